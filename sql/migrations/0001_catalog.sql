@@ -1,0 +1,128 @@
+-- Up Migration
+-- The catalog, and the batches that group it into units of work.
+-- Keys are narrow integers: they cost a third of the service's own ids in every index and every join (docs/decisions).
+
+create schema collab_store;
+comment on schema collab_store is
+  'Where collab-sync keeps its rows, with narrow integer keys. Made for the worker: query the views of schema collab instead.';
+
+create table collab_store.organizations (
+  organization_key integer generated always as identity primary key,
+  record_count integer not null default 0,
+  users_scopes integer not null default 0,
+  comments_scopes integer not null default 0,
+  active boolean not null default true,
+  own_checked_at timestamptz,
+  body_digest bytea,
+  content_digest bytea,
+  organization_id text not null unique
+);
+comment on table collab_store.organizations is 'Organizations of the catalog. Its own listing of users is scope 0 of users batch 0.';
+comment on column collab_store.organizations.organization_key is 'Our key; the service''s is organization_id.';
+comment on column collab_store.organizations.users_scopes is 'How many users scopes were ever numbered here: the next one''s place in the batches.';
+comment on column collab_store.organizations.comments_scopes is 'How many comments scopes (annotations) were ever numbered here.';
+comment on column collab_store.organizations.record_count is 'Users in the last listing that was stored.';
+comment on column collab_store.organizations.active is 'False when the catalog no longer lists it; it is then not asked for, and its rows stay.';
+comment on column collab_store.organizations.own_checked_at is 'Last good check where it differs from the batch''s; -infinity means never checked, null means the batch''s time holds.';
+comment on column collab_store.organizations.body_digest is 'Digest of the bytes of the last listing that was stored; equal bytes need no parsing.';
+comment on column collab_store.organizations.content_digest is 'Digest of the last stored listing''s records, whatever their order.';
+comment on column collab_store.organizations.organization_id is 'The service''s organizationId.';
+
+create table collab_store.batches (
+  batch_key integer generated always as identity primary key,
+  organization_key integer not null references collab_store.organizations,
+  batch_no integer not null,
+  scopes integer not null default 0,
+  version bigint not null default 0,
+  checked_at timestamptz,
+  operation text not null check (operation in ('users', 'comments')),
+  unique (organization_key, operation, batch_no)
+) with (fillfactor = 50); -- updated once a run: room on the page keeps those updates out of the indexes
+comment on table collab_store.batches is 'Up to 256 scopes of one organization and one operation, fixed when they are imported: what one item of a run works on, and what one row says about when they were checked.';
+comment on column collab_store.batches.batch_key is 'Our key.';
+comment on column collab_store.batches.organization_key is 'The organization whose scopes it holds.';
+comment on column collab_store.batches.batch_no is 'Counts from 0 within the organization and operation.';
+comment on column collab_store.batches.scopes is 'Active scopes in it, as of the last catalog import: what a run plans.';
+comment on column collab_store.batches.version is 'The highest claim number that wrote to any of its scopes; work with a lower number is thrown away, so an older answer never overwrites a newer one.';
+comment on column collab_store.batches.checked_at is 'When the last run that went through the whole batch began to ask; scopes that differ carry their own time.';
+comment on column collab_store.batches.operation is 'users: listings of the organization, its groups and documents. comments: its annotations.';
+
+create table collab_store.user_groups (
+  user_group_key integer generated always as identity primary key,
+  record_count integer not null default 0,
+  organization_key integer not null references collab_store.organizations,
+  batch_key integer not null references collab_store.batches,
+  scope_no smallint not null,
+  active boolean not null default true,
+  own_checked_at timestamptz,
+  body_digest bytea,
+  content_digest bytea,
+  organization_user_group_id text not null,
+  unique (organization_key, organization_user_group_id)
+);
+create index on collab_store.user_groups (batch_key);
+comment on table collab_store.user_groups is 'Organization user groups of the catalog.';
+comment on column collab_store.user_groups.user_group_key is 'Our key.';
+comment on column collab_store.user_groups.organization_key is 'The organization it belongs to.';
+comment on column collab_store.user_groups.batch_key is 'The batch that asks for its members.';
+comment on column collab_store.user_groups.scope_no is 'Its place in the batch, from 0.';
+comment on column collab_store.user_groups.record_count is 'Users in the last listing that was stored.';
+comment on column collab_store.user_groups.active is 'False when the catalog no longer lists it.';
+comment on column collab_store.user_groups.own_checked_at is 'As in organizations.';
+comment on column collab_store.user_groups.body_digest is 'As in organizations.';
+comment on column collab_store.user_groups.content_digest is 'As in organizations.';
+comment on column collab_store.user_groups.organization_user_group_id is 'The service''s organization user group id.';
+
+create table collab_store.documents (
+  document_key integer generated always as identity primary key,
+  record_count integer not null default 0,
+  organization_key integer not null references collab_store.organizations,
+  batch_key integer not null references collab_store.batches,
+  scope_no smallint not null,
+  active boolean not null default true,
+  own_checked_at timestamptz,
+  body_digest bytea,
+  content_digest bytea,
+  document_id text not null,
+  unique (organization_key, document_id)
+);
+create index on collab_store.documents (batch_key);
+comment on table collab_store.documents is 'Documents of the catalog. Its scope is its listing of users; its annotations are scopes of their own.';
+comment on column collab_store.documents.document_key is 'Our key.';
+comment on column collab_store.documents.organization_key is 'The organization that holds it.';
+comment on column collab_store.documents.batch_key is 'The users batch that asks for its listing.';
+comment on column collab_store.documents.scope_no is 'Its place in the batch, from 0.';
+comment on column collab_store.documents.record_count is 'Users in the last listing that was stored.';
+comment on column collab_store.documents.active is 'False when the catalog no longer lists it.';
+comment on column collab_store.documents.own_checked_at is 'As in organizations.';
+comment on column collab_store.documents.body_digest is 'As in organizations.';
+comment on column collab_store.documents.content_digest is 'As in organizations.';
+comment on column collab_store.documents.document_id is 'The service''s documentId.';
+
+create table collab_store.annotations (
+  annotation_key integer generated always as identity primary key,
+  document_key integer not null references collab_store.documents,
+  batch_key integer not null references collab_store.batches,
+  comment_count integer not null default 0,
+  changed_at timestamptz,
+  own_checked_at timestamptz,
+  scope_no smallint not null,
+  active boolean not null default true,
+  body_digest bytea,
+  content_digest bytea,
+  annotation_id text not null,
+  unique (document_key, annotation_id)
+);
+create index on collab_store.annotations (batch_key);
+comment on table collab_store.annotations is 'Comment annotations of the catalog, with what is known of their last stored answer.';
+comment on column collab_store.annotations.annotation_key is 'Our key; comments carry it.';
+comment on column collab_store.annotations.document_key is 'The document that holds it.';
+comment on column collab_store.annotations.batch_key is 'The comments batch that asks for it.';
+comment on column collab_store.annotations.comment_count is 'Live comments stored under it.';
+comment on column collab_store.annotations.changed_at is 'When a check last found any of its comments added, changed, deleted or restored.';
+comment on column collab_store.annotations.own_checked_at is 'As in organizations.';
+comment on column collab_store.annotations.scope_no is 'Its place in the batch, from 0.';
+comment on column collab_store.annotations.active is 'False when the catalog no longer lists it.';
+comment on column collab_store.annotations.body_digest is 'Digest of the bytes of the last answer that was stored; null when that answer held something that could not be stored.';
+comment on column collab_store.annotations.content_digest is 'Digest of the last stored answer''s comments, whatever their order; null as body_digest.';
+comment on column collab_store.annotations.annotation_id is 'The service''s annotationId.';

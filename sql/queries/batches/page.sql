@@ -1,0 +1,9 @@
+-- Batches with something to ask for, in the order of their keys.
+-- Params: $1 last key of the page before, $2 operations, $3 organization ids or null for all, $4 batches a page.
+select b.batch_key, b.operation
+from collab_store.batches b
+join collab_store.organizations o using (organization_key)
+where b.batch_key > $1 and b.scopes > 0 and b.operation = any($2)
+  and o.active and ($3::text[] is null or o.organization_id = any($3))
+order by b.batch_key
+limit $4

@@ -1,0 +1,9 @@
+-- Adds organizations that any line names and the catalog lacks. Their batch 0 is made by add-users-batches.
+-- Params: none.
+insert into collab_store.organizations (organization_id)
+select i.organization_id
+from (select distinct organization_id from import_lines) i
+where not exists (
+  select from collab_store.organizations o where o.organization_id = i.organization_id
+)
+order by i.organization_id collate "C";

@@ -1,0 +1,19 @@
+-- Adds the user groups that are new. In a batch that there was before, the batch's time of the last check
+-- does not hold for them: a run that is under way has not seen them.
+-- Params: none.
+with added as (
+  insert into collab_store.user_groups
+    (organization_key, batch_key, scope_no, own_checked_at, organization_user_group_id)
+  select s.organization_key, b.batch_key, s.number % 256,
+    case when b.batch_no * 256 < o.users_scopes then timestamptz '-infinity' end, s.id
+  from import_new_users_scopes s
+  join collab_store.organizations o using (organization_key)
+  join collab_store.batches b on b.organization_key = s.organization_key
+    and b.operation = 'users' and b.batch_no = s.number / 256
+  where s.kind = 1
+  order by s.organization_key, s.number
+  returning batch_key
+), touched as (
+  insert into import_touched_batches select distinct batch_key from added
+)
+select count(*) as scopes from added;

@@ -1,0 +1,3 @@
+-- Tells the planner how many there are.
+-- Params: none.
+analyze import_documents;

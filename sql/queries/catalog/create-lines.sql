@@ -1,0 +1,8 @@
+-- The lines of one import, as they come; private to the session that imports.
+-- Params: none.
+create temp table import_lines (
+  organization_id text not null,
+  document_id text,
+  annotation_id text,
+  organization_user_group_id text
+);

@@ -1,0 +1,18 @@
+-- Marks comments deleted for whose ids the service itself answered null. They keep their content.
+-- Params: $1 annotation keys, $2 comment ids, $3 when.
+with gone as (
+  select c.*
+  from unnest($1::int[], $2::bigint[]) as n (annotation_key, comment_id)
+  join collab_store.comments c using (annotation_key, comment_id)
+  where c.deleted_at is null
+), kept as (
+  insert into collab_store.comment_versions (annotation_key, comment_id, version, comment_text, comment_html, status, type,
+    last_updated, change, valid_from, valid_to)
+  select annotation_key, comment_id, version, comment_text, comment_html, status, type, last_updated, change, version_at,
+    greatest(version_at, $3)
+  from gone
+)
+update collab_store.comments c
+set deleted_at = $3, changed_at = greatest(c.changed_at, $3), version_at = greatest(c.version_at, $3), version = c.version + 1, change = 'deleted'
+from gone g
+where c.annotation_key = g.annotation_key and c.comment_id = g.comment_id

@@ -1,0 +1,7 @@
+-- How old the last good checks are, by level.
+-- Params: none.
+select level, count(*)::int as checked, count(*) filter (where checked_at is null)::int as never_checked,
+  min(checked_at) as oldest_check
+from reporting.freshness
+group by level
+order by count(*)

@@ -1,0 +1,8 @@
+-- Scopes that gave no usable answer.
+-- Params: $1 run, $2 batch, $3 operation, then arrays: $4 scope numbers, $5 organization ids, $6 document ids,
+-- $7 annotation ids, $8 user group ids, $9 HTTP statuses, $10 error statuses, $11 messages, $12 attempts.
+insert into sync.failures (run_id, batch_key, operation, scope_no, organization_id, document_id, annotation_id,
+  organization_user_group_id, http_status, error_status, error_message, attempts)
+select $1, $2, $3, n.*
+from unnest($4::smallint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::text[], $11::text[],
+  $12::int[]) as n

@@ -1,0 +1,3 @@
+-- Whether anything of a run is still to be done.
+-- Params: $1 run.
+select exists (select from sync.run_items where run_id = $1 and state = 'pending') as pending

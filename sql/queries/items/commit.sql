@@ -1,0 +1,27 @@
+-- Records what was committed of an item: its scopes done, its counts, and the batch's checkpoint. Where nothing changed,
+-- this one statement is the whole transaction. Counts are added to the item's.
+-- Params: $1 run, $2 item, $3 batch, $4 claim number, $5 claimed at, $6 done scopes (bits), $7 true at the item's end,
+-- $8 true where the whole batch was asked, $9.. counts (see database/items.ts), $32 version of the batch when it was claimed.
+with held_batch as (
+  update collab_store.batches
+  set version = $4, checked_at = case when $7 and $8 then $5::timestamptz else checked_at end
+  where batch_key = $3 and version in ($32, $4)
+  returning batch_key
+)
+update sync.run_items
+set done_scopes = $6::text::varbit, state = case when $7 then 'done' else 'pending' end,
+  finished_at = case when $7 then now() end, attempts = 0,
+  calls = calls + $9, retries = retries + $10,
+  scopes_planned = case when $7 then scopes_succeeded + scopes_failed + scopes_held + scopes_skipped + $11 + $12 + $13
+    else scopes_planned end,
+  scopes_succeeded = scopes_succeeded + $11, scopes_failed = scopes_failed + $12, scopes_held = scopes_held + $13,
+  records_received = records_received + $14, records_inserted = records_inserted + $15,
+  records_updated = records_updated + $16, records_unchanged = records_unchanged + $17,
+  records_rejected = records_rejected + $18, records_null = records_null + $19,
+  organizations_done = organizations_done + $20, documents_done = documents_done + $21,
+  groups_done = groups_done + $22, annotations_done = annotations_done + $23,
+  users_written = users_written + $24, comments_written = comments_written + $25,
+  comments_deleted = comments_deleted + $26, rejected = rejected + $27,
+  service_ms = service_ms + $28, waited_ms = waited_ms + $29, database_ms = database_ms + $30, cpu_ms = cpu_ms + $31
+where run_id = $1 and item_id = $2 and state = 'pending' and exists (select from held_batch)
+returning item_id

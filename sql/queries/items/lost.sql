@@ -1,0 +1,13 @@
+-- Items of runs under way that no live worker has in hand: candidates to hand to the queue again. Of those that the asking
+-- worker took up, it knows itself which it has in hand; of the others', a heartbeat has to do.
+-- Params: $1 seconds without a heartbeat after which a worker is taken for dead, $2 most items, $3 asking worker,
+-- $4 items it has in hand.
+select i.run_id, i.item_id, i.kind, i.round
+from sync.runs r
+join sync.run_items i using (run_id)
+left join sync.workers w using (worker_id)
+where r.status in ('queued', 'running') and i.state = 'pending'
+  and case when i.worker_id = $3 then i.item_id <> all($4)
+    else w.worker_id is null or w.heartbeat_at < now() - make_interval(secs => $1) end
+order by i.run_id, i.item_id
+limit $2

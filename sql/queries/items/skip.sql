@@ -1,0 +1,12 @@
+-- Ends what is pending of a run that is stopping: what was not asked is skipped. What a live worker has in hand is left to
+-- it, which first records the calls it made.
+-- Params: $1 run, $2 item that this worker has in hand, or null, $3 seconds without a heartbeat after which a worker is
+-- taken for dead.
+update sync.run_items i
+set state = 'done', finished_at = now(),
+  scopes_skipped = i.scopes_planned - i.scopes_succeeded - i.scopes_failed - i.scopes_held
+from sync.runs r
+where i.run_id = $1 and i.state = 'pending' and r.run_id = i.run_id and r.stopping is not null
+  and (i.item_id = $2 or not exists (
+    select from sync.workers w
+    where w.worker_id = i.worker_id and w.heartbeat_at > now() - make_interval(secs => $3)))

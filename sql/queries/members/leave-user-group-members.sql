@@ -1,0 +1,6 @@
+-- Ends the stay of members whom a complete listing no longer holds.
+-- Params: $1 keys of the listings, $2 user ids, $3 when.
+update collab_store.user_group_members m
+set removed_at = greatest(m.joined_at, $3)
+from unnest($1::int[], $2::text[]) as n (user_group_key, user_id)
+where m.user_group_key = n.user_group_key and m.user_id = n.user_id and m.removed_at is null

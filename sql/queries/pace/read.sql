@@ -1,0 +1,7 @@
+-- How long the pause of a shared pace still lasts; no row without a pause.
+-- Params: $1 name, $2 the longest pause that is believed, in milliseconds.
+select extract(epoch from paused_until - clock_timestamp())::float8 * 1000 as pause_ms
+from sync.pace
+where name = $1
+  and paused_until > clock_timestamp()
+  and paused_until <= clock_timestamp() + $2::float8 * interval '1 millisecond';

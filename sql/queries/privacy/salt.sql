@@ -1,0 +1,3 @@
+-- The secret that hashes of this database are made with.
+-- Params: none.
+select salt from sync.privacy

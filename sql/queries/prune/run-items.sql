@@ -1,0 +1,8 @@
+-- Deletes what settled runs consisted of from some blocks of the table. A run with something still held stays whole.
+-- Params: $1 before when, $2 first block, $3 the block after the last.
+delete from sync.run_items
+where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid
+  and run_id in (
+    select r.run_id from sync.runs r
+    where r.finished_at < $1 and not exists (select from sync.held h where h.run_id = r.run_id and h.resolved_at is null)
+  )

@@ -1,0 +1,7 @@
+-- Records that could not be stored as received.
+-- Params: $1 run, $2 operation, then arrays: $3 organization ids, $4 document ids, $5 annotation ids, $6 user group ids,
+-- $7 reasons, $8 records.
+insert into sync.rejected_records (run_id, operation, organization_id, document_id, annotation_id,
+  organization_user_group_id, reason, record)
+select $1, $2, n.*
+from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) as n

@@ -1,0 +1,3 @@
+-- The run that a request made.
+-- Params: $1 request key.
+select run_id from sync.runs where request_key = $1

@@ -1,0 +1,10 @@
+-- The annotations of a comments batch, with what is known of their last stored answer.
+-- Params: $1 batch.
+select 'annotation' as kind, a.annotation_key as key, a.scope_no, o.organization_key, o.organization_id, d.document_id,
+  a.annotation_id, null::text as organization_user_group_id, a.body_digest, a.content_digest,
+  a.comment_count as record_count, a.changed_at is not null as has_rows, a.own_checked_at is not null as has_own_check
+from collab_store.annotations a
+join collab_store.documents d using (document_key)
+join collab_store.organizations o using (organization_key)
+where a.batch_key = $1 and a.active
+order by a.scope_no

@@ -1,0 +1,14 @@
+-- What is known of annotations whose answer changed something (or could not be stored in full: digests null). Once the
+-- comments are written: what reports ask of a thread is taken from them.
+-- Params: $1 keys, $2 live comments, $3 body digests, $4 content digests, $5 whether anything changed, $6 when.
+update collab_store.annotations a
+set comment_count = n.comment_count, body_digest = n.body_digest, content_digest = n.content_digest,
+  changed_at = case when n.changed then $6 else a.changed_at end,
+  first_comment_at = case when n.changed then f.first_comment_at else a.first_comment_at end,
+  last_comment_at = case when n.changed then f.last_comment_at else a.last_comment_at end,
+  first_answer_at = case when n.changed then f.first_answer_at else a.first_answer_at end,
+  authors = case when n.changed then f.authors else a.authors end
+from unnest($1::int[], $2::int[], $3::bytea[], $4::bytea[], $5::boolean[])
+  as n (annotation_key, comment_count, body_digest, content_digest, changed)
+left join lateral collab_store.thread_facts(n.annotation_key) f on n.changed
+where a.annotation_key = n.annotation_key

@@ -1,0 +1,3 @@
+-- Whether the queue's own schema is in this database.
+-- Params: none.
+select to_regclass('bullmq.job') is not null as has_queue

@@ -1,0 +1,22 @@
+-- Adds or changes users of one organization, in the order of their ids: every transaction locks them in that order, so
+-- that two never wait for each other in a circle. A lower source never overwrites a higher one; of two authors' records
+-- the newer comment's wins.
+-- Params: $1 organization, $2 user ids, $3 names, $4 e-mails, $5 rests, $6 digests, $7 sources, $8 source times,
+-- $9 listed (true where the organization's own listing said so), $10 when.
+insert into collab_store.users as u (organization_key, user_id, name, email, rest, digest, source, source_at, listed,
+  first_seen_at, changed_at)
+select $1, n.user_id, n.name, n.email, n.rest::jsonb, n.digest, n.source, n.source_at, n.listed, $10, $10
+from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::smallint[], $8::timestamptz[], $9::boolean[])
+  as n (user_id, name, email, rest, digest, source, source_at, listed)
+order by n.user_id
+on conflict (organization_key, user_id) do update
+set name = excluded.name, email = excluded.email, rest = excluded.rest, digest = excluded.digest,
+  source = excluded.source, source_at = excluded.source_at, listed = u.listed or excluded.listed,
+  removed_at = case when excluded.listed then null else u.removed_at end,
+  changed_at = case
+    when u.digest = excluded.digest and u.listed >= excluded.listed then u.changed_at
+    else excluded.changed_at
+  end
+where excluded.source > u.source
+  or (excluded.source = u.source and (u.digest <> excluded.digest or excluded.listed > u.listed)
+    and (u.source > 1 or coalesce(excluded.source_at >= u.source_at, true)))

@@ -1,0 +1,6 @@
+-- A worker lives.
+-- Params: $1 worker, $2 calls in flight, $3 most calls in flight, $4 mean time of a call in ms.
+insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, latency_ms)
+values ($1, now(), now(), $2, $3, $4)
+on conflict (worker_id) do update
+set heartbeat_at = now(), calls_in_flight = $2, calls_limit = $3, latency_ms = $4

@@ -1,0 +1,63 @@
+-- Makes single organizations grantable. Safe to repeat; run by `collab-sync grant ROLE --organization ID`, and from then
+-- on by `migrate`, by the role that owns the tables.
+-- The views come to belong to collab_views, because policies bind neither the owner of a table nor a superuser, and a
+-- view reads with the rights of its owner. PostgreSQL 14 has no security_invoker.
+
+do $$
+declare
+  object record;
+begin
+  if to_regrole('collab_organization_reader') is null then
+    create role collab_organization_reader nologin;
+    comment on role collab_organization_reader is 'Its members read the schemas collab and reporting of collab-sync, of the organizations granted to them only.';
+  end if;
+  if to_regrole('collab_views') is null then
+    create role collab_views nologin;
+    comment on role collab_views is 'Owns the views of collab-sync, so that its policies bind them. Nobody logs in as it.';
+  end if;
+exception
+  -- Roles are shared by all databases of a server: another one may have made it this very moment.
+  when duplicate_object or unique_violation then null;
+end
+$$;
+
+do $$
+declare
+  object record;
+begin
+  if not pg_has_role(current_user, 'collab_views', 'usage') then
+    execute format('grant collab_views to %I', current_user);
+  end if;
+  grant usage on schema collab_store, sync to collab_views;
+  grant select on all tables in schema collab_store to collab_views;
+  grant select on sync.runs, sync.run_items, sync.failures, sync.rejected_records, sync.held to collab_views;
+  grant usage, create on schema collab, reporting to collab_views;
+  grant usage on schema collab, reporting to collab_organization_reader;
+
+  for object in
+    select c.oid::regclass as name, pg_get_userbyid(c.relowner) as owner
+    from pg_class c
+    where c.relnamespace in ('collab'::regnamespace, 'reporting'::regnamespace) and c.relkind = 'v'
+    order by c.oid
+  loop
+    -- Views that analysts made there keep their owner, and are granted by him or her.
+    continue when object.owner not in (current_user, 'collab_views');
+    if object.owner <> 'collab_views' then
+      execute format('alter view %s owner to collab_views', object.name);
+    end if;
+    execute format('grant select on %s to collab_organization_reader', object.name);
+  end loop;
+
+  -- A table without a policy is closed to everyone but its owner.
+  for object in
+    select c.oid::regclass as name
+    from pg_class c
+    where c.relkind in ('r', 'p') and not c.relrowsecurity
+      and (c.relnamespace = 'collab_store'::regnamespace
+        or c.oid in ('sync.failures'::regclass, 'sync.rejected_records'::regclass, 'sync.held'::regclass))
+    order by c.oid
+  loop
+    execute format('alter table %s enable row level security', object.name);
+  end loop;
+end
+$$;
