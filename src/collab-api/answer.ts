@@ -1,0 +1,145 @@
+import { isAscii } from 'node:buffer'
+import { hash } from 'node:crypto'
+import { callFailure } from './call-failure.ts'
+import type { Asked } from './call-failure.ts'
+import { isOnePageOfSeveral } from './page-hints.ts'
+import type { Reply } from './request.ts'
+
+/** A successful answer (service-api.md, Endpoints). */
+export type Answer =
+  | {
+      /** The very bytes of an earlier success: not parsed. */
+      readonly status: 'same-bytes'
+      readonly digest: Buffer
+    }
+  | {
+      readonly status: 'data'
+      /** First 16 bytes of the SHA-256 of the body. */
+      readonly digest: Buffer
+      /** `result.data` as `JSON.parse` reads it: integers beyond 2^53 - 1 are rounded, see `text`. */
+      readonly data: unknown[]
+      /** The whole body as it came. */
+      readonly text: string
+      /** Something in the body hints that this is not the whole list: then it removes nothing. */
+      readonly paged: boolean
+    }
+
+/**
+ * Reads a reply.
+ * @param knownDigest the digest of a body that this function once took as a success of the same call
+ * @throws CallError when it is not a success: an HTTP failure, an `error` body under any HTTP status,
+ *   an unreadable body, no `result.data` array
+ */
+export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): Answer {
+  if (!isSuccessStatus(reply.httpStatus)) throw httpFailure(reply, asked)
+  if (reply.body.length === 0) {
+    throw unusable(reply, asked, 'body_empty', 'an empty body')
+  }
+  const digest = hash('sha256', reply.body, 'buffer').subarray(0, DIGEST_BYTES)
+  if (knownDigest !== undefined && digest.equals(knownDigest)) {
+    return { status: 'same-bytes', digest }
+  }
+  const { text, body } = parse(reply, asked)
+  if (!isObject(body)) throw unusable(reply, asked, 'no_data', 'no result.data in the body')
+  // `error: null` is a common way to say that there is none.
+  if (body['error'] !== undefined && body['error'] !== null) {
+    throw errorBody(reply, asked, body['error'])
+  }
+  const result = body['result']
+  if (!isObject(result) || !Array.isArray(result['data'])) {
+    throw unusable(reply, asked, 'no_data', 'no result.data array in the body')
+  }
+  checkResultStatus(reply, asked, result['status'])
+  return { status: 'data', digest, data: result['data'], text, paged: isOnePageOfSeveral(body) }
+}
+
+const DIGEST_BYTES = 16
+
+// Bytes that are not UTF-8 are damage on the way; decoding them loosely would store it. It skips a BOM.
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * `result.status` is seen as `success`; its other values are not shown. One that speaks of a failure is
+ * not taken for data; any other word, and none, is, since `data` is there.
+ */
+const FAILED_STATUS = /error|fail|denied|invalid|refused|unauth|forbidden|timeout|abort/i
+
+/** Which HTTP status a success has is not shown: any 2xx, but 206, which is a part. */
+function isSuccessStatus(httpStatus: number): boolean {
+  return httpStatus >= 200 && httpStatus < 300 && httpStatus !== 206
+}
+
+function parse(reply: Reply, asked: Asked): { text: string; body: unknown } {
+  try {
+    // Of ASCII, which most answers are, Latin-1 makes the same text in half the time.
+    const text = isAscii(reply.body) ? reply.body.toString('latin1') : utf8.decode(reply.body)
+    return { text, body: JSON.parse(text) as unknown }
+  } catch {
+    // The parser's own message quotes the body, which may be anybody's words.
+    throw unusable(reply, asked, 'body_unreadable', `not JSON (${reply.body.length} bytes)`)
+  }
+}
+
+function checkResultStatus(reply: Reply, asked: Asked, status: unknown): void {
+  if (typeof status === 'string' && FAILED_STATUS.test(status)) {
+    throw unusable(reply, asked, 'failed_status', `result.status is ${JSON.stringify(status)}`)
+  }
+}
+
+function unusable(
+  reply: Reply,
+  asked: Asked,
+  shape: 'body_empty' | 'body_unreadable' | 'no_data' | 'failed_status',
+  detail: string,
+): Error {
+  const { httpStatus, retryAfterMs } = reply
+  return callFailure(asked, { httpStatus, retryAfterMs, shape, detail })
+}
+
+function errorBody(reply: Reply, asked: Asked, error: unknown): Error {
+  const { httpStatus, retryAfterMs } = reply
+  const { code, said } = partsOf(error)
+  return callFailure(asked, {
+    httpStatus,
+    retryAfterMs,
+    ...(code === null ? { shape: 'error_without_code' } : { code }),
+    detail: said,
+  })
+}
+
+function httpFailure(reply: Reply, asked: Asked): Error {
+  const { httpStatus, retryAfterMs } = reply
+  if (httpStatus >= 300 && httpStatus < 400) {
+    return callFailure(asked, { httpStatus, detail: 'a redirect, which is never followed' })
+  }
+  const { code, said } = partsOf(errorOf(reply.body))
+  return callFailure(asked, {
+    httpStatus,
+    retryAfterMs,
+    ...(code === null ? {} : { code }),
+    detail: said,
+  })
+}
+
+/** The `error` member of a failure's body, which may be a proxy's HTML. */
+function errorOf(bytes: Buffer): unknown {
+  try {
+    const body = JSON.parse(utf8.decode(bytes)) as unknown
+    return isObject(body) ? body['error'] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `error.status` and `error.message` (service-api.md, Errors); `error` as a bare text is its message. */
+function partsOf(error: unknown): { code: string | null; said: string } {
+  if (typeof error === 'string') return { code: null, said: error }
+  if (!isObject(error)) return { code: null, said: '' }
+  const { status, message } = error
+  const isCode = (typeof status === 'string' && status.trim() !== '') || typeof status === 'number'
+  return { code: isCode ? String(status) : null, said: typeof message === 'string' ? message : '' }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

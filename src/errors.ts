@@ -1,0 +1,64 @@
+/** Every error class of collab-sync, grouped by what the one who catches it should do. */
+
+/** Wrong settings, options, files or scope: nothing was done. One sentence for a person; exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/**
+ * What a failed call means for the scope that asked:
+ * - `retry`: the same call may succeed in a moment;
+ * - `refused`: the service will not answer this scope, trying again is pointless;
+ * - `credentials`: key or token are refused: no call of this run can succeed;
+ * - `unknown`: an answer nobody has seen yet: tried a few times, then the scope fails.
+ */
+export type FailureKind = 'retry' | 'refused' | 'credentials' | 'unknown'
+
+/** The two operations of the service, in the words of `contract.md`. */
+export type Operation = 'users' | 'comments'
+
+/** One call to the service that did not give a usable answer. Never holds a credential. */
+export class CallError extends Error {
+  override name = 'CallError'
+  readonly kind: FailureKind
+  /** HTTP status; null where there was no answer at all. */
+  readonly httpStatus: number | null
+  /** `error.status` of the body (service-api.md, Errors); our own word in lower case where the body has none, such as `timeout` or `bad_body`. */
+  readonly errorStatus: string | null
+  /** From `Retry-After`, not capped; null where the service did not say. */
+  readonly retryAfterMs: number | null
+  /** Tries made of this call so far; the retry loop sets it. */
+  attempts = 1
+
+  constructor(
+    message: string,
+    facts: {
+      kind: FailureKind
+      httpStatus?: number | null
+      errorStatus?: string | null
+      retryAfterMs?: number | null
+      cause?: unknown
+    },
+  ) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.kind = facts.kind
+    this.httpStatus = facts.httpStatus ?? null
+    this.errorStatus = facts.errorStatus ?? null
+    this.retryAfterMs = facts.retryAfterMs ?? null
+  }
+}
+
+/** The run was stopped (cancelled, or its credentials were refused) while this work was in hand. */
+export class RunStoppedError extends Error {
+  override name = 'RunStoppedError'
+}
+
+/** The worker is stopping: what is committed stays, the rest goes back to the queue. */
+export class DrainingError extends Error {
+  override name = 'DrainingError'
+}
+
+/** Something that the machine or the operator must mend (a server that does not start, a schema that is too old). */
+export class EnvironmentError extends Error {
+  override name = 'EnvironmentError'
+}

@@ -1,0 +1,181 @@
+import { CronExpressionParser } from 'cron-parser'
+import * as z from 'zod'
+import type { Operation } from '../errors.ts'
+import { OPERATIONS } from '../scope.ts'
+
+/**
+ * Parsers of one setting's text, as zod types. Every complaint is a clause that follows the setting's
+ * name ("must be ..."); none repeats the value, which may be a secret.
+ */
+
+/** A whole number within bounds; digits only, so that `1e3`, `0x10` and ` 5` are not guessed at. */
+export function wholeNumber(min: number, max: number): z.ZodType<number, string> {
+  return parser(`must be a whole number from ${min} to ${max}`, (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
+    return value >= min && value <= max ? value : undefined
+  })
+}
+
+/** A number within bounds, with or without a decimal point. */
+export function decimalNumber(min: number, max: number): z.ZodType<number, string> {
+  return parser(`must be a number from ${min} to ${max}`, (text) => {
+    const value = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : NaN
+    return value >= min && value <= max ? value : undefined
+  })
+}
+
+/**
+ * A share from 0 to 1, written `50%`, `0.5` or `50`. A bare number up to 1 is a fraction, above 1 it is
+ * a percentage: so `1` is all, and one percent is written `1%`.
+ */
+export const share: z.ZodType<number, string> = parser(
+  'must be a share from 0% to 100%, such as 50%, 0.5 or 50',
+  (text) => {
+    const [, digits, percent] = /^(\d{1,3}(?:\.\d{1,15})?)(%?)$/.exec(text) ?? []
+    if (digits === undefined) return undefined
+    const number = Number(digits)
+    const value = percent !== '' || number > 1 ? number / 100 : number
+    return value <= 1 ? value : undefined
+  },
+)
+
+/** A switch: `1` or `0`, also `true` or `false`. */
+export const flag: z.ZodType<boolean, string> = parser('must be 1 or 0', (text) =>
+  ['1', 'true'].includes(text) ? true : ['0', 'false'].includes(text) ? false : undefined,
+)
+
+/** One of a few words. */
+export function oneOf<W extends string>(...words: W[]): z.ZodType<W, string> {
+  return parser(`must be one of ${words.join(', ')}`, (text) => words.find((word) => word === text))
+}
+
+/** `users,comments` in any order, or one of them; the answer is in the order of {@link OPERATIONS}. */
+export const operations: z.ZodType<Operation[], string> = parser(
+  'must be users, comments, or both with a comma between',
+  (text) => {
+    const words = text.split(',').map((word) => word.trim())
+    const known = OPERATIONS.filter((operation) => words.includes(operation))
+    return words.every((word) => OPERATIONS.some((operation) => operation === word))
+      ? known
+      : undefined
+  },
+)
+
+/** An address with one of the given schemes; kept as written, because its password must stay as it is. */
+export function address(...schemes: string[]): z.ZodType<string, string> {
+  const starts = schemes.map((scheme) => `${scheme}://`).join(' or ')
+  return parser(
+    `must be an address that starts with ${starts} (special characters in a password are written as %XX)`,
+    (text) => {
+      const url = parseUrl(text)
+      const known = schemes.some((scheme) => text.toLowerCase().startsWith(`${scheme}://`))
+      return url !== null && known && isDecodable(url.username + url.password) ? text : undefined
+    },
+  )
+}
+
+/** The service's base address, without a slash at its end: http(s), with no credentials, query or fragment in it. */
+export const serviceAddress: z.ZodType<string, string> = z.string().transform((text, context) => {
+  const url = parseUrl(text)
+  const fault =
+    url === null || !['http:', 'https:'].includes(url.protocol)
+      ? 'must be an address that starts with https:// or http://'
+      : url.username !== '' || url.password !== ''
+        ? 'must not hold a user name or password'
+        : /[?#]/.test(text)
+          ? 'must not hold a query or fragment (? or #)'
+          : null
+  if (fault !== null || url === null) {
+    context.addIssue({ code: 'custom', message: fault ?? '' })
+    return z.NEVER
+  }
+  return url.href.replace(/\/+$/, '')
+})
+
+/** The name of an HTTP header that the worker does not set itself (RFC 9110, 5.6.2). */
+export const headerName: z.ZodType<string, string> = parser(
+  'must be the name of an HTTP header, and none that every request has anyway',
+  (text) =>
+    /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text) && !OWN_HEADERS.has(text.toLowerCase())
+      ? text
+      : undefined,
+)
+
+const OWN_HEADERS = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** A value that can stand in an HTTP header: printable ASCII. */
+export const headerValue: z.ZodType<string, string> = parser(
+  'must be printable ASCII on one line, because it is sent as an HTTP header',
+  (text) => (/^[\x20-\x7e]+$/.test(text) ? text : undefined),
+)
+
+/** A pattern that BullMQ's job scheduler takes: it parses with the same library. */
+export const cronPattern: z.ZodType<string, string> = parser(
+  'must be a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first',
+  (text) => {
+    // The library fills up missing fields, so that `5` would mean every minute's fifth second.
+    if (!text.startsWith('@') && ![5, 6].includes(text.split(/\s+/).length)) return undefined
+    try {
+      CronExpressionParser.parse(text)
+      return text
+    } catch {
+      return undefined
+    }
+  },
+)
+
+/** An IANA time zone. Bare offsets such as +02:00 are refused: the scheduler's library does not know them. */
+export const timeZone: z.ZodType<string, string> = parser('must be an IANA time zone', (text) => {
+  if (!/^[A-Za-z]/.test(text)) return undefined
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text })
+    return text
+  } catch {
+    return undefined
+  }
+})
+
+/** Any text without a NUL, such as a path or a statement. */
+export const text: z.ZodType<string, string> = parser('must not hold a NUL character', (value) =>
+  value.includes('\0') ? undefined : value,
+)
+
+/** The start of every key in Redis: BullMQ puts a colon behind it. */
+export const keyPrefix: z.ZodType<string, string> = parser(
+  'must be at most 100 characters without spaces',
+  (value) => (/^[^\s\0]{1,100}$/.test(value) ? value : undefined),
+)
+
+function parseUrl(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function parser<T>(complaint: string, read: (text: string) => T | undefined): z.ZodType<T, string> {
+  return z.string().transform((text, context) => {
+    const value = read(text)
+    if (value !== undefined) return value
+    context.addIssue({ code: 'custom', message: complaint })
+    return z.NEVER
+  })
+}
