@@ -1,0 +1,203 @@
+import pRetry from 'p-retry'
+import pg from 'pg'
+import { EnvironmentError } from '../errors.ts'
+
+/** The connections of one process to the database of collab-sync. */
+export type Database = pg.Pool
+
+/** One connection, inside a transaction. */
+export type Client = pg.PoolClient
+
+const OLDEST_SERVER = 140_000
+const INT8_OID = 20
+
+/**
+ * Opens a pool; nothing is connected before the first query. The loss of a connection never ends the
+ * process: the query on it fails, and an idle one is replaced.
+ * `bigint` comes as a number (our counts, and the service's ids up to 2^53 - 1), and a query that
+ * returns a larger one fails rather than round it. `timestamptz` comes as a Date, `-infinity` as the
+ * number -Infinity.
+ * @param url `postgres://...`
+ * @param options.max most connections at a time
+ * @param options.applicationName what `pg_stat_activity` shows behind `collab-sync`
+ */
+export function openDatabase(
+  url: string,
+  options: { max?: number; applicationName?: string } = {},
+): Database {
+  return openWith({
+    connectionString: url,
+    max: options.max ?? 10,
+    application_name: ['collab-sync', options.applicationName].filter(Boolean).join(' '),
+    connectionTimeoutMillis: 15_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 30_000,
+    // Long enough for any statement of ours; a session that hangs must not hold its locks for ever.
+    statement_timeout: 10 * 60_000,
+    idle_in_transaction_session_timeout: 5 * 60_000,
+    types: { getTypeParser: typeParser },
+  })
+}
+
+function openWith(options: pg.PoolConfig): Database {
+  const pool = new pg.Pool(options)
+  // Without listeners a dead connection would be an uncaught exception, also while it is checked out
+  // but between two queries. Whoever uses it next gets the error.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+/** More connections to the same database, for reading only: the server refuses whatever would write. */
+export function openReadOnly(database: Database): Database {
+  return openWith({ ...database.options, options: '-c default_transaction_read_only=on' })
+}
+
+/**
+ * Runs `work` in one transaction that is rolled back in the end: whatever it wrote was never there.
+ * @throws what `work` throws
+ */
+export async function rolledBack<T>(
+  database: Database,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  return retryConflicts(async () => {
+    const client = await database.connect()
+    let failed = true
+    try {
+      await client.query('begin')
+      const result = await work(client)
+      await client.query('rollback')
+      failed = false
+      return result
+    } finally {
+      // Closing the connection rolls back too.
+      client.release(failed)
+    }
+  })
+}
+
+/**
+ * Runs `work` in one transaction on one connection: committed when it resolves, rolled back when it
+ * rejects. Deadlocks and serialization failures are tried again up to three times, so `work` must have
+ * no effect outside the database.
+ * @throws what `work` or the commit throws
+ */
+export async function transaction<T>(
+  database: Database,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  return retryConflicts(async () => {
+    const client = await database.connect()
+    // After an error the connection is closed rather than given back: it may be the reason.
+    let failed = true
+    try {
+      const result = await transactionOn(client, () => work(client))
+      failed = false
+      return result
+    } finally {
+      client.release(failed)
+    }
+  })
+}
+
+/** Repeats what ended in a deadlock or serialization failure, up to three times, after a short random wait. */
+export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
+  return pRetry(work, {
+    retries: 3,
+    minTimeout: 20,
+    randomize: true,
+    shouldRetry: ({ error }) => ['40001', '40P01'].includes(codeOf(error) ?? ''),
+  })
+}
+
+/** One transaction, tried once, on a connection that the caller holds; see {@link transaction}. */
+export async function transactionOn<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  await client.query('begin')
+  try {
+    const result = await work()
+    await client.query('commit')
+    return result
+  } catch (error) {
+    // The first error tells more than that of a rollback on a connection that is gone.
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+/**
+ * Connects once and looks whether the server can hold our tables.
+ * @throws EnvironmentError with host, port, database and what to do; never with the password
+ */
+export async function checkDatabase(database: Database): Promise<void> {
+  const place = describeDatabase(database)
+  let server: { version: number; name: string; encoding: string } | undefined
+  try {
+    const { rows } = await database.query<{ version: number; name: string; encoding: string }>(
+      `select current_setting('server_version_num')::int as version,
+        current_setting('server_version') as name, current_setting('server_encoding') as encoding`,
+    )
+    server = rows[0]
+  } catch (error) {
+    const reason = REASONS[codeOf(error) ?? ''] ?? `${(error as Error).message}.`
+    throw new EnvironmentError(`PostgreSQL at ${place}: ${reason}`, { cause: error })
+  }
+  if (server === undefined || server.version < OLDEST_SERVER)
+    throw new EnvironmentError(
+      `PostgreSQL at ${place} is version ${server?.name}; collab-sync needs 14 or newer.`,
+    )
+  if (server.encoding !== 'UTF8')
+    throw new EnvironmentError(
+      `The database at ${place} has the encoding ${server.encoding}; collab-sync needs one with UTF8.`,
+    )
+}
+
+/** Host, port and database for a person, without user and password. */
+export function describeDatabase(database: Database): string {
+  const { connectionString } = database.options
+  if (connectionString === undefined || !URL.canParse(connectionString)) return 'DATABASE_URL'
+  const url = new URL(connectionString)
+  const host = url.hostname || url.searchParams.get('host') || 'localhost'
+  const name = url.pathname.slice(1) || url.username
+  return `${decodeURIComponent(host)}:${url.port || 5432}, database ${decodeURIComponent(name)}`
+}
+
+/**
+ * Whether an error says that the server is away or going, rather than that it refused what was asked
+ * (PostgreSQL documentation, Error Codes, classes 08 and 57P).
+ */
+export function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error) ?? ''
+  if (/^(08...|57P0[1-5]|ECONN.*|EPIPE|ETIMEDOUT)$/.test(code)) return true
+  return error instanceof Error && /connection (terminated|timeout|error)/i.test(error.message)
+}
+
+/** The SQLSTATE or system code of an error, if it has one. */
+export function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there. Is it running, and is DATABASE_URL right?',
+  ENOTFOUND: 'there is no such host. Is DATABASE_URL right?',
+  EAI_AGAIN: 'the name of the host could not be looked up. Is the network up?',
+  ETIMEDOUT: 'it does not answer. Is DATABASE_URL right, and does a firewall allow it?',
+  '28P01': 'it refuses the user or the password in DATABASE_URL.',
+  '28000': 'it refuses the user in DATABASE_URL (see its pg_hba.conf).',
+  '3D000': 'there is no such database. Create it, or correct DATABASE_URL.',
+  '53300': 'it has no connection left. Raise its max_connections, or run fewer processes.',
+  '57P03': 'it is starting up or shutting down. Try again in a moment.',
+}
+
+function typeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
+  if (oid === INT8_OID && format !== 'binary') return safeNumber
+  return pg.types.getTypeParser(oid, format as 'text') as (text: string) => unknown
+}
+
+function safeNumber(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is beyond 2^53 - 1.`)
+  return value
+}

@@ -1,0 +1,103 @@
+import { join } from 'node:path'
+import { usableBinaries } from './binaries.ts'
+import { createClusterIfMissing } from './cluster.ts'
+import { createMissingDatabases } from './databases.ts'
+import { openHome, type Home } from './home.ts'
+import { deadLeasesDropped, takeLease, waitForOtherMachines } from './leases.ts'
+import { withLock } from './lock.ts'
+import { removeEverything } from './remove.ts'
+import { accountOf } from './server-account.ts'
+import { openServerDirectory } from './server-directory.ts'
+import { keepLogBounded } from './server-log.ts'
+import type { Cluster } from './cluster-parts.ts'
+import { joinOrStart, stopServer } from './server.ts'
+
+/** A PostgreSQL that runs for as long as anyone has it open. */
+export interface EmbeddedPostgres {
+  /** `postgres://` URL, password included, of the database `collab_sync`. */
+  url: string
+  /** The same for another database of this server, such as `collab_sync_queue`. */
+  urlOf(database: string): string
+  /** True when this call made the cluster: there was no data before. */
+  created: boolean
+  /**
+   * Gives the server up; the last one who does stops it. Safe to call twice.
+   * `remove` deletes the data and all other files of ours too, if this was the last (for tests).
+   */
+  close(options?: { remove?: boolean }): Promise<void>
+}
+
+/**
+ * Opens the PostgreSQL that lives in `home`: makes it, starts it, or joins the one that another
+ * process has open. It listens on 127.0.0.1 only, asks for a password, and outlives a killed owner.
+ * `log` gets a line for a person when something takes time or a file is put outside of `home`.
+ *
+ * Throws `UsageError` when `home` cannot be written or is someone else's, and `EnvironmentError`
+ * when the server cannot run here or its data is of another major version.
+ */
+export async function openEmbeddedPostgres({
+  home: homePath,
+  log = () => {},
+}: {
+  home: string
+  log?: (line: string) => void
+}): Promise<EmbeddedPostgres> {
+  const home = await openHome(homePath)
+  return withLock(home, async () => {
+    await waitForOtherMachines(home, log)
+    const cluster = await openCluster(home, log)
+    const created = await createClusterIfMissing(cluster, log)
+    const { port } = await joinOrStart(cluster, log)
+    const urlOf = (database: string) =>
+      `postgres://collab_sync:${cluster.password}@127.0.0.1:${port}/${encodeURIComponent(database)}`
+    try {
+      await createMissingDatabases(cluster, port, ['collab_sync', 'collab_sync_queue'])
+      return { url: urlOf('collab_sync'), urlOf, created, close: await closer(cluster) }
+    } catch (error) {
+      await stopIfUnused(cluster, 'fast')
+      throw error
+    }
+  })
+}
+
+async function openCluster(home: Home, log: (line: string) => void): Promise<Cluster> {
+  const serverDirectory = await openServerDirectory(home, log)
+  const account = await accountOf(serverDirectory)
+  return {
+    home,
+    serverDirectory,
+    account,
+    dataDirectory: join(serverDirectory, 'data'),
+    password: await home.password(),
+    binaries: await usableBinaries(serverDirectory, account),
+  }
+}
+
+async function closer(cluster: Cluster): Promise<EmbeddedPostgres['close']> {
+  const lease = await takeLease(cluster.home)
+  const stopBounding = keepLogBounded(cluster.home.logFile)
+  let closed: Promise<void> | undefined
+  return ({ remove = false } = {}) => {
+    closed ??= (async () => {
+      stopBounding()
+      const isLast = await withLock(cluster.home, async () => {
+        await lease.release()
+        return stopIfUnused(cluster, remove ? 'immediate' : 'fast', remove)
+      })
+      if (isLast && remove) await cluster.home.removeIfEmpty()
+    })()
+    return closed
+  }
+}
+
+async function stopIfUnused(
+  cluster: Cluster,
+  mode: 'fast' | 'immediate',
+  remove = false,
+): Promise<boolean> {
+  const leases = await deadLeasesDropped(cluster.home)
+  if (leases.length > 0) return false
+  await stopServer(cluster, mode)
+  if (remove) await removeEverything(cluster)
+  return true
+}

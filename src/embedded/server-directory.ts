@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { chmod, chown, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { EnvironmentError, UsageError } from '../errors.ts'
+import { homeError, type Home } from './home.ts'
+import { accountForNewServer, canTraverse, type Account } from './server-account.ts'
+
+/** Where root's server goes when its account cannot pass through the home's parents. */
+const OUTSIDE = '/var/lib/collab-sync'
+
+/**
+ * The directory that the server's account owns and keeps its data in, made if it is missing:
+ * `server` in the home, or a directory below `/var/lib/collab-sync` that a note in the home names.
+ * Throws `UsageError` when it belongs to another user, `EnvironmentError` when it is gone or out
+ * of reach. Hold the lock.
+ */
+export async function openServerDirectory(
+  home: Home,
+  log: (line: string) => void,
+): Promise<string> {
+  const inside = join(home.directory, 'server')
+  const noted = await readNote(home)
+  const owner = await ownerOf(noted ?? inside)
+  if (owner !== null) {
+    await checkOwner(home, noted ?? inside, owner)
+    return noted ?? inside
+  }
+  if (noted !== null)
+    throw new EnvironmentError(
+      `The data of COLLAB_SYNC_HOME (${home.directory}) was kept in ${noted}, which is gone: bring it back, or delete ${home.noteFile} and ${home.passwordFile} to begin anew.`,
+    )
+  try {
+    const account = await accountForNewServer()
+    if (account === null || (await canTraverse(home.directory, account)))
+      return await makeInside(inside, account)
+    return await makeOutside(home, account, log)
+  } catch (error) {
+    throw accountError(home, error)
+  }
+}
+
+async function readNote(home: Home): Promise<string | null> {
+  try {
+    return (await readFile(home.noteFile, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw homeError(home.directory, error)
+  }
+}
+
+async function ownerOf(directory: string): Promise<Account | null> {
+  try {
+    const { uid, gid } = await stat(directory)
+    return { uid, gid }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+async function checkOwner(home: Home, directory: string, owner: Account): Promise<void> {
+  const self = process.getuid?.()
+  if (self === undefined) return
+  if (self !== 0 && owner.uid !== self)
+    throw new UsageError(
+      `COLLAB_SYNC_HOME (${home.directory}) belongs to another user (its server runs as user id ${owner.uid}): run as the user who made it, or set COLLAB_SYNC_HOME to a directory of your own.`,
+    )
+  if (self === 0 && owner.uid === 0)
+    throw new EnvironmentError(
+      `${directory} belongs to root, and PostgreSQL does not run as root: give it back to the user it belonged to (chown -R), or set COLLAB_SYNC_HOME to another directory.`,
+    )
+  if (self === 0 && !(await canTraverse(directory, owner)))
+    throw new EnvironmentError(
+      `The PostgreSQL in ${directory} runs as user id ${owner.uid}, who may not pass through the directories above it: allow that (chmod o+x), or set COLLAB_SYNC_HOME to another directory.`,
+    )
+}
+
+async function makeInside(directory: string, account: Account | null): Promise<string> {
+  await mkdir(directory, { mode: 0o700 })
+  if (account !== null) await chown(directory, account.uid, account.gid)
+  return directory
+}
+
+async function makeOutside(
+  home: Home,
+  account: Account,
+  log: (line: string) => void,
+): Promise<string> {
+  // Set apart from the umask: the account has to pass through, and may see nothing else there.
+  if ((await mkdir(OUTSIDE, { recursive: true })) !== undefined) await chmod(OUTSIDE, 0o711)
+  const hash = createHash('sha256').update(home.directory).digest('hex').slice(0, 12)
+  // Never one that is there already: it holds the data of a home that was deleted or moved.
+  const directory = await mkdtemp(join(OUTSIDE, `${hash}-`))
+  await chown(directory, account.uid, account.gid)
+  await writeFile(home.noteFile, `${directory}\n`)
+  log(
+    `${home.directory} cannot be reached by the user that PostgreSQL runs as (id ${account.uid}): its data goes to ${directory}`,
+  )
+  return directory
+}
+
+function accountError(home: Home, error: unknown): Error {
+  if (error instanceof EnvironmentError) return error
+  const code = (error as NodeJS.ErrnoException).code
+  if (process.getuid?.() === 0 && (code === 'EPERM' || code === 'EINVAL'))
+    return new EnvironmentError(
+      `PostgreSQL does not run as root, and this root may not hand files to another user (${code}): run as an ordinary user, or set DATABASE_URL to use a PostgreSQL of your own.`,
+      { cause: error },
+    )
+  return homeError(home.directory, error)
+}
