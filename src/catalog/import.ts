@@ -1,0 +1,93 @@
+import { loadCatalog } from '../database/catalog.ts'
+import type { CatalogChanges, CatalogRow } from '../database/catalog.ts'
+import type { Database } from '../database/pool.ts'
+import { UsageError } from '../errors.ts'
+import type { CatalogLine } from './lines.ts'
+import type { CatalogSource } from './source.ts'
+
+/** What an import read and did. */
+export interface CatalogImport extends CatalogChanges {
+  /** Lines that the source held; several may name the same thing. */
+  lines: number
+}
+
+/**
+ * Loads all lines of a source into the catalog, or none. Importing again is harmless.
+ * @param options.prune deactivates what the source does not list; refused where it lists nothing
+ * @param options.onProgress hears how many lines were read, every {@link BATCH_LINES} lines
+ * @throws UsageError with up to 20 bad lines by their number; nothing was loaded
+ */
+export async function importCatalog(
+  database: Database,
+  source: CatalogSource,
+  options: { prune: boolean; onProgress?: (lines: number) => void },
+): Promise<CatalogImport> {
+  let lines = 0
+  const rows = readRows(source, (count) => {
+    lines = count
+    options.onProgress?.(count)
+  })
+  const changes = await loadCatalog(database, refuseNothing(rows, source, options.prune), options)
+  return { lines, ...changes }
+}
+
+const BATCH_LINES = 1000
+const MAX_COMPLAINTS = 20
+
+async function* readRows(
+  source: CatalogSource,
+  onRead: (lines: number) => void,
+): AsyncGenerator<CatalogRow[]> {
+  const complaints: string[] = []
+  let batch: CatalogRow[] = []
+  let count = 0
+  for await (const numbered of source.lines()) {
+    count += 1
+    if ('complaint' in numbered) {
+      complaints.push(`${source.unit} ${numbered.number} ${numbered.complaint}`)
+      if (complaints.length === MAX_COMPLAINTS) break
+    } else if (complaints.length === 0) batch.push(rowOf(numbered.line))
+    if (count % BATCH_LINES === 0) {
+      onRead(count)
+      yield batch
+      batch = []
+    }
+  }
+  if (complaints.length > 0) throw new UsageError(complaintOf(source, complaints))
+  onRead(count)
+  yield batch
+}
+
+/** An empty list is more often a failed export than a wish to deactivate everything. */
+async function* refuseNothing(
+  rows: AsyncIterable<CatalogRow[]>,
+  source: CatalogSource,
+  prune: boolean,
+): AsyncGenerator<CatalogRow[]> {
+  let any = false
+  for await (const batch of rows) {
+    any ||= batch.length > 0
+    yield batch
+  }
+  if (prune && !any)
+    throw new UsageError(
+      `${source.name} lists nothing: pruning by it would deactivate the whole catalog, so nothing was done.`,
+    )
+}
+
+function complaintOf(source: CatalogSource, complaints: string[]): string {
+  const more = complaints.length === MAX_COMPLAINTS ? ' (and perhaps more)' : ''
+  return [
+    `${source.name}: nothing was imported, because of ${complaints.length}${more} wrong ${source.unit}${complaints.length === 1 ? '' : 's'}:`,
+    ...complaints.map((complaint) => `  ${complaint}.`),
+  ].join('\n')
+}
+
+function rowOf(line: CatalogLine): CatalogRow {
+  return [
+    line.organizationId,
+    line.documentId ?? null,
+    line.annotationId ?? null,
+    line.organizationUserGroupId ?? null,
+  ]
+}
