@@ -1,0 +1,85 @@
+import { readHeldPlaces, resolveHeld, takeHeld } from '../database/held.ts'
+import type { HeldPlace, TakenHold } from '../database/held.ts'
+import { leaveMembers, readMembers } from '../database/members.ts'
+import { transaction } from '../database/pool.ts'
+import type { Client } from '../database/pool.ts'
+import { lockBatch, storeAnswers } from '../database/scopes.ts'
+import { readListedUserIds, unlistUsers } from '../database/users.ts'
+import { UsageError } from '../errors.ts'
+import type { SyncContext } from './sync-context.ts'
+
+/** What an acceptance did. */
+export interface Accepted {
+  /** Listings whose held removals were applied. */
+  readonly accepted: number
+  /** Users who were taken out of them. */
+  readonly removed: number
+}
+
+/**
+ * Applies what a run held: the users whom a listing suddenly lacked are taken out of it, if they are in it still. Each
+ * listing in a transaction of its own, so that what was applied stays if a later one fails; safe to repeat.
+ * @param of.organizationId null or left out for every organization
+ * @throws UsageError where nothing is held
+ */
+export async function acceptHeld(
+  context: Pick<SyncContext, 'database'>,
+  of: { runId: string; organizationId?: string | null },
+): Promise<Accepted> {
+  const { runId, organizationId = null } = of
+  const places = await readHeldPlaces(context.database, runId, organizationId)
+  if (places.length === 0) {
+    const where =
+      organizationId === null ? '' : ` in organization ${JSON.stringify(organizationId)}`
+    throw new UsageError(`Nothing that run ${runId} held${where} is waiting to be accepted.`)
+  }
+  let accepted = 0
+  let removed = 0
+  for (const place of places) {
+    const left = await transaction(context.database, (client) => acceptOne(client, place, runId))
+    if (left === null) continue
+    accepted += 1
+    removed += left
+  }
+  return { accepted, removed }
+}
+
+/** @returns how many users were removed; null where the listing is not held any more */
+async function acceptOne(
+  client: Client,
+  { heldId, batchKey }: HeldPlace,
+  runId: string,
+): Promise<number | null> {
+  // The batch first, as every run that may resolve the listing does.
+  await lockBatch(client, batchKey)
+  const held = await takeHeld(client, heldId, runId)
+  if (held === null) return null
+  const present = await presentIn(client, held)
+  const leaving = held.missingUserIds.filter((userId) => present.has(userId))
+  await remove(client, held, leaving)
+  const scope = { kind: held.kind, key: held.key }
+  const recordCount = present.size - leaving.length
+  // Without digests the next run looks at the listing again, whatever it answers.
+  const forgotten = { scope, recordCount, bodyDigest: null, contentDigest: null, changed: true }
+  await storeAnswers(client, [forgotten], held.now)
+  await resolveHeld(client, held.kind, [held.key], 'accepted')
+  return leaving.length
+}
+
+async function presentIn(client: Client, { kind, key }: TakenHold): Promise<Set<string>> {
+  if (kind === 'organization') return new Set(await readListedUserIds(client, key))
+  const members = (await readMembers(client, kind, [key])).get(key) ?? new Map<string, boolean>()
+  return new Set([...members].filter(([, hasLeft]) => !hasLeft).map(([userId]) => userId))
+}
+
+async function remove(
+  client: Client,
+  { kind, key, now }: TakenHold,
+  userIds: readonly string[],
+): Promise<void> {
+  if (kind === 'organization') await unlistUsers(client, key, userIds, now)
+  else {
+    const leaving = userIds.map((userId) => ({ key, userId }))
+    await leaveMembers(client, kind, leaving, now)
+  }
+}

@@ -1,0 +1,19 @@
+import type { Claim, Counts } from '../database/items.ts'
+import type { Operation } from '../errors.ts'
+
+/** What the writers need to know of a claim. */
+export type WritersClaim = Pick<
+  Claim,
+  'runId' | 'claimNo' | 'batchVersion' | 'claimedAt' | 'at' | 'trigger' | 'onlyScopes'
+>
+
+/** What the writers of one commit share. */
+export interface Committing {
+  readonly claim: WritersClaim
+  readonly batchKey: number
+  readonly operation: Operation
+  /** Fraction of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
+  readonly shrinkLimit: number
+  /** Counts of this commit; the writers add to them. */
+  readonly counts: Counts
+}

@@ -1,0 +1,81 @@
+import type { StoredComment } from '../database/comments.ts'
+import type { CommentRecord } from './comment-record.ts'
+
+/** What an answer changes of one annotation. */
+export interface CommentChanges {
+  readonly added: readonly CommentRecord[]
+  readonly changed: readonly CommentRecord[]
+  readonly deleted: readonly number[]
+  readonly unchanged: number
+  /** Live comments once the changes are made. */
+  readonly live: number
+}
+
+/**
+ * Compares an answer with what is stored of its annotation.
+ * @param gone ids for which there is evidence of deletion; nothing else deletes
+ */
+export function compareComments(
+  stored: ReadonlyMap<number, StoredComment>,
+  records: readonly CommentRecord[],
+  gone: readonly number[],
+): CommentChanges {
+  const added: CommentRecord[] = []
+  const changed: CommentRecord[] = []
+  let live = 0
+  for (const { deleted } of stored.values()) if (!deleted) live += 1
+  for (const record of records) {
+    const before = stored.get(record.commentId)
+    if (before === undefined) added.push(record)
+    else if (before.deleted || !before.digest.equals(record.digest)) changed.push(record)
+    if (before === undefined || before.deleted) live += 1
+  }
+  const received = new Set(records.map(({ commentId }) => commentId))
+  const deleted = gone.filter((id) => stored.get(id)?.deleted === false && !received.has(id))
+  return {
+    added,
+    changed,
+    deleted,
+    unchanged: records.length - added.length - changed.length,
+    live: live - deleted.length,
+  }
+}
+
+/** What an answer changes of one listing of members. */
+export interface MemberChanges {
+  readonly joined: readonly string[]
+  /** Of those who joined, how many had been there before. */
+  readonly cameBack: number
+  readonly missing: readonly string[]
+  /** Members before the answer. */
+  readonly before: number
+}
+
+/** Compares a listing with its stored members: user id -> true where they left. */
+export function compareMembers(
+  stored: ReadonlyMap<string, boolean>,
+  received: ReadonlySet<string>,
+): MemberChanges {
+  const joined = [...received].filter((id) => stored.get(id) !== false)
+  const present = [...stored].filter(([, left]) => !left).map(([id]) => id)
+  return {
+    joined,
+    cameBack: joined.filter((id) => stored.has(id)).length,
+    missing: present.filter((id) => !received.has(id)),
+    before: present.length,
+  }
+}
+
+/** Losing no more than this many is never suspicious, unless it is everybody. */
+const SMALL_LOSS = 10
+
+/**
+ * Whether a listing lost so many members that a person should look first. There is no question that would give
+ * evidence, as there is for comments.
+ * @param limit fraction of the members, `SYNC_SHRINK_LIMIT`
+ */
+export function isSuspiciousLoss(changes: MemberChanges, limit: number): boolean {
+  const lost = changes.missing.length
+  if (lost === 0) return false
+  return lost === changes.before || (lost > SMALL_LOSS && lost > changes.before * limit)
+}

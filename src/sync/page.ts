@@ -1,0 +1,38 @@
+import { pageDocuments, pageOrganizations } from '../database/items.ts'
+import type { Item } from '../database/items.ts'
+import { operationsOf } from '../scope.ts'
+import { takeUp } from './take-up.ts'
+import type { SyncContext } from './sync-context.ts'
+
+/** Organizations a page: small enough that the first call is made at once. */
+const ORGANIZATIONS_A_PAGE = 200
+/** Batches of each organization in its first page; doubled with every page, so that large ones end in few pages. */
+const BATCHES_OF_EACH = 8
+const BATCHES_A_PAGE_MAX = 256
+
+/** Plans one page of a run's organizations. @returns the items that follow; none where it is planned already */
+export async function planOrganizations(
+  context: SyncContext,
+  ids: { runId: string; itemId: number },
+): Promise<Item[]> {
+  const claim = await takeUp(context, ids)
+  if (claim === null) return []
+  return pageOrganizations(context.database, claim, {
+    operations: operationsOf(claim.scope, context.operations),
+    organizations: ORGANIZATIONS_A_PAGE,
+    batchesOfEach: BATCHES_OF_EACH,
+  })
+}
+
+/** Plans the next batches of one large organization. @returns as planOrganizations */
+export async function planDocuments(
+  context: SyncContext,
+  ids: { runId: string; itemId: number },
+): Promise<Item[]> {
+  const claim = await takeUp(context, ids)
+  if (claim === null) return []
+  return pageDocuments(context.database, claim, {
+    operations: operationsOf(claim.scope, context.operations),
+    batches: Math.min(BATCHES_OF_EACH * 2 ** claim.round, BATCHES_A_PAGE_MAX),
+  })
+}

@@ -1,0 +1,131 @@
+import { transaction } from '../database/pool.ts'
+import type { Client } from '../database/pool.ts'
+import { pageRejected } from '../database/rejected.ts'
+import type { RejectedRow } from '../database/rejected.ts'
+import { findScope, lockBatch, readScopes } from '../database/scopes.ts'
+import type { BatchScope } from '../database/scopes.ts'
+import { readComment } from './comment-record.ts'
+import type { CommentRecord } from './comment-record.ts'
+import type { Rereading } from './judge-replay.ts'
+import { receivedBefore } from './received.ts'
+import type { Received, Reject } from './received.ts'
+import { storeReplayedComments, storeReplayedUsers } from './store-replayed.ts'
+import type { SyncContext } from './sync-context.ts'
+import { readUsers } from './user-record.ts'
+import type { UserRecord } from './user-record.ts'
+
+/** What a replay did. */
+export interface Replayed {
+  /** Rows of `sync.rejected_records` that were looked at. */
+  readonly tried: number
+  /** Of these, those whose record is now in the tables as received. */
+  readonly stored: number
+  /** The others: their record is still not sound, or a newer answer has spoken of its scope since. */
+  readonly still: number
+}
+
+type ReplayContext = Pick<SyncContext, 'database' | 'privacy'>
+
+const RECORDS_A_PAGE = 500
+/** A record may be as long as an answer: this bounds what a page holds in memory. */
+const CHARACTERS_A_PAGE = 4_000_000
+
+/**
+ * Tries rejected records again, without a call: today's program may be able to read what an older one was not. A
+ * record is stored when nothing about it is rejected any more and nothing newer is known: its scope is in the catalog
+ * and was not checked since, and what is stored of it came from that very answer. The newest come first, so that an older
+ * record never overwrites a newer one. Safe to repeat, and to stop at any point.
+ * @param of.runId only what that run rejected
+ */
+export async function replayRejected(
+  context: ReplayContext,
+  of: { runId?: string } = {},
+): Promise<Replayed> {
+  let tried = 0
+  let stored = 0
+  let beforeId: number | null = null
+  for (;;) {
+    const page: RejectedRow[] = await pageRejected(context.database, {
+      runId: of.runId ?? null,
+      beforeId,
+      records: RECORDS_A_PAGE,
+      characters: CHARACTERS_A_PAGE,
+    })
+    const last = page.at(-1)
+    if (last === undefined) return { tried, stored, still: tried - stored }
+    for (const rows of byScope(page)) stored += await replayScope(context, rows)
+    tried += page.length
+    beforeId = last.rejectedRecordId
+  }
+}
+
+/** Rows of one scope; narrowed answers apart, since they say nothing of membership. */
+function byScope(page: readonly RejectedRow[]): [RejectedRow, ...RejectedRow[]][] {
+  const groups = new Map<string, [RejectedRow, ...RejectedRow[]]>()
+  for (const row of page) {
+    const { operation, organizationId, documentId, annotationId, organizationUserGroupId } = row
+    const ids = [organizationId, documentId, annotationId, organizationUserGroupId]
+    const key = JSON.stringify([operation, ...ids, row.isNarrowed])
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [row])
+    else group.push(row)
+  }
+  return [...groups.values()]
+}
+
+/** @returns how many of the rows are in the tables now */
+async function replayScope(
+  context: ReplayContext,
+  rows: readonly [RejectedRow, ...RejectedRow[]],
+): Promise<number> {
+  const [{ operation }] = rows
+  return operation === 'comments'
+    ? replayWith(context, rows, rereadComment, storeReplayedComments)
+    : replayWith(context, rows, rereadUser, storeReplayedUsers)
+}
+
+async function replayWith<T>(
+  context: ReplayContext,
+  rows: readonly [RejectedRow, ...RejectedRow[]],
+  reread: (received: Received) => T | null,
+  store: (
+    client: Client,
+    batchKey: number,
+    scope: BatchScope,
+    readings: readonly Rereading<T>[],
+  ) => Promise<number>,
+): Promise<number> {
+  const [{ operation, organizationId }] = rows
+  const place = await findScope(context.database, operation, rows[0])
+  if (place === null) return 0
+  const rereadAll = async () => {
+    const { redact } = await context.privacy.of(organizationId, null)
+    return rows.flatMap((row) => {
+      // What could not be cut out of its answer was kept as an empty text.
+      if (row.record === '') return []
+      const record = reread(receivedBefore(row.record, redact?.[operation]))
+      return record === null ? [] : [{ row, record }]
+    })
+  }
+  // Most are as unsound as they were: nothing is locked for those.
+  if ((await rereadAll()).length === 0) return 0
+  return transaction(context.database, async (client) => {
+    await lockBatch(client, place.batchKey)
+    const scopes = await readScopes(client, place.batchKey, operation)
+    const scope = scopes.find(({ kind, key }) => kind === place.kind && key === place.key)
+    // Read again behind the lock: somebody may have been erased meanwhile.
+    return scope === undefined ? 0 : store(client, place.batchKey, scope, await rereadAll())
+  })
+}
+
+/** The comment, where today's readers find no fault in it. */
+function rereadComment(received: Received): CommentRecord | null {
+  const rejects: Reject[] = []
+  const item = readComment(received, 0, (reject) => rejects.push(reject))
+  return 'fault' in item || rejects.length > 0 ? null : item.record
+}
+
+function rereadUser(received: Received): UserRecord | null {
+  const { records, rejects } = readUsers(received)
+  return rejects.length > 0 ? null : (records[0] ?? null)
+}

@@ -1,0 +1,58 @@
+import type { CallError } from '../errors.ts'
+import type { BatchScope } from '../database/scopes.ts'
+import type { CommentRecord } from './comment-record.ts'
+import type { Reject } from './received.ts'
+import type { UserRecord } from './user-record.ts'
+
+/** What came of asking for one scope. */
+export type ScopeResult = UnchangedResult | CommentsResult | UsersResult | FailedResult
+
+/** The answer is the one that is stored. */
+export interface UnchangedResult {
+  readonly outcome: 'unchanged'
+  readonly scope: BatchScope
+  readonly records: number
+}
+
+interface AnswerResult {
+  readonly scope: BatchScope
+  /** Members and records that could not be stored as received. */
+  readonly rejects: readonly Reject[]
+  /** Items of the answer that were rejected as a whole. */
+  readonly rejectedItems: number
+  /** Null where the next answer must be looked at again even if it is the same. */
+  readonly bodyDigest: Buffer | null
+  readonly contentDigest: Buffer | null
+  /** Why the answer may be incomplete: its records are stored, it removes nothing, and the scope failed. */
+  readonly incomplete: CallError | null
+}
+
+/** Comments to store. */
+export interface CommentsResult extends AnswerResult {
+  readonly outcome: 'comments'
+  readonly records: readonly CommentRecord[]
+  /** Ids that were asked for and answered null: the evidence of deletion. */
+  readonly gone: readonly number[]
+  /** True for a full listing, false where just some comments were asked for. */
+  readonly isListing: boolean
+}
+
+/** Users to store. */
+export interface UsersResult extends AnswerResult {
+  readonly outcome: 'users'
+  readonly records: readonly UserRecord[]
+  /** Items without a readable `userId`: each may be anyone who is missing. */
+  readonly nameless: number
+  /**
+   * True for a full listing. An answer narrowed by `userIds` says nothing of membership: whether filters
+   * are combined by intersection or union is "not shown" (service-api.md, Get Users).
+   */
+  readonly isListing: boolean
+}
+
+/** No usable answer. */
+export interface FailedResult {
+  readonly outcome: 'failed'
+  readonly scope: BatchScope
+  readonly error: CallError
+}

@@ -1,0 +1,49 @@
+import { readLostItems, readUnsettledRuns } from '../database/items.ts'
+import type { Item } from '../database/items.ts'
+import { DEAD_AFTER_S } from '../database/workers.ts'
+import { settleRun } from './settle-run.ts'
+import type { SyncContext } from './sync-context.ts'
+
+/** Items handed over again in one sweep; the next one brings the rest. */
+const ITEMS_A_SWEEP = 1000
+/** Sweeps that find the very same items waiting before they are handed over though the queue seems to hold them. */
+const PATIENCE_SWEEPS = 3
+
+/** What the queue must offer a sweep. */
+export interface SweepQueue {
+  deliver(items: readonly Item[]): Promise<void>
+  countPending(): Promise<number>
+}
+
+/**
+ * Takes up what was lost: settles runs of which nothing is pending, and hands items to the queue again that it no longer
+ * holds (flushed, restarted without persistence, given up after many attempts, a worker killed between commit and
+ * delivery). Handing over what the queue still holds is harmless: one job a key.
+ */
+export class Sweep {
+  readonly #context: SyncContext
+  readonly #queue: SweepQueue
+  #lastSeen = ''
+  #timesSeen = 0
+
+  constructor(context: SyncContext, queue: SweepQueue) {
+    this.#context = context
+    this.#queue = queue
+  }
+
+  /** One sweep. @returns how many items were handed over */
+  async once(): Promise<number> {
+    const { database } = this.#context
+    for (const runId of await readUnsettledRuns(database)) await settleRun(this.#context, runId)
+    const lost = await readLostItems(database, DEAD_AFTER_S, ITEMS_A_SWEEP, this.#context)
+    if (lost.length === 0) return 0
+    const seen = `${lost.length}:${lost[0]?.itemId}:${lost.at(-1)?.itemId}`
+    this.#timesSeen = seen === this.#lastSeen ? this.#timesSeen + 1 : 1
+    this.#lastSeen = seen
+    const queueHoldsThem = (await this.#queue.countPending()) >= lost.length
+    if (queueHoldsThem && this.#timesSeen < PATIENCE_SWEEPS) return 0
+    this.#timesSeen = 0
+    await this.#queue.deliver(lost)
+    return lost.length
+  }
+}

@@ -1,0 +1,240 @@
+import type { CallStats } from '../collab-api/client.ts'
+import { sleep } from '../collab-api/wait.ts'
+import { noCounts, skipItems } from '../database/items.ts'
+import type { Claim } from '../database/items.ts'
+import { isConnectionLost } from '../database/pool.ts'
+import { readScopes } from '../database/scopes.ts'
+import type { BatchScope } from '../database/scopes.ts'
+import { CallError, DrainingError, RunStoppedError } from '../errors.ts'
+import type { Operation } from '../errors.ts'
+import type { Asking } from './ask-comments.ts'
+import { askScope } from './ask-scope.ts'
+import { commitAnswers } from './commit.ts'
+import { takeCpuMs } from './cpu-meter.ts'
+import { DoneScopes } from './done-scopes.ts'
+import { failItem } from './fail-item.ts'
+import type { ScopeResult } from './scope-result.ts'
+import { stopRun } from './stop-run.ts'
+import { SupersededError } from './superseded.ts'
+import { takeUp } from './take-up.ts'
+import type { SyncContext } from './sync-context.ts'
+
+/** Answers are committed at the latest when they are this old: what a killed worker has to ask again. */
+const COMMIT_AFTER_MS = 500
+/** ... or when they hold this much, so that memory does not grow with the answers. */
+const COMMIT_AFTER_RECORDS = 4000
+/** First and longest wait for another run that writes to the same batch. */
+const OVERTAKEN_WAIT_MS = 500
+const OVERTAKEN_WAIT_MAX_MS = 15_000
+/** An item that took so many workers down with it is given up. */
+const ATTEMPTS_MAX = 8
+
+/**
+ * Syncs the scopes of one batch: asks for each, many at a time, and commits the answers.
+ * Safe to run again at any point: what is committed is not asked for again.
+ * @throws DrainingError when the worker is stopping: what was answered is committed, the rest is pending
+ */
+export async function syncBatch(
+  context: SyncContext,
+  ids: { runId: string; itemId: number },
+): Promise<void> {
+  context.itemsInHand.add(ids.itemId)
+  try {
+    await syncUntilDone(context, ids)
+  } finally {
+    context.itemsInHand.delete(ids.itemId)
+  }
+}
+
+async function syncUntilDone(
+  context: SyncContext,
+  ids: { runId: string; itemId: number },
+): Promise<void> {
+  for (let overtaken = 0; ; overtaken++) {
+    const claim = await takeUp(context, ids, { isAgain: overtaken > 0 })
+    if (claim === null) return
+    try {
+      if (claim.attempts > ATTEMPTS_MAX) return await failItem(context, claim)
+      return await syncClaimed(context, claim)
+    } catch (error) {
+      if (!(error instanceof SupersededError)) throw error
+      context.log.info(ids, 'another run writes to the same batch: asking again')
+      await waitForOther(context, claim, overtaken)
+    }
+  }
+}
+
+/** The run that writes first goes on undisturbed: whoever is overtaken waits for it, longer each time. */
+async function waitForOther(context: SyncContext, claim: Claim, overtaken: number): Promise<void> {
+  const edgeMs = Math.min(OVERTAKEN_WAIT_MAX_MS, OVERTAKEN_WAIT_MS * 2 ** overtaken)
+  const stopped = context.runSignals.signalOf(claim.runId)
+  await sleep(Math.random() * edgeMs, AbortSignal.any([stopped, context.drained]))
+}
+
+async function syncClaimed(context: SyncContext, claim: Claim): Promise<void> {
+  const { batchKey, operation } = claim
+  if (batchKey === null || operation === null) throw new Error(`Item ${claim.itemId} has no batch.`)
+  const done = new DoneScopes(claim)
+  const readingSince = performance.now()
+  const scopes = (await readScopes(context.database, batchKey, operation)).filter(({ scopeNo }) =>
+    done.isWanted(scopeNo),
+  )
+  const stopped = context.runSignals.signalOf(claim.runId)
+  const readMs = performance.now() - readingSince
+  const batch = new BatchInHand(context, claim, { batchKey, operation }, done, stopped, readMs)
+  await batch.sync(scopes)
+}
+
+/** One claimed batch: answers come in as they come, commits go out one at a time. */
+class BatchInHand {
+  readonly #context: SyncContext
+  readonly #claim: Claim
+  readonly #where: { batchKey: number; operation: Operation }
+  readonly #done: DoneScopes
+  readonly #asking: Asking
+  readonly #stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+  #counted: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+  /** Waiting for PostgreSQL that no commit has counted yet. */
+  #databaseMs: number
+  #answers: ScopeResult[] = []
+  #records = 0
+  #oldestAt = 0
+  #commits: Promise<void> = Promise.resolve()
+  /** The first error that ends the batch; the scopes still waiting are not asked. */
+  #fatal: unknown = null
+  readonly #ended = new AbortController()
+  #stopping: Promise<unknown> | null = null
+  /** Whether a commit that failed was made all the same shows only when the item is taken up again. */
+  #isCommitUnknown = false
+
+  constructor(
+    context: SyncContext,
+    claim: Claim,
+    where: { batchKey: number; operation: Operation },
+    done: DoneScopes,
+    stopped: AbortSignal,
+    databaseMs: number,
+  ) {
+    this.#context = context
+    this.#databaseMs = databaseMs
+    this.#claim = claim
+    this.#where = where
+    this.#done = done
+    this.#asking = {
+      collabApi: context.collabApi,
+      database: context.database,
+      maxIds: context.maxIds,
+      privacy: context.privacy,
+      lastErasure: claim.lastErasure,
+      call: {
+        stats: this.#stats,
+        signal: stopped,
+        waitSignal: AbortSignal.any([
+          stopped,
+          context.drained,
+          context.storeSignal.signal,
+          this.#ended.signal,
+        ]),
+      },
+    }
+  }
+
+  async sync(scopes: readonly BatchScope[]): Promise<void> {
+    await Promise.all(scopes.map((scope) => this.#syncScope(scope)))
+    await this.#commits
+    if (this.#fatal !== null) return this.#giveUp(this.#fatal)
+    await this.#commit(true)
+  }
+
+  async #syncScope(scope: BatchScope): Promise<void> {
+    try {
+      if (this.#fatal === null) this.#add(await this.#ask(scope))
+    } catch (error) {
+      if (error instanceof CallError && error.kind !== 'credentials') {
+        this.#add({ outcome: 'failed', scope, error })
+      } else {
+        this.#end(error)
+      }
+    }
+  }
+
+  #end(error: unknown): void {
+    this.#fatal ??= error
+    this.#ended.abort(error)
+    // No call of this run can succeed: those of its other batches are given up at once.
+    if (error instanceof CallError) {
+      this.#stopping ??= stopRun(this.#context, this.#claim.runId, 'failed', refusal(error))
+      // It is awaited when the calls in flight have ended; until then its failure must not be nobody's.
+      this.#stopping.catch(() => {})
+    }
+  }
+
+  #ask(scope: BatchScope): Promise<ScopeResult> {
+    return askScope(this.#asking, this.#where.operation, scope, this.#claim.scope)
+  }
+
+  #add(result: ScopeResult): void {
+    if (this.#answers.length === 0) this.#oldestAt = performance.now()
+    this.#answers.push(result)
+    if ('records' in result && typeof result.records !== 'number')
+      this.#records += result.records.length
+    const isFull = this.#records >= COMMIT_AFTER_RECORDS
+    if (isFull || performance.now() - this.#oldestAt >= COMMIT_AFTER_MS) {
+      this.#commits = this.#commits.then(() => this.#commitSafely())
+    }
+  }
+
+  async #commitSafely(): Promise<void> {
+    const isNothingNew = this.#answers.length === 0 && this.#stats.calls === this.#counted.calls
+    if (isNothingNew || this.#isCommitUnknown) return
+    try {
+      await this.#commit(false)
+    } catch (error) {
+      this.#isCommitUnknown = true
+      this.#end(error)
+      if (isConnectionLost(error)) this.#context.storeSignal.lost(error)
+    }
+  }
+
+  /** Nothing of a commit that fails counts as done: its answers are asked for again. */
+  async #commit(isEnd: boolean): Promise<void> {
+    const answers = this.#answers
+    this.#answers = []
+    this.#records = 0
+    const stats = { ...this.#stats }
+    const counts = {
+      ...noCounts(),
+      calls: stats.calls - this.#counted.calls,
+      retries: stats.retries - this.#counted.retries,
+      service_ms: Math.round(stats.serviceMs - this.#counted.serviceMs),
+      waited_ms: Math.round(stats.waitedMs - this.#counted.waitedMs),
+      database_ms: Math.round(this.#databaseMs),
+      cpu_ms: Math.round(takeCpuMs()),
+    }
+    const { database, shrinkLimit } = this.#context
+    const committing = { claim: this.#claim, ...this.#where, shrinkLimit, counts }
+    const doneScopes = this.#done.bitsWith(answers.map(({ scope }) => scope.scopeNo))
+    await commitAnswers(database, committing, answers, { doneScopes, isEnd })
+    this.#databaseMs = 0
+    this.#done.committed(doneScopes)
+    this.#counted = stats
+  }
+
+  /** What was answered before the end is true, and is kept where it can be, with the calls that were made. */
+  async #giveUp(error: unknown): Promise<void> {
+    if (error instanceof SupersededError) throw error
+    await this.#stopping
+    await this.#commitSafely()
+    if (this.#stopping !== null || error instanceof RunStoppedError) {
+      const { runId, itemId } = this.#claim
+      return skipItems(this.#context.database, runId, itemId)
+    }
+    if (this.#context.drained.aborted) throw new DrainingError('The worker is stopping.')
+    throw error
+  }
+}
+
+/** Why a run was stopped, for the person who can mend it. */
+function refusal(error: CallError): string {
+  return `The service refuses key or token: check COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or what is in COLLAB_AUTH_TOKEN_FILE). ${error.message}`
+}

@@ -1,0 +1,28 @@
+import { claimItem, skipItems } from '../database/items.ts'
+import type { Claim } from '../database/items.ts'
+import { beginRun } from '../database/runs.ts'
+import type { SyncContext } from './sync-context.ts'
+
+/**
+ * Takes up an item of a run; the run's first item begins the run.
+ * @param options.isAgain as in claimItem
+ * @returns null where there is nothing to do: it is done already, or its run is stopping, and is then skipped
+ */
+export async function takeUp(
+  context: SyncContext,
+  ids: { runId: string; itemId: number },
+  options: { isAgain: boolean } = { isAgain: false },
+): Promise<Claim | null> {
+  const claim = await claimItem(context.database, ids, context.workerId, options)
+  if (claim === null) return null
+  if (claim.stopping !== null) {
+    await skipItems(context.database, ids.runId, ids.itemId)
+    return null
+  }
+  if (claim.runStatus === 'queued') {
+    // A breaker that a former run left open must not fail this one's scopes unasked.
+    context.collabApi.startAfresh()
+    await beginRun(context.database, ids.runId)
+  }
+  return claim
+}

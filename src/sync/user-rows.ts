@@ -1,0 +1,67 @@
+import { USER_SOURCES } from '../database/users.ts'
+import type { StoredUser, UserRow, UserSource } from '../database/users.ts'
+import type { CommentRecord } from './comment-record.ts'
+import type { UsersResult } from './scope-result.ts'
+import { digestOfUser } from './user-record.ts'
+import type { UserRecord } from './user-record.ts'
+
+/** Users of one organization as several answers show them, the best source of each. */
+export type UserCandidates = Map<string, UserRow>
+
+/** Adds the users of an answer to the candidates. */
+export function addListingUsers(candidates: UserCandidates, result: UsersResult): void {
+  const isOwnListing = result.scope.kind === 'organization' && result.isListing
+  // A direct answer about a user is as good as the organization's listing, but says nothing of being listed.
+  const source = isOwnListing || !result.isListing ? USER_SOURCES.listing : USER_SOURCES.member
+  for (const record of result.records) add(candidates, rowOf(record, source, null, isOwnListing))
+}
+
+/** Adds the authors of comments: those who are in no listing get their row too. */
+export function addAuthors(candidates: UserCandidates, comments: readonly CommentRecord[]): void {
+  for (const { author, lastUpdated } of comments) {
+    if (author === null) continue
+    const record = { ...author, digest: digestOfUser(author) }
+    add(candidates, rowOf(record, USER_SOURCES.author, lastUpdated, false))
+  }
+}
+
+/** The candidates that would change what is stored. */
+export function rowsToPut(
+  candidates: UserCandidates,
+  stored: ReadonlyMap<string, StoredUser>,
+): UserRow[] {
+  return [...candidates.values()].filter((row) => changes(row, stored.get(row.userId)))
+}
+
+/** Whether a row would change what is stored: the rule of users/put.sql, so that no write is sent in vain. */
+export function changes(row: UserRow, before: StoredUser | undefined): boolean {
+  if (before === undefined || row.source > before.source) return true
+  if (row.source < before.source) return false
+  if (row.source === USER_SOURCES.author && isOlder(row.sourceAt, before.sourceAt)) return false
+  return !row.digest.equals(before.digest) || (row.listed && !before.listed)
+}
+
+function add(candidates: UserCandidates, row: UserRow): void {
+  const other = candidates.get(row.userId)
+  if (other === undefined || isBetter(row, other)) candidates.set(row.userId, row)
+}
+
+function isBetter(row: UserRow, other: UserRow): boolean {
+  if (row.source !== other.source) return row.source > other.source
+  if (row.listed !== other.listed) return row.listed
+  return (row.sourceAt ?? '') > (other.sourceAt ?? '')
+}
+
+function isOlder(sourceAt: string | null, before: Date | null): boolean {
+  return sourceAt !== null && before !== null && Date.parse(sourceAt) < before.getTime()
+}
+
+function rowOf(
+  record: UserRecord,
+  source: UserSource,
+  sourceAt: string | null,
+  listed: boolean,
+): UserRow {
+  const { userId, name, email, rest, digest } = record
+  return { userId, name, email, rest, digest, source, sourceAt, listed }
+}

@@ -1,0 +1,163 @@
+import type { CallStats } from '../collab-api/client.ts'
+import { openReadOnly } from '../database/pool.ts'
+import type { Database } from '../database/pool.ts'
+import { readCheck } from '../database/scopes.ts'
+import type { ScopeIds } from '../database/scopes.ts'
+import { CallError } from '../errors.ts'
+import type { Operation } from '../errors.ts'
+import { operationsOf } from '../scope.ts'
+import type { Scope } from '../scope.ts'
+import { askScope } from './ask-scope.ts'
+import { compareContents } from './compare-contents.ts'
+import type { ContentDifference } from './compare-contents.ts'
+import { inLanes } from './in-lanes.ts'
+import { sampleScopes } from './sample-scopes.ts'
+import { scopesOfRun } from './scopes-of-run.ts'
+import type { ScopeInBatch } from './scopes-of-run.ts'
+import type { SyncContext } from './sync-context.ts'
+
+/** A record in which the tables and the service differ, and where. */
+export interface Difference extends ScopeIds, ContentDifference {
+  readonly operation: Operation
+  /** When the last good check of its scope began; null where there was none. */
+  readonly checkedAt: Date | null
+}
+
+/** A scope that could not be compared. */
+export interface FailedCheck extends ScopeIds {
+  readonly operation: Operation
+  readonly message: string
+}
+
+export interface Verified {
+  /** Scopes that were compared. */
+  readonly scopes: number
+  /** Records that the service, the tables or both hold of them. */
+  readonly records: number
+  /** Records in which both differ, without those that changed since the last check. */
+  readonly differing: number
+  /** Comments that the service says were changed after the last check: the next run brings them. */
+  readonly changedSince: number
+  /** `differing` of `records`, 0 to 1. */
+  readonly errorRate: number
+  /** Scopes that gave no usable answer, and are in none of the counts above. */
+  readonly failed: number
+  readonly calls: number
+  /** The first differences; `onDifference` hears of all. */
+  readonly differences: readonly Difference[]
+  readonly failures: readonly FailedCheck[]
+}
+
+const SAMPLE = 100
+/** Most differences and failures that are kept for the report. */
+const KEPT_MAX = 100
+
+/**
+ * Asks the service again and compares record by record with the tables; writes nothing, by connections that cannot. Absence
+ * is judged as in a run: a stored comment that a listing lacks is asked for by its id.
+ * @param of.sample how many random scopes of the catalog, 100 when left out; each is as likely as any other
+ * @param of.scope compares all of this scope instead
+ * @throws UsageError where the scope is not in the catalog or the catalog is empty; CallError where the credentials are
+ *   refused; DrainingError when the process stops
+ */
+export async function verify(
+  context: SyncContext,
+  of: { sample?: number; scope?: Scope } = {},
+  onDifference: (difference: Difference) => void = () => {},
+): Promise<Verified> {
+  const stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+  const tally = new Tally(onDifference)
+  const database = openReadOnly(context.database)
+  const asking = {
+    collabApi: context.collabApi,
+    database,
+    maxIds: context.maxIds,
+    privacy: context.privacy,
+    lastErasure: null,
+    call: { stats, signal: context.drained },
+  }
+  const scope = of.scope ?? {}
+  const places =
+    of.scope === undefined
+      ? sampleScopes(database, operationsOf(scope, context.operations), of.sample ?? SAMPLE)
+      : scopesOfRun(context, { scope })
+  context.collabApi.startAfresh()
+  try {
+    await inLanes(places, 2 * context.collabApi.pace().limit, async (place) => {
+      try {
+        const result = await askScope(asking, place.operation, unknownToUs(place), scope)
+        if (result.outcome === 'unchanged' || result.outcome === 'failed') return
+        if (result.incomplete !== null) throw result.incomplete
+        await tally.compare(database, place, result)
+      } catch (error) {
+        if (!(error instanceof CallError) || error.kind === 'credentials') throw error
+        tally.failed(place, error)
+      }
+    })
+  } finally {
+    await database.end()
+  }
+  return { ...tally.report(), calls: stats.calls }
+}
+
+/** The scope as if no answer to it were known: every answer is read, and every stored record is looked for. */
+function unknownToUs({ scope }: ScopeInBatch) {
+  return { ...scope, bodyDigest: null, contentDigest: null, hasRows: true }
+}
+
+class Tally {
+  readonly #onDifference: (difference: Difference) => void
+  readonly #differences: Difference[] = []
+  readonly #failures: FailedCheck[] = []
+  #scopes = 0
+  #records = 0
+  #differing = 0
+  #changedSince = 0
+  #failed = 0
+
+  constructor(onDifference: (difference: Difference) => void) {
+    this.#onDifference = onDifference
+  }
+
+  async compare(
+    database: Database,
+    { batchKey, operation, scope }: ScopeInBatch,
+    result: Parameters<typeof compareContents>[1],
+  ): Promise<void> {
+    const checkedAt = await readCheck(database, batchKey, scope)
+    const { records, differences } = await compareContents(database, result, checkedAt)
+    this.#scopes += 1
+    this.#records += records
+    for (const each of differences) {
+      const difference = { operation, ...idsOf(scope), checkedAt, ...each }
+      if (each.isChangedSince) this.#changedSince += 1
+      else this.#differing += 1
+      if (this.#differences.length < KEPT_MAX) this.#differences.push(difference)
+      this.#onDifference(difference)
+    }
+  }
+
+  failed({ operation, scope }: ScopeInBatch, { message }: CallError): void {
+    this.#failed += 1
+    if (this.#failures.length < KEPT_MAX)
+      this.#failures.push({ operation, ...idsOf(scope), message })
+  }
+
+  report(): Omit<Verified, 'calls'> {
+    return {
+      scopes: this.#scopes,
+      records: this.#records,
+      differing: this.#differing,
+      changedSince: this.#changedSince,
+      errorRate: this.#records === 0 ? 0 : this.#differing / this.#records,
+      failed: this.#failed,
+      differences: this.#differences,
+      failures: this.#failures,
+    }
+  }
+}
+
+function idsOf(scope: ScopeIds): ScopeIds {
+  const { organizationId, documentId, annotationId, organizationUserGroupId } = scope
+  return { organizationId, documentId, annotationId, organizationUserGroupId }
+}
