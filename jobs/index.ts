@@ -1,0 +1,17 @@
+import { finishRunJob } from './finish-run.ts'
+import type { Job } from './job.ts'
+import { pageDocumentsJob } from './page-documents.ts'
+import { pageOrganizationsJob } from './page-organizations.ts'
+import { startNightlyRunJob } from './start-nightly-run.ts'
+import { startRunJob } from './start-run.ts'
+import { syncBatchJob } from './sync-batch.ts'
+
+/** Every job that a worker works. */
+export const jobs: readonly Job[] = [
+  startRunJob,
+  startNightlyRunJob,
+  pageOrganizationsJob,
+  pageDocumentsJob,
+  syncBatchJob,
+  finishRunJob,
+]

@@ -1,0 +1,80 @@
+import { createPostgresBackend, createRedisBackend, runMigrations, withBackend } from 'bullmq'
+import type { BackendClasses, IQueueBackend } from 'bullmq'
+import pg from 'pg'
+
+/** Where BullMQ keeps its queue. */
+export type QueuePlace =
+  | { readonly kind: 'redis'; readonly url: string; readonly prefix: string }
+  | { readonly kind: 'postgres'; readonly url: string }
+
+/** Name of the one queue (contract.md, "The queue"). */
+export const QUEUE_NAME = 'collab-sync'
+
+/** BullMQ's constructors on one place, and the options they need; the only file that knows which place it is. */
+export interface Backend {
+  // The two backends' connection options have no type in common.
+  readonly classes: BackendClasses<IQueueBackend, unknown>
+  readonly producer: { connection: unknown; prefix?: string }
+  readonly worker: { connection: unknown; prefix?: string }
+}
+
+/** Connections of one process to the queue's PostgreSQL: a worker's listener holds one of them. */
+const POSTGRES_POOL_MAX = 6
+
+export function backendOf(place: QueuePlace): Backend {
+  if (place.kind === 'postgres') {
+    const connection = {
+      connectionString: place.url,
+      max: POSTGRES_POOL_MAX,
+      application_name: 'collab-sync queue',
+    }
+    return {
+      classes: withBackend(createPostgresBackend) as BackendClasses<IQueueBackend, unknown>,
+      producer: { connection },
+      worker: { connection },
+    }
+  }
+  const { url, prefix } = place
+  return {
+    classes: withBackend(createRedisBackend) as BackendClasses<IQueueBackend, unknown>,
+    // A producer says at once that Redis is away; a worker waits for it to come back.
+    producer: { connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false }, prefix },
+    worker: { connection: { url, maxRetriesPerRequest: null }, prefix },
+  }
+}
+
+/**
+ * Creates or upgrades the queue's own schema; nothing to do on Redis. Must come before any queue is opened: BullMQ's
+ * PostgreSQL backend remembers a first connection that found none, for ever. Safe beside other machines doing the same.
+ */
+export async function migrateQueue(place: QueuePlace): Promise<void> {
+  if (place.kind === 'redis') return
+  const client = new pg.Client({
+    connectionString: place.url,
+    application_name: 'collab-sync queue',
+  })
+  await client.connect()
+  try {
+    await runMigrations(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Refreshes the planner's statistics after many jobs were added at once: with those of an empty table the queue serves
+ * 60 jobs a second instead of 1,500 until autovacuum comes by. Nothing to do on Redis.
+ */
+export async function refreshStatistics(place: QueuePlace): Promise<void> {
+  if (place.kind === 'redis') return
+  const client = new pg.Client({
+    connectionString: place.url,
+    application_name: 'collab-sync queue',
+  })
+  await client.connect()
+  try {
+    await client.query('analyze bullmq.job')
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,87 @@
+import type { Queue } from 'bullmq'
+import { EnvironmentError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { QUEUE_NAME, backendOf, refreshStatistics } from './backend.ts'
+import type { QueuePlace } from './backend.ts'
+import { requireRedis } from './redis-once.ts'
+
+/** A job to deliver: its name says which file of `jobs/` works it, its data is ids and nothing else. */
+export interface Delivery {
+  readonly name: string
+  readonly data: Readonly<Record<string, unknown>>
+  /** One job a key: the same key again is ignored while that job exists. */
+  readonly key: string
+  /** 0 is served first. */
+  readonly priority: number
+}
+
+/** The queue as everybody but `src/queue` sees it. */
+export interface JobQueue {
+  readonly place: QueuePlace
+  /** BullMQ's own, for its schedulers and its dashboard. */
+  readonly bull: Queue
+  /** Hands jobs to the queue. PostgreSQL knows what is to be done, so one that is lost here is handed over again. */
+  deliver(jobs: readonly Delivery[]): Promise<void>
+  /** Jobs that are waiting or in hand, the next nightly one left out. */
+  countPending(): Promise<number>
+  close(): Promise<void>
+}
+
+const CHUNK_JOBS = 500
+const ANALYZE_FROM_JOBS = 500
+/** With the pauses between them (worker.ts), about ten minutes; then `sweep` hands the item over anew. */
+const ATTEMPTS = 25
+
+/**
+ * Opens the queue. On PostgreSQL its schema must be there (`migrateQueue`).
+ * @throws EnvironmentError where Redis or PostgreSQL cannot be reached
+ */
+export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> {
+  await requireRedis(place)
+  const { classes, producer } = backendOf(place)
+  const bull = new classes.Queue(QUEUE_NAME, producer) as unknown as Queue
+  bull.on('error', (error) => log.warn({ err: error }, 'queue'))
+  try {
+    await bull.waitUntilReady()
+  } catch (error) {
+    await bull.close().catch(() => {})
+    throw new EnvironmentError(
+      `The queue cannot be used: ${(error as Error).message}. Run \`collab-sync migrate\`.`,
+      { cause: error },
+    )
+  }
+  return {
+    place,
+    bull,
+    async deliver(jobs) {
+      for (let start = 0; start < jobs.length; start += CHUNK_JOBS) {
+        await bull.addBulk(jobs.slice(start, start + CHUNK_JOBS).map(toBullJob))
+      }
+      if (jobs.length >= ANALYZE_FROM_JOBS) await refreshStatistics(place)
+    },
+    async countPending() {
+      const counts = await bull.getJobCounts('waiting', 'prioritized', 'active', 'delayed')
+      const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
+      return all - (await bull.getJobSchedulersCount())
+    },
+    async close() {
+      await bull.close()
+    },
+  }
+}
+
+function toBullJob({ name, data, key, priority }: Delivery) {
+  return {
+    name,
+    data,
+    opts: {
+      jobId: key,
+      priority,
+      attempts: ATTEMPTS,
+      backoff: { type: 'custom' },
+      // A job that is kept would block its key, and PostgreSQL keeps what matters.
+      removeOnComplete: true,
+      removeOnFail: true,
+    },
+  }
+}

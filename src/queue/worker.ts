@@ -1,0 +1,99 @@
+import { UnrecoverableError, WaitingError } from 'bullmq'
+import type { Job, Worker } from 'bullmq'
+import { DrainingError, RunStoppedError, UsageError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { QUEUE_NAME, backendOf } from './backend.ts'
+import type { QueuePlace } from './backend.ts'
+
+/** A job as its handler sees it. */
+export interface Delivered {
+  readonly data: unknown
+  /** Names this delivery's request: the same when the queue delivers it again. */
+  readonly requestKey: string
+}
+
+/** Works one kind of job; what it returns is the job's return value. */
+export type Handler = (job: Delivered) => Promise<unknown>
+
+export interface WorkerOptions {
+  /** Jobs in hand at a time. Each keeps its own calls waiting in line, so that the pace never runs dry. */
+  readonly concurrency: number
+  readonly log: Log
+}
+
+export interface QueueWorker {
+  /** Takes no further job, and resolves when those in hand are done or put back. */
+  close(): Promise<void>
+}
+
+const LOCK_MS = 15_000
+const STALLED_CHECK_MS = 5_000
+/** A job whose worker dies so often is given up by the queue; `sweep` and the item's own count take over. */
+const STALLS_MAX = 5
+const BACKOFF_MAX_MS = 30_000
+
+/**
+ * Works jobs until closed.
+ * @param handlers by job name
+ * @throws where the queue cannot be reached
+ */
+export async function startQueueWorker(
+  place: QueuePlace,
+  handlers: Readonly<Record<string, Handler>>,
+  { concurrency, log }: WorkerOptions,
+): Promise<QueueWorker> {
+  const { classes, worker: connection } = backendOf(place)
+  const worker = new classes.Worker(
+    QUEUE_NAME,
+    (job, token) => work(job as unknown as Job, token, handlers, log),
+    {
+      ...connection,
+      concurrency,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_CHECK_MS,
+      maxStalledCount: STALLS_MAX,
+      settings: { backoffStrategy: (attempts: number) => backoffMs(attempts) },
+    },
+  ) as unknown as Worker
+  worker.on('error', (error) => log.warn({ err: error }, 'queue worker'))
+  worker.on('failed', (job, error) =>
+    log.warn({ job: job?.name, data: job?.data, err: error }, 'job failed'),
+  )
+  await worker.waitUntilReady()
+  return { close: () => worker.close() }
+}
+
+async function work(
+  job: Job,
+  token: string | undefined,
+  handlers: Readonly<Record<string, Handler>>,
+  log: Log,
+): Promise<unknown> {
+  const handler = handlers[job.name]
+  if (handler === undefined) {
+    throw new UnrecoverableError(`There is no job named ${JSON.stringify(job.name)}.`)
+  }
+  try {
+    return await handler({ data: job.data, requestKey: `${QUEUE_NAME}:${job.id}:${job.timestamp}` })
+  } catch (error) {
+    if (error instanceof RunStoppedError) return null
+    if (error instanceof UsageError) throw new UnrecoverableError(error.message)
+    if (error instanceof DrainingError) {
+      await job.moveToWait(token)
+      throw new WaitingError()
+    }
+    log.debug({ job: job.name, data: job.data, err: error }, 'job attempt failed')
+    throw storable(error)
+  }
+}
+
+/** PostgreSQL as queue cannot record a message with a NUL or half a surrogate pair, and the job would hang. */
+function storable(error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error)
+  return Object.assign(new Error(message.replaceAll('\0', '').toWellFormed()), { cause: error })
+}
+
+/** Exponential from half a second, capped, with full jitter. */
+function backoffMs(attempts: number): number {
+  return Math.round(Math.random() * Math.min(BACKOFF_MAX_MS, 500 * 2 ** (attempts - 1)))
+}
