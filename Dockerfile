@@ -1,0 +1,31 @@
+# The image of every command but `demo`: the embedded PostgreSQL is left out, so DATABASE_URL must be set.
+
+# On Debian, since TypeScript's compiler is a program for glibc; what it writes is plain JavaScript.
+FROM node:24-slim AS build
+WORKDIR /app
+COPY .npmrc package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json ./
+COPY src src
+COPY jobs jobs
+RUN npm run build && chmod +x dist/src/cli/main.js
+
+FROM node:24-alpine AS libraries
+WORKDIR /app
+COPY .npmrc package.json package-lock.json ./
+# What is optional are binaries: those of the embedded PostgreSQL, and msgpackr's, which has the same in JavaScript.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
+
+FROM node:24-alpine
+RUN addgroup -S -g 10001 collab && adduser -S -D -H -u 10001 -G collab collab \
+  && ln -s /app/dist/src/cli/main.js /usr/local/bin/collab-sync
+WORKDIR /app
+ENV NODE_ENV=production
+COPY package.json LICENSE ./
+COPY --from=libraries /app/node_modules node_modules
+COPY sql sql
+COPY --from=build /app/dist dist
+# By number, so that Kubernetes can see that it is not root.
+USER 10001
+ENTRYPOINT ["collab-sync"]
+CMD ["worker"]

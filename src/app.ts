@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { Redis } from 'ioredis'
+import { importCatalog } from './catalog/import.ts'
+import type { CatalogImport } from './catalog/import.ts'
+import { querySource } from './catalog/query.ts'
+import { openCollabApi } from './collab-api/client.ts'
+import type { SharedPace } from './collab-api/shared-pace.ts'
+import { hasPendingItems } from './database/items.ts'
+import type { Item } from './database/items.ts'
+import { requireSchema } from './database/migrate.ts'
+import { DrainingError } from './errors.ts'
+import type { Log } from './log.ts'
+import { openPostgresPace } from './pace/postgres.ts'
+import { openRedisPace } from './pace/redis.ts'
+import { openPrivacy } from './privacy/privacy.ts'
+import { migrateQueue } from './queue/backend.ts'
+import { finishDelivery, itemDelivery } from './queue/deliveries.ts'
+import { openQueue } from './queue/queue.ts'
+import type { JobQueue } from './queue/queue.ts'
+import type { ServiceSettings } from './settings/settings.ts'
+import type { Settings } from './settings/table.ts'
+import type { Store } from './store.ts'
+import { RunSignals } from './sync/run-signals.ts'
+import { StoreSignal } from './sync/store-signal.ts'
+import type { SyncContext } from './sync/sync-context.ts'
+
+/** Everything a worker works with. */
+export interface App {
+  readonly settings: Settings
+  readonly log: Log
+  readonly store: Store
+  readonly sync: SyncContext
+  readonly queue: JobQueue
+  /** Hands items of runs to the queue. */
+  deliver(items: readonly Item[]): Promise<void>
+  /** Hands the run's end to the queue when nothing of it is pending. */
+  finishIfDone(runId: string): Promise<void>
+  /** Reads the catalog anew from the user's own query; null where there is none. */
+  refreshCatalog(): Promise<CatalogImport | null>
+  /** Calls that wait are given up; calls in flight end. */
+  drain(): void
+  /** Gives up calls in flight too. */
+  abandon(): void
+  close(): Promise<void>
+}
+
+/**
+ * Opens the service client, the shared pace and the queue on an open store.
+ * @throws EnvironmentError where the schema is not this program's or the queue cannot be reached; UsageError for a
+ *   setting that cannot be used
+ */
+export async function openApp(
+  settings: Settings & ServiceSettings,
+  store: Store,
+  log: Log,
+): Promise<App> {
+  await requireSchema(store.database)
+  await migrateQueue(store.queuePlace)
+  const queue = await openQueue(store.queuePlace, log)
+  const pace = openPace(settings, store, log)
+  const collabApi = await openOrClose(
+    () => openServiceClient(settings, pace.shared),
+    async () => {
+      await pace.close()
+      await queue.close()
+    },
+  )
+  const draining = new AbortController()
+  const runSignals = new RunSignals()
+  const sync: SyncContext = {
+    collabApi,
+    database: store.database,
+    log,
+    workerId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    runSignals,
+    storeSignal: new StoreSignal(),
+    itemsInHand: new Set(),
+    drained: draining.signal,
+    privacy: openPrivacy(store.database, {
+      email: settings.privacyEmail,
+      raw: settings.privacyRaw,
+    }),
+    maxIds: settings.maxIds,
+    shrinkLimit: settings.shrinkLimit,
+    operations: settings.operations,
+  }
+  return {
+    settings,
+    log,
+    store,
+    sync,
+    queue,
+    deliver: (items) => queue.deliver(items.map(itemDelivery)),
+    async finishIfDone(runId) {
+      if (await hasPendingItems(store.database, runId)) return
+      await queue.deliver([finishDelivery(runId)])
+    },
+    async refreshCatalog() {
+      if (settings.catalogSql === undefined) return null
+      const url = settings.catalogDatabaseUrl ?? store.databaseUrl
+      const source = querySource(url, settings.catalogSql)
+      const done = await importCatalog(store.database, source, { prune: settings.catalogPrune })
+      log.info(done, 'catalog refreshed')
+      return done
+    },
+    drain: () => draining.abort(new DrainingError('The worker is stopping.')),
+    abandon: () => runSignals.abortAll(new DrainingError('The worker is stopping.')),
+    async close() {
+      await collabApi.close()
+      await pace.close()
+      await queue.close()
+    },
+  }
+}
+
+function openServiceClient(settings: Settings & ServiceSettings, sharedPace: SharedPace) {
+  return openCollabApi({
+    baseUrl: settings.collabApiUrl,
+    apiKey: settings.apiKey,
+    tokenSource:
+      settings.authTokenFile === undefined
+        ? { token: settings.authToken ?? '' }
+        : { tokenFile: settings.authTokenFile },
+    apiKeyHeader: settings.apiKeyHeader,
+    authTokenHeader: settings.authTokenHeader,
+    timeoutMs: settings.timeoutMs,
+    retries: settings.retries,
+    retryAfterMaxMs: settings.retryAfterMaxMs,
+    maxBodyBytes: settings.maxBodyBytes,
+    maxConcurrency: settings.concurrency,
+    sharedPace,
+  })
+}
+
+/** A connection that is left open keeps the process alive, so what was opened before is closed again. */
+async function openOrClose<T>(open: () => T, close: () => Promise<void>): Promise<T> {
+  try {
+    return open()
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** The calls a second that all processes agree on: in Redis where there is one, else in PostgreSQL. */
+function openPace(settings: Settings, store: Store, log: Log) {
+  const options = { callsPerSecond: settings.rateLimit ?? null, log }
+  if (settings.redisUrl === undefined) {
+    const shared: SharedPace = openPostgresPace(store.database, PACE_NAME, options)
+    return { shared, close: () => shared.close() }
+  }
+  const redis = new Redis(settings.redisUrl, { lazyConnect: false })
+  redis.on('error', (error) => log.warn({ err: error }, 'redis'))
+  const shared = openRedisPace(redis, `${settings.queuePrefix}:${PACE_NAME}`, options)
+  return {
+    shared,
+    async close() {
+      await shared.close()
+      redis.disconnect()
+    },
+  }
+}
+
+const PACE_NAME = 'collab-sync-pace'

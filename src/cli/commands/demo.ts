@@ -1,0 +1,198 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { fileSource } from '../../catalog/file.ts'
+import { importCatalog } from '../../catalog/import.ts'
+import { findOrganizationBeyond } from '../../database/catalog-counts.ts'
+import { readDemoReports } from '../../database/demo-reports.ts'
+import { writeCatalog } from '../../demo/catalog-lines.ts'
+import type { Change } from '../../demo/changes.ts'
+import { randomChanges } from '../../demo/random-changes.ts'
+import { startStandIn } from '../../demo/stand-in.ts'
+import { createWorld } from '../../demo/world.ts'
+import type { World } from '../../demo/world.ts'
+import { UsageError } from '../../errors.ts'
+import type { Store } from '../../store.ts'
+import { demoSettings } from '../demo-settings.ts'
+import { EXIT, exitCodeOf } from '../exit-code.ts'
+import { count, counted } from '../format.ts'
+import { heading, paint, print, printJson } from '../output.ts'
+import { printDemoReports } from '../print-demo-reports.ts'
+import { progressStyle } from '../progress.ts'
+import { describeRun, readRunDetails } from '../run-details.ts'
+import type { RunDetails } from '../run-details.ts'
+import { onSignals } from '../signals.ts'
+import { quietLog, withAppOn, withStore } from '../with-store.ts'
+import type { AppOpening } from '../with-store.ts'
+import { workOff } from './run.ts'
+
+interface DemoOptions {
+  json?: boolean | undefined
+  keep?: boolean | undefined
+}
+
+/** Some 1,700 calls of 40 to 60 ms: long enough to watch, short enough to wait for. */
+const LATENCY_MS = 40
+const LATENCY_JITTER_MS = 20
+const CHANGES = 60
+const SEED = 7
+
+/**
+ * `collab-sync demo`: the whole main job on this machine alone, against a local stand-in for the service. May be
+ * repeated: the world is the same every time, so that a second demo finds little to write.
+ */
+export async function demo({ json, keep }: DemoOptions): Promise<number> {
+  const world = createWorld({
+    seed: SEED,
+    organizations: 8,
+    documentsPerOrganization: 12,
+    annotationsPerDocument: 16,
+    commentsPerAnnotation: 5,
+    usersPerOrganization: 30,
+    groupsPerOrganization: 3,
+    // The comments' times count back from it: with the same midnight a second demo serves the same comments.
+    now: new Date(new Date().setUTCHours(0, 0, 0, 0)),
+  })
+  const standIn = await startStandIn({
+    world,
+    latencyMs: LATENCY_MS,
+    latencyJitterMs: LATENCY_JITTER_MS,
+    logCalls: 0,
+  })
+  try {
+    const settings = demoSettings(process.env, standIn)
+    if (!json) print(INTRODUCTION)
+    const opening = { settings, log: quietLog(settings), name: 'demo', migrates: true }
+    return await withStore(opening, (store) => show(store, opening, world, { json, keep }))
+  } finally {
+    await standIn.close()
+  }
+}
+
+const INTRODUCTION = `${paint.bold('The whole job, on this machine alone.')}
+A stand-in plays the service, PostgreSQL is an embedded one, the queue is kept in it.
+Nothing of yours is used: settings such as DATABASE_URL and REDIS_URL are left alone.`
+
+async function show(
+  store: Store,
+  opening: AppOpening,
+  world: World,
+  { json, keep = false }: DemoOptions,
+): Promise<number> {
+  const say = json ? () => {} : print
+  await refuseToMix(store, opening, world)
+
+  say(heading('1. What there is to sync: a catalog'))
+  const { lines } = await importDemoCatalog(store, world)
+  say(`  ${counted(lines, 'line')} imported, as collab-sync catalog import would.`)
+
+  say(heading('2. The first run'))
+  const firstRun = await runOnce(store, opening, json)
+  say(describeRun(firstRun))
+  if (firstRun.status !== 'succeeded') return giveUp(firstRun, json)
+
+  say(heading('3. The service goes on living, and the next run writes what changed'))
+  const changes = randomChanges(world, { count: CHANGES, seed: SEED })
+  say(`  ${inWords(changes)}.\n`)
+  const secondRun = await runOnce(store, opening, json)
+  say(describeRun(secondRun))
+  if (secondRun.status !== 'succeeded') return giveUp(secondRun, json)
+
+  const reports = await readDemoReports(store.database)
+  if (json) printJson({ catalogLines: lines, firstRun, secondRun, reports })
+  else {
+    print(heading('4. What can be asked now'))
+    printDemoReports(reports)
+    print(furtherSteps(store, opening, keep))
+  }
+  if (keep) await untilSignal()
+  return EXIT.done
+}
+
+async function runOnce(
+  store: Store,
+  opening: AppOpening,
+  json: boolean | undefined,
+): Promise<RunDetails> {
+  const request = { trigger: 'cli', requestKey: null, scope: {} } as const
+  const runId = await withAppOn(store, opening, (app) =>
+    workOff(app, request, progressStyle({ json })),
+  )
+  return readRunDetails(store.database, runId)
+}
+
+/** A catalog of the person's own must not get the demo's organizations among it. */
+async function refuseToMix(store: Store, { settings }: AppOpening, world: World): Promise<void> {
+  const other = await findOrganizationBeyond(store.database, [...world.organizationIds()])
+  if (other === null) return
+  throw new UsageError(
+    `COLLAB_SYNC_HOME (${settings.home}) holds a catalog of yours (organization ${JSON.stringify(other)}). Set COLLAB_SYNC_HOME to another directory for the demo.`,
+  )
+}
+
+async function importDemoCatalog({ database }: Store, world: World) {
+  const directory = await mkdtemp(join(tmpdir(), 'collab-sync-demo-'))
+  try {
+    const file = join(directory, 'catalog.ndjson')
+    await writeCatalog(world, file)
+    return await importCatalog(database, fileSource(file), { prune: false })
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+function giveUp(run: RunDetails, json: boolean | undefined): number {
+  if (json) printJson(run)
+  return exitCodeOf(run.status)
+}
+
+const WORDS: Record<Change['kind'], string> = {
+  edit: 'comments edited',
+  addComment: 'added',
+  deleteComment: 'deleted',
+  restoreComment: 'restored',
+  addUser: 'users joined',
+  removeUser: 'left',
+  renameUser: 'renamed',
+  leaveDocument: 'left a document',
+  joinGroup: 'joined a group',
+}
+
+function inWords(changes: readonly Change[]): string {
+  return Object.entries(WORDS)
+    .map(([kind, words]) => [changes.filter((change) => change.kind === kind).length, words])
+    .filter(([times]) => times !== 0)
+    .map(([times, words]) => `${count(times as number)} ${words}`)
+    .join(', ')
+}
+
+function furtherSteps(store: Store, { settings }: AppOpening, keep: boolean): string {
+  const url = new URL(store.databaseUrl)
+  const passwordFile = relative('', join(settings.home, 'password'))
+  const psql = `PGPASSWORD=$(cat ${passwordFile}) psql -h ${url.hostname} -p ${url.port} -U ${url.username} ${url.pathname.slice(1)}`
+  return [
+    heading('Look further (in a checkout: npx collab-sync …)'),
+    '  collab-sync psql                  asks in SQL, such as: select * from reporting.comments limit 5;',
+    '  collab-sync status                the runs, and when the next one is due',
+    '  collab-sync demo --keep           the same once more, and PostgreSQL stays up until Ctrl-C',
+    ...(keep
+      ? [`\n  PostgreSQL is up now, for any client, until Ctrl-C:\n  ${psql}`]
+      : [`  (while it is up, any client can connect; its password is in ${passwordFile})`]),
+    heading('Do it for real'),
+    '  1. put COLLAB_API_URL, COLLAB_API_KEY and COLLAB_AUTH_TOKEN into .env (see .env.example)',
+    `  2. start afresh: remove ${settings.home}, or set DATABASE_URL to a PostgreSQL of yours`,
+    '  3. collab-sync doctor, then migrate, then catalog import FILE, then run',
+  ].join('\n')
+}
+
+async function untilSignal(): Promise<void> {
+  // Signals alone do not keep a process alive.
+  const alive = setInterval(() => {}, 60_000)
+  await new Promise<void>((resolve) => {
+    const forget = onSignals(() => {
+      forget()
+      resolve()
+    })
+  })
+  clearInterval(alive)
+}

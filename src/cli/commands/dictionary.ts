@@ -1,0 +1,25 @@
+import { dictionaryDbt } from '../../dictionary/dbt.ts'
+import { readDictionary } from '../../dictionary/dictionary.ts'
+import { dictionaryMarkdown } from '../../dictionary/markdown.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit-code.ts'
+import { print, printJson } from '../output.ts'
+import { quietLog, withTables } from '../with-store.ts'
+
+/** `collab-sync dictionary`: every table and view explained, from the database's own comments. */
+export async function dictionary({
+  format,
+  json,
+}: {
+  format: 'markdown' | 'json' | 'dbt'
+  json?: boolean
+}): Promise<number> {
+  const settings = readSettings(process.env, { need: ['database'] })
+  const opening = { settings, log: quietLog(settings), name: 'dictionary' }
+  return withTables(opening, async ({ database }) => {
+    const read = await readDictionary(database)
+    if (json || format === 'json') printJson(read)
+    else print((format === 'dbt' ? dictionaryDbt(read) : dictionaryMarkdown(read)).trimEnd())
+    return EXIT.done
+  })
+}

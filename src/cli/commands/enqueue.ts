@@ -1,0 +1,54 @@
+import type { Database } from '../../database/pool.ts'
+import { itemDelivery } from '../../queue/deliveries.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { startRun } from '../../sync/start-run.ts'
+import { EXIT, exitCodeOf } from '../exit-code.ts'
+import { note, print, printJson } from '../output.ts'
+import { followRun, progressStyle } from '../progress.ts'
+import { describeRun, readRunDetails } from '../run-details.ts'
+import { checkRequest, requestOf } from '../run-request.ts'
+import type { RequestOptions } from '../run-request.ts'
+import { onSignals } from '../signals.ts'
+import { quietLog, withQueue } from '../with-store.ts'
+
+/** `collab-sync enqueue`: asks for a run and prints its id; with `--wait` follows it to its end. */
+export async function enqueue(
+  options: RequestOptions & { wait?: boolean; json?: boolean },
+): Promise<number> {
+  checkRequest(options)
+  const settings = readSettings(process.env, { need: ['database', 'queue'] })
+  const opening = { settings, log: quietLog(settings), name: 'enqueue' }
+  return withQueue(opening, async ({ database }, queue) => {
+    const request = await requestOf(database, options)
+    const { operations } = settings
+    const { runId, items } = await startRun({ database, operations }, request)
+    await queue.deliver(items.map(itemDelivery))
+    if (!options.json) print(runId)
+    if (options.wait) return wait(database, runId, options)
+    if (options.json) printJson({ runId })
+    return EXIT.done
+  })
+}
+
+/** The id alone is on stdout, for a script to keep; the summary is for the person beside it. */
+async function wait(
+  database: Database,
+  runId: string,
+  options: { json?: boolean },
+): Promise<number> {
+  const giveUp = new AbortController()
+  const forget = onSignals(() => giveUp.abort())
+  try {
+    await followRun(database, runId, { style: progressStyle(options), signal: giveUp.signal })
+  } catch (error) {
+    if (!giveUp.signal.aborted) throw error
+    note(`The run goes on. See: collab-sync status ${runId}. End it: collab-sync cancel ${runId}.`)
+    return EXIT.failed
+  } finally {
+    forget()
+  }
+  const details = await readRunDetails(database, runId)
+  if (options.json) printJson(details)
+  else note(describeRun(details))
+  return exitCodeOf(details.status)
+}

@@ -1,0 +1,50 @@
+import { eraseUser } from '../../erase/erase-user.ts'
+import { UsageError } from '../../errors.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit-code.ts'
+import { count, counted } from '../format.ts'
+import { facts, print, printJson } from '../output.ts'
+import { quietLog, withTables } from '../with-store.ts'
+
+interface EraseOptions {
+  reason: string
+  organization?: string
+  json?: boolean
+}
+
+/** `collab-sync erase user ID`: erases a person for good, and prints the proof. */
+export async function eraseUserCommand(userId: string, options: EraseOptions): Promise<number> {
+  const { organization = null, json } = options
+  const reason = options.reason.trim()
+  if (reason === '') throw new UsageError('--reason is empty: say why, for whoever asks later.')
+  const settings = readSettings(process.env, { need: ['database'] })
+  const opening = { settings, log: quietLog(settings), name: 'erase' }
+  return withTables(opening, async ({ database }) => {
+    const done = await eraseUser(database, { userId, organizationId: organization, reason })
+    if (json) {
+      printJson(done)
+      return EXIT.done
+    }
+    print(`Erased on ${done.erasedAt.toISOString()}; number ${done.erasureId} in sync.erasures.\n`)
+    print(
+      facts([
+        ['stands for the id', done.pseudonym],
+        ['users', count(done.users)],
+        [
+          'comments',
+          `${count(done.comments)}, and ${count(done.commentVersions)} earlier versions`,
+        ],
+        ['memberships', count(done.memberships)],
+        ['named by records', count(done.mentionsInRecords)],
+        ['rejected records', count(done.rejectedRecords)],
+        ['messages', count(done.messages)],
+      ]),
+    )
+    if (done.mentionsLeft > 0) {
+      print(
+        `\n${counted(done.mentionsLeft, 'comment')} of others may name the person. They are other people's words, and stay.`,
+      )
+    }
+    return EXIT.done
+  })
+}

@@ -1,0 +1,68 @@
+import { exportObject } from '../../export/export-object.ts'
+import type { ExportFormat } from '../../export/formats.ts'
+import { UsageError } from '../../errors.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit-code.ts'
+import { count, counted, duration } from '../format.ts'
+import { note, printJson } from '../output.ts'
+import { quietLog, withTables } from '../with-store.ts'
+
+interface ExportOptions {
+  organization?: string
+  since?: Date
+  format: ExportFormat
+  out: string
+  formulas?: boolean
+  bom: boolean
+  json?: boolean
+}
+
+/** `collab-sync export TABLE`: a table or view as CSV, NDJSON or Parquet. */
+export async function exportTable(table: string, options: ExportOptions): Promise<number> {
+  const { format, out, json } = options
+  if (json && out === '-') {
+    throw new UsageError('--json needs --out FILE: standard output holds the export itself.')
+  }
+  if (format === 'parquet' && out === '-' && process.stdout.isTTY) {
+    throw new UsageError('Parquet is not for a terminal: use --out FILE, or a pipe.')
+  }
+  const settings = readSettings(process.env, { need: ['database'] })
+  const opening = { settings, log: quietLog(settings), name: 'export' }
+  return withTables(opening, async ({ database }) => {
+    const request = {
+      object: table,
+      organizationId: options.organization ?? null,
+      since: options.since ?? null,
+      format,
+      out,
+      formulas: options.formulas ?? false,
+      byteOrderMark: options.bom,
+    }
+    const startedAtMs = performance.now()
+    const exported = await exportObject(database, request, json ? undefined : progress())
+    if (json) printJson({ ...exported, format, out })
+    else if (exported.isWhole) {
+      const took = duration(performance.now() - startedAtMs)
+      note(
+        `${counted(exported.rows, 'row')} of ${exported.object} as of ${exported.takenAt.toISOString()}, in ${took}. ` +
+          `For what changes from now on: --since ${exported.nextSince.toISOString()}`,
+      )
+    }
+    return EXIT.done
+  })
+}
+
+const SAY_EVERY_MS = 2000
+
+/** Says now and then how far it is. How many rows there are is not known: counting takes as long as exporting. */
+function progress(): (rows: number) => void {
+  const startedAtMs = performance.now()
+  let saidAtMs = startedAtMs
+  return (rows) => {
+    const nowMs = performance.now()
+    if (nowMs - saidAtMs < SAY_EVERY_MS) return
+    saidAtMs = nowMs
+    const perSecond = Math.round((rows / (nowMs - startedAtMs)) * 1000)
+    note(`${counted(rows, 'row')}, ${count(perSecond)} a second`)
+  }
+}

@@ -1,0 +1,42 @@
+import { migrate as migrateTables } from '../../database/migrate.ts'
+import { migrateQueue } from '../../queue/backend.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { openStore } from '../../store.ts'
+import { EXIT } from '../exit-code.ts'
+import { counted } from '../format.ts'
+import { note, print, printJson } from '../output.ts'
+import { quietLog } from '../with-store.ts'
+
+/** `collab-sync migrate`: creates or upgrades the tables and the queue's own schema. */
+export async function migrate({ json }: { json?: boolean }): Promise<number> {
+  const settings = readSettings(process.env, { need: ['database', 'queue'] })
+  const log = quietLog(settings)
+  const store = await openStore(settings, { log, applicationName: 'migrate', say: note })
+  try {
+    const { applied, readerRole } = await migrateTables(store.databaseUrl)
+    await migrateQueue(store.queuePlace)
+    const queue = store.queuePlace.kind
+    if (json) {
+      printJson({ applied, readerRole, queue })
+      return EXIT.done
+    }
+    print(
+      applied.length === 0
+        ? 'The tables are up to date.'
+        : `The tables are up to date: ${counted(applied.length, 'migration')} applied (${applied.join(', ')}).`,
+    )
+    print(
+      queue === 'redis'
+        ? 'The queue is kept in Redis, where there is nothing to prepare.'
+        : 'The queue is kept in PostgreSQL; its schema is up to date.',
+    )
+    if (!readerRole.granted) {
+      print(
+        `\nThis role may not create or grant the role collab_reader, which may read collab and reporting and nothing else. Have an administrator run:\n\n${readerRole.statements}`,
+      )
+    }
+    return EXIT.done
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,87 @@
+import { readSettings } from '../../settings/settings.ts'
+import { planRun } from '../../sync/plan-run.ts'
+import type { PlannedRun, PlannedScope } from '../../sync/plan-run.ts'
+import { EXIT } from '../exit-code.ts'
+import { count, counted, scopePath } from '../format.ts'
+import { facts, print } from '../output.ts'
+import { checkRequest, requestOf } from '../run-request.ts'
+import type { RequestOptions } from '../run-request.ts'
+import { onSignals } from '../signals.ts'
+import { quietLog, withApp } from '../with-store.ts'
+
+/** `collab-sync run --dry-run`: tells what a run would do to the tables, and does none of it. */
+export async function plan(options: RequestOptions & { json?: boolean }): Promise<number> {
+  checkRequest(options)
+  const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
+  return withApp({ settings, log: quietLog(settings), name: 'plan' }, async (app) => {
+    const request = await requestOf(app.store.database, options)
+    const forget = onSignals(() => app.drain())
+    const page = options.json ? new JsonPage() : new TextPage()
+    try {
+      const planned = await planRun(app.sync, request, (scope) => {
+        if (wouldChange(scope)) page.add(scope)
+      })
+      page.end(planned)
+      return planned.failed + planned.heldScopes > 0 ? EXIT.partial : EXIT.done
+    } finally {
+      forget()
+    }
+  })
+}
+
+function wouldChange(scope: PlannedScope): boolean {
+  const { added, changed, removed, held, rejected, failure } = scope
+  return added + changed + removed + held + rejected > 0 || failure !== null
+}
+
+class TextPage {
+  add(scope: PlannedScope): void {
+    print(`${scopePath(scope)} (${scope.operation}): ${describeChanges(scope)}`)
+  }
+
+  end(planned: PlannedRun): void {
+    const { scopes, failed, received, unchanged, calls } = planned
+    print(
+      facts([
+        ['would be', describeChanges({ ...planned, failure: null }) || 'nothing changed'],
+        ['records', `${count(received)} received, ${count(unchanged)} unchanged`],
+        ['scopes', `${count(scopes)} asked for, ${count(failed)} failed`],
+        ['calls', count(calls)],
+      ]),
+    )
+  }
+}
+
+/** One document, written as it comes: a plan of a first run is as long as the catalog. */
+class JsonPage {
+  #isEmpty = true
+
+  add(scope: PlannedScope): void {
+    this.#write(`${this.#isEmpty ? '{"scopes": [' : ','}\n  ${JSON.stringify(scope)}`)
+    this.#isEmpty = false
+  }
+
+  end(planned: PlannedRun): void {
+    this.#write(`${this.#isEmpty ? '{"scopes": [' : ''}\n], "total": ${JSON.stringify(planned)}}\n`)
+  }
+
+  #write(text: string): void {
+    process.stdout.write(text)
+  }
+}
+
+function describeChanges(
+  changes: Pick<PlannedScope, 'added' | 'changed' | 'removed' | 'held' | 'rejected' | 'failure'>,
+): string {
+  const { added, changed, removed, held, rejected, failure } = changes
+  return [
+    added > 0 ? `${count(added)} added` : '',
+    changed > 0 ? `${count(changed)} changed` : '',
+    removed > 0 ? `${count(removed)} removed` : '',
+    held > 0 ? `${counted(held, 'removal')} held` : '',
+    rejected > 0 ? `${count(rejected)} rejected` : '',
+    failure === null ? '' : `failed: ${failure}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+}

@@ -1,0 +1,46 @@
+import { prune } from '../../database/prune.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit-code.ts'
+import { count, time } from '../format.ts'
+import { facts, note, print, printJson } from '../output.ts'
+import { quietLog, withTables } from '../with-store.ts'
+
+const SAY_EVERY_MS = 2000
+
+/** `collab-sync prune --older-than AGE`: deletes old history and runs. */
+export async function pruneCommand(options: {
+  olderThan: number
+  json?: boolean
+}): Promise<number> {
+  const before = new Date(Date.now() - options.olderThan)
+  const settings = readSettings(process.env, { need: ['database'] })
+  const opening = { settings, log: quietLog(settings), name: 'prune' }
+  return withTables(opening, async ({ database }) => {
+    const pruned = await prune(database, before, options.json ? undefined : progress())
+    if (options.json) {
+      printJson({ before, ...pruned })
+      return EXIT.done
+    }
+    print(`Deleted what ended before ${time(before)}:\n`)
+    print(
+      facts([
+        ['versions of comments', count(pruned.commentVersions)],
+        ['past memberships', count(pruned.pastMemberships)],
+        ['runs', count(pruned.runs)],
+        ['failures', count(pruned.failures)],
+        ['rejected records', count(pruned.rejectedRecords)],
+      ]),
+    )
+    return EXIT.done
+  })
+}
+
+/** Says now and then how far it is. */
+function progress(): (table: string, share: number, deleted: number) => void {
+  let saidAtMs = performance.now()
+  return (table, share, deleted) => {
+    if (performance.now() - saidAtMs < SAY_EVERY_MS) return
+    saidAtMs = performance.now()
+    note(`${table}: ${Math.round(share * 100)} % looked at, ${count(deleted)} deleted`)
+  }
+}

@@ -1,0 +1,33 @@
+import { openPrivacy } from '../../privacy/privacy.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { replayRejected } from '../../sync/replay.ts'
+import { EXIT } from '../exit-code.ts'
+import { findRun } from '../find-run.ts'
+import { count, counted } from '../format.ts'
+import { print, printJson } from '../output.ts'
+import { quietLog, withTables } from '../with-store.ts'
+
+/** `collab-sync replay [RUN]`: tries rejected records again, without a call to the service. */
+export async function replay(
+  text: string | undefined,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const settings = readSettings(process.env, { need: ['database'] })
+  const opening = { settings, log: quietLog(settings), name: 'replay' }
+  return withTables(opening, async ({ database }) => {
+    const of = text === undefined ? {} : { runId: await findRun(database, text) }
+    const policy = { email: settings.privacyEmail, raw: settings.privacyRaw }
+    const privacy = openPrivacy(database, policy)
+    const replayed = await replayRejected({ database, privacy }, of)
+    if (json) printJson({ ...of, ...replayed })
+    else {
+      const { tried, stored, still } = replayed
+      print(
+        tried === 0
+          ? 'No rejected record waits to be tried again.'
+          : `${counted(tried, 'rejected record')} tried again: ${count(stored)} stored, ${count(still)} not.`,
+      )
+    }
+    return EXIT.done
+  })
+}

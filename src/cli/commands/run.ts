@@ -1,0 +1,95 @@
+import { jobs } from '../../../jobs/index.ts'
+import type { App } from '../../app.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { startRun } from '../../sync/start-run.ts'
+import type { RunRequest } from '../../sync/start-run.ts'
+import { stopRun } from '../../sync/stop-run.ts'
+import { startWorker } from '../../worker.ts'
+import { describeShares, startProfile } from '../cpu-profile.ts'
+import type { RunningProfile } from '../cpu-profile.ts'
+import { exitCodeOf } from '../exit-code.ts'
+import { note, print, printJson } from '../output.ts'
+import { followRun, progressStyle } from '../progress.ts'
+import type { ProgressStyle } from '../progress.ts'
+import { describeRun, readRunDetails } from '../run-details.ts'
+import { checkRequest, requestOf } from '../run-request.ts'
+import type { RequestOptions } from '../run-request.ts'
+import { onSignals } from '../signals.ts'
+import { quietLog, withApp } from '../with-store.ts'
+
+/** `collab-sync run`: asks for a run, works it off in this process, prints its summary. */
+export async function run(
+  options: RequestOptions & { json?: boolean; profile?: string | true },
+): Promise<number> {
+  checkRequest(options)
+  const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
+  return withApp({ settings, log: quietLog(settings), name: 'run' }, async (app) => {
+    const request = await requestOf(app.store.database, options)
+    const profile = options.profile === undefined ? null : await startProfile()
+    const runId = await workOff(app, request, progressStyle(options))
+    if (profile !== null) await tellProfile(profile, options.profile)
+    const details = await readRunDetails(app.store.database, runId)
+    if (options.json) printJson(details)
+    else print(describeRun(details))
+    return exitCodeOf(details.status)
+  })
+}
+
+async function tellProfile(
+  profile: RunningProfile,
+  wanted: string | true | undefined,
+): Promise<void> {
+  const file = typeof wanted === 'string' ? wanted : PROFILE_FILE
+  const shares = await profile.stop(file)
+  note(`CPU profile in ${file}; computing went into: ${describeShares(shares, PIECES_TOLD)}.`)
+}
+
+const PROFILE_FILE = 'collab-sync.cpuprofile'
+const PIECES_TOLD = 6
+
+/**
+ * Starts a run and works in this process, beside any workers there are, until the run is settled. A first SIGINT or
+ * SIGTERM cancels the run; a second one also gives up the calls in flight.
+ * @returns the run's id
+ * @throws UsageError where the request names what is not there: nothing was done
+ */
+export async function workOff(
+  app: App,
+  request: RunRequest,
+  style: ProgressStyle,
+): Promise<string> {
+  const { runId, items } = await startRun(app.sync, request)
+  const forget = onSignals(
+    (signal) => {
+      note(`${signal}: cancelling the run; what is stored stays.`)
+      cancel(app, runId)
+    },
+    () => app.abandon(),
+  )
+  try {
+    const worker = await startWorker(app, jobs, { keepsSchedule: false })
+    try {
+      await app.deliver(items)
+      await followRun(app.store.database, runId, { style })
+    } finally {
+      await worker.stop()
+    }
+  } catch (error) {
+    // Nobody may be left to work it, and a run that waits for ever helps no one.
+    const problem = 'The process that worked it could not go on.'
+    await stopRun(app.sync, runId, 'failed', problem).catch(() => {})
+    throw error
+  } finally {
+    forget()
+  }
+  return runId
+}
+
+function cancel(app: App, runId: string): void {
+  stopRun(
+    app.sync,
+    runId,
+    'cancelled',
+    'It was cancelled by a signal to the process that ran it.',
+  ).catch((error: unknown) => app.log.warn({ err: error }, 'the run could not be cancelled'))
+}

@@ -1,0 +1,88 @@
+import { writeSetSchedule } from '../../database/schedule.ts'
+import { UsageError } from '../../errors.ts'
+import { nextNightly, registerSchedule, unregisterSchedule } from '../../queue/schedule.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { SETTINGS } from '../../settings/table.ts'
+import { EXIT } from '../exit-code.ts'
+import { time } from '../format.ts'
+import { readSchedule } from '../next-nightly.ts'
+import type { HeldSchedule } from '../next-nightly.ts'
+import { facts, print, printJson } from '../output.ts'
+import { quietLog, withQueue } from '../with-store.ts'
+
+interface Json {
+  json?: boolean
+}
+
+/** `collab-sync schedule show`. */
+export async function scheduleShow({ json }: Json): Promise<number> {
+  return change(json, null)
+}
+
+/**
+ * `collab-sync schedule set CRON`: holds for all workers, in place of SYNC_CRON and SYNC_TZ.
+ * @param fields of the pattern; five words where the shell was not told that they are one
+ */
+export async function scheduleSet(
+  fields: string[],
+  { tz, json }: Json & { tz?: string },
+): Promise<number> {
+  const cron = checked('cron', fields.join(' '), 'CRON')
+  return change(json, { cron, timeZone: tz === undefined ? null : checked('timeZone', tz, '--tz') })
+}
+
+/** `collab-sync schedule remove`: no nightly run until one is set again. */
+export async function scheduleRemove({ json }: Json): Promise<number> {
+  return change(json, { cron: null, timeZone: null })
+}
+
+async function change(
+  json: boolean | undefined,
+  to: { cron: string | null; timeZone: string | null } | null,
+): Promise<number> {
+  const settings = readSettings(process.env, { need: ['database', 'queue'] })
+  const opening = { settings, log: quietLog(settings), name: 'schedule' }
+  return withQueue(opening, async ({ database }, queue) => {
+    if (to !== null) {
+      await writeSetSchedule(database, to)
+      const timeZone = to.timeZone ?? settings.timeZone
+      if (to.cron === null) await unregisterSchedule(queue)
+      else await registerSchedule(queue, { cron: to.cron, timeZone })
+    }
+    const schedule = await readSchedule(database, settings)
+    const registered = await nextNightly(queue)
+    if (json) printJson({ ...schedule, registered: registered !== null })
+    else print(describe(schedule, registered))
+    return EXIT.done
+  })
+}
+
+function describe(schedule: HeldSchedule, registered: Date | null): string {
+  if (schedule.cron === null) {
+    return 'There is no nightly run: it was removed. Set one with: collab-sync schedule set "0 2 * * *"'
+  }
+  const source =
+    schedule.setBy === 'settings'
+      ? 'the settings SYNC_CRON and SYNC_TZ'
+      : 'a person, with: collab-sync schedule set'
+  return facts([
+    ['nightly', `${schedule.cron} (${schedule.timeZone})`],
+    ['set by', source],
+    ['next', schedule.next === null ? 'never' : time(schedule.next)],
+    [
+      'queue',
+      registered === null
+        ? 'not registered yet: a worker does so when it starts (collab-sync worker)'
+        : 'registered; the first worker that is alive then starts the run',
+    ],
+  ])
+}
+
+function checked(member: 'cron' | 'timeZone', text: string, name: string): string {
+  const parsed = SETTINGS[member].parse.safeParse(text)
+  if (parsed.success) return parsed.data
+  const complaint = parsed.error.issues[0]?.message
+  throw new UsageError(
+    `${name} ${complaint}, not ${JSON.stringify(text)}. Example: "${SETTINGS[member].example}"`,
+  )
+}

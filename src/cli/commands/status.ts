@@ -1,0 +1,191 @@
+import { readFreshness, readHeld, readWorkers } from '../../database/overview.ts'
+import type { Freshness, HeldReport, WorkerReport } from '../../database/overview.ts'
+import type { Database } from '../../database/pool.ts'
+import { readRecentRuns } from '../../database/run-reports.ts'
+import type { RunReport } from '../../database/run-reports.ts'
+import { describeScope } from '../../scope.ts'
+import { readSettings } from '../../settings/settings.ts'
+import type { Settings } from '../../settings/table.ts'
+import { EXIT } from '../exit-code.ts'
+import { findRun } from '../find-run.ts'
+import { count, counted, duration, shortId, shorten, time } from '../format.ts'
+import { readSchedule } from '../next-nightly.ts'
+import type { HeldSchedule } from '../next-nightly.ts'
+import { facts, heading, paint, print, printJson, table } from '../output.ts'
+import { scopesDone, scopesInAll } from '../progress.ts'
+import {
+  describeRun,
+  durationOf,
+  heldTable,
+  paintedStatus,
+  readRunDetails,
+} from '../run-details.ts'
+import { quietLog, withTables } from '../with-store.ts'
+
+/** What `status` prints: the document of `--json`. */
+interface Overview {
+  readonly readAt: Date
+  readonly runs: readonly (RunReport & { durationMs: number; workersGone: boolean })[]
+  readonly workers: readonly WorkerReport[]
+  readonly held: { listings: number; first: readonly HeldReport[] }
+  readonly freshness: Freshness
+  readonly schedule: HeldSchedule
+}
+
+const HELD_SHOWN = 10
+
+/** `collab-sync status [RUN]`: recent runs and what needs attention, or one run. */
+export async function status(
+  text: string | undefined,
+  { json, limit = 10 }: { json?: boolean; limit?: number },
+): Promise<number> {
+  const settings = readSettings(process.env, { need: ['database'] })
+  const opening = { settings, log: quietLog(settings), name: 'status' }
+  return withTables(opening, async ({ database }) => {
+    if (text === undefined) await printOverview(database, settings, { json, limit })
+    else await printRun(database, await findRun(database, text), json)
+    return EXIT.done
+  })
+}
+
+async function printRun(
+  database: Database,
+  runId: string,
+  json: boolean | undefined,
+): Promise<void> {
+  const details = await readRunDetails(database, runId)
+  const workers = await readWorkers(database)
+  const workersGone = isLeftAlone(details, workers)
+  if (json) return printJson({ ...details, workersGone })
+  print(describeRun(details))
+  if (workersGone) print(`\n  ${paint.yellow(LEFT_ALONE)}`)
+}
+
+async function printOverview(
+  database: Database,
+  settings: Settings,
+  { json, limit }: { json: boolean | undefined; limit: number },
+): Promise<void> {
+  const [runs, workers, held, freshness, schedule] = await Promise.all([
+    readRecentRuns(database, limit),
+    readWorkers(database),
+    readHeld(database, null, HELD_SHOWN),
+    readFreshness(database),
+    readSchedule(database, settings),
+  ])
+  const overview: Overview = {
+    readAt: new Date(),
+    runs: runs.map((run) => ({
+      ...run,
+      durationMs: durationOf(run),
+      workersGone: isLeftAlone(run, workers),
+    })),
+    workers,
+    held,
+    freshness,
+    schedule,
+  }
+  if (json) printJson(overview)
+  else print(describe(overview))
+}
+
+/** A run under way that nobody can be working on. */
+function isLeftAlone(run: RunReport, workers: readonly WorkerReport[]): boolean {
+  return run.finishedAt === null && !workers.some(({ alive }) => alive)
+}
+
+const LEFT_ALONE =
+  'No worker is alive: it goes on when one starts (collab-sync worker), or ends with: collab-sync cancel RUN.'
+
+function describe(overview: Overview): string {
+  const { runs, held } = overview
+  return [
+    facts([
+      ['catalog', describeFreshness(overview)],
+      ['nightly', describeNightly(overview)],
+      ['workers', describeWorkers(overview.workers)],
+    ]),
+    heading('Runs'),
+    runs.length === 0 ? '  None yet. Start one with: collab-sync run' : runsTable(runs),
+    ...(runs.some(({ workersGone }) => workersGone) ? [`  ${paint.yellow(LEFT_ALONE)}`] : []),
+    ...(held.listings === 0 ? [] : [heldHeading(held.listings), heldTable(held.first), HELD_HINT]),
+  ].join('\n')
+}
+
+function heldHeading(listings: number): string {
+  return heading(
+    `Held: ${counted(listings, 'listing')} lacked so many users that nobody was removed`,
+  )
+}
+
+const HELD_HINT =
+  '  See whose: collab-sync status RUN. If it is right, remove them: collab-sync accept RUN'
+
+function describeFreshness({ freshness, readAt }: Overview): string {
+  const { scopes, annotations, neverChecked, oldestCheck } = freshness
+  if (scopes === 0) return 'empty; fill it with: collab-sync catalog import FILE'
+  const size = `${counted(scopes, 'scope')} (${counted(annotations, 'annotation')})`
+  const never =
+    neverChecked > 0 ? `, ${paint.yellow(`${count(neverChecked)} never checked yet`)}` : ''
+  if (oldestCheck === null) return `${size}, none checked yet`
+  const age = duration(readAt.getTime() - oldestCheck.getTime())
+  return `${size}, checked within the last ${age}${never}`
+}
+
+function describeNightly({ schedule, workers }: Overview): string {
+  if (schedule.cron === null || schedule.next === null) {
+    return 'removed; set one with: collab-sync schedule set "0 2 * * *"'
+  }
+  const nobody = workers.some(({ alive }) => alive)
+    ? ''
+    : `; ${paint.yellow('no worker is alive to start it (collab-sync worker)')}`
+  return `next at ${time(schedule.next)} (${schedule.cron}, ${schedule.timeZone})${nobody}`
+}
+
+function describeWorkers(workers: readonly WorkerReport[]): string {
+  const alive = workers.filter((worker) => worker.alive)
+  if (alive.length === 0) return 'none alive'
+  const inFlight = alive.reduce((sum, worker) => sum + worker.callsInFlight, 0)
+  const limit = alive.reduce((sum, worker) => sum + worker.callsLimit, 0)
+  const latencies = alive.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]))
+  const latency =
+    latencies.length === 0 ? '' : `, ${duration(Math.max(...latencies))} a call at the slowest`
+  return `${count(alive.length)} alive: ${counted(inFlight, 'call')} in flight of ${count(limit)} that the service keeps up with${latency}`
+}
+
+function runsTable(runs: Overview['runs']): string {
+  const right = 'right' as const
+  const columns = [
+    { head: 'run' },
+    { head: 'asked for' },
+    { head: 'by' },
+    { head: 'status' },
+    { head: 'took', align: right },
+    { head: 'scopes', align: right },
+    { head: 'failed', align: right },
+    { head: 'held', align: right },
+    { head: 'calls', align: right },
+    { head: 'written', align: right },
+    { head: 'deleted', align: right },
+    { head: 'scope' },
+  ]
+  return table(columns, runs.map(rowOf))
+}
+
+function rowOf(run: Overview['runs'][number]): string[] {
+  const done = count(scopesDone(run))
+  return [
+    shortId(run.runId),
+    time(run.requestedAt),
+    run.trigger,
+    paintedStatus(run.status),
+    run.startedAt === null ? '' : duration(run.durationMs),
+    run.finishedAt === null ? `${done} of ${count(scopesInAll(run))}` : done,
+    run.scopesFailed > 0 ? paint.red(count(run.scopesFailed)) : '0',
+    run.scopesHeld > 0 ? paint.yellow(count(run.scopesHeld)) : '0',
+    count(run.calls),
+    count(run.commentsWritten + run.usersWritten),
+    count(run.commentsDeleted),
+    shorten(describeScope(run.scope), 40),
+  ]
+}

@@ -1,0 +1,72 @@
+import { UsageError } from '../../errors.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { verify as verifyTables } from '../../sync/verify.ts'
+import type { Difference, Verified } from '../../sync/verify.ts'
+import { EXIT } from '../exit-code.ts'
+import { count, counted, scopePath } from '../format.ts'
+import { facts, note, print, printJson } from '../output.ts'
+import { scopeOf } from '../scope-options.ts'
+import type { ScopeOptions } from '../scope-options.ts'
+import { onSignals } from '../signals.ts'
+import { quietLog, withApp } from '../with-store.ts'
+
+/** `collab-sync verify [--sample N | scope]`: asks the service again and tells where the tables differ. */
+export async function verify(
+  options: ScopeOptions & { sample?: number; json?: boolean },
+): Promise<number> {
+  const scope = scopeOf(options)
+  const isScoped = Object.keys(scope).length > 0
+  if (isScoped && options.sample !== undefined)
+    throw new UsageError('--sample cannot be combined with a scope, which is verified as a whole.')
+  const of = {
+    ...(isScoped ? { scope } : {}),
+    ...(options.sample === undefined ? {} : { sample: options.sample }),
+  }
+  const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
+  return withApp({ settings, log: quietLog(settings), name: 'verify' }, async (app) => {
+    const forget = onSignals(() => app.drain())
+    try {
+      const verified = await verifyTables(app.sync, of, (difference) => {
+        if (!options.json) print(describeDifference(difference))
+      })
+      if (options.json) printJson(verified)
+      else describe(verified)
+      return exitCode(verified)
+    } finally {
+      forget()
+    }
+  })
+}
+
+function exitCode({ differing, failed }: Verified): number {
+  if (differing > 0) return EXIT.failed
+  return failed > 0 ? EXIT.partial : EXIT.done
+}
+
+const WORDS: Readonly<Record<Difference['kind'], string>> = {
+  missing: 'is not in the tables',
+  extra: 'is in the tables and not in the service',
+  different: 'differs in',
+}
+
+function describeDifference(difference: Difference): string {
+  const { operation, id, kind, columns, isChangedSince } = difference
+  const noun = operation === 'comments' ? 'comment' : 'user'
+  const since = isChangedSince ? ' (changed since the last check)' : ''
+  const what = [WORDS[kind], columns.join(', ')].filter(Boolean).join(' ')
+  return `${scopePath(difference)}: ${noun} ${id} ${what}${since}`
+}
+
+function describe(verified: Verified): void {
+  for (const { message } of verified.failures) note(message)
+  const { scopes, records, differing, changedSince, failed, errorRate, calls } = verified
+  print(
+    facts([
+      ['compared', `${counted(records, 'record')} of ${counted(scopes, 'scope')}`],
+      ['differing', `${count(differing)} (error rate ${(100 * errorRate).toFixed(4)} %)`],
+      ['changed since', counted(changedSince, 'comment')],
+      ['not compared', counted(failed, 'scope')],
+      ['calls', count(calls)],
+    ]),
+  )
+}

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jobs } from '../../../jobs/index.ts'
+import { openApp } from '../../app.ts'
+import type { App } from '../../app.ts'
+import { migrate } from '../../database/migrate.ts'
+import { checkDatabase } from '../../database/pool.ts'
+import { EnvironmentError } from '../../errors.ts'
+import { createLog } from '../../log.ts'
+import type { Log } from '../../log.ts'
+import { readSettings } from '../../settings/settings.ts'
+import type { ServiceSettings } from '../../settings/settings.ts'
+import type { Settings } from '../../settings/table.ts'
+import { openStore } from '../../store.ts'
+import type { Store } from '../../store.ts'
+import { startWorker } from '../../worker.ts'
+import { EXIT } from '../exit-code.ts'
+import { onSignals } from '../signals.ts'
+
+/** Machines of one system start in any order: PostgreSQL, Redis and the tables are waited for that long. */
+const PATIENCE_MS = 60_000
+const PAUSE_MS = 2_000
+
+/** `collab-sync worker`: works jobs until SIGTERM or SIGINT, and keeps the nightly schedule registered. */
+export async function worker(): Promise<number> {
+  const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
+  const log = createLog(settings.logLevel)
+  const told = new AbortController()
+  let app: App | null = null
+  let isAbandoned = false
+  const forget = onSignals(
+    (signal) => {
+      log.info({ signal }, 'stopping: what is in hand is finished')
+      told.abort()
+    },
+    (signal) => {
+      log.warn({ signal }, 'stopping now: what is in hand goes back to the queue')
+      isAbandoned = true
+      app?.abandon()
+    },
+  )
+  const store = await openStore(settings, { log, applicationName: 'worker' })
+  try {
+    if (store.isNew) await migrate(store.databaseUrl)
+    app = await openPatiently(settings, store, log, told.signal)
+    if (app !== null) await work(app, told.signal)
+  } finally {
+    await app?.close()
+    await store.close()
+    forget()
+  }
+  log.info('stopped')
+  return isAbandoned ? EXIT.failed : EXIT.done
+}
+
+async function work(app: App, told: AbortSignal): Promise<void> {
+  const running = await startWorker(app, jobs, { keepsSchedule: true })
+  app.log.info({ workerId: app.sync.workerId, queue: app.store.queuePlace.kind }, 'working')
+  try {
+    if (!told.aborted) await new Promise((resolve) => told.addEventListener('abort', resolve))
+  } finally {
+    await running.stop()
+  }
+}
+
+/** @returns null where the process is told to stop while it waits */
+async function openPatiently(
+  settings: Settings & ServiceSettings,
+  store: Store,
+  log: Log,
+  told: AbortSignal,
+): Promise<App | null> {
+  const giveUpAtMs = performance.now() + PATIENCE_MS
+  while (!told.aborted) {
+    try {
+      await checkDatabase(store.database)
+      return await openApp(settings, store, log)
+    } catch (error) {
+      if (!(error instanceof EnvironmentError) || performance.now() > giveUpAtMs) throw error
+      log.warn({ reason: error.message }, 'cannot start yet; trying again')
+    }
+    await sleep(PAUSE_MS, undefined, { signal: told }).catch(() => {})
+  }
+  return null
+}

@@ -1,0 +1,131 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { EXPORT_FORMATS } from '../export/formats.ts'
+
+/** Hears the exit code of the command that was run. */
+type OnExitCode = (code: number) => void
+
+const JSON_OPTION = ['--json', 'print one JSON document on stdout instead'] as const
+
+/** The commands for what is stored: handing it out, who may see it, and taking it away. */
+export function addDataCommands(program: Command, onExitCode: OnExitCode): void {
+  addExport(program, onExitCode)
+  addGrant(program, onExitCode)
+  addErase(program, onExitCode)
+  addPrune(program, onExitCode)
+}
+
+function addExport(program: Command, onExitCode: OnExitCode): void {
+  program
+    .command('export')
+    .summary('write a table or view to a file')
+    .description(
+      `Writes a table or view of the schemas collab and reporting, all of one moment, in constant memory. A file is there when all of it is written, or not at all. What else there is to say goes to stderr: the number of rows, and what to give as --since next time.`,
+    )
+    .argument('<table>', 'a table or view, with its schema or without')
+    .option('--organization <id>', 'only this organization')
+    .option('--since <time>', 'only what changed since then (changed_at), in ISO 8601', time)
+    .addOption(
+      new Option('--format <format>', 'what to write').choices(EXPORT_FORMATS).default('csv'),
+    )
+    .option('--out <file>', 'where to, or - for standard output', '-')
+    .option('--formulas', 'CSV: leave texts that a spreadsheet runs as a formula as they are')
+    .option('--no-bom', 'CSV: leave out the byte order mark, by which spreadsheets know UTF-8')
+    .option('--json', 'with --out FILE: print one JSON document on stdout instead')
+    .addHelpText(
+      'after',
+      `
+In CSV a null is an empty cell and an empty text is "". A text that begins with = + - @, a tab or a line end gets an
+apostrophe before it. Times are UTC. In Parquet times are microseconds, numeric is double, jsonb is JSON.
+
+Examples:
+  collab-sync export reporting.comments --format parquet --out comments.parquet
+  collab-sync export collab.users --organization acme > users.csv
+  collab-sync export collab.comments --format ndjson --since 2026-11-20T02:00:00Z --out changed.ndjson`,
+    )
+    .action(async (table, options) =>
+      onExitCode(await (await import('./commands/export.ts')).exportTable(table, options)),
+    )
+}
+
+function addGrant(program: Command, onExitCode: OnExitCode): void {
+  program
+    .command('grant')
+    .summary('let a role of PostgreSQL read')
+    .description(
+      `Lets a role that is there already read the schemas collab and reporting: everything, or with --organization just the organizations granted to it, one by one. Policies of PostgreSQL hold that, below the views, so that no query sees more.`,
+    )
+    .argument('<role>', 'a role of PostgreSQL')
+    .option('--organization <id>', 'only this organization, beside those granted before')
+    .option('--revoke', 'take back what was granted: everything, or one organization')
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  collab-sync grant metabase
+  collab-sync grant acme_analyst --organization acme
+  collab-sync grant acme_analyst --revoke`,
+    )
+    .action(async (role, options) =>
+      onExitCode(await (await import('./commands/grant.ts')).grant(role, options)),
+    )
+}
+
+function addErase(program: Command, onExitCode: OnExitCode): void {
+  program
+    .command('erase')
+    .summary('erase a person')
+    .description('Erases what is stored of somebody.')
+    .command('user')
+    .description(
+      `Erases a person for good: name, e-mail address, words and further members, in current tables, history, rejected records and messages, in one transaction. A pseudonym takes the place of the id, so that rows and counts stay, and the next syncs store nothing of the person either. sync.erasures keeps the proof.
+
+What others wrote stays, also where they name the person; the command says how many comments do. Backups, replicas, exports and the queue's old jobs are not in its reach.`,
+    )
+    .argument('<id>', 'userId of the service')
+    .requiredOption('--reason <text>', 'why; kept with the proof, so name nobody in it')
+    .option('--organization <id>', 'only in this organization (default: in all, also later ones)')
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      `
+Example:
+  collab-sync erase user user-17 --reason "request of 2026-11-20, ticket 4711"`,
+    )
+    .action(async (id, options) =>
+      onExitCode(await (await import('./commands/erase.ts')).eraseUserCommand(id, options)),
+    )
+}
+
+function addPrune(program: Command, onExitCode: OnExitCode): void {
+  program
+    .command('prune')
+    .summary('delete old history and runs')
+    .description(
+      `Deletes what ended before a time: superseded versions of comments, past memberships, and settled runs with their items, failures, rejected records and resolved holds. What is current stays, deleted comments too. In small steps: syncs go on beside it, and it may be stopped and repeated.`,
+    )
+    .requiredOption('--older-than <age>', 'such as 400d; d for days, w for weeks', age)
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/prune.ts')).pruneCommand(options)),
+    )
+}
+
+const DAY_MS = 86_400_000
+
+/** Days, as milliseconds. */
+function age(text: string): number {
+  const [, number, unit] = /^([1-9]\d{0,4})([dw])$/.exec(text) ?? []
+  if (number === undefined)
+    throw new InvalidArgumentError('It must be a number of days or weeks, such as 400d or 60w.')
+  return Number(number) * (unit === 'w' ? 7 : 1) * DAY_MS
+}
+
+/** A day, or a time with its zone: without one nobody knows which moment is meant. */
+function time(text: string): Date {
+  const date = new Date(text)
+  const isWhole = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d))?$/.test(text)
+  if (!isWhole || Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('It must be like 2026-11-20 or 2026-11-20T02:00:00Z.')
+  return date
+}

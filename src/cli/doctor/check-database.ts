@@ -1,0 +1,110 @@
+import { countCatalog } from '../../database/catalog-counts.ts'
+import { requireSchema } from '../../database/migrate.ts'
+import { checkDatabase, describeDatabase } from '../../database/pool.ts'
+import type { Database } from '../../database/pool.ts'
+import { describeServer } from '../../database/server.ts'
+import type { Server } from '../../database/server.ts'
+import type { Settings } from '../../settings/table.ts'
+import type { Store } from '../../store.ts'
+import { count, counted, duration, time } from '../format.ts'
+import { readSchedule } from '../next-nightly.ts'
+import { broken, fail, ok, warn } from './finding.ts'
+import type { Finding } from './finding.ts'
+
+/** Clocks further apart than this order events wrongly where the queue is in PostgreSQL. */
+const SKEW_WARN_MS = 1_000
+/** ... and than this, jobs are taken from workers that hold them (their locks last 15 s). */
+const SKEW_FAIL_MS = 10_000
+
+export interface CheckedDatabase {
+  readonly findings: Finding[]
+  readonly isReachable: boolean
+  /** True where our tables are there and of this version. */
+  readonly hasTables: boolean
+}
+
+/** PostgreSQL: reachable, new enough, its rights, its tables, its clock, the catalog and the schedule. */
+export async function checkStore(store: Store, settings: Settings): Promise<CheckedDatabase> {
+  const { database } = store
+  try {
+    await checkDatabase(database)
+  } catch (error) {
+    return { findings: [broken('PostgreSQL', error)], isReachable: false, hasTables: false }
+  }
+  const server = await describeServer(database)
+  const schema = await checkSchema(database)
+  const hasTables = schema.state === 'ok'
+  return {
+    findings: [
+      ok(
+        'PostgreSQL',
+        `${server.version} at ${describeDatabase(database)}, role ${server.role}, ${server.size}`,
+      ),
+      ...(hasTables ? [] : rights(server)),
+      schema,
+      clock(server, store),
+      ...(hasTables ? [await catalog(database), await schedule(database, settings)] : []),
+    ],
+    isReachable: true,
+    hasTables,
+  }
+}
+
+async function checkSchema(database: Database): Promise<Finding> {
+  try {
+    await requireSchema(database)
+    return ok('tables', 'of this version')
+  } catch (error) {
+    return broken('tables', error)
+  }
+}
+
+function rights({ role, mayCreateSchemas }: Server): Finding[] {
+  if (mayCreateSchemas) return []
+  return [
+    fail(
+      'rights',
+      `the role ${role} may not create schemas in this database, which migrate needs`,
+      'make it the owner of the database, or: grant create on database … to it',
+    ),
+  ]
+}
+
+function clock({ clockAheadMs }: Server, { queuePlace }: Store): Finding {
+  const apart = Math.abs(clockAheadMs)
+  const found = `this machine is ${duration(apart)} ${clockAheadMs < 0 ? 'behind' : 'ahead of'} PostgreSQL`
+  if (apart < SKEW_WARN_MS) return ok('clock', found)
+  const mend = 'synchronise the clocks (NTP)'
+  if (queuePlace.kind === 'redis' || apart < SKEW_FAIL_MS) return warn('clock', found, mend)
+  return fail(
+    'clock',
+    `${found}; the queue in PostgreSQL relies on both`,
+    `${mend}, or set REDIS_URL`,
+  )
+}
+
+async function catalog(database: Database): Promise<Finding> {
+  const { active } = await countCatalog(database)
+  if (active.organizations === 0) {
+    return warn(
+      'catalog',
+      'it is empty, so there is nothing to sync',
+      'collab-sync catalog import FILE',
+    )
+  }
+  const parts = [
+    counted(active.organizations, 'organization'),
+    counted(active.documents, 'document'),
+    `${count(active.annotations)} annotations`,
+    counted(active.userGroups, 'user group'),
+  ]
+  return ok('catalog', parts.join(', '))
+}
+
+async function schedule(database: Database, settings: Settings): Promise<Finding> {
+  const { cron, timeZone, next } = await readSchedule(database, settings)
+  if (cron === null || next === null) {
+    return warn('schedule', 'there is no nightly run', 'collab-sync schedule set "0 2 * * *"')
+  }
+  return ok('schedule', `${cron} (${timeZone}), next at ${time(next)} if a worker is alive then`)
+}

@@ -1,0 +1,52 @@
+import { UsageError } from '../../errors.ts'
+import { readSettings } from '../../settings/settings.ts'
+import type { Environment, SettingNeed } from '../../settings/settings.ts'
+import type { Settings } from '../../settings/table.ts'
+import { fail, ok } from './finding.ts'
+import type { Finding } from './finding.ts'
+
+/** Settings of one group each, so that a fault in one leaves the others to be looked at. */
+const GROUPS = ['service', 'database', 'queue'] as const
+
+export interface CheckedSettings {
+  readonly findings: Finding[]
+  /** Null where not even those that every command reads can be used. */
+  readonly settings: Settings | null
+  /** Groups without a fault: what can be looked at further. */
+  readonly usable: ReadonlySet<SettingNeed>
+}
+
+/** Reads the settings group by group; every fault is a finding. */
+export function checkSettings(environment: Environment): CheckedSettings {
+  const general = faultsOf(environment, [])
+  if (general.length > 0) {
+    return { findings: general.map(wrong), settings: null, usable: new Set() }
+  }
+  const faults = GROUPS.map((group) => ({ group, lines: faultsOf(environment, [group]) }))
+  const usable = faults.filter(({ lines }) => lines.length === 0).map(({ group }) => group)
+  const lines = faults.flatMap((fault) => fault.lines)
+  return {
+    findings: lines.length > 0 ? lines.map(wrong) : [ok('settings', 'every setting can be used')],
+    settings: readSettings(environment, { need: usable }),
+    usable: new Set(usable),
+  }
+}
+
+function faultsOf(environment: Environment, need: readonly SettingNeed[]): string[] {
+  try {
+    readSettings(environment, { need })
+    return []
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    return error.message.split('\n')
+  }
+}
+
+function wrong(line: string): Finding {
+  const [found = line, example] = line.split(' Example: ')
+  return fail(
+    'settings',
+    found,
+    example === undefined ? 'correct it in the environment or .env' : `for example ${example}`,
+  )
+}

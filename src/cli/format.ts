@@ -1,0 +1,51 @@
+import type { ScopeIds } from '../database/run-reports.ts'
+
+/** `1,234,567`. */
+export function count(n: number): string {
+  return n.toLocaleString('en-US')
+}
+
+/** A number and its noun: `1 scope`, `1,200 scopes`. */
+export function counted(n: number, noun: string): string {
+  return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
+}
+
+/** `340 ms`, `12.3 s`, `3 min 05 s`, `2 h 03 min`, `4 days`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`
+  const whole = Math.round(seconds)
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${twoDigits(whole % 60)} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} min`
+  return `${Math.round(minutes / 60 / 24)} days`
+}
+
+/** ISO 8601 in UTC to the second, with a space: `2025-11-03 12:00:00Z`. */
+export function time(date: Date): string {
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')}Z`
+}
+
+/** The first digits of a run's id, which every command takes for it. */
+export function shortId(runId: string): string {
+  return runId.slice(0, 8)
+}
+
+/** On one line, and no longer than a number of characters. */
+export function shorten(text: string, max: number): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > max ? `${line.slice(0, max - 1).toWellFormed()}…` : line
+}
+
+/** The ids of a scope as a path: `acme / plan / ann-1`, `acme / group eng`. */
+export function scopePath(ids: { readonly [Id in keyof ScopeIds]?: string | null }): string {
+  const group = ids.organizationUserGroupId
+  return [ids.organizationId, ids.documentId, ids.annotationId, group && `group ${group}`]
+    .filter(Boolean)
+    .join(' / ')
+}
+
+function twoDigits(n: number): string {
+  return String(n).padStart(2, '0')
+}

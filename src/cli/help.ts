@@ -1,0 +1,145 @@
+/** The prose of `--help`, one constant a command; what comes after the options ends in `_AFTER`. */
+
+export const PROGRAM =
+  prose(`Keeps the comments and users of a collaboration backend in PostgreSQL, every night and on demand.
+
+Settings come from the environment or a file .env in the working directory (see .env.example). Without DATABASE_URL an
+embedded PostgreSQL is kept in .collab-sync/; without REDIS_URL the queue is kept in PostgreSQL.`)
+
+export const PROGRAM_AFTER = `
+First steps:
+  collab-sync demo                        see the whole job, nothing to set up
+  collab-sync doctor                      is everything there?
+  collab-sync migrate
+  collab-sync catalog import catalog.ndjson
+  collab-sync run                         sync once, now
+  collab-sync worker                      stay, and sync every night
+
+Exit codes:
+  0 all done    1 the run failed    2 wrong usage or settings, nothing was done
+  3 done in part: some scopes failed or are held, everything else is in`
+
+export const RUN =
+  prose(`Asks for a run, works it off in this process too, waits for its end and prints its summary. It needs no other worker,
+so it fits a cron job. Without options everything in the catalog is synced. Ctrl-C cancels the run; what is stored stays.`)
+
+export const RUN_AFTER = `
+Examples:
+  collab-sync run
+  collab-sync run --organization acme --operations comments
+  collab-sync run --organization acme --document plan --annotation ann-1 --comment 42
+  collab-sync run --organization acme --user ann --user bob
+  collab-sync run --failed-of 3f2a9c1e
+  collab-sync run --organization acme --dry-run
+
+With --dry-run every scope is asked for and every answer judged as in a run, and nothing is kept of it: it prints a line
+for each scope that would change, then the totals.
+
+Exit codes: 0 all done, 1 failed or cancelled, 2 wrong use (nothing was done), 3 done in part.`
+
+export const ENQUEUE =
+  prose(`Asks the workers for a run and prints its id. It needs no credentials of the service, only PostgreSQL and the queue.
+With --wait it follows the run and ends with the exit code that "run" would; Ctrl-C then leaves the run alone.`)
+
+export const ENQUEUE_AFTER = `
+Examples:
+  collab-sync enqueue
+  collab-sync enqueue --organization acme --wait
+  id=$(collab-sync enqueue) && collab-sync status "$id"`
+
+export const WORKER =
+  prose(`Works jobs until SIGTERM or SIGINT: then it takes no more, finishes what it has in hand and exits with 0; a second
+signal gives that up too. Any number of workers on any number of machines share the work. Workers keep the nightly
+schedule registered. PostgreSQL, Redis and the tables are waited for, up to a minute. Logs are JSON lines on stderr.`)
+
+export const SCHEDULE =
+  prose(`The nightly run: every worker sees to it that it is registered. It holds for all workers together, so it is kept in
+PostgreSQL once it is set here; until then SYNC_CRON and SYNC_TZ say when.`)
+
+export const SCHEDULE_SET_AFTER = `
+Examples:
+  collab-sync schedule set "0 2 * * *"
+  collab-sync schedule set "30 1 * * 1-5" --tz Europe/Berlin`
+
+export const STATUS =
+  prose(`Shows recent runs, how fresh the data is and what needs a person; or, for one run, its state, progress and counts, why
+scopes failed, what is held and what was rejected. Times are UTC.`)
+
+export const CANCEL = prose(
+  `Ends a run early: no further call is made for it, what is stored stays, what was not asked is skipped.`,
+)
+
+export const ACCEPT =
+  prose(`A listing that suddenly lacks many of its users is held: nobody is removed until the same answer has come in two more
+nightly runs, or a person accepts it here. See what a run held with: collab-sync status RUN.`)
+
+export const VERIFY =
+  prose(`Asks the service again for random scopes, or for the scope that the options name, and compares record by record with
+the tables. It writes nothing. A comment that the service changed after the last check is told apart from an error. Best
+while no run is under way: what that writes meanwhile may show as a difference.`)
+
+export const VERIFY_AFTER = `
+Examples:
+  collab-sync verify
+  collab-sync verify --sample 2000
+  collab-sync verify --organization acme --document plan
+
+Exit codes: 0 no difference, 1 something differs, 2 wrong use, 3 no difference, but some scopes gave no answer.`
+
+export const REPLAY =
+  prose(`Tries the records again that runs could not store (sync.rejected_records), without a call to the service: after an upgrade
+the program may be able to read them. What a newer answer has spoken of since is left alone. Safe to repeat.`)
+
+export const DOCTOR =
+  prose(`Looks at settings, service, PostgreSQL, tables, queue, clocks, catalog and schedule, and says of each what is wrong and
+what mends it. It changes nothing and makes one harmless call to the service (Get Users of one organization).
+Exit code 0 where nothing fails, 2 where a setting is wrong, else 1.`)
+
+export const PSQL = prose(
+  `Opens psql, PostgreSQL's own client, on the database that the settings name; an embedded PostgreSQL is up for as long.`,
+)
+
+export const PSQL_AFTER = `
+Example:
+  collab-sync psql -c "select * from reporting.comment_activity_daily order by day desc limit 5"`
+
+export const DICTIONARY = prose(
+  `Prints what the database itself says of its tables, views, columns and functions: their comments, types, keys and references. As a page for people, as JSON for tools, or as a sources.yml with tests for dbt.`,
+)
+
+export const DEMO =
+  prose(`The whole job on this machine alone, in under a minute: an embedded PostgreSQL, a stand-in for the service with a
+generated world, a catalog import, a run with live progress, changes at the service, a second run, and a few reports.
+It looks at none of your settings but COLLAB_SYNC_HOME.`)
+
+export const MIGRATE =
+  prose(`Creates the tables, or upgrades them to this version, and the queue's own schema. Safe to repeat, and to run from several
+machines at once. All or nothing: a migration that fails changes nothing.`)
+
+export const CATALOG =
+  prose(`What there is to sync. The service cannot list its organizations, documents, annotations and user groups, so PostgreSQL
+holds the list; it comes from a file, or from a query of your own (CATALOG_SQL).`)
+
+export const CATALOG_IMPORT = prose(
+  `Loads a file into the catalog, all of it or nothing: a wrong line is told by its number. Importing again is harmless.`,
+)
+
+export const CATALOG_IMPORT_AFTER = `
+One object a line (NDJSON), or CSV with the same names in its header; a line implies its parents:
+  {"organizationId":"acme"}
+  {"organizationId":"acme","documentId":"plan"}
+  {"organizationId":"acme","documentId":"plan","annotationId":"ann-1"}
+  {"organizationId":"acme","organizationUserGroupId":"engineers"}
+
+Examples:
+  collab-sync catalog import catalog.ndjson
+  export-my-catalog | collab-sync catalog import - --prune`
+
+export const CATALOG_REFRESH = prose(
+  `Loads the rows of CATALOG_SQL, a query of yours on CATALOG_DATABASE_URL, as a nightly run does at its start.`,
+)
+
+/** Paragraphs as commander wants them: it breaks the lines itself, to the width of the terminal. */
+function prose(text: string): string {
+  return text.replace(/(?<!\n)\n(?!\n)/g, ' ')
+}

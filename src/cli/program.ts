@@ -1,0 +1,246 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { addDataCommands } from './data-commands.ts'
+import * as help from './help.ts'
+import { addScopeOptions } from './scope-options.ts'
+import { version } from './version.ts'
+
+/** Hears the exit code of the command that was run. */
+export type OnExitCode = (code: number) => void
+
+const JSON_OPTION = ['--json', 'print one JSON document on stdout instead'] as const
+
+/**
+ * The command line: names, options and help. What a command does is loaded only when it is called, so that `--help` is
+ * quick and `run` soon makes its first call.
+ */
+export function createProgram(onExitCode: OnExitCode): Command {
+  const program = new Command('collab-sync')
+    .description(help.PROGRAM)
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .configureHelp({ showGlobalOptions: false })
+    // Wrong use becomes an error like any other, told in one place.
+    .configureOutput({ outputError: () => {} })
+    .exitOverride()
+    .enablePositionalOptions()
+    .addHelpText('after', help.PROGRAM_AFTER)
+  addRunCommands(program, onExitCode)
+  addOperatorCommands(program, onExitCode)
+  addDataCommands(program, onExitCode)
+  addSetUpCommands(program, onExitCode)
+  return program
+}
+
+function addRunCommands(program: Command, onExitCode: OnExitCode): void {
+  addScopeOptions(program.command('run').summary('sync now, in this process').description(help.RUN))
+    .option('--failed-of <run>', 'only what failed in that run')
+    .option('--dry-run', 'ask the service, print what the run would change, and change nothing')
+    .option('--profile [file]', 'write a CPU profile, and say what computing went into')
+    .option(...JSON_OPTION)
+    .addHelpText('after', help.RUN_AFTER)
+    .action(async (options) =>
+      onExitCode(
+        options.dryRun
+          ? await (await import('./commands/plan.ts')).plan(options)
+          : await (await import('./commands/run.ts')).run(options),
+      ),
+    )
+
+  addScopeOptions(
+    program
+      .command('enqueue')
+      .summary('ask the workers for a run, print its id')
+      .description(help.ENQUEUE),
+  )
+    .option('--failed-of <run>', 'only what failed in that run')
+    .option('--wait', 'follow the run to its end')
+    .option(...JSON_OPTION)
+    .addHelpText('after', help.ENQUEUE_AFTER)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/enqueue.ts')).enqueue(options)),
+    )
+
+  program
+    .command('worker')
+    .summary('work jobs until told to stop')
+    .description(help.WORKER)
+    .action(async () => onExitCode(await (await import('./commands/worker.ts')).worker()))
+
+  addScheduleCommand(program, onExitCode)
+}
+
+function addScheduleCommand(program: Command, onExitCode: OnExitCode): void {
+  const schedule = program
+    .command('schedule')
+    .summary('show, set or remove the nightly schedule')
+    .description(help.SCHEDULE)
+  schedule
+    .command('show', { isDefault: true })
+    .description('Shows the schedule that holds, who set it, and when it is due next.')
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/schedule.ts')).scheduleShow(options)),
+    )
+  schedule
+    .command('set')
+    .description('Sets the nightly schedule for all workers, in place of SYNC_CRON and SYNC_TZ.')
+    .argument('<cron...>', 'five fields (minute, hour, day, month, weekday), in quotes')
+    .option('--tz <zone>', 'IANA time zone of the fields (default: SYNC_TZ)')
+    .option(...JSON_OPTION)
+    .addHelpText('after', help.SCHEDULE_SET_AFTER)
+    .action(async (cron, options) =>
+      onExitCode(await (await import('./commands/schedule.ts')).scheduleSet(cron, options)),
+    )
+  schedule
+    .command('remove')
+    .description('Removes the nightly schedule: no run starts by itself until one is set again.')
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/schedule.ts')).scheduleRemove(options)),
+    )
+}
+
+function addOperatorCommands(program: Command, onExitCode: OnExitCode): void {
+  program
+    .command('status')
+    .summary('recent runs, or one run')
+    .description(help.STATUS)
+    .argument('[run]', 'id of a run, or its first six or more digits')
+    .option('--limit <n>', 'how many runs are listed', wholeFromOne, 10)
+    .option(...JSON_OPTION)
+    .action(async (run, options) =>
+      onExitCode(await (await import('./commands/status.ts')).status(run, options)),
+    )
+
+  program
+    .command('cancel')
+    .summary('end a run early')
+    .description(help.CANCEL)
+    .argument('<run>', 'id of a run, or its first six or more digits')
+    .option(...JSON_OPTION)
+    .action(async (run, options) =>
+      onExitCode(await (await import('./commands/cancel.ts')).cancel(run, options)),
+    )
+
+  program
+    .command('accept')
+    .summary('remove the users whom a run held')
+    .description(help.ACCEPT)
+    .argument('<run>', 'id of a run, or its first six or more digits')
+    .option('--organization <id>', 'only what is held in this organization')
+    .option(...JSON_OPTION)
+    .action(async (run, options) =>
+      onExitCode(await (await import('./commands/accept.ts')).accept(run, options)),
+    )
+
+  addScopeOptions(
+    program
+      .command('verify')
+      .summary('compare the tables with the service')
+      .description(help.VERIFY),
+  )
+    .option('--sample <n>', 'so many random scopes of the catalog (default: 100)', wholeFromOne)
+    .option(...JSON_OPTION)
+    .addHelpText('after', help.VERIFY_AFTER)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/verify.ts')).verify(options)),
+    )
+
+  program
+    .command('replay')
+    .summary('try rejected records again after an upgrade')
+    .description(help.REPLAY)
+    .argument('[run]', 'only what that run rejected: its id, or its first six or more digits')
+    .option(...JSON_OPTION)
+    .action(async (run, options) =>
+      onExitCode(await (await import('./commands/replay.ts')).replay(run, options)),
+    )
+
+  program
+    .command('doctor')
+    .summary('say what is wrong and what mends it')
+    .description(help.DOCTOR)
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/doctor.ts')).doctor(options)),
+    )
+
+  program
+    .command('psql')
+    .summary('ask the tables in SQL')
+    .description(help.PSQL)
+    .argument('[args...]', 'for psql')
+    .passThroughOptions()
+    .allowUnknownOption()
+    .addHelpText('after', help.PSQL_AFTER)
+    .action(async (args) => onExitCode(await (await import('./commands/psql.ts')).psql(args)))
+
+  program
+    .command('dictionary')
+    .summary('explain every table and view')
+    .description(help.DICTIONARY)
+    .addOption(
+      new Option('--format <format>', 'a page for people, JSON, or sources.yml of dbt')
+        .choices(['markdown', 'json', 'dbt'])
+        .default('markdown'),
+    )
+    .option('--json', 'the same as --format json')
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/dictionary.ts')).dictionary(options)),
+    )
+}
+
+function addSetUpCommands(program: Command, onExitCode: OnExitCode): void {
+  program
+    .command('demo')
+    .summary('the whole job on this machine alone')
+    .description(help.DEMO)
+    .option('--keep', 'afterwards keep PostgreSQL up until Ctrl-C, to look around')
+    .option(...JSON_OPTION)
+    .action(async (options) => onExitCode(await (await import('./commands/demo.ts')).demo(options)))
+
+  program
+    .command('migrate')
+    .summary('create or upgrade the tables')
+    .description(help.MIGRATE)
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/migrate.ts')).migrate(options)),
+    )
+
+  const catalog = program
+    .command('catalog')
+    .summary('what there is to sync')
+    .description(help.CATALOG)
+  catalog
+    .command('import')
+    .description(help.CATALOG_IMPORT)
+    .argument('<file>', 'NDJSON or CSV, or - for standard input')
+    .option('--prune', 'deactivate what the file does not list; its rows stay')
+    .option(...JSON_OPTION)
+    .addHelpText('after', help.CATALOG_IMPORT_AFTER)
+    .action(async (file, options) =>
+      onExitCode(await (await import('./commands/catalog.ts')).catalogImport(file, options)),
+    )
+  catalog
+    .command('refresh')
+    .description(help.CATALOG_REFRESH)
+    .option('--prune', 'deactivate what the query does not list (default: CATALOG_PRUNE)')
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/catalog.ts')).catalogRefresh(options)),
+    )
+  catalog
+    .command('show')
+    .description('Counts the organizations, documents, annotations and user groups of the catalog.')
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/catalog.ts')).catalogShow(options)),
+    )
+}
+
+function wholeFromOne(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number from 1.')
+  return Number(text)
+}

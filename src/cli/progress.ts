@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SingleBar } from 'cli-progress'
+import { countLiveWorkers } from '../database/overview.ts'
+import { codeOf } from '../database/pool.ts'
+import type { Database } from '../database/pool.ts'
+import { readRun } from '../database/run-reports.ts'
+import type { RunReport } from '../database/run-reports.ts'
+import { EnvironmentError, UsageError } from '../errors.ts'
+import { count, counted, duration } from './format.ts'
+import { note } from './output.ts'
+
+/** How the progress of a run is shown: a live bar, lines now and then, or not at all. */
+export type ProgressStyle = 'bar' | 'lines' | 'none'
+
+const POLL_MS = 250
+const LINE_EVERY_MS = 5_000
+/** A run that stood still for so long is asked whether anybody works on it. */
+const STILL_MS = 10_000
+/** A PostgreSQL that restarts, or fails over, is waited for. */
+const AWAY_MAX_MS = 120_000
+
+/** The style for this terminal; a program that wants JSON gets nothing on stderr but warnings. */
+export function progressStyle({ json }: { json?: boolean | undefined }): ProgressStyle {
+  if (json) return 'none'
+  return process.stderr.isTTY ? 'bar' : 'lines'
+}
+
+/**
+ * Follows a run in PostgreSQL until it is settled: never by the queue's events, which a restart loses.
+ * @param options.signal gives up following; the run goes on
+ * @returns the settled run
+ * @throws the signal's reason; EnvironmentError where PostgreSQL stays away
+ */
+export async function followRun(
+  database: Database,
+  runId: string,
+  { style, signal }: { style: ProgressStyle; signal?: AbortSignal },
+): Promise<RunReport> {
+  const view = VIEWS[style]()
+  const pace = new Pace()
+  const stillness = new Stillness(database)
+  try {
+    for (;;) {
+      const run = await readPatiently(database, runId, signal)
+      if (run.finishedAt !== null) return run
+      view.show(run, pace.of(run))
+      await stillness.check(run)
+      await sleep(POLL_MS, undefined, signal && { signal })
+    }
+  } finally {
+    view.close()
+  }
+}
+
+/** Scopes of a run that are settled, one way or the other. */
+export function scopesDone(run: RunReport): number {
+  return run.scopesSucceeded + run.scopesFailed + run.scopesHeld + run.scopesSkipped
+}
+
+/** Scopes of a run in all, as far as that is known. */
+export function scopesInAll(run: RunReport): number {
+  return Math.max(run.scopesExpected, run.scopesPlanned)
+}
+
+interface PaceSeen {
+  /** Null until there is something to go by. */
+  readonly callsPerSecond: number | null
+  readonly leftMs: number | null
+}
+
+interface View {
+  show(run: RunReport, pace: PaceSeen): void
+  close(): void
+}
+
+const VIEWS: Record<ProgressStyle, () => View> = {
+  bar: barView,
+  lines: lineView,
+  none: () => ({ show() {}, close() {} }),
+}
+
+function barView(): View {
+  const bar = new SingleBar({
+    format: ' {bar} {text}',
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    barsize: 24,
+    stream: process.stderr,
+    clearOnComplete: true,
+    hideCursor: true,
+    linewrap: true,
+    emptyOnZero: true,
+    // The command ends by itself on a signal; two of them would end it twice.
+    gracefulExit: false,
+  })
+  bar.start(1, 0, { text: 'waiting for a worker' })
+  return {
+    show(run, pace) {
+      bar.setTotal(scopesInAll(run))
+      bar.update(scopesDone(run), { text: inWords(run, pace) })
+    },
+    close: () => bar.stop(),
+  }
+}
+
+function lineView(): View {
+  let lastAtMs = performance.now()
+  return {
+    show(run, pace) {
+      if (performance.now() - lastAtMs < LINE_EVERY_MS) return
+      lastAtMs = performance.now()
+      note(`${run.status}: ${inWords(run, pace)}`)
+    },
+    close() {},
+  }
+}
+
+function inWords(run: RunReport, { callsPerSecond, leftMs }: PaceSeen): string {
+  return [
+    `${count(scopesDone(run))} of ${counted(scopesInAll(run), 'scope')}`,
+    counted(run.calls, 'call'),
+    `${count(run.recordsReceived)} records`,
+    run.scopesFailed > 0 && `${count(run.scopesFailed)} failed`,
+    run.scopesHeld > 0 && `${count(run.scopesHeld)} held`,
+    callsPerSecond !== null && `${count(Math.round(callsPerSecond))} calls/s`,
+    leftMs !== null && `${duration(leftMs)} left`,
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}
+
+/** Rate and time left, from what the last ten seconds brought. */
+class Pace {
+  readonly #samples: { atMs: number; calls: number; done: number }[] = []
+
+  of(run: RunReport): PaceSeen {
+    const now = { atMs: performance.now(), calls: run.calls, done: scopesDone(run) }
+    this.#samples.push(now)
+    if (this.#samples.length > 10_000 / POLL_MS) this.#samples.shift()
+    const [first] = this.#samples
+    const seconds = first === undefined ? 0 : (now.atMs - first.atMs) / 1000
+    // Commits come about once a second: earlier than that a rate would be a guess.
+    if (first === undefined || seconds < 2) return { callsPerSecond: null, leftMs: null }
+    const donePerSecond = (now.done - first.done) / seconds
+    return {
+      callsPerSecond: (now.calls - first.calls) / seconds,
+      leftMs: donePerSecond > 0 ? ((scopesInAll(run) - now.done) / donePerSecond) * 1000 : null,
+    }
+  }
+}
+
+/** Notices when nobody works on a run, and says so, once for every time that it stops. */
+class Stillness {
+  readonly #database: Database
+  #seen = ''
+  #sinceMs = performance.now()
+  #told = false
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async check(run: RunReport): Promise<void> {
+    const seen = `${run.status} ${run.calls} ${scopesDone(run)} ${run.scopesPlanned}`
+    if (seen !== this.#seen) {
+      this.#seen = seen
+      this.#sinceMs = performance.now()
+      this.#told = false
+    }
+    if (this.#told || performance.now() - this.#sinceMs < STILL_MS) return
+    if ((await countLiveWorkers(this.#database)) > 0) return
+    this.#told = true
+    note('No worker is alive, so the run waits. Start one with: collab-sync worker')
+  }
+}
+
+async function readPatiently(
+  database: Database,
+  runId: string,
+  signal: AbortSignal | undefined,
+): Promise<RunReport> {
+  const giveUpAtMs = performance.now() + AWAY_MAX_MS
+  for (let told = false; ; told = true) {
+    signal?.throwIfAborted()
+    try {
+      const run = await readRun(database, runId)
+      if (run === null) throw new UsageError(`There is no run ${runId} any more.`)
+      return run
+    } catch (error) {
+      if (error instanceof UsageError || !mayPass(error)) throw error
+      const reason = (error as Error).message
+      if (performance.now() > giveUpAtMs) {
+        throw new EnvironmentError(
+          `PostgreSQL stays away (${reason}). The run goes on when it is back; see: collab-sync status ${runId}.`,
+          { cause: error },
+        )
+      }
+      if (!told) note(`PostgreSQL does not answer (${reason}); waiting for it.`)
+      await sleep(1000, undefined, signal && { signal })
+    }
+  }
+}
+
+/** A connection that is lost or refused, or a server that is full or starting; not a statement that is wrong. */
+function mayPass(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === undefined || !/^[0-9A-Z]{5}$/.test(code) || /^(08|53|57)/.test(code)
+}

@@ -1,0 +1,101 @@
+import type { App } from '../app.ts'
+import { migrate, requireSchema } from '../database/migrate.ts'
+import { checkDatabase } from '../database/pool.ts'
+import { createLog } from '../log.ts'
+import type { Log } from '../log.ts'
+import type { JobQueue } from '../queue/queue.ts'
+import type { ServiceSettings } from '../settings/settings.ts'
+import type { Settings } from '../settings/table.ts'
+import { openStore } from '../store.ts'
+import type { Store } from '../store.ts'
+import { note } from './output.ts'
+
+/** What a command opens a store with. */
+export interface Opening {
+  readonly settings: Settings
+  readonly log: Log
+  /** The command: what `pg_stat_activity` shows behind `collab-sync`. */
+  readonly name: string
+  /** True brings the tables to this program's version first; else only those of a brand-new embedded PostgreSQL. */
+  readonly migrates?: boolean
+}
+
+/**
+ * Opens PostgreSQL for `work`, and closes it whatever comes of it. A brand-new embedded one gets its tables on the way.
+ * @throws EnvironmentError where PostgreSQL cannot be reached or used; what `work` throws
+ */
+export async function withStore<T>(
+  { settings, log, name, migrates = false }: Opening,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(settings, { log, applicationName: name, say: note })
+  try {
+    await checkDatabase(store.database)
+    if (store.isNew || migrates) await migrate(store.databaseUrl)
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** As withStore, and the tables must be of this program's version. */
+export async function withTables<T>(
+  opening: Opening,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  return withStore(opening, async (store) => {
+    await requireSchema(store.database)
+    return work(store)
+  })
+}
+
+/** As withTables, and with the queue: enough to ask for a run, which needs nothing of the service. */
+export async function withQueue<T>(
+  opening: Opening,
+  work: (store: Store, queue: JobQueue) => Promise<T>,
+): Promise<T> {
+  return withTables(opening, async (store) => {
+    const { migrateQueue } = await import('../queue/backend.ts')
+    const { openQueue } = await import('../queue/queue.ts')
+    await migrateQueue(store.queuePlace)
+    const queue = await openQueue(store.queuePlace, opening.log)
+    try {
+      return await work(store, queue)
+    } finally {
+      await queue.close()
+    }
+  })
+}
+
+/** What a command opens an App with. */
+export interface AppOpening extends Opening {
+  readonly settings: Settings & ServiceSettings
+}
+
+/** As withStore, and with everything that a worker works with. */
+export async function withApp<T>(opening: AppOpening, work: (app: App) => Promise<T>): Promise<T> {
+  return withStore(opening, (store) => withAppOn(store, opening, work))
+}
+
+/** An App on a store that is open. A worker drains its App when it stops, so that each needs one of its own. */
+export async function withAppOn<T>(
+  store: Store,
+  { settings, log }: AppOpening,
+  work: (app: App) => Promise<T>,
+): Promise<T> {
+  const { openApp } = await import('../app.ts')
+  const app = await openApp(settings, store, log)
+  try {
+    return await work(app)
+  } finally {
+    await app.close()
+  }
+}
+
+/**
+ * The log of a command that a person waits for. Its progress says what `info` would, so that level is left to workers;
+ * `debug` and `trace` show everything.
+ */
+export function quietLog(settings: Settings): Log {
+  return createLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel)
+}

@@ -1,0 +1,203 @@
+import type { Operation } from '../errors.ts'
+import { places } from './expected.ts'
+import type { Place } from './layout.ts'
+import type { User } from './people.ts'
+import { Random } from './random.ts'
+import type { CommentsRequest, StandInRequest, UsersRequest } from './requests.ts'
+import type { World } from './world.ts'
+
+export interface AnswerOptions {
+  /** Items in another order every time. */
+  shuffleItems: boolean
+  /** Members of each record in another order every time. */
+  shuffleKeys: boolean
+  /** How the filters of one Get Users call go together; service-api.md does not show it. */
+  combine: 'intersection' | 'union'
+  seed: number
+  cacheMaxBytes: number
+}
+
+/** The records of one listing as JSON text, in up to KEY_ORDERS orders of their members. */
+interface Cached {
+  revision: number
+  orders: string[][]
+  /** Roughly: two bytes a character. */
+  bytes: number
+}
+
+const KEY_ORDERS = 3
+
+/** service-api.md, observed messages. */
+const MESSAGES: Record<Operation, string> = {
+  comments: 'Comments(s) retrieved successfully.',
+  users: 'User(s) retrieved successfully.',
+}
+
+/**
+ * Turns the world into answers. The records' JSON text is kept per listing while it does not
+ * change, up to `cacheMaxBytes`, since making it is most of the work of a call.
+ */
+export class Answers {
+  readonly options: AnswerOptions
+  readonly #world: World
+  readonly #random: Random
+  readonly #cache = new Map<string, Cached>()
+  #cachedBytes = 0
+
+  constructor(world: World, options: AnswerOptions) {
+    this.#world = world
+    this.options = options
+    this.#random = new Random(options.seed)
+  }
+
+  /** JSON texts of the items of `result.data`; undefined where the organization, document or annotation is unknown. */
+  items(request: StandInRequest): string[] | undefined {
+    const items = request.operation === 'comments' ? this.#comments(request) : this.#users(request)
+    const isOneToOne = request.operation === 'comments' && request.data.commentIds !== undefined
+    if (!items || isOneToOne || !this.options.shuffleItems) return items
+    const shuffled = items.slice()
+    this.#random.shuffle(shuffled)
+    return shuffled
+  }
+
+  /** Makes and keeps the text of as many annotations as the cache holds, so that no call waits for it. */
+  prepare(): void {
+    const orders = this.options.shuffleKeys ? KEY_ORDERS : 1
+    for (const place of places(this.#world)) {
+      for (let order = 0; order < orders; order++) this.#allComments(place, order)
+      if (this.#cachedBytes > this.options.cacheMaxBytes * 0.95) break
+    }
+  }
+
+  #comments({ data }: CommentsRequest): string[] | undefined {
+    if (data.commentIds) return this.#askedComments(data, data.commentIds)
+    return this.#allComments(data, this.#keyOrder())
+  }
+
+  #allComments(place: Place, order: number): string[] | undefined {
+    const key = JSON.stringify([place.organizationId, place.documentId, place.annotationId])
+    const revision = this.#world.commentsRevision(place)
+    return this.#cached(key, revision, order, () => this.#world.comments(place))
+  }
+
+  /** One to one with the ids asked for, `null` for those not found (Get Comments, rule 3). */
+  #askedComments(data: CommentsRequest['data'], ids: readonly number[]): string[] | undefined {
+    const comments = this.#world.comments(data)
+    if (!comments) return undefined
+    const byId = new Map(comments.map((comment) => [comment.commentId, comment]))
+    const order = this.#keyOrder()
+    return ids.map((id) => {
+      const comment = byId.get(id)
+      return comment ? textOf(comment, order) : 'null'
+    })
+  }
+
+  #users({ data }: UsersRequest): string[] | undefined {
+    const { organizationId, documentId, userIds, organizationUserGroupIds } = data
+    const revision = this.#world.peopleRevision(organizationId)
+    if (!userIds && !organizationUserGroupIds) {
+      const key = JSON.stringify([organizationId, documentId])
+      return this.#cached(key, revision, this.#keyOrder(), () =>
+        documentId === undefined
+          ? this.#world.users(organizationId)
+          : this.#world.documentUsers(organizationId, documentId),
+      )
+    }
+    const listed = this.#world.users(organizationId)
+    const inDocument =
+      documentId === undefined ? listed : this.#world.documentUsers(organizationId, documentId)
+    if (!listed || !inDocument) return undefined
+    const filters: User[][] = documentId === undefined ? [] : [inDocument]
+    if (userIds) {
+      const base = this.options.combine === 'intersection' ? inDocument : listed
+      filters.push(base.filter((user) => userIds.includes(user.userId)))
+    }
+    if (organizationUserGroupIds)
+      filters.push(this.#members(organizationId, organizationUserGroupIds))
+    const order = this.#keyOrder()
+    return combined(filters, this.options.combine).map((user) => textOf(user, order))
+  }
+
+  /** An unknown group has no members: groups are a filter here, not a path. */
+  #members(organizationId: string, groupIds: readonly string[]): User[] {
+    const members = groupIds.map((id) => this.#world.groupMembers(organizationId, id) ?? [])
+    return combined(members, 'union')
+  }
+
+  #cached(
+    key: string,
+    revision: number,
+    order: number,
+    make: () => readonly object[] | undefined,
+  ): string[] | undefined {
+    const found = this.#cache.get(key)
+    const isFresh = found?.revision === revision
+    const kept = isFresh ? found.orders[order] : undefined
+    if (kept) return kept
+    const items = make()?.map((record) => textOf(record, order))
+    if (!items) return undefined
+    if (found && !isFresh) this.#forget(key, found)
+    const entry = isFresh ? found : { revision, orders: [], bytes: key.length * 2 }
+    this.#remember(key, entry, items, order)
+    return items
+  }
+
+  #remember(key: string, entry: Cached, items: string[], order: number): void {
+    if (!this.#cache.has(key)) this.#cachedBytes += entry.bytes
+    const bytes = items.reduce((sum, item) => sum + item.length * 2, 0)
+    entry.orders[order] = items
+    entry.bytes += bytes
+    this.#cachedBytes += bytes
+    this.#cache.set(key, entry)
+    for (const [oldKey, old] of this.#cache) {
+      if (this.#cachedBytes <= this.options.cacheMaxBytes) break
+      this.#forget(oldKey, old)
+    }
+  }
+
+  #forget(key: string, entry: Cached): void {
+    this.#cache.delete(key)
+    this.#cachedBytes -= entry.bytes
+  }
+
+  #keyOrder(): number {
+    return this.options.shuffleKeys ? this.#random.below(KEY_ORDERS) : 0
+  }
+}
+
+/** A success body around items that are JSON texts; `extra` are further members of `result`, as JSON text. */
+export function successBody(operation: Operation, items: readonly string[], extra = ''): string {
+  const rest = extra === '' ? '' : `,${extra}`
+  return `{"result":{"status":"success","message":"${MESSAGES[operation]}","data":[${items.join(',')}]${rest}}}`
+}
+
+/**
+ * A failure body. service-api.md shows its shape and message for Get Users only; the same shape
+ * for Get Comments is our guess.
+ */
+export function errorBody(operation: Operation, status: string): string {
+  const message = `Error retrieving ${operation === 'users' ? 'user(s)' : 'comment(s)'}.`
+  return JSON.stringify({ error: { message, status } })
+}
+
+function combined(filters: readonly User[][], how: 'intersection' | 'union'): User[] {
+  const byId = new Map(filters.flat().map((user) => [user.userId, user]))
+  if (how === 'union') return [...byId.values()]
+  const sets = filters.map((users) => new Set(users.map((user) => user.userId)))
+  return [...byId.values()].filter((user) => sets.every((ids) => ids.has(user.userId)))
+}
+
+/** The record with its members (and those of its `from`) rotated by `order`. */
+function textOf(record: object, order: number): string {
+  if (order === 0) return JSON.stringify(record)
+  const rotated = rotate(record, order)
+  const { from } = rotated
+  if (from) rotated.from = rotate(from, order)
+  return JSON.stringify(rotated)
+}
+
+function rotate(record: object, by: number): Record<string, object> {
+  const entries = Object.entries(record) as [string, object][]
+  const places = (by * 2) % entries.length
+  return Object.fromEntries([...entries.slice(places), ...entries.slice(0, places)])
+}

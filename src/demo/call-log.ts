@@ -1,0 +1,113 @@
+import type { Operation } from '../errors.ts'
+import type { StandInRequest } from './requests.ts'
+
+/** One call as the service saw it. */
+export interface LoggedCall {
+  /** When it came in, epoch milliseconds. */
+  atMs: number
+  operation: Operation | null
+  /** Null where the call was outside service-api.md. */
+  data: StandInRequest['data'] | null
+  /** HTTP status answered; null where the connection was broken first, by a fault or the caller. */
+  status: number | null
+  /** The kind of the fault that was made of it, if any. */
+  fault: string | null
+}
+
+export interface Violation {
+  atMs: number
+  operation: Operation | null
+  /** What was outside service-api.md. */
+  reason: string
+  body: string
+}
+
+const VIOLATIONS_KEPT = 1000
+const WINDOW_MS = 1000
+
+/** Counts the calls, and keeps the last ones. Every request counts, refused and broken ones too. */
+export class CallLog {
+  total = 0
+  readonly byOperation: Record<Operation, number> = { users: 0, comments: 0 }
+  readonly byFault: Record<string, number> = {}
+  inFlight = 0
+  maxInFlight = 0
+  violationCount = 0
+  readonly violations: Violation[] = []
+  /** The most calls that came in within any 1000 ms. */
+  maxInOneSecond = 0
+  #keep: number
+  #log: LoggedCall[] = []
+  // Arrival times of the last second, on a clock that is never set back; #oldest is the first that counts.
+  #arrivals: number[] = []
+  #oldest = 0
+  #firstMs = 0
+  #lastMs = 0
+
+  /** `keep`: how many calls `log` holds at least, the newest ones; 0 keeps none. */
+  constructor(keep: number) {
+    this.#keep = keep
+  }
+
+  /** The newest calls, in the order of their answers. */
+  get log(): readonly LoggedCall[] {
+    return this.#log
+  }
+
+  arrived(): void {
+    this.total++
+    this.inFlight++
+    this.maxInFlight = Math.max(this.maxInFlight, this.inFlight)
+    const nowMs = performance.now()
+    if (this.#firstMs === 0) this.#firstMs = nowMs
+    this.#lastMs = nowMs
+    this.#arrivals.push(nowMs)
+    while ((this.#arrivals[this.#oldest] as number) <= nowMs - WINDOW_MS) this.#oldest++
+    this.maxInOneSecond = Math.max(this.maxInOneSecond, this.#arrivals.length - this.#oldest)
+    if (this.#oldest > 10_000) {
+      this.#arrivals = this.#arrivals.slice(this.#oldest)
+      this.#oldest = 0
+    }
+  }
+
+  left(): void {
+    this.inFlight--
+  }
+
+  answered(call: LoggedCall): void {
+    if (call.operation) this.byOperation[call.operation]++
+    if (call.fault !== null) this.byFault[call.fault] = (this.byFault[call.fault] ?? 0) + 1
+    if (this.#keep === 0) return
+    this.#log.push(call)
+    // In halves, so that keeping the log bounded costs nothing per call.
+    if (this.#log.length >= this.#keep * 2) this.#log = this.#log.slice(-this.#keep)
+  }
+
+  violated(violation: Violation): void {
+    this.violationCount++
+    if (this.violations.length < VIOLATIONS_KEPT) this.violations.push(violation)
+  }
+
+  /** Calls a second from the first to the last call; 0 before the second one. */
+  meanPerSecond(): number {
+    const spanMs = this.#lastMs - this.#firstMs
+    return spanMs > 0 ? ((this.total - 1) * 1000) / spanMs : 0
+  }
+
+  /** Starts counting afresh; calls in flight stay counted as in flight. */
+  reset(): void {
+    this.total = 0
+    this.byOperation.users = 0
+    this.byOperation.comments = 0
+    for (const kind of Object.keys(this.byFault)) delete this.byFault[kind]
+    this.maxInFlight = this.inFlight
+    this.violationCount = 0
+    this.violations.length = 0
+    this.maxInOneSecond = 0
+    this.#log = []
+    this.#arrivals = []
+    this.#oldest = 0
+    this.#firstMs = 0
+    this.#lastMs = 0
+  }
+}

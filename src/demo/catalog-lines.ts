@@ -1,0 +1,47 @@
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { World } from './world.ts'
+
+/** One line of a catalog (contract.md, Catalog lines): the members present say what it is. */
+export type CatalogLine =
+  | { organizationId: string }
+  | { organizationId: string; documentId: string }
+  | { organizationId: string; documentId: string; annotationId: string }
+  | { organizationId: string; organizationUserGroupId: string }
+
+// Enough lines a write that a million of them are not a million writes.
+const LINES_A_CHUNK = 1000
+
+/** Every line of the world's catalog, parents before children, one at a time. */
+export function* catalogLines(world: World): Generator<CatalogLine> {
+  for (const organizationId of world.organizationIds()) {
+    yield { organizationId }
+    for (const organizationUserGroupId of world.groupIds(organizationId)) {
+      yield { organizationId, organizationUserGroupId }
+    }
+    for (const documentId of world.documentIds(organizationId)) {
+      yield { organizationId, documentId }
+      for (const annotationId of world.annotationIds(organizationId, documentId)) {
+        yield { organizationId, documentId, annotationId }
+      }
+    }
+  }
+}
+
+/** Writes the catalog as NDJSON to a file, in constant memory. */
+export async function writeCatalog(world: World, file: string): Promise<void> {
+  await pipeline(Readable.from(chunks(world)), createWriteStream(file))
+}
+
+function* chunks(world: World): Generator<string> {
+  let lines: string[] = []
+  for (const line of catalogLines(world)) {
+    lines.push(JSON.stringify(line))
+    if (lines.length === LINES_A_CHUNK) {
+      yield `${lines.join('\n')}\n`
+      lines = []
+    }
+  }
+  if (lines.length > 0) yield `${lines.join('\n')}\n`
+}

@@ -1,0 +1,94 @@
+import { idOf } from './identifiers.ts'
+import { languages } from './phrases.ts'
+import { Random, seedOf } from './random.ts'
+
+/** service-api.md, User summary; members beyond the documented ones are allowed. */
+export interface User {
+  userId: string
+  name?: string
+  email?: string
+  [unknown: string]: unknown
+}
+
+/** What people are made from. */
+export interface PeoplePlan {
+  seed: number
+  usersPerOrganization: number
+}
+
+// One number a kind keeps the random streams of two kinds with equal indices apart.
+const USER = 1
+const DOCUMENT_USERS = 2
+const GROUP_MEMBERS = 3
+// Below every document's number, which the guests are drawn from.
+const GHOST = -0x7fffffff
+
+/** User number `index` of an organization, as its listing serves it. */
+export function generatedUser(plan: PeoplePlan, organization: number, index: number): User {
+  const random = new Random(seedOf(plan.seed, USER, organization, index))
+  const user = person(random, idOf('user', index), `user${index}@org${organization}.example`)
+  // Every organization has one without an e-mail address and, if large, one without a name.
+  if (index % 17 === 2) delete user.email
+  if (index % 41 === 40) delete user.name
+  if (index % 5 === 3) user.photoUrl = `https://img.example/${organization}/${index}.png`
+  if (index % 13 === 0) user.isAdmin = true
+  return user
+}
+
+/** The guest of a document: in the document's listing, in no organization's listing. */
+export function generatedGuest(plan: PeoplePlan, organization: number, document: number): User {
+  const random = new Random(seedOf(plan.seed, USER, organization, -1 - document))
+  return person(random, idOf('guest', document), `guest${document}@visitors.example`)
+}
+
+/** The author of an organization who is in no listing at all. */
+export function generatedGhost(plan: PeoplePlan, organization: number): User {
+  const random = new Random(seedOf(plan.seed, USER, organization, GHOST))
+  return person(random, idOf('ghost', organization), `former@org${organization}.example`)
+}
+
+/** Whether a document has a guest: every fourth one. */
+export function hasGuest(document: number): boolean {
+  return document % 4 === 1
+}
+
+/** The ids in a document's listing, its guest included. */
+export function generatedDocumentUserIds(plan: PeoplePlan, organization: number, document: number) {
+  const ids = documentUserIndices(plan, organization, document).map((index) => idOf('user', index))
+  if (hasGuest(document)) ids.push(idOf('guest', document))
+  return ids
+}
+
+/** The indices of a document's own users, the guest not among them. */
+export function documentUserIndices(plan: PeoplePlan, organization: number, document: number) {
+  return ring(plan, DOCUMENT_USERS, organization, document)
+}
+
+/** The ids of a group's members. */
+export function generatedGroupMemberIds(plan: PeoplePlan, organization: number, group: number) {
+  return ring(plan, GROUP_MEMBERS, organization, group).map((index) => idOf('user', index))
+}
+
+/** The documented members only: a `from` carries no more than a summary. */
+export function summary(user: User): User {
+  const short: User = { userId: user.userId }
+  if (user.name !== undefined) short.name = user.name
+  if (user.email !== undefined) short.email = user.email
+  return short
+}
+
+/** A few user indices out of all, the same each time, without drawing once a user. */
+function ring(plan: PeoplePlan, kind: number, organization: number, index: number): number[] {
+  const all = plan.usersPerOrganization
+  const random = new Random(seedOf(plan.seed, kind, organization, index))
+  const count = Math.min(all, 2 + Math.floor(random.next() ** 2 * Math.max(all * 0.6, 3)))
+  const start = random.below(all)
+  const step = [1, 3, 7, 11].filter((prime) => all % prime !== 0 || prime === 1).at(-1) as number
+  return Array.from({ length: count }, (_, place) => (start + place * step) % all)
+}
+
+function person(random: Random, userId: string, email: string): User {
+  const language = random.pick(languages)
+  const name = `${random.pick(language.given)} ${random.pick(language.family)}`
+  return { userId, name, email }
+}

@@ -1,0 +1,96 @@
+import { readExportObjects, withSnapshot } from '../database/export.ts'
+import type { ExportFilter, ExportObject, Snapshot } from '../database/export.ts'
+import type { Database } from '../database/pool.ts'
+import { UsageError } from '../errors.ts'
+import { csvFormat } from './csv.ts'
+import { checkFilter, findObject, fullName } from './find-object.ts'
+import type { ExportFormat } from './formats.ts'
+import { ndjsonFormat } from './ndjson.ts'
+import { isReaderGone, openTarget } from './target.ts'
+import type { Target } from './target.ts'
+import { writeText } from './write-rows.ts'
+import type { OnRows } from './write-rows.ts'
+
+/** What to export, and how. */
+export interface ExportRequest extends ExportFilter {
+  /** A table or view of `collab` or `reporting`, with its schema or without. */
+  readonly object: string
+  readonly format: ExportFormat
+  /** A file, or `-` for standard output. */
+  readonly out: string
+  /** CSV: true leaves texts as they are that a spreadsheet would run as a formula. */
+  readonly formulas: boolean
+  /** CSV: true begins with a byte order mark. */
+  readonly byteOrderMark: boolean
+}
+
+/** What was exported. */
+export interface Exported {
+  /** `schema.name`. */
+  readonly object: string
+  readonly rows: number
+  /** When the picture of the database was taken; everything in it is of this moment. */
+  readonly takenAt: Date
+  /** What to give as `since` next time: nothing is missed, some rows may come again. */
+  readonly nextSince: Date
+  /** False where the reader of standard output went away before the end. */
+  readonly isWhole: boolean
+}
+
+/**
+ * Writes a table or view out of one consistent picture of the database, in constant memory. A file is there when all of it
+ * is, or not at all.
+ * @param onRows hears how many rows are written so far
+ * @throws UsageError for an object, an organization or a file that cannot be used
+ */
+export async function exportObject(
+  database: Database,
+  request: ExportRequest,
+  onRows: OnRows = () => {},
+): Promise<Exported> {
+  const object = findObject(await readExportObjects(database), request.object)
+  checkFilter(object, request)
+  return withSnapshot(database, async (snapshot) => {
+    await checkOrganization(snapshot, request.organizationId)
+    const target = await openTarget(request.out)
+    const { takenAt, nextSince } = snapshot
+    const exported = { object: fullName(object), takenAt, nextSince }
+    let written = 0
+    const count = (rows: number) => {
+      written = rows
+      onRows(rows)
+    }
+    try {
+      const rows = await write(snapshot, target, object, request, count)
+      await target.complete()
+      return { ...exported, rows, isWhole: true }
+    } catch (error) {
+      await target.abandon()
+      if (isReaderGone(error)) return { ...exported, rows: written, isWhole: false }
+      throw error
+    }
+  })
+}
+
+async function checkOrganization(snapshot: Snapshot, organizationId: string | null): Promise<void> {
+  if (organizationId === null || (await snapshot.knowsOrganization(organizationId))) return
+  throw new UsageError(`There is no organization ${JSON.stringify(organizationId)} in the catalog.`)
+}
+
+async function write(
+  snapshot: Snapshot,
+  { out }: Target,
+  object: ExportObject,
+  request: ExportRequest,
+  onRows: OnRows,
+): Promise<number> {
+  const { columns } = object
+  const rows = snapshot.rows(object, request)
+  if (request.format === 'parquet') {
+    // Loaded for those who want it: it takes longer to load than all the rest.
+    const { writeParquet } = await import('./parquet.ts')
+    return writeParquet(rows, out, columns, onRows)
+  }
+  const format = request.format === 'csv' ? csvFormat(columns, request) : ndjsonFormat(columns)
+  return writeText(rows, out, format, onRows)
+}

@@ -1,0 +1,56 @@
+import { openEmbeddedPostgres } from './embedded/open-embedded-postgres.ts'
+import { openDatabase } from './database/pool.ts'
+import type { Database } from './database/pool.ts'
+import type { Log } from './log.ts'
+import type { QueuePlace } from './queue/backend.ts'
+import type { Settings } from './settings/table.ts'
+
+/** PostgreSQL as the settings say: the user's, or the embedded one, which runs for as long as anyone has it open. */
+export interface Store {
+  readonly databaseUrl: string
+  readonly database: Database
+  /** True where the embedded PostgreSQL has just been made: it has no tables yet. */
+  readonly isNew: boolean
+  /** True for the embedded PostgreSQL. */
+  readonly isEmbedded: boolean
+  /** Where BullMQ keeps its queue. */
+  readonly queuePlace: QueuePlace
+  close(): Promise<void>
+}
+
+/** Database connections of one process: its jobs in hand commit side by side. */
+const CONNECTIONS_MAX = 12
+
+/**
+ * Opens PostgreSQL; nothing is read yet.
+ * @param options.say hears a line for a person when the embedded one takes time; the log when left out
+ * @throws UsageError, EnvironmentError where the embedded one cannot be started
+ */
+export async function openStore(
+  settings: Settings,
+  options: { log: Log; applicationName: string; say?: (line: string) => void },
+): Promise<Store> {
+  const say = options.say ?? ((line: string) => options.log.info(line))
+  const embedded =
+    settings.databaseUrl === undefined
+      ? await openEmbeddedPostgres({ home: settings.home, log: say })
+      : null
+  const databaseUrl = settings.databaseUrl ?? (embedded?.url as string)
+  const { applicationName } = options
+  const database = openDatabase(databaseUrl, { max: CONNECTIONS_MAX, applicationName })
+  const queueUrl = settings.queueDatabaseUrl ?? embedded?.urlOf('collab_sync_queue') ?? databaseUrl
+  return {
+    databaseUrl,
+    database,
+    isNew: embedded?.created ?? false,
+    isEmbedded: embedded !== null,
+    queuePlace:
+      settings.redisUrl === undefined
+        ? { kind: 'postgres', url: queueUrl }
+        : { kind: 'redis', url: settings.redisUrl, prefix: settings.queuePrefix },
+    async close() {
+      await database.end()
+      await embedded?.close()
+    },
+  }
+}
