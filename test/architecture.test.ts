@@ -1,0 +1,307 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path/posix'
+import { describe, expect, test } from 'vitest'
+
+/** Holds what docs/ARCHITECTURE.md and sql/README.md promise. A failure names the rule and the file. */
+
+const ROOT = resolve(import.meta.dirname, '..')
+const LINES_MAX = 250
+
+/** Files that are longer for a reason. */
+const LONG_FILES: Record<string, string> = {
+  'src/settings/table.ts': 'one table of every setting, which .env.example is made from',
+}
+
+/** Where `console` is the way to print: programs that people start for tests and benchmarks. */
+const CONSOLE_FILES = ['src/demo/main.ts']
+
+/** They give their environment to a program that they start. */
+const ENVIRONMENT_FILES = ['src/embedded/binaries.ts', 'src/cli/commands/psql.ts']
+
+interface Source {
+  path: string
+  text: string
+  /** Relative imports as paths from the root; a type's import counts too. */
+  imports: string[]
+  packages: string[]
+}
+
+interface Row {
+  /** `src/sync/` or `src/app.ts`. */
+  place: string
+  mayImport: string[] | 'everything'
+  aloneUses: string[]
+}
+
+const sources = list(['src', 'jobs'], /\.ts$/).map(readSource)
+const rows = readTable()
+
+describe('the table of docs/ARCHITECTURE.md', () => {
+  test('has a row for every source file', () => {
+    expect(rows.length).toBeGreaterThan(10)
+    expect(sources.filter(({ path }) => rowOf(path) === undefined).map(({ path }) => path)).toEqual(
+      [],
+    )
+  })
+
+  test('has no row for a place that does not exist', () => {
+    const empty = rows.filter(
+      ({ place }) => !sources.some(({ path }) => rowOf(path)?.place === place),
+    )
+    expect(empty.map(({ place }) => place)).toEqual([])
+  })
+
+  test('names only places of its own in "may import"', () => {
+    const names = rows.map(({ place }) => nameOf(place))
+    const unknown = rows.flatMap(({ place, mayImport }) =>
+      mayImport === 'everything'
+        ? []
+        : mayImport
+            .filter((name) => !names.includes(name))
+            .map((name) => `${place} may import ${name}`),
+    )
+    expect(unknown).toEqual([])
+  })
+
+  test('is held by every import', () => {
+    const violations = sources.flatMap(({ path, imports }) => {
+      const row = rowOf(path)
+      if (row === undefined || row.mayImport === 'everything') return []
+      const allowed = row.mayImport
+      return imports
+        .map((target) => ({ target, place: rowOf(target)?.place ?? target }))
+        .filter(({ place }) => place !== row.place && !allowed.includes(nameOf(place)))
+        .map(({ target }) => `${path} imports ${target}, but ${row.place} may not`)
+    })
+    expect(violations).toEqual([])
+  })
+
+  test('is held by the libraries that one place alone uses', () => {
+    const owners = new Map(
+      rows.flatMap(({ place, aloneUses }) => aloneUses.map((name) => [name, place])),
+    )
+    const violations = sources.flatMap(({ path, packages }) =>
+      packages
+        .filter((name) => owners.has(name) && owners.get(name) !== rowOf(path)?.place)
+        .map((name) => `${path} imports ${name}: only ${owners.get(name)} may`),
+    )
+    expect(violations).toEqual([])
+  })
+
+  test('names only installed libraries', () => {
+    const { dependencies } = JSON.parse(read('package.json')) as {
+      dependencies: Record<string, string>
+    }
+    const unknown = rows
+      .flatMap(({ aloneUses }) => aloneUses)
+      .filter((name) => !(name in dependencies))
+    expect(unknown).toEqual([])
+  })
+})
+
+describe('source files', () => {
+  test('import nothing in a circle', () => {
+    expect(findCircles()).toEqual([])
+  })
+
+  test(`have at most ${LINES_MAX} lines, unless this test says why not`, () => {
+    const long = sources
+      .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
+      .filter(({ lines }) => lines > LINES_MAX)
+    expect(
+      long
+        .filter(({ path }) => !(path in LONG_FILES))
+        .map(({ path, lines }) => `${path} has ${lines} lines`),
+    ).toEqual([])
+    const short = Object.keys(LONG_FILES).filter((path) => !long.some((each) => each.path === path))
+    expect(short, 'files that are no longer long').toEqual([])
+  })
+
+  test('have kebab-case names, tests and statements too', () => {
+    const names = list(['src', 'jobs', 'test', 'sql/queries'], /\.(ts|sql)$/).filter(
+      (path) =>
+        !path.split('/').every((part) => /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/.test(part)),
+    )
+    expect(names).toEqual([])
+  })
+
+  test('have no name that tells nothing', () => {
+    const vague = /^(utils?|helpers?|lib|common|types|interfaces|misc|shared)$/
+    const names = sources.filter(({ path }) =>
+      path.split('/').some((part) => vague.test(part.replace(/\.ts$/, ''))),
+    )
+    expect(names.map(({ path }) => path)).toEqual([])
+  })
+
+  test('print through src/cli/output.ts or the log, not the console', () => {
+    expect(sourcesWith(/\bconsole\.\w+\(/, CONSOLE_FILES)).toEqual([])
+  })
+
+  test('set process.exitCode, so that what is printed gets out, instead of ending the process', () => {
+    expect(sourcesWith(/\bprocess\.exit\(/, CONSOLE_FILES)).toEqual([])
+  })
+
+  test('hand the environment whole to src/settings, which alone looks into it', () => {
+    const handed = /\b\w*[sS]ettings\(\s*process\.env\b/g
+    const violations = sources.filter(
+      ({ path, text }) =>
+        !ENVIRONMENT_FILES.includes(path) &&
+        withoutComments(text).replaceAll(handed, '').includes('process.env'),
+    )
+    expect(violations.map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('statements in sql/queries', () => {
+  const statements = list(['sql/queries'], /\.sql$/).map((path) => ({
+    name: path.slice('sql/queries/'.length, -'.sql'.length),
+    text: read(path),
+  }))
+
+  test('begin with a comment that says what they do, and name their parameters', () => {
+    const bare = statements.filter(
+      // A COPY can have no parameters.
+      ({ text }) => !/^-- (?!Params:)\S.*\n((-- .*\n)*?-- Params: |copy )/.test(text),
+    )
+    expect(bare.map(({ name }) => name)).toEqual([])
+  })
+
+  test('name every parameter they use', () => {
+    const unnamed = statements.flatMap(({ name, text }) => {
+      const lines = text.split('\n')
+      const head = lines.filter((line) => line.startsWith('--')).join(' ')
+      const body = lines.filter((line) => !line.startsWith('--')).join(' ')
+      const open = Number(/\$(\d+)\.\./.exec(head)?.[1] ?? Infinity)
+      const used = [...body.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number))
+      return used
+        .filter((number) => number < open && !new RegExp(`\\$${number}\\b`).test(head))
+        .map((number) => `${name}: $${number}`)
+    })
+    expect([...new Set(unnamed)]).toEqual([])
+  })
+
+  test('have a caller', () => {
+    const callers = sources.flatMap(({ text }) => calledStatements(withoutComments(text)))
+    const uncalled = statements.filter(({ name }) => !callers.some((caller) => caller.test(name)))
+    expect(uncalled.map(({ name }) => name)).toEqual([])
+  })
+
+  test('are there for every call', () => {
+    const missing = sources.flatMap(({ path, text }) =>
+      calledStatements(withoutComments(text), /sql\(\s*['`]([^'`]+)['`]/g)
+        .filter((caller) => !statements.some(({ name }) => caller.test(name)))
+        .map((caller) => `${path}: ${caller.source}`),
+    )
+    expect(missing).toEqual([])
+  })
+})
+
+/** Files beneath folders, as paths from the root. */
+function list(folders: string[], extension: RegExp): string[] {
+  return folders
+    .flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+        join(folder, name.replaceAll('\\', '/')),
+      ),
+    )
+    .filter((path) => extension.test(path))
+    .sort()
+}
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+function readSource(path: string): Source {
+  const text = read(path)
+  const specifiers = [
+    ...text.matchAll(/^(?:import|export)\s[^'`]*?from '([^']+)'/gm),
+    ...text.matchAll(/\bimport\(\s*'([^']+)'\s*\)/g),
+    ...text.matchAll(/^import '([^']+)'/gm),
+  ].map(([, specifier]) => specifier as string)
+  return {
+    path,
+    text,
+    imports: specifiers
+      .filter((each) => each.startsWith('.'))
+      .map((each) => join(dirname(path), each)),
+    packages: specifiers
+      .filter((each) => !/^[.#]|^node:/.test(each))
+      .map((each) =>
+        each
+          .split('/')
+          .slice(0, each.startsWith('@') ? 2 : 1)
+          .join('/'),
+      ),
+  }
+}
+
+function readTable(): Row[] {
+  const text = read('docs/ARCHITECTURE.md')
+  const part = text.slice(text.indexOf('| folder '))
+  return part
+    .slice(0, part.indexOf('\n\n'))
+    .split('\n')
+    .slice(2)
+    .map((line) => {
+      const [, place = '', , mayImport = '', aloneUses = ''] = line
+        .split('|')
+        .map((cell) => cell.trim())
+      const names = (cell: string) => cell.split(', ').filter((name) => name !== '')
+      return {
+        place: place.replaceAll('`', ''),
+        mayImport:
+          mayImport === 'everything'
+            ? mayImport
+            : mayImport === 'nothing of ours'
+              ? []
+              : names(mayImport),
+        aloneUses: names(aloneUses),
+      }
+    })
+}
+
+function rowOf(path: string): Row | undefined {
+  return rows.find(({ place }) => (place.endsWith('/') ? path.startsWith(place) : path === place))
+}
+
+/** `sync` for `src/sync/`, `app` for `src/app.ts`, `jobs` for `jobs/`. */
+function nameOf(place: string): string {
+  return basename(place).replace(/\.ts$/, '')
+}
+
+/** Every circle of imports, by depth-first search; types count, since they tie files together too. */
+function findCircles(): string[] {
+  const importsOf = new Map(sources.map(({ path, imports }) => [path, imports]))
+  const settled = new Set<string>()
+  const circles: string[] = []
+  const visit = (path: string, trail: string[]): void => {
+    const start = trail.indexOf(path)
+    if (start >= 0) circles.push([...trail.slice(start), path].join(' -> '))
+    if (start >= 0 || settled.has(path)) return
+    for (const next of importsOf.get(path) ?? []) visit(next, [...trail, path])
+    settled.add(path)
+  }
+  for (const { path } of sources) visit(path, [])
+  return circles
+}
+
+function sourcesWith(pattern: RegExp, allowed: string[]): string[] {
+  return sources
+    .filter(({ path, text }) => !allowed.includes(path) && pattern.test(withoutComments(text)))
+    .map(({ path }) => path)
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '')
+}
+
+/** Names of statements in strings of the code, with anything for what a template puts in. */
+function calledStatements(
+  text: string,
+  strings = /['`]([a-z]+(?:-[a-z]+)*\/[^'`\s]+)['`]/g,
+): RegExp[] {
+  return [...text.matchAll(strings)].map(
+    ([, name = '']) => new RegExp(`^${name.replaceAll(/\$\{[^}]*\}/g, '[a-z-]+')}$`),
+  )
+}

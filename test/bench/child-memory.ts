@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/**
+ * Runs `collab-sync run` to its end.
+ * @returns the most memory that it held, in MB, and how long it took
+ */
+export async function peakOfRun(
+  environment: Record<string, string>,
+): Promise<{ peakMb: number; seconds: number; run: Record<string, unknown> }> {
+  const program = join(import.meta.dirname, '../../src/cli/main.js')
+  const startedMs = performance.now()
+  const child = spawn(process.execPath, [program, 'run', '--json'], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  let peakMb = 0
+  const watch = setInterval(async () => {
+    // The kernel keeps the peak, so that the last look before the end has it all but for the last moment.
+    const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '')
+    const kb = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0)
+    peakMb = Math.max(peakMb, kb / 1000)
+  }, 20)
+  const code = await new Promise((resolve) => child.once('exit', resolve))
+  clearInterval(watch)
+  if (code !== 0) throw new Error(`collab-sync run ended with ${code}: ${printed.slice(0, 1000)}`)
+  return { peakMb, seconds: (performance.now() - startedMs) / 1000, run: JSON.parse(printed) }
+}

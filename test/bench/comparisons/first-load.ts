@@ -1,0 +1,186 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { from as copyFrom } from 'pg-copy-streams'
+import { encodeComments } from '../../../src/database/comment-rows.ts'
+import type { NewComment } from '../../../src/database/comment-rows.ts'
+import { sql } from '../../../src/database/sql.ts'
+import { catalogLines } from '../../../src/demo/catalog-lines.ts'
+import { readComment } from '../../../src/sync/comment-record.ts'
+import { receivedBefore } from '../../../src/sync/received.ts'
+import type { World } from '../../../src/demo/world.ts'
+import { figure, median, short } from '../bench.ts'
+import type { Comparison } from '../bench.ts'
+import type { BenchDatabase } from '../database.ts'
+import { openDirectSync } from '../direct-run.ts'
+import { MemoryApi } from '../memory-api.ts'
+import { createDatabaseOf } from '../memory-place.ts'
+import { PLAIN_TABLES, PlainLoop, documentJobs } from '../plain-loop.ts'
+import type { Servers } from '../servers.ts'
+import { FOUR_THOUSAND, worldOf } from '../worlds.ts'
+
+const WORLD = { ...FOUR_THOUSAND, documents: 20 }
+const COMMENTS = 80_000
+const ROWS_A_COPY = 4000
+const RUNS = 5
+/** What one statement a row makes is so little that a part of the world is enough to tell its rate. */
+const PLAIN_DOCUMENTS = 20
+/** BullMQ's own default, and as many as collab-sync has in hand. */
+const PLAIN_AT_A_TIME = { default: 1, many: 8 }
+
+export const firstLoad: Comparison = {
+  name: 'first-load',
+  title: 'The first load: from bytes of answers to committed rows',
+  explains:
+    'Answers come from memory. collab-sync parses, checks and digests them, writes comments, users, memberships, checkpoints and counts, a transaction for every 4,000 records or second. It is compared with the limit of the write: a binary COPY of the very same comments into a table of the same columns with nothing but its key, on one connection, 4,000 rows a transaction, the rows encoded as it goes (and, as a figure of its own, encoded beforehand). The third is the plain loop of one upsert a comment and one an author of an answer: with one job at a time, as BullMQ does by default, and with eight, which PostgreSQL commits in groups.',
+  async run(servers) {
+    const world = worldOf(WORLD)
+    const rows = commentRows(world)
+    const copy: number[] = []
+    const copyEncoded: number[] = []
+    const copyIndexed: number[] = []
+    const ours: number[] = []
+    for (let run = 0; run < RUNS; run++) {
+      copy.push(await copyRate(servers, world, rows, 'as it goes'))
+      copyEncoded.push(await copyRate(servers, world, rows, 'beforehand'))
+      copyIndexed.push(await copyRate(servers, world, rows, 'as it goes', 'collab_store.comments'))
+      ours.push(await syncRate(servers, world))
+    }
+    const plain = await plainRate(servers, world, PLAIN_AT_A_TIME.default)
+    const plainMany = await plainRate(servers, world, PLAIN_AT_A_TIME.many)
+    const table = {
+      title: '80,000 comments of 8,000 annotations',
+      head: ['', 'comments/s', 'of COPY'],
+      rows: [
+        ['binary COPY', short(median(copy)), 1],
+        [
+          'binary COPY, encoded beforehand',
+          short(median(copyEncoded)),
+          short(median(copyEncoded) / median(copy)),
+        ],
+        [
+          'binary COPY into our table with its indexes',
+          short(median(copyIndexed)),
+          short(median(copyIndexed) / median(copy)),
+        ],
+        ['collab-sync', short(median(ours)), short(median(ours) / median(copy))],
+        ['(a) one upsert a row', short(plain), short(plain / median(copy))],
+        ['(a) with eight jobs at a time', short(plainMany), short(plainMany / median(copy))],
+      ],
+    }
+    const of = (base: number[]) => ours.map((rate, run) => rate / (base[run] as number))
+    return {
+      tables: [table],
+      figures: [
+        figure('first-load.of-copy', 'comments a second / those of COPY', of(copy), {
+          atLeast: 0.45,
+        }),
+        figure(
+          'first-load.of-copy-encoded',
+          'comments a second / those of COPY of encoded rows',
+          of(copyEncoded),
+          {},
+        ),
+        figure(
+          'first-load.of-plain',
+          'comments a second / those of (a)',
+          ours.map((rate) => rate / plain),
+          { atLeast: 20 },
+        ),
+      ],
+    }
+  },
+}
+
+async function syncRate(servers: Servers, world: World): Promise<number> {
+  const database = await createDatabaseOf(servers, world)
+  const api = new MemoryApi()
+  api.prepare(world, 0)
+  const sync = await openDirectSync(api, database)
+  try {
+    await servers.admin.query('checkpoint')
+    const { wallMs } = await sync.run()
+    return (COMMENTS / wallMs) * 1000
+  } finally {
+    await sync.close()
+    await database.drop()
+  }
+}
+
+async function copyRate(
+  servers: Servers,
+  world: World,
+  rows: readonly NewComment[],
+  encoding: 'as it goes' | 'beforehand',
+  table: 'plain.copied' | 'collab_store.comments' = 'plain.copied',
+): Promise<number> {
+  const database = await createDatabaseOf(servers, world)
+  await database.pool
+    .query(`create schema plain; create table plain.copied (like collab_store.comments);
+    alter table plain.copied add primary key (annotation_key, comment_id)`)
+  const chunks = Array.from({ length: Math.ceil(rows.length / ROWS_A_COPY) }, (_, chunk) =>
+    rows.slice(chunk * ROWS_A_COPY, (chunk + 1) * ROWS_A_COPY),
+  )
+  const at = new Date()
+  const encoded =
+    encoding === 'beforehand' ? chunks.map((chunk) => [...encodeComments(chunk, at)]) : null
+  const client = await database.pool.connect()
+  try {
+    await servers.admin.query('checkpoint')
+    const startedMs = performance.now()
+    for (const [index, chunk] of chunks.entries()) {
+      const bytes = encoded?.[index] ?? encodeComments(chunk, at)
+      await pipeline(Readable.from(bytes), client.query(copyFrom(copyInto(table))))
+    }
+    return (rows.length / (performance.now() - startedMs)) * 1000
+  } finally {
+    client.release()
+    await database.drop()
+  }
+}
+
+function copyInto(table: string): string {
+  return sql('comments/copy').replace('collab_store.comments', table)
+}
+
+async function plainRate(servers: Servers, world: World, atATime: number): Promise<number> {
+  const database: BenchDatabase = await createDatabaseOf(servers, world)
+  const api = new MemoryApi()
+  api.prepare(world, 0)
+  try {
+    await database.pool.query(PLAIN_TABLES)
+    const ask = async (path: string, data: object) =>
+      api.text(path.includes('users') ? 'users' : 'comments', data)
+    const plain = new PlainLoop(database.pool, ask, 'one a row')
+    const documents = documentJobs(catalogLines(world)).slice(0, PLAIN_DOCUMENTS)
+    const startedMs = performance.now()
+    await Promise.all(
+      Array.from({ length: atATime }, async () => {
+        for (let document = documents.pop(); document !== undefined; document = documents.pop()) {
+          await plain.syncDocument(document)
+        }
+      }),
+    )
+    return (plain.comments / (performance.now() - startedMs)) * 1000
+  } finally {
+    await database.drop()
+  }
+}
+
+/** The rows that the world's comments make, with keys as an import gives them. */
+function commentRows(world: World): NewComment[] {
+  const rows: NewComment[] = []
+  let annotationKey = 0
+  for (const organizationId of world.organizationIds()) {
+    for (const documentId of world.documentIds(organizationId)) {
+      for (const annotationId of world.annotationIds(organizationId, documentId)) {
+        annotationKey += 1
+        for (const comment of world.comments({ organizationId, documentId, annotationId }) ?? []) {
+          const item = readComment(receivedBefore(JSON.stringify(comment)), 0, () => {})
+          if ('record' in item)
+            rows.push({ annotationKey, ...item.record, digest: item.record.digest })
+        }
+      }
+    }
+  }
+  return rows
+}

@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { openQueue } from '../../../src/queue/queue.ts'
+import { itemDelivery } from '../../../src/queue/deliveries.ts'
+import { createLog } from '../../../src/log.ts'
+import { startRun } from '../../../src/sync/start-run.ts'
+import { figure, median, short } from '../bench.ts'
+import type { Comparison } from '../bench.ts'
+import type { BenchDatabase } from '../database.ts'
+import { createDatabaseOf } from '../memory-place.ts'
+import type { Servers } from '../servers.ts'
+import { FOUR_THOUSAND, worldOf } from '../worlds.ts'
+
+const WORLD = { ...FOUR_THOUSAND, documents: 40 }
+const CALLS = 20 * (1 + 2 + 40 + 40 * 20)
+const RUNS = 5
+
+export const workers: Comparison = {
+  name: 'workers',
+  title: 'Several worker processes',
+  explains:
+    'Processes that answer from memory share one run, so that the two cores belong to them and to PostgreSQL. Every answer comes in another order than it was stored in, which is the most that a run with nothing changed can cost. While four of them make the first load, sessions that wait for a lock are counted every 10 ms, and deadlocks over all.',
+  async run(servers) {
+    if (servers.redisUrl === null) return { tables: [], figures: [] }
+    const database = await createDatabaseOf(servers, worldOf(WORLD))
+    try {
+      const first = await measure(servers, database, { processes: 4, runs: 1, order: 0 })
+      const rates = new Map<number, number[]>()
+      for (const processes of [1, 2, 4]) {
+        const { callsPerS } = await measure(servers, database, {
+          processes,
+          runs: RUNS + 1,
+          order: 1,
+        })
+        rates.set(processes, callsPerS.slice(1))
+      }
+      const one = median(rates.get(1) ?? [])
+      const share = (processes: number) => (rates.get(processes) ?? []).map((rate) => rate / one)
+      const rows = [1, 2, 4].map((processes) => [
+        processes,
+        short(median(rates.get(processes) ?? [])),
+        short(median(share(processes))),
+      ])
+      return {
+        tables: [
+          {
+            title: 'Waits for a lock while four processes made the first load, seen every 10 ms',
+            head: ['wait', 'seen'],
+            rows: [...first.lockWaits].map(([what, times]) => [what.replaceAll('\n', ' '), times]),
+          },
+          {
+            title: '16,860 calls, nothing changed',
+            head: ['processes', 'calls/s', 'of one'],
+            rows,
+          },
+        ],
+        figures: [
+          figure('workers.two', 'calls a second of two processes / of one', share(2), {
+            atLeast: 1.7,
+          }),
+          figure('workers.four', 'calls a second of four processes / of one', share(4), {}),
+          figure(
+            'workers.lock-waits',
+            'waits for a lock seen while four made the first load',
+            [total(first.lockWaits)],
+            { atMost: 0 },
+          ),
+          figure('workers.deadlocks', 'deadlocks', [await deadlocks(database)], { atMost: 0 }),
+        ],
+      }
+    } finally {
+      await database.drop()
+    }
+  },
+}
+
+async function measure(
+  servers: Servers,
+  database: BenchDatabase,
+  { processes, runs, order }: { processes: number; runs: number; order: number },
+) {
+  const prefix = `bench-${randomBytes(6).toString('hex')}`
+  const place = { kind: 'redis', url: servers.redisUrl as string, prefix } as const
+  const children = await Promise.all(
+    Array.from({ length: processes }, () => startChild(database.url, place.url, prefix, order)),
+  )
+  const queue = await openQueue(place, createLog('warn'))
+  const waits = watchLocks(database)
+  const callsPerS: number[] = []
+  try {
+    for (let run = 0; run < runs; run++) {
+      const startedMs = performance.now()
+      const context = { database: database.pool, operations: ['users', 'comments'] } as const
+      const { runId, items } = await startRun(context, {
+        trigger: 'cli',
+        scope: {},
+        requestKey: null,
+      })
+      await queue.deliver(items.map(itemDelivery))
+      await settled(database, runId)
+      callsPerS.push((CALLS / (performance.now() - startedMs)) * 1000)
+    }
+  } finally {
+    await queue.close()
+    await Promise.all(children.map(stopChild))
+  }
+  return { callsPerS, lockWaits: await waits.stop() }
+}
+
+async function startChild(databaseUrl: string, redisUrl: string, prefix: string, order: number) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../worker-child.js')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      COLLAB_API_URL: 'http://127.0.0.1:1',
+      COLLAB_API_KEY: 'none',
+      COLLAB_AUTH_TOKEN: 'none',
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      QUEUE_PREFIX: prefix,
+      BENCH_ORDER: String(order),
+      BENCH_WORLD: JSON.stringify(WORLD),
+    },
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.once('data', () => resolve())
+    child.once('exit', (code) => reject(new Error(`A worker ended with ${code}.`)))
+  })
+  return child
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  child.removeAllListeners('exit')
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.stdin?.end()
+  await ended
+}
+
+async function settled({ pool }: BenchDatabase, runId: string): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query(
+      'select status, problem from sync.runs where run_id = $1 and finished_at is not null',
+      [runId],
+    )
+    if (rows[0]?.status === 'succeeded') return
+    if (rows[0] !== undefined) throw new Error(`Run ${runId} ${rows[0].status}: ${rows[0].problem}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+function watchLocks({ pool }: BenchDatabase) {
+  const seen = new Map<string, number>()
+  let isOver = false
+  const watching = (async () => {
+    while (!isOver) {
+      const { rows } = await pool.query(
+        `select wait_event || ' in ' || left(query, 60) as what from pg_stat_activity
+         where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+      for (const { what } of rows) seen.set(what, (seen.get(what) ?? 0) + 1)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  })()
+  return {
+    async stop() {
+      isOver = true
+      await watching
+      return seen
+    },
+  }
+}
+
+function total(waits: ReadonlyMap<string, number>): number {
+  return [...waits.values()].reduce((sum, times) => sum + times, 0)
+}
+
+async function deadlocks({ pool }: BenchDatabase): Promise<number> {
+  const { rows } = await pool.query(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  )
+  return rows[0].deadlocks
+}

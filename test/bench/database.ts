@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import { fileSource } from '../../src/catalog/file.ts'
+import { importCatalog } from '../../src/catalog/import.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openDatabase } from '../../src/database/pool.ts'
+import type { Database } from '../../src/database/pool.ts'
+import type { Servers } from './servers.ts'
+
+export interface BenchDatabase {
+  readonly url: string
+  readonly pool: Database
+  drop(): Promise<void>
+}
+
+/** A database of its own with our tables, and the catalog of a file where there is one. */
+export async function createBenchDatabase(
+  { admin, urlOf }: Servers,
+  catalogFile: string | null,
+): Promise<BenchDatabase> {
+  const name = `cs_bench_${randomBytes(5).toString('hex')}`
+  await admin.query(`create database ${name}`)
+  const url = urlOf(name)
+  await migrate(url)
+  const pool = openDatabase(url, { applicationName: 'bench' })
+  if (catalogFile !== null) await importCatalog(pool, fileSource(catalogFile), { prune: false })
+  return {
+    url,
+    pool,
+    async drop() {
+      await pool.end()
+      await othersAreGone(admin, name)
+      await admin.query(`drop database ${name} with (force)`)
+    },
+  }
+}
+
+/** A queue that was closed may still be saying goodbye, and a connection that is cut would end this process. */
+async function othersAreGone(admin: Servers['admin'], database: string): Promise<void> {
+  for (let look = 0; look < 60; look++) {
+    const { rowCount } = await admin.query(
+      'select from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()',
+      [database],
+    )
+    if (rowCount === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/**
+ * Bytes of WAL that the server writes while `work` runs.
+ * @param options.checkpoint true (default) for a checkpoint before it, so that each page that is touched is logged whole
+ */
+export async function walOf<T>(
+  { admin }: Pick<Servers, 'admin'>,
+  work: () => Promise<T>,
+  options: { checkpoint: boolean } = { checkpoint: true },
+): Promise<{ walBytes: number; result: T }> {
+  if (options.checkpoint) await admin.query('checkpoint')
+  const before = await admin.query('select pg_current_wal_lsn() as at')
+  const result = await work()
+  const { rows } = await admin.query('select pg_current_wal_lsn() - $1::pg_lsn as bytes', [
+    before.rows[0].at,
+  ])
+  return { walBytes: Number(rows[0].bytes), result }
+}

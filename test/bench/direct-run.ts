@@ -1,0 +1,95 @@
+import { openApp } from '../../src/app.ts'
+import type { CollabApi } from '../../src/collab-api/client.ts'
+import type { Item } from '../../src/database/items.ts'
+import { createLog } from '../../src/log.ts'
+import { readSettings } from '../../src/settings/settings.ts'
+import { planDocuments, planOrganizations } from '../../src/sync/page.ts'
+import { settleRun } from '../../src/sync/settle-run.ts'
+import { startRun } from '../../src/sync/start-run.ts'
+import { syncBatch } from '../../src/sync/sync-batch.ts'
+import type { SyncContext } from '../../src/sync/sync-context.ts'
+import type { BenchDatabase } from './database.ts'
+
+/** What a run took. */
+export interface DirectRun {
+  /** From asking for it until it is settled. */
+  readonly wallMs: number
+  /** CPU of this process. */
+  readonly cpuMs: number
+}
+
+/** A sync without network and without queue. */
+export interface DirectSync {
+  run(): Promise<DirectRun>
+  close(): Promise<void>
+}
+
+/** Batches in hand at a time, as a worker has. */
+const IN_HAND = 8
+
+/**
+ * Opens the program with answers from memory. Each item of its runs is worked as soon as it is planned: all that a job
+ * does is done, and what is left out is the delivery.
+ */
+export async function openDirectSync(api: CollabApi, database: BenchDatabase): Promise<DirectSync> {
+  const environment = {
+    COLLAB_API_URL: 'http://127.0.0.1:1',
+    COLLAB_API_KEY: 'none',
+    COLLAB_AUTH_TOKEN: 'none',
+    DATABASE_URL: database.url,
+    LOG_LEVEL: 'warn',
+  }
+  const settings = readSettings(environment, {
+    need: ['service', 'database', 'queue'],
+    directory: '/nonexistent',
+  })
+  const store = {
+    databaseUrl: database.url,
+    database: database.pool,
+    isNew: false,
+    isEmbedded: false,
+    queuePlace: { kind: 'postgres', url: database.url } as const,
+    close: async () => {},
+  }
+  const app = await openApp(settings, store, createLog(settings.logLevel))
+  return { run: () => runOnce({ ...app.sync, collabApi: api }), close: () => app.close() }
+}
+
+async function runOnce(context: SyncContext): Promise<DirectRun> {
+  const cpuBefore = process.cpuUsage()
+  const startedMs = performance.now()
+  const { runId, items } = await startRun(context, { trigger: 'cli', scope: {}, requestKey: null })
+  await workAll(context, items)
+  const status = await settleRun(context, runId)
+  if (status !== 'succeeded') throw new Error(`Run ${runId} ended as ${status}.`)
+  const cpu = process.cpuUsage(cpuBefore)
+  return { wallMs: performance.now() - startedMs, cpuMs: (cpu.user + cpu.system) / 1000 }
+}
+
+async function workAll(context: SyncContext, items: readonly Item[]): Promise<void> {
+  const line: Item[] = [...items]
+  let working = 0
+  await new Promise<void>((resolve, reject) => {
+    const next = () => {
+      while (working < IN_HAND) {
+        const item = line.shift()
+        if (item === undefined) break
+        working += 1
+        work(context, item).then((following) => {
+          line.push(...following)
+          working -= 1
+          next()
+        }, reject)
+      }
+      if (working === 0) resolve()
+    }
+    next()
+  })
+}
+
+async function work(context: SyncContext, item: Item): Promise<readonly Item[]> {
+  if (item.kind === 'page-organizations') return planOrganizations(context, item)
+  if (item.kind === 'page-documents') return planDocuments(context, item)
+  await syncBatch(context, item)
+  return []
+}

@@ -1,0 +1,84 @@
+import { readAnswer } from '../../src/collab-api/answer.ts'
+import type { Call, CollabApi } from '../../src/collab-api/client.ts'
+import type { CommentsFilter, UsersFilter } from '../../src/collab-api/filters.ts'
+import { Answers, successBody } from '../../src/demo/answers.ts'
+import type { World } from '../../src/demo/world.ts'
+import type { Operation } from '../../src/errors.ts'
+
+/**
+ * The service without its network: the bytes of every answer are there before anything is measured, and the client's
+ * own reader reads them. What is left is what the program itself costs.
+ */
+export class MemoryApi implements CollabApi {
+  readonly #bodies = new Map<string, Buffer>()
+
+  /** Makes all answers to full listings. @param order another number gives the same content in another order */
+  prepare(world: World, order: number): void {
+    const answers = new Answers(world, {
+      shuffleItems: order > 0,
+      shuffleKeys: order > 0,
+      combine: 'intersection',
+      seed: order,
+      cacheMaxBytes: 0,
+    })
+    for (const { operation, filter } of fullListings(world)) {
+      const items = answers.items({ operation, data: filter } as Parameters<Answers['items']>[0])
+      this.#bodies.set(keyOf(operation, filter), Buffer.from(successBody(operation, items ?? [])))
+    }
+  }
+
+  /** Every answer's bytes. */
+  get bodies(): Buffer[] {
+    return [...this.#bodies.values()]
+  }
+
+  /** One answer as text, for a program that is not ours. */
+  text(operation: Operation, filter: object): string {
+    return String(this.#bodies.get(operation + JSON.stringify(filter)))
+  }
+
+  async getUsers(filter: UsersFilter, call: Call = {}) {
+    return this.#answer('users', filter, call)
+  }
+
+  async getComments(filter: CommentsFilter, call: Call = {}) {
+    return this.#answer('comments', filter, call)
+  }
+
+  pace() {
+    return { inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }
+  }
+
+  startAfresh(): void {}
+
+  async close(): Promise<void> {}
+
+  #answer(operation: Operation, filter: UsersFilter | CommentsFilter, call: Call) {
+    const body = this.#bodies.get(keyOf(operation, filter))
+    if (body === undefined) throw new Error(`No answer was prepared for ${JSON.stringify(filter)}.`)
+    if (call.stats !== undefined) call.stats.calls += 1
+    const reply = { httpStatus: 200, retryAfterMs: null, body }
+    return readAnswer(reply, { operation, filter, secrets: [] }, call.knownDigest)
+  }
+}
+
+function* fullListings(
+  world: World,
+): Generator<{ operation: Operation; filter: UsersFilter | CommentsFilter }> {
+  for (const organizationId of world.organizationIds()) {
+    yield { operation: 'users', filter: { organizationId } }
+    for (const groupId of world.groupIds(organizationId)) {
+      yield { operation: 'users', filter: { organizationId, organizationUserGroupIds: [groupId] } }
+    }
+    for (const documentId of world.documentIds(organizationId)) {
+      yield { operation: 'users', filter: { organizationId, documentId } }
+      for (const annotationId of world.annotationIds(organizationId, documentId)) {
+        yield { operation: 'comments', filter: { organizationId, documentId, annotationId } }
+      }
+    }
+  }
+}
+
+function keyOf(operation: Operation, filter: UsersFilter | CommentsFilter): string {
+  return operation + JSON.stringify(filter)
+}

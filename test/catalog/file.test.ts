@@ -1,0 +1,163 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fileSource } from '../../src/catalog/file.ts'
+import type { NumberedLine } from '../../src/catalog/source.ts'
+import { textLines } from '../../src/catalog/text-lines.ts'
+import { UsageError } from '../../src/errors.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'catalog-'))
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+async function read(name: string, content: string | Buffer): Promise<NumberedLine[]> {
+  const path = join(directory, name)
+  writeFileSync(path, content)
+  return collect(fileSource(path).lines())
+}
+
+const PLAN = { organizationId: 'acme', documentId: 'plan' }
+
+describe('NDJSON', () => {
+  test("blank lines, CRLF, a byte order mark and no last line feed are taken; numbers are the file's", async () => {
+    const lines = await read(
+      'c.ndjson',
+      '\uFEFF{"organizationId":"a"}\r\n\r\n  \n{"organizationId":"b"}',
+    )
+    expect(lines).toEqual([
+      { number: 1, line: { organizationId: 'a' } },
+      { number: 4, line: { organizationId: 'b' } },
+    ])
+  })
+
+  test('bytes that are no UTF-8 are a complaint with the number of their line', async () => {
+    const bad = Buffer.concat([
+      Buffer.from('{"organizationId":"ä"}\n{"organizationId":"'),
+      Buffer.from([0xe4]),
+      Buffer.from('"}\n{"organizationId":"c"}\n'),
+    ])
+    expect(await read('c.ndjson', bad)).toEqual([
+      { number: 1, line: { organizationId: 'ä' } },
+      { number: 2, complaint: 'is not UTF-8' },
+      { number: 3, line: { organizationId: 'c' } },
+    ])
+  })
+
+  test('a file that is one endless line is refused', async () => {
+    await expect(read('c.ndjson', `{"organizationId":"${'x'.repeat(3_000_000)}`)).rejects.toThrow(
+      /c\.ndjson: line 1 is longer than 1048576 bytes/,
+    )
+  })
+
+  test('however the bytes arrive, the lines are the same', async () => {
+    const text = '{"organizationId":"é"}\n\n{"organizationId":"漢字"}\r\n{"x'
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(60), { maxLength: 8 }), async (cuts) => {
+        const bytes = Buffer.from(text)
+        const ends = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
+        const chunks = ends.slice(1).map((end, index) => bytes.subarray(ends[index], end))
+        const lines = (await collect(textLines(asyncOf(chunks)))).flat()
+        expect(lines.map((line) => line.text).join('\n')).toBe(text)
+        expect(lines.map((line) => line.number)).toEqual([1, 2, 3, 4])
+      }),
+    )
+  })
+})
+
+describe('CSV', () => {
+  test('the header names the columns in any order, and empty cells are absent', async () => {
+    const text =
+      '\uFEFFdocumentId,organizationId,annotationId,organizationUserGroupId\r\n,acme,,\r\nplan,acme,,\r\nplan,acme,a1,\r\n,acme,,staff\r\n,,,\r\n\r\n'
+    expect((await read('c.csv', text)).map((line) => 'line' in line && line.line)).toEqual([
+      { organizationId: 'acme' },
+      PLAN,
+      { ...PLAN, annotationId: 'a1' },
+      { organizationId: 'acme', organizationUserGroupId: 'staff' },
+    ])
+  })
+
+  test('quotes, commas, spaces and line feeds in an id are kept', async () => {
+    expect(
+      await read('c.csv', 'organizationId,documentId\n" a ""b"", c", x\n"two\nlines",y\n'),
+    ).toEqual([
+      { number: 2, line: { organizationId: ' a "b", c', documentId: ' x' } },
+      { number: 4, line: { organizationId: 'two\nlines', documentId: 'y' } },
+    ])
+  })
+
+  test.each([
+    [
+      'organizationId,documentId\na\n',
+      { number: 2, complaint: 'has 1 cells where the header has 2' },
+    ],
+    ['organizationId\na,b\n', { number: 2, complaint: 'has 2 cells where the header has 1' }],
+    ['documentId\nd\n', { number: 1, complaint: 'has no column organizationId' }],
+    ['organizationId\n"a\n', { number: 2, complaint: expect.stringMatching(/^is not CSV/) }],
+    ['organizationId\na"b\n', { number: 2, complaint: expect.stringMatching(/^is not CSV/) }],
+    [
+      'organizationId,annotationId\na,x\n',
+      { number: 2, complaint: 'has an annotationId but no documentId' },
+    ],
+  ])('%j is a complaint', async (text, complaint) => {
+    expect(await read('c.csv', text)).toEqual([complaint])
+  })
+
+  test('bytes that are no UTF-8 are a complaint with the number of their line', async () => {
+    const lines = await read('c.csv', Buffer.from('organizationId\nb\nM\xfcller\nc\n', 'latin1'))
+    expect(lines).toContainEqual({ number: 3, complaint: 'is not UTF-8' })
+  })
+
+  test('a file of nothing but bad bytes is a complaint, not an empty catalog', async () => {
+    const lines = await read('c.csv', Buffer.from([0xff, 0xfe, 0x41, 0x00]))
+    expect(lines).toContainEqual({ number: 1, complaint: 'is not UTF-8' })
+  })
+
+  test('a line without an end is refused, and ends neither the process nor the test', async () => {
+    await expect(read('c.csv', `organizationId\n"${'x'.repeat(3_000_000)}`)).rejects.toThrow(
+      UsageError,
+    )
+  })
+})
+
+describe('which format', () => {
+  test('with another extension the first character says it', async () => {
+    expect(await read('a.txt', '\n {"organizationId":"a"}\n')).toEqual([
+      { number: 2, line: { organizationId: 'a' } },
+    ])
+    expect(await read('b', 'organizationId\na\n')).toEqual([
+      { number: 2, line: { organizationId: 'a' } },
+    ])
+  })
+
+  test.each(['a', 'a.csv', 'a.ndjson'])('an empty file %s has no lines', async (name) => {
+    expect(await read(name, '')).toEqual([])
+    expect(await read(name, '\n\n')).toEqual([])
+  })
+})
+
+describe('what cannot be read', () => {
+  test('a file that is not there, and a directory, are told by name', async () => {
+    const missing = join(directory, 'missing.csv')
+    await expect(collect(fileSource(missing).lines())).rejects.toThrow(
+      `${missing} cannot be read: there is no such file.`,
+    )
+    mkdirSync(join(directory, 'd.ndjson'))
+    await expect(collect(fileSource(join(directory, 'd.ndjson')).lines())).rejects.toThrow(
+      /d\.ndjson cannot be read: it is a directory/,
+    )
+  })
+})
+
+async function* asyncOf<T>(items: T[]): AsyncGenerator<T> {
+  yield* items
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
+}

@@ -1,0 +1,109 @@
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { dumpTables } from '../helpers/dump-tables.ts'
+import { buildCommand } from './built-command.ts'
+import type { BuiltCommand, Environment, StandInProcess } from './built-command.ts'
+
+let command: BuiltCommand
+let database: TestDatabase
+let standIn: StandInProcess
+let settings: Environment
+
+beforeAll(async () => {
+  command = await buildCommand()
+  database = await createTestDatabase()
+  const catalog = join(command.directory, 'catalog.ndjson')
+  const world = ['--organizations', '2', '--documents', '3', '--annotations', '8', '--no-skew']
+  standIn = await command.startStandIn(...world, '--catalog', catalog)
+  settings = { ...standIn.environment, DATABASE_URL: database.url, SYNC_RETRIES: '1' }
+  expect(await command.run(['catalog', 'import', catalog], settings)).toMatchObject({ code: 0 })
+  expect(await command.run(['run'], settings)).toMatchObject({ code: 0 })
+})
+afterEach(() => standIn.control({ faults: 'none', authToken: 'demo-auth-token' }))
+afterAll(async () => {
+  await command?.remove()
+  await database?.drop()
+})
+
+test('a dry run prints a line for each scope that would change and the totals, and changes nothing', async () => {
+  await standIn.control({ changes: { count: 2, seed: 1, kinds: ['addComment'] } })
+  const before = await dumpTables(database)
+  const { code, stdout } = await command.run(['run', '--dry-run'], settings)
+  expect(code).toBe(0)
+  expect(stdout.match(/^.+ \(comments\): 1 added$/gm)).toHaveLength(2)
+  expect(stdout).toMatch(/would be +2 added$/m)
+  const json = await command.run(['run', '--dry-run', '--json'], settings)
+  const document = JSON.parse(json.stdout)
+  expect(document.total).toMatchObject({ added: 2, changed: 0, removed: 0, failed: 0 })
+  expect(document.scopes).toHaveLength(2)
+  expect(document.scopes[0]).toMatchObject({ operation: 'comments', added: 1, failure: null })
+  expect(await dumpTables(database)).toEqual(before)
+  expect(await command.run(['run'], settings)).toMatchObject({ code: 0 })
+  const { stdout: nothing } = await command.run(['run', '--dry-run', '--json'], settings)
+  expect(JSON.parse(nothing)).toMatchObject({ scopes: [], total: { added: 0 } })
+})
+
+test('a dry run of what would be held or fail ends with exit code 3', async () => {
+  await standIn.control({ faults: 'emptyUserListings' })
+  const { code, stdout } = await command.run(['run', '--dry-run'], settings)
+  expect(code).toBe(3)
+  expect(stdout).toMatch(/\(users\): \d+ removals? held$/m)
+})
+
+test('verify ends with 0 where all is equal and with 1 where something differs', async () => {
+  const equal = await command.run(['verify', '--sample', '100000', '--json'], settings)
+  expect(equal.code).toBe(0)
+  expect(JSON.parse(equal.stdout)).toMatchObject({ differing: 0, failed: 0, errorRate: 0 })
+  await database.pool.query(
+    `update collab_store.users set name = 'somebody else', source = 3
+    where (organization_key, user_id) in (
+      select organization_key, user_id from collab_store.users where listed order by 1, 2 limit 1)`,
+  )
+  const differing = await command.run(['verify', '--sample', '100000'], settings)
+  expect(differing.code).toBe(1)
+  expect(differing.stdout).toMatch(/: user .+ differs in name$/m)
+  expect(differing.stdout).toMatch(/differing +1 \(error rate 0\.\d+ %\)$/m)
+})
+
+test('verify says which option is wrong, and what could not be asked ends with 3', async () => {
+  const both = await command.run(['verify', '--sample', '3', '--organization', 'x'], settings)
+  expect(both).toMatchObject({ code: 2, stdout: '' })
+  expect(both.stderr).toContain('--sample')
+  const unknown = await command.run(['verify', '--organization', 'nobody'], settings)
+  expect(unknown.code).toBe(2)
+  expect(unknown.stderr).toContain('"nobody" is not in the catalog')
+  await standIn.control({ faults: [{ kind: 'forbidden' }] })
+  const failed = await command.run(['verify', '--sample', '2'], settings)
+  expect(failed.code).toBe(3)
+  expect(failed.stdout).toMatch(/not compared +2 scopes$/m)
+})
+
+test('refused credentials end verify and a dry run with exit code 1 and no secret', async () => {
+  await standIn.control({ authToken: 'a-newer-token' })
+  for (const args of [['verify'], ['run', '--dry-run']]) {
+    const { code, stdout, stderr } = await command.run(args, settings)
+    expect(code).toBe(1)
+    expect(stderr).toContain('401')
+    expect(stdout + stderr).not.toContain(settings['COLLAB_AUTH_TOKEN'])
+  }
+})
+
+test('replay tells what it tried, and names a run that is not there', async () => {
+  const none = await command.run(['replay'], settings)
+  expect(none).toMatchObject({ code: 0, stdout: 'No rejected record waits to be tried again.\n' })
+  await database.pool.query(
+    `insert into sync.rejected_records (run_id, operation, organization_id, reason, record)
+    select (select run_id from sync.runs limit 1), 'users', organization_id, 'unsound', 'null'
+    from collab.organizations`,
+  )
+  const { code, stdout } = await command.run(['replay'], settings)
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: '2 rejected records tried again: 0 stored, 2 not.\n',
+  })
+  const json = await command.run(['replay', '--json'], settings)
+  expect(JSON.parse(json.stdout)).toEqual({ tried: 2, stored: 0, still: 2 })
+  expect(await command.run(['replay', 'ffffffff'], settings)).toMatchObject({ code: 2 })
+})

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildCommand } from './built-command.ts'
+import type { BuiltCommand, Environment } from './built-command.ts'
+
+let command: BuiltCommand
+let home: string
+let settings: Environment
+
+beforeAll(async () => {
+  command = await buildCommand()
+  home = await mkdtemp(join(tmpdir(), 'collab-sync-demo-home-'))
+  settings = { COLLAB_SYNC_HOME: home }
+})
+
+afterAll(async () => {
+  await command.remove()
+  await rm(home, { recursive: true, force: true })
+})
+
+test('the demo does the whole job by itself, whatever the other settings say, and may be repeated', async () => {
+  const wrong = { DATABASE_URL: 'nonsense', REDIS_URL: 'redis://127.0.0.1:9', SYNC_RATE_LIMIT: '-' }
+  const first = await command.run(['demo'], { ...settings, ...wrong })
+  expect(first.code).toBe(0)
+  for (const part of [
+    /1,664 lines imported/,
+    /succeeded after/,
+    /1,664: 1,664 succeeded/,
+    /comments edited/,
+    /reporting\.comment_activity_daily/,
+    /collab\.comment_versions/,
+    /reporting\.freshness/,
+    /collab-sync psql/,
+  ])
+    expect(first.stdout).toMatch(part)
+
+  const second = await command.run(['demo', '--json'], settings)
+  expect(second.code).toBe(0)
+  const document = JSON.parse(second.stdout)
+  expect(document).toMatchObject({
+    catalogLines: 1664,
+    firstRun: { status: 'succeeded', scopesSucceeded: 1664 },
+    secondRun: { status: 'succeeded', scopesSucceeded: 1664 },
+  })
+  const { recordsReceived, commentsWritten, usersWritten } = document.secondRun
+  expect(commentsWritten + usersWritten).toBeGreaterThan(20)
+  expect(commentsWritten + usersWritten).toBeLessThan(recordsReceived / 50)
+  for (const rows of Object.values(document.reports)) expect(rows).not.toEqual([])
+}, 120_000)
+
+test('afterwards status shows its runs, and the demo keeps away from a catalog of yours', async () => {
+  const { stdout } = await command.run(['status', '--json'], settings)
+  expect(JSON.parse(stdout).runs).toHaveLength(4)
+  const line = '{"organizationId":"mine"}'
+  expect((await command.run(['catalog', 'import', '-'], settings, line)).code).toBe(0)
+  expect(await command.run(['demo'], settings)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/holds a catalog of yours \(organization "mine"\)/),
+  })
+}, 60_000)

@@ -1,0 +1,186 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createEmptyDatabase, createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { buildCommand } from './built-command.ts'
+import type { BuiltCommand } from './built-command.ts'
+
+let command: BuiltCommand
+let database: TestDatabase
+let settings: Record<string, string>
+
+beforeAll(async () => {
+  command = await buildCommand()
+  database = await createTestDatabase()
+  settings = { DATABASE_URL: database.url }
+})
+
+afterAll(async () => {
+  await database.drop()
+  await command.remove()
+})
+
+describe('wrong use ends with 2, one sentence on stderr and nothing on stdout', () => {
+  test.each([
+    [['runn'], /^Unknown command 'runn' \(Did you mean run\?\)\n$/],
+    [['run', '--organisation', 'x'], /^Unknown option '--organisation' .*--organization/],
+    [['run', 'acme'], /^Too many arguments for 'run'/],
+    [['cancel'], /^Missing required argument 'run'\.\n$/],
+    [['run', '--organization'], /--organization <id>' argument missing/],
+    [['run', '--comment', '1e3'], /--comment <n>.*'1e3' is invalid.*2\^53/],
+    [['run', '--comment', '9007199254740993'], /--comment <n>.*invalid/],
+    [
+      ['run', '--document', 'd'],
+      /^--document needs exactly one organization in --organization\.\n$/,
+    ],
+    [['run', '--organization', 'o', '--annotation', 'a'], /^--annotation needs --document\.\n$/],
+    [['enqueue', '--organization', 'o', '--comment', '1'], /^--comment needs --annotation\.\n$/],
+    [['run', '--user', ''], /^--user is wrong/],
+    [['run', '--operations', 'likes'], /^--operations is wrong/],
+    [['run', '--failed-of', 'abcdef', '--user', 'u'], /^--failed-of cannot be combined/],
+    [['status', '--limit', '0'], /--limit <n>.*whole number from 1/],
+    [['schedule', 'set', '61 * * * *'], /^CRON must be a cron pattern .* Example: "0 2 \* \* \*"/],
+    [['schedule', 'set', '0 2 * * *', '--tz', 'Mars'], /^--tz must be an IANA time zone/],
+    [['catalog', 'import', '/no/such/file'], /^\/no\/such\/file cannot be read/],
+    [['status', '00000000'], /^There is no run "00000000"/],
+    [['status', 'abc'], /^RUN must be a run's id/],
+    [['cancel', '00000000-0000-0000-0000-000000000000'], /^There is no run/],
+  ])('%j', async (args, sentence) => {
+    expect(await command.run(args, settings)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(sentence),
+    })
+  })
+})
+
+describe('help', () => {
+  test.each([
+    [['--help'], /Exit codes:/],
+    [['run', '--help'], /Examples:/],
+    [['help', 'catalog'], /import \[options\] <file>/],
+    [['catalog', 'import', '--help'], /organizationUserGroupId/],
+    [['schedule', 'set', '--help'], /Europe\/Berlin/],
+    [['--version'], /^\d+\.\d+\.\d+\n$/],
+  ])('%j is on stdout, exit 0, without any setting', async (args, text) => {
+    expect(await command.run(args)).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(text),
+      stderr: '',
+    })
+  })
+
+  test('without a command it is on stderr, exit 2', async () => {
+    expect(await command.run([])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/Usage:/),
+    })
+  })
+})
+
+describe('settings', () => {
+  test('every missing setting is named with an example, and nothing is done', async () => {
+    const { code, stdout, stderr } = await command.run(['run', '--json'], settings)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^COLLAB_API_URL is not set\. Example: /),
+      expect.stringMatching(/^COLLAB_API_KEY is not set\. Example: /),
+      expect.stringMatching(/^COLLAB_AUTH_TOKEN is not set, .*COLLAB_AUTH_TOKEN_FILE/),
+    ])
+  })
+
+  test('the file .env is read, and the environment wins over it', async () => {
+    const file = join(command.directory, '.env')
+    await writeFile(file, `DATABASE_URL=${database.url}\nSYNC_CRON=not a cron\n`)
+    try {
+      expect(await command.run(['status'])).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^SYNC_CRON must/),
+      })
+      const mended = await command.run(['status', '--json'], { SYNC_CRON: '5 4 * * *' })
+      expect(JSON.parse(mended.stdout)).toMatchObject({ schedule: { cron: '5 4 * * *' } })
+    } finally {
+      await writeFile(file, '')
+    }
+  })
+
+  test('a token file that is not there ends with 2 at once, although the queue was open', async () => {
+    const ended = await command.run(['run'], {
+      ...settings,
+      COLLAB_API_URL: 'http://127.0.0.1:9',
+      COLLAB_API_KEY: 'k',
+      COLLAB_AUTH_TOKEN_FILE: '/no/such/token',
+    })
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^COLLAB_AUTH_TOKEN_FILE: \/no\/such\/token/),
+    })
+  })
+})
+
+describe('what cannot be reached ends with 1 and says what to do, without a password', () => {
+  test.each([
+    ['PostgreSQL', ['status'], { DATABASE_URL: 'postgres://u:pass%20word@127.0.0.1:9/d' }],
+    ['PostgreSQL', ['migrate'], { DATABASE_URL: 'postgres://u:pass%20word@127.0.0.1:9/d' }],
+    ['Redis', ['enqueue'], { REDIS_URL: 'redis://:pass%20word@127.0.0.1:9' }],
+    ['Redis', ['schedule'], { REDIS_URL: 'redis://:pass%20word@127.0.0.1:9' }],
+  ])('%s, by %j', async (what, args, environment) => {
+    const { code, stdout, stderr } = await command.run(args, { ...settings, ...environment })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(new RegExp(`^${what} .*127\\.0\\.0\\.1:9.*[Ii]s it running`))
+    expect(stderr).not.toMatch(/pass.{1,3}word|\n {4}at /)
+  })
+
+  test('tables that are not there yet send to migrate', async () => {
+    const empty = await createEmptyDatabase()
+    try {
+      const ended = await command.run(['status'], { DATABASE_URL: empty.url })
+      expect(ended).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/has no tables .*`collab-sync migrate`/),
+      })
+      const migrated = await command.run(['migrate', '--json'], { DATABASE_URL: empty.url })
+      expect(migrated.code).toBe(0)
+      expect(JSON.parse(migrated.stdout)).toMatchObject({
+        queue: 'postgres',
+        applied: expect.arrayContaining(['0001_catalog']),
+      })
+    } finally {
+      await empty.drop()
+    }
+  })
+})
+
+test('a worker waits for a PostgreSQL that is not up yet, and can be told to stop meanwhile', async () => {
+  const worker = command.start(['worker'], {
+    DATABASE_URL: 'postgres://u@127.0.0.1:9/d',
+    COLLAB_API_URL: 'http://127.0.0.1:9',
+    COLLAB_API_KEY: 'k',
+    COLLAB_AUTH_TOKEN: 't',
+  })
+  await worker.shows(/nothing listens there.*cannot start yet/)
+  worker.child.kill('SIGTERM')
+  expect(await worker.ended).toMatchObject({ code: 0, stdout: '' })
+})
+
+test('a catalog comes from standard input too, and a wrong line is told by its number with nothing loaded', async () => {
+  const lines = ['{"organizationId":"a"}', '{"organizationId":"a","annotationId":"x"}']
+  const wrong = await command.run(['catalog', 'import', '-'], settings, lines.join('\n'))
+  expect(wrong).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/line 2 has an annotationId but no/),
+  })
+  expect(await command.run(['catalog', 'show'], settings)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^The catalog is empty/),
+  })
+  const right = await command.run(['catalog', 'import', '-', '--json'], settings, lines[0])
+  expect(JSON.parse(right.stdout)).toMatchObject({
+    lines: 1,
+    organizations: { added: 1 },
+    catalog: { active: { organizations: 1, annotations: 0 } },
+  })
+})

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { migrate, requireSchema } from '../../src/database/migrate.ts'
+import { openDatabase } from '../../src/database/pool.ts'
+import { EnvironmentError } from '../../src/errors.ts'
+import { createEmptyDatabase, createTestDatabase, onServer, urlWith } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await createEmptyDatabase()
+})
+afterEach(() => database.drop())
+
+test('the first migrate applies every migration, the second none', async () => {
+  const first = await migrate(database.url)
+  expect(first.applied[0]).toBe('0001_catalog')
+  expect(first.readerRole).toEqual({ granted: true })
+  expect(await migrate(database.url)).toEqual({ applied: [], readerRole: { granted: true } })
+  await requireSchema(database.pool)
+})
+
+test('six at once apply every migration once', async () => {
+  const all = await Promise.all(Array.from({ length: 6 }, () => migrate(database.url)))
+  const applied = all.filter((one) => one.applied.length > 0)
+  expect(applied).toHaveLength(1)
+  expect(all.every((one) => one.readerRole.granted)).toBe(true)
+  const { rows } = await database.pool.query('select name from collab_sync.migrations order by id')
+  expect(rows.map((row) => row.name)).toEqual(applied[0]?.applied)
+})
+
+test('a migration that fails leaves nothing behind and says so', async () => {
+  await database.pool.query('create schema reporting')
+  await expect(migrate(database.url)).rejects.toThrow(
+    /A migration failed, and nothing was changed: .*"reporting" already exists/,
+  )
+  const { rows } = await database.pool.query(
+    `select from pg_namespace where nspname in ('collab', 'collab_store', 'sync')`,
+  )
+  expect(rows).toHaveLength(0)
+  await database.pool.query('drop schema reporting')
+  expect((await migrate(database.url)).applied).toContain('0006_reporting_views')
+})
+
+describe('requireSchema', () => {
+  test('an empty database is told to be migrated', async () => {
+    await expect(requireSchema(database.pool)).rejects.toThrow(
+      /has no tables of collab-sync yet. Run `collab-sync migrate`/,
+    )
+  })
+
+  test('tables that lack a migration are told to be migrated', async () => {
+    await migrate(database.url)
+    await database.pool.query(
+      `delete from collab_sync.migrations where name = '0006_reporting_views'`,
+    )
+    await expect(requireSchema(database.pool)).rejects.toThrow(
+      'The tables are older than this program: they lack 0006_reporting_views. Run `collab-sync migrate`.',
+    )
+  })
+
+  test('tables of a newer version are left alone, by migrate too', async () => {
+    await migrate(database.url)
+    await database.pool.query(
+      `insert into collab_sync.migrations (name, run_on) values ('9999_future', now())`,
+    )
+    const newer = /newer version of collab-sync \(9999_future\). Update this program/
+    await expect(requireSchema(database.pool)).rejects.toThrow(newer)
+    await expect(migrate(database.url)).rejects.toThrow(newer)
+  })
+})
+
+describe('roles', () => {
+  const role = `cs_test_role_${randomBytes(5).toString('hex')}`
+
+  async function asOwner(attributes: string, work: (url: string) => Promise<void>): Promise<void> {
+    const name = new URL(database.url).pathname.slice(1)
+    await onServer(async (server) => {
+      await server.query(`create role ${role} login password 'pw' ${attributes}`)
+      await server.query(`alter database ${name} owner to ${role}`)
+    })
+    try {
+      await work(urlWith(database.url, { username: role, password: 'pw' }))
+    } finally {
+      await onServer((server) => server.query(`alter database ${name} owner to current_user`))
+      await database.pool.query(`drop owned by ${role} cascade`)
+      await onServer((server) => server.query(`drop role ${role}`))
+    }
+  }
+
+  test('a role that owns the database and may create roles needs no superuser right', async () => {
+    await asOwner('nosuperuser createrole', async (url) => {
+      const { applied, readerRole } = await migrate(url)
+      expect(applied.length).toBeGreaterThan(5)
+      expect(readerRole.granted).toBe(true)
+    })
+  })
+
+  test('a role that may not create roles gets the statements, and the tables all the same', async () => {
+    await withoutReaderRole(() =>
+      asOwner('nosuperuser nocreaterole', async (url) => {
+        const { applied, readerRole } = await migrate(url)
+        expect(applied.length).toBeGreaterThan(5)
+        expect(readerRole.granted).toBe(false)
+        const owner = openDatabase(url)
+        await requireSchema(owner)
+        await owner.end()
+        await database.pool.query(readerRole.statements ?? '')
+        expect(await readsAs('collab_reader', 'collab.comments')).toBe(true)
+      }),
+    )
+  })
+
+  test('a role that may not create schemas is told what it lacks', async () => {
+    await onServer((server) => server.query(`create role ${role} login password 'pw'`))
+    try {
+      const failed = migrate(urlWith(database.url, { username: role, password: 'pw' }))
+      await expect(failed).rejects.toThrow(EnvironmentError)
+      await expect(failed).rejects.toThrow(/may not create schemas .*grant create on database/)
+    } finally {
+      await onServer((server) => server.query(`drop role ${role}`))
+    }
+  })
+
+  test('collab_reader reads collab and reporting, also what comes later, and nothing else', async () => {
+    await migrate(database.url)
+    await database.pool.query('create view reporting.later as select 1 as one')
+    const relations = await relationsOf([
+      'collab',
+      'reporting',
+      'sync',
+      'collab_store',
+      'collab_sync',
+    ])
+    expect(relations).toContain('reporting.later')
+    for (const relation of relations) {
+      const allowed = /^(collab|reporting)\./.test(relation)
+      expect(await readsAs('collab_reader', relation), relation).toBe(allowed)
+    }
+    const writes = [
+      'delete from collab.comments',
+      `update reporting.comments set comment_text = ''`,
+      'create table collab.mine ()',
+      `insert into collab_store.organizations (organization_id) values ('x')`,
+      `select nextval('sync.claim_no')`,
+    ]
+    for (const statement of writes)
+      expect(await failsAs('collab_reader', statement), statement).toMatch(/^(42501|55000)$/)
+  })
+
+  /** Hides the role, which other databases of the server use too, and gives it back. */
+  async function withoutReaderRole(work: () => Promise<void>): Promise<void> {
+    const hidden = `${role}_reader`
+    await onServer(async (server) => {
+      // No test run makes its template while the role is away.
+      await server.query(`select pg_advisory_lock(hashtext('cs_test'))`)
+      await server.query(`alter role collab_reader rename to ${hidden}`)
+      try {
+        await work()
+      } finally {
+        await database.pool.query(DROP_OWNED_BY_READER)
+        await server.query('drop role if exists collab_reader')
+        await server.query(`alter role ${hidden} rename to collab_reader`)
+      }
+    })
+  }
+})
+
+test('every schema, relation, column, sequence and function of ours has a COMMENT of its own', async () => {
+  const migrated = await createTestDatabase()
+  try {
+    const { rows } = await migrated.pool.query<{ object: string; comment: string | null }>(OBJECTS)
+    expect(rows.length).toBeGreaterThan(250)
+    expect(rows.filter(({ comment }) => !comment?.trim()).map(({ object }) => object)).toEqual([])
+  } finally {
+    await migrated.drop()
+  }
+})
+
+const DROP_OWNED_BY_READER = `
+  do $$ begin drop owned by collab_reader; exception when undefined_object then null; end $$`
+
+// Sequences of identity columns belong to their column, whose comment says it.
+const OBJECTS = `
+  with ours as (
+    select oid, nspname from pg_namespace
+    where nspname in ('collab', 'collab_store', 'collab_sync', 'reporting', 'sync')
+  ), relations as (
+    select c.oid, nspname || '.' || relname as name, relkind
+    from pg_class c join ours on ours.oid = relnamespace
+    where relkind in ('r', 'p', 'v', 'm', 'S', 'f') and not exists (
+      select from pg_depend
+      where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'i' and relkind = 'S'
+    )
+  )
+  select nspname as object, obj_description(oid, 'pg_namespace') as comment from ours
+  union all
+  select name, obj_description(oid, 'pg_class') from relations
+  union all
+  select name || '.' || attname, col_description(attrelid, attnum)
+  from relations join pg_attribute on attrelid = relations.oid
+  where attnum > 0 and not attisdropped and relkind <> 'S'
+  union all
+  select nspname || '.' || proname || '()', obj_description(p.oid, 'pg_proc')
+  from pg_proc p join ours on ours.oid = pronamespace`
+
+async function relationsOf(schemas: string[]): Promise<string[]> {
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select format('%I.%I', nspname, relname) as name
+    from pg_class join pg_namespace n on n.oid = relnamespace
+    where nspname = any($1) and relkind in ('r', 'v', 'S')`,
+    [schemas],
+  )
+  return rows.map(({ name }) => name)
+}
+
+async function readsAs(role: string, relation: string): Promise<boolean> {
+  const code = await failsAs(role, `select * from ${relation} limit 0`)
+  if (code !== null && code !== '42501') throw new Error(`${relation}: ${code}`)
+  return code === null
+}
+
+/** The SQLSTATE a statement fails with, or null; its effect is rolled back. */
+async function failsAs(role: string, statement: string): Promise<string | null> {
+  const client = await database.pool.connect()
+  try {
+    await client.query(`begin; set local role ${role}`)
+    await client.query(statement)
+    return null
+  } catch (error) {
+    return (error as { code: string }).code
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+}

@@ -1,0 +1,405 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { addComment, deleteComment, edit, restoreComment } from '../../src/demo/changes.ts'
+import {
+  expectedComments,
+  expectedDocumentUsers,
+  expectedGroupMembers,
+  expectedUsers,
+  places,
+} from '../../src/demo/expected.ts'
+import { randomChanges } from '../../src/demo/random-changes.ts'
+import { PATHS } from '../../src/demo/requests.ts'
+import { startStandIn } from '../../src/demo/stand-in.ts'
+import type { StandIn, StandInOptions } from '../../src/demo/stand-in.ts'
+import { createWorld } from '../../src/demo/world.ts'
+import { call, listed } from './call.ts'
+
+const options = {
+  seed: 11,
+  organizations: 3,
+  documentsPerOrganization: 4,
+  annotationsPerDocument: 5,
+  commentsPerAnnotation: 5,
+  usersPerOrganization: 20,
+  groupsPerOrganization: 3,
+}
+const place = { organizationId: 'org-0', documentId: 'doc-0', annotationId: 'ann-0' }
+const running: StandIn[] = []
+
+afterEach(async () => {
+  for (const standIn of running.splice(0)) await standIn.close()
+})
+
+async function start(more: Partial<StandInOptions> = {}): Promise<StandIn> {
+  const standIn = await startStandIn({ world: createWorld(options), ...more })
+  running.push(standIn)
+  return standIn
+}
+
+const idOf = (item: unknown) => {
+  const { commentId, userId } = item as { commentId?: number; userId?: string }
+  return commentId ?? userId
+}
+const ids = (items: unknown[]) => items.map(idOf).sort()
+
+describe('Get Comments', () => {
+  test('wraps all comments of the annotation as the document says', async () => {
+    const standIn = await start()
+    const { status, body } = await call(standIn, 'comments', place)
+    expect(status).toBe(200)
+    expect(body.result).toMatchObject({
+      status: 'success',
+      message: 'Comments(s) retrieved successfully.',
+    })
+    expect(ids(body.result?.data ?? [])).toEqual(ids([...(standIn.world.comments(place) ?? [])]))
+  })
+
+  test('answers ids one to one in the asked order, null where there is none', async () => {
+    const standIn = await start()
+    const [first, second] = standIn.world.comments(place) ?? []
+    const commentIds = [second, { commentId: 5 }, first, second].map((one) => one?.commentId)
+    const data = await listed(standIn, 'comments', { ...place, commentIds })
+    expect(data).toEqual([second, null, first, second])
+  })
+
+  test('answers 404 for an organization, document or annotation that is not there', async () => {
+    const standIn = await start()
+    for (const member of ['organizationId', 'documentId', 'annotationId']) {
+      for (const commentIds of [undefined, [1]]) {
+        const data = { ...place, commentIds, [member]: 'nowhere' }
+        const { status, body } = await call(standIn, 'comments', data)
+        expect(status).toBe(404)
+        expect(body.error?.status).toBe('NOT_FOUND')
+      }
+    }
+    expect(standIn.violations).toEqual([])
+  })
+})
+
+describe('Get Users', () => {
+  test('answers each of the six documented combinations', async () => {
+    const standIn = await start()
+    const { world } = standIn
+    const organizationId = 'org-0'
+    const { documentId } = place
+    const all = ids(world.users(organizationId) ?? [])
+    const inDocument = ids(world.documentUsers(organizationId, documentId) ?? [])
+    const groupIds = ['group-0', 'группа 2', 'nowhere']
+    const inGroups = groupIds.flatMap((id) => ids(world.groupMembers(organizationId, id) ?? []))
+    const userIds = ['user-0', 'user-1', 'user-3', 'user-5', 'guest-1', 'former-0', 'nobody']
+    const ask = async (data: object) =>
+      ids(await listed(standIn, 'users', { organizationId, ...data }))
+    const among = (list: unknown[]) => list.filter((id) => userIds.includes(id as string))
+    expect(await ask({})).toEqual(all)
+    expect(await ask({ documentId })).toEqual(inDocument)
+    expect(await ask({ userIds })).toEqual(['user-0', 'user-1', 'user-3', 'user-5'])
+    expect(await ask({ documentId, userIds })).toEqual(among(inDocument))
+    const members = [...new Set(inGroups)].sort()
+    expect(await ask({ organizationUserGroupIds: groupIds })).toEqual(members)
+    expect(await ask({ organizationUserGroupIds: groupIds, userIds })).toEqual(among(members))
+    standIn.combine = 'union'
+    const union = (...lists: unknown[][]) => [...new Set(lists.flat())].sort()
+    expect(await ask({ documentId, userIds })).toEqual(union(inDocument, among(all)))
+    expect(await ask({ organizationUserGroupIds: groupIds, userIds })).toEqual(
+      union(members, among(all)),
+    )
+    expect(standIn.violations).toEqual([])
+  })
+
+  test('serves the guest of a document in its listing and not in the organization', async () => {
+    const standIn = await start()
+    const organizationId = 'org-0'
+    const documentId = 'plans/2025/q3 "final"/1'
+    const guests = await listed(standIn, 'users', { organizationId, documentId })
+    expect(ids(guests)).toContain('guest-1')
+    expect(ids(await listed(standIn, 'users', { organizationId }))).not.toContain('guest-1')
+  })
+
+  test('says success in its own words, and 404 for what is not there', async () => {
+    const standIn = await start()
+    const good = await call(standIn, 'users', { organizationId: 'org-0' })
+    expect(good.body.result?.message).toBe('User(s) retrieved successfully.')
+    for (const data of [
+      { organizationId: 'x' },
+      { organizationId: 'x', userIds: ['user-0'] },
+      { organizationId: 'org-0', documentId: 'x' },
+      { organizationId: 'org-0', documentId: 'x', userIds: ['user-0'] },
+    ]) {
+      const { status, body } = await call(standIn, 'users', data)
+      expect(status).toBe(404)
+      expect(body.error).toEqual({ message: 'Error retrieving user(s).', status: 'NOT_FOUND' })
+    }
+  })
+})
+
+test('Everything that is expected in the tables is served, before and after changes', async () => {
+  const standIn = await start()
+  const { world } = standIn
+  for (let round = 0; round < 3; round++) {
+    const comments = []
+    for (const one of places(world)) {
+      for (const comment of await listed(standIn, 'comments', one)) comments.push({ one, comment })
+    }
+    const expected = [...expectedComments(world)].map((row) => JSON.stringify(sorted(row.comment)))
+    expect(comments.map((row) => JSON.stringify(sorted(row.comment))).sort()).toEqual(
+      expected.sort(),
+    )
+    const users: string[] = []
+    const members: string[] = []
+    for (const organizationId of world.organizationIds()) {
+      const take = async (into: string[], data: object) => {
+        for (const user of await listed(standIn, 'users', { organizationId, ...data })) {
+          into.push(JSON.stringify([organizationId, ...Object.values(data).flat(), idOf(user)]))
+        }
+      }
+      await take(users, {})
+      for (const documentId of world.documentIds(organizationId))
+        await take(members, { documentId })
+      for (const id of world.groupIds(organizationId)) {
+        await take(members, { organizationUserGroupIds: [id] })
+      }
+    }
+    const listedUsers = [...expectedUsers(world)].filter((row) => row.listed)
+    expect(users.sort()).toEqual(
+      listedUsers.map((row) => JSON.stringify([row.organizationId, row.userId])).sort(),
+    )
+    const expectedMembers = [...expectedDocumentUsers(world), ...expectedGroupMembers(world)]
+    expect(members.sort()).toEqual(
+      expectedMembers.map((row) => JSON.stringify(Object.values(row))).sort(),
+    )
+    randomChanges(world, { count: 120, seed: round })
+  }
+  expect(standIn.violations).toEqual([])
+})
+
+/** The same record whatever the order of its members. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  return entries.map(([name, inner]) => [name, sorted(inner)])
+}
+
+test('A change shows in the next answer although answers are kept', async () => {
+  const standIn = await start()
+  const { world } = standIn
+  const id = world.comments(place)?.[0]?.commentId as number
+  const served = async () => JSON.stringify(await listed(standIn, 'comments', place))
+  // Often enough that every order of members was kept.
+  for (let count = 0; count < 20; count++) await served()
+  edit(world, place, id, { text: 'edited just now' })
+  for (let count = 0; count < 20; count++) expect(await served()).toContain('edited just now')
+  addComment(world, place, { text: 'added just now' })
+  expect(await served()).toContain('added just now')
+  deleteComment(world, place, id)
+  expect(await served()).not.toContain('edited just now')
+  expect(await listed(standIn, 'comments', { ...place, commentIds: [id] })).toEqual([null])
+  restoreComment(world, place, id)
+  expect(await served()).toContain('edited just now')
+})
+
+describe('the order of an answer', () => {
+  const texts = async (standIn: StandIn) => {
+    const seen = []
+    for (let count = 0; count < 12; count++) {
+      seen.push((await call(standIn, 'comments', place)).text)
+    }
+    return new Set(seen)
+  }
+
+  test('differs from call to call, in items and in members, from a seeded source', async () => {
+    const one = await texts(await start({ seed: 4 }))
+    expect(one.size).toBeGreaterThan(5)
+    expect(await texts(await start({ seed: 4 }))).toEqual(one)
+    expect(await texts(await start({ seed: 5 }))).not.toEqual(one)
+  })
+
+  test('can differ in items only, in members only, or not at all', async () => {
+    const orders = async (shuffle: boolean | { items: boolean; keys: boolean }) => {
+      const bodies = [...(await texts(await start({ shuffle })))].map((text) => JSON.parse(text))
+      const lists = bodies.map((body) => body.result.data as object[])
+      return {
+        items: new Set(lists.map((list) => JSON.stringify(list.map(idOf)))).size,
+        keys: new Set(lists.flat().map((item) => Object.keys(item)[0])).size,
+      }
+    }
+    const onlyItems = await orders({ items: true, keys: false })
+    expect(onlyItems.items).toBeGreaterThan(1)
+    expect(onlyItems.keys).toBe(1)
+    const onlyKeys = await orders({ items: false, keys: true })
+    expect(onlyKeys.items).toBe(1)
+    expect(onlyKeys.keys).toBeGreaterThan(1)
+    expect((await texts(await start({ shuffle: false }))).size).toBe(1)
+  })
+
+  test('is the same with a cache that holds nothing, and with answers prepared', async () => {
+    const prepared = await start({ prepare: true, seed: 4 })
+    expect(await texts(prepared)).toEqual(await texts(await start({ seed: 4 })))
+    const small = await start({ cacheMaxBytes: 0, shuffle: false })
+    expect(await texts(small)).toEqual(await texts(await start({ shuffle: false })))
+  })
+})
+
+describe('what is outside the document', () => {
+  const org = { organizationId: 'org-0' }
+  const bodies: [string, 'users' | 'comments', unknown][] = [
+    ['userIds on Get Comments', 'comments', { ...place, userIds: ['user-0'] }],
+    ['an unknown member', 'comments', { ...place, pageSize: 10 }],
+    ['a missing annotationId', 'comments', { ...org, documentId: 'doc-0' }],
+    ['an empty commentIds', 'comments', { ...place, commentIds: [] }],
+    ['a null commentIds', 'comments', { ...place, commentIds: null }],
+    ['comment ids as text', 'comments', { ...place, commentIds: ['1'] }],
+    ['a fraction as comment id', 'comments', { ...place, commentIds: [1.5] }],
+    ['more ids than allowed', 'comments', { ...place, commentIds: Array(31).fill(1) }],
+    ['an empty documentId', 'comments', { ...place, documentId: '' }],
+    ['a number as documentId', 'comments', { ...place, documentId: 7 }],
+    ['no organizationId', 'users', { userIds: ['user-0'] }],
+    ['document and groups', 'users', { ...org, documentId: 'd', organizationUserGroupIds: ['g'] }],
+    ['an empty userIds', 'users', { ...org, userIds: [] }],
+    ['an empty user id', 'users', { ...org, userIds: [''] }],
+    ['a null user id', 'users', { ...org, userIds: [null] }],
+    ['data as an array', 'users', [org]],
+    ['data as null', 'users', null],
+    ['no data at all', 'users', undefined],
+  ]
+
+  test.each(bodies)('is refused and recorded: %s', async (_, operation, data) => {
+    const standIn = await start()
+    const { status, body } = await call(standIn, operation, data)
+    expect(status).toBe(400)
+    expect(body.error?.status).toBe('INVALID_ARGUMENT')
+    expect(standIn.violations).toMatchObject([{ operation }])
+  })
+
+  const requests: [string, number, RequestInit][] = [
+    ['a body that is not JSON', 400, { body: '{"data":' }],
+    ['a member beside data', 400, { body: JSON.stringify({ data: org, limit: 5 }) }],
+    ['another content type', 400, { headers: { 'content-type': 'text/plain' } }],
+    ['another method', 405, { method: 'PUT' }],
+  ]
+
+  test.each(requests)('is refused and recorded: %s', async (_, expected, request) => {
+    const standIn = await start()
+    expect((await call(standIn, 'users', org, request)).status).toBe(expected)
+    expect(standIn.calls.violationCount).toBe(1)
+  })
+
+  test('is refused and recorded: another path, and a path without the base path', async () => {
+    const standIn = await start({ basePath: '/eu/api' })
+    expect(standIn.url).toMatch(/\/eu\/api$/)
+    expect((await call(standIn, 'users', org)).status).toBe(200)
+    const { origin } = new URL(standIn.url)
+    expect((await fetch(origin + PATHS.users, { method: 'POST', body: '{}' })).status).toBe(404)
+    expect((await fetch(`${standIn.url}/v2/users/get`, { method: 'POST' })).status).toBe(404)
+    expect(standIn.calls.violationCount).toBe(2)
+  })
+
+  test('does not hold a charset in the content type, nor exactly as many ids as allowed', async () => {
+    const standIn = await start({ maxIds: 2 })
+    const headers = { 'content-type': 'application/json; charset=utf-8' }
+    expect((await call(standIn, 'users', org, { headers })).status).toBe(200)
+    expect((await call(standIn, 'comments', { ...place, commentIds: [1, 2] })).status).toBe(200)
+    expect((await call(standIn, 'comments', { ...place, commentIds: [1, 2, 3] })).status).toBe(400)
+    expect(standIn.calls.violationCount).toBe(1)
+  })
+})
+
+describe('credentials', () => {
+  const org = { organizationId: 'org-0' }
+
+  test('that are wrong are answered 401, and the token can change while it runs', async () => {
+    const standIn = await start({ authToken: 'first' })
+    const old = { url: standIn.url, apiKey: standIn.apiKey, authToken: 'first' }
+    expect((await call(old, 'users', org)).status).toBe(200)
+    standIn.authToken = 'second'
+    const refused = await call(old, 'users', org)
+    expect(refused.status).toBe(401)
+    expect(refused.body.error?.status).toBe('UNAUTHENTICATED')
+    expect((await call(standIn, 'users', org)).status).toBe(200)
+    expect((await call({ ...old, apiKey: 'x' }, 'users', org)).status).toBe(401)
+    expect(standIn.violations).toEqual([])
+  })
+
+  test('that are missing are a violation too', async () => {
+    const standIn = await start()
+    const response = await fetch(standIn.url + PATHS.users, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ data: org }),
+    })
+    expect(response.status).toBe(401)
+    expect(standIn.violations[0]?.reason).toMatch(/header is missing/)
+  })
+
+  test('can be asked for under other header names', async () => {
+    const standIn = await start({ apiKeyHeader: 'X-Key', authTokenHeader: 'X-Token' })
+    expect((await call(standIn, 'users', org)).status).toBe(401)
+    const headers = { 'x-key': standIn.apiKey, 'x-token': standIn.authToken }
+    expect((await call(standIn, 'users', org, { headers })).status).toBe(200)
+  })
+})
+
+describe('the record of calls', () => {
+  test('counts every call by operation and keeps what was asked and answered', async () => {
+    const standIn = await start()
+    await call(standIn, 'users', { organizationId: 'org-0' })
+    await call(standIn, 'comments', place)
+    await call(standIn, 'comments', { ...place, annotationId: 'nowhere' })
+    await call(standIn, 'comments', {})
+    expect(standIn.calls.total).toBe(4)
+    expect(standIn.calls.byOperation).toEqual({ users: 1, comments: 3 })
+    expect(standIn.calls.log.map((one) => [one.operation, one.data, one.status])).toEqual([
+      ['users', { organizationId: 'org-0' }, 200],
+      ['comments', place, 200],
+      ['comments', { ...place, annotationId: 'nowhere' }, 404],
+      ['comments', null, 400],
+    ])
+    standIn.calls.reset()
+    expect(standIn.calls.total).toBe(0)
+    expect(standIn.calls.log).toEqual([])
+  })
+
+  test('keeps the newest calls only, or none', async () => {
+    const bounded = await start({ logCalls: 5 })
+    for (let count = 0; count < 23; count++) await call(bounded, 'comments', place)
+    expect(bounded.calls.total).toBe(23)
+    expect(bounded.calls.log.length).toBeGreaterThanOrEqual(5)
+    expect(bounded.calls.log.length).toBeLessThan(10)
+    const none = await start({ logCalls: 0 })
+    await call(none, 'comments', place)
+    expect(none.calls.log).toEqual([])
+  })
+
+  test('sees how many were in flight at once, and how many came in one second', async () => {
+    const standIn = await start({ latencyMs: 150 })
+    await Promise.all(Array.from({ length: 7 }, () => call(standIn, 'comments', place)))
+    expect(standIn.calls.maxInFlight).toBe(7)
+    expect(standIn.calls.maxInOneSecond).toBe(7)
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    await call(standIn, 'comments', place)
+    expect(standIn.calls.maxInOneSecond).toBe(7)
+    expect(standIn.calls.meanPerSecond()).toBeGreaterThan(0)
+    expect(standIn.calls.meanPerSecond()).toBeLessThan(7.1)
+    expect(standIn.calls.inFlight).toBe(0)
+  })
+
+  test('waits as long as its latency says, and not after the caller gave up', async () => {
+    const standIn = await start({ latencyMs: 200, latencyJitterMs: 50 })
+    const startMs = performance.now()
+    await call(standIn, 'comments', place)
+    expect(performance.now() - startMs).toBeGreaterThan(190)
+    const signal = AbortSignal.timeout(20)
+    await expect(call(standIn, 'comments', place, { signal })).rejects.toThrow()
+    await expect.poll(() => standIn.calls.inFlight).toBe(0)
+    expect(standIn.calls.log.at(-1)?.status).toBeNull()
+    expect(standIn.calls.byOperation.comments).toBe(2)
+  })
+})
+
+test('A port that is taken is an error, and a closed stand-in frees its own', async () => {
+  const first = await startStandIn({ world: createWorld(options) })
+  const port = Number(new URL(first.url).port)
+  await expect(startStandIn({ world: createWorld(options), port })).rejects.toThrow(/EADDRINUSE/)
+  await first.close()
+  const second = await start({ port })
+  expect((await call(second, 'comments', place)).status).toBe(200)
+})

@@ -1,0 +1,198 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { catalogLines, writeCatalog } from '../../src/demo/catalog-lines.ts'
+import { expectedComments, expectedUsers, places } from '../../src/demo/expected.ts'
+import { idOf, indexOf } from '../../src/demo/identifiers.ts'
+import type { Noun } from '../../src/demo/identifiers.ts'
+import { createWorld } from '../../src/demo/world.ts'
+import { UsageError } from '../../src/errors.ts'
+
+const options = {
+  seed: 7,
+  organizations: 5,
+  documentsPerOrganization: 9,
+  annotationsPerDocument: 10,
+  commentsPerAnnotation: 5,
+  usersPerOrganization: 45,
+  groupsPerOrganization: 4,
+}
+
+describe('a world', () => {
+  test('is the same for the same seed and another for another', () => {
+    const all = (seed: number) => {
+      const world = createWorld({ ...options, seed })
+      return JSON.stringify([
+        ...catalogLines(world),
+        ...expectedComments(world),
+        ...expectedUsers(world),
+      ])
+    }
+    expect(all(7)).toBe(all(7))
+    expect(all(7)).not.toBe(all(8))
+  })
+
+  test('gives the same answer whatever was asked before', () => {
+    const place = { organizationId: 'org-0', documentId: 'doc-0', annotationId: 'ann-3' }
+    const walked = createWorld(options)
+    for (const other of places(walked)) walked.comments(other)
+    expect(walked.comments(place)).toEqual(createWorld(options).comments(place))
+  })
+
+  test('holds as many documents and annotations as were asked for, dealt out unevenly', () => {
+    const world = createWorld(options)
+    const documents = [...world.organizationIds()].map((id) => [...world.documentIds(id)].length)
+    expect(documents.reduce((sum, count) => sum + count)).toBe(45)
+    expect(Math.max(...documents)).toBeGreaterThan(2 * Math.min(...documents))
+    expect([...places(world)]).toHaveLength(450)
+    expect(world.totals()).toEqual({ organizations: 5, documents: 45, annotations: 450 })
+  })
+
+  test('holds exactly the number asked for in every parent when it is not skewed', () => {
+    const world = createWorld({ ...options, skew: false })
+    for (const id of world.organizationIds()) expect([...world.documentIds(id)]).toHaveLength(9)
+    const counts = new Set([...places(world)].map((place) => world.comments(place)?.length))
+    expect([...counts]).toEqual([5])
+  })
+
+  test('holds every trap of the service that a sync must survive', () => {
+    const world = createWorld(options)
+    const comments = [...expectedComments(world)]
+    const users = [...expectedUsers(world)]
+    const listings = [...places(world)].map((place) => world.comments(place)?.length)
+    expect(listings).toContain(0)
+    expect(Math.max(...listings.map(Number))).toBeGreaterThan(15)
+    expect(comments.some((row) => row.commentId === Number.MAX_SAFE_INTEGER)).toBe(true)
+    const voice = comments.find((row) => row.comment.type === 'voice')
+    expect(voice).toBeDefined()
+    expect(voice?.comment).not.toHaveProperty('commentText')
+    expect(comments.some((row) => row.comment.reactions !== undefined)).toBe(true)
+    expect(comments.some((row) => row.comment.attachments !== undefined)).toBe(true)
+    expect(new Set(comments.map((row) => row.comment.status)).size).toBeGreaterThan(2)
+    expect(users.some((row) => row.listed && row.email === null)).toBe(true)
+    expect(users.some((row) => row.listed && row.name === null)).toBe(true)
+    expect(users.some((row) => row.userId.startsWith('former-') && !row.listed)).toBe(true)
+    expect(users.some((row) => row.userId.startsWith('guest-') && !row.listed)).toBe(true)
+  })
+
+  test('is written in many scripts, with HTML bodies that are escaped', () => {
+    const comments = [...expectedComments(createWorld(options))].map((row) => row.comment)
+    const text = comments.map((comment) => comment.commentText).join('\n')
+    for (const script of [
+      'Latin',
+      'Cyrillic',
+      'Greek',
+      'Arabic',
+      'Hebrew',
+      'Devanagari',
+      'Han',
+      'Hiragana',
+      'Hangul',
+    ]) {
+      expect(text, script).toMatch(new RegExp(`\\p{Script=${script}}`, 'u'))
+    }
+    expect(text).toMatch(/\p{Emoji_Presentation}/u)
+    const coded = comments.find((comment) => comment.commentText?.includes('a < b && b >'))
+    expect(coded?.commentHtml).toContain('a &lt; b &amp;&amp; b &gt;')
+  })
+
+  test('spreads its comments over about ninety days that end at its now', () => {
+    const now = new Date('2025-06-30T00:00:00Z')
+    const world = createWorld({ ...options, now })
+    const times = [...expectedComments(world)].map((row) => Date.parse(row.comment.lastUpdated))
+    const dayMs = 24 * 3_600_000
+    expect(Math.max(...times)).toBeLessThanOrEqual(now.getTime())
+    expect(Math.min(...times)).toBeGreaterThanOrEqual(now.getTime() - 90 * dayMs)
+    expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(75 * dayMs)
+  })
+
+  test('numbers comments uniquely within an annotation, and alike in different ones', () => {
+    const world = createWorld(options)
+    const seen = new Map<number, number>()
+    for (const place of places(world)) {
+      const ids = (world.comments(place) ?? []).map((comment) => comment.commentId)
+      expect(new Set(ids).size).toBe(ids.length)
+      for (const id of ids) seen.set(id, (seen.get(id) ?? 0) + 1)
+    }
+    expect(Math.max(...seen.values())).toBeGreaterThan(1)
+  })
+
+  test('has ids with quotes, slashes, spaces, percent signs and other scripts, each leading back', () => {
+    const nouns: Noun[] = ['organization', 'document', 'annotation', 'group', 'user', 'guest']
+    for (const noun of nouns) {
+      for (let index = 0; index < 200; index++) expect(indexOf(noun, idOf(noun, index))).toBe(index)
+      const ids = Array.from({ length: 200 }, (_, index) => idOf(noun, index))
+      expect(new Set(ids).size).toBe(200)
+    }
+    const lines = JSON.stringify([...catalogLines(createWorld(options))])
+    for (const sign of ["'", '\\"', '/', ' ', '%', '批', 'م', '№', '😀']) {
+      expect(lines.includes(sign), sign).toBe(true)
+    }
+  })
+
+  test('knows nothing of ids that it did not make', () => {
+    const world = createWorld(options)
+    const good = { organizationId: 'org-0', documentId: 'doc-0', annotationId: 'ann-0' }
+    expect(world.comments(good)).toBeDefined()
+    for (const bad of ['', 'org', 'org-00', 'org-5', 'org--1', 'org-99999999999999999999', '0']) {
+      expect(world.users(bad), bad).toBeUndefined()
+      expect(world.comments({ ...good, organizationId: bad }), bad).toBeUndefined()
+    }
+    expect(world.comments({ ...good, documentId: 'doc-9999' })).toBeUndefined()
+    expect(world.comments({ ...good, annotationId: 'ann-9999' })).toBeUndefined()
+    expect(world.groupMembers('org-0', 'group-8')).toBeUndefined()
+    expect([...world.documentIds('nowhere')]).toEqual([])
+  })
+
+  test('refuses a number that is no count, by its name', () => {
+    expect(() => createWorld({ ...options, usersPerOrganization: 1.5 })).toThrow(UsageError)
+    expect(() => createWorld({ ...options, organizations: -1 })).toThrow(/organizations/)
+  })
+
+  test('can be empty, or without people, and still be walked', () => {
+    expect([...catalogLines(createWorld({ ...options, organizations: 0 }))]).toEqual([])
+    const lonely = createWorld({ ...options, usersPerOrganization: 0 })
+    const authors = new Set([...expectedComments(lonely)].map((row) => row.comment.from?.userId))
+    expect([...authors].every((id) => id?.startsWith('former-'))).toBe(true)
+  })
+
+  test('of a million annotations costs little memory, walked and asked', () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const world = createWorld({
+      ...options,
+      organizations: 1000,
+      documentsPerOrganization: 100,
+      annotationsPerDocument: 10,
+    })
+    collect()
+    const before = process.memoryUsage().heapUsed
+    let lines = 0
+    for (const line of catalogLines(world)) {
+      if ('annotationId' in line && lines++ % 1000 === 0) world.comments(line)
+    }
+    collect()
+    expect(lines).toBe(1_000_000)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(10 * 1024 * 1024)
+  })
+})
+
+test('A catalog file holds the catalog line by line', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
+  try {
+    const world = createWorld(options)
+    await writeCatalog(world, join(folder, 'catalog.ndjson'))
+    const text = await readFile(join(folder, 'catalog.ndjson'), 'utf8')
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown)
+    expect(lines).toEqual([...catalogLines(world)])
+    expect(lines).toHaveLength(5 + 5 * 4 + 45 + 450)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})

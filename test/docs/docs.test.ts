@@ -1,0 +1,111 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { SETTING_LIST } from '../../src/settings/table.ts'
+
+/** What the documents name is there: tests, files, commands, settings. */
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+const isThere = (path: string): boolean => existsSync(join(ROOT, path))
+
+const PAGES = [
+  'README.md',
+  'CHANGELOG.md',
+  'sql/README.md',
+  ...['docs', 'docs/decisions'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`),
+  ),
+]
+
+/** Settings of ours by their look, and those that belong to the compose file alone. */
+const SETTING = /\b(?:COLLAB|SYNC|CATALOG|QUEUE|DATABASE|REDIS)_[A-Z_]*[A-Z]\b/g
+const settings = SETTING_LIST.map(({ setting }) => setting.name)
+
+describe('docs/FAILURES.md', () => {
+  const rows = read('docs/FAILURES.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !/^\| (what goes wrong|-)/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+
+  test('says in each row what happens, what is seen, what to do, and which test proves it', () => {
+    expect(rows.length).toBeGreaterThan(25)
+    const gaps = rows.filter((cells) => cells.slice(1, 6).some((cell) => cell === ''))
+    expect(gaps.map((cells) => cells[1])).toEqual([])
+    const unproved = rows.filter((cells) => !/`test\/\S+\.test\.ts`/.test(cells[5] ?? ''))
+    expect(unproved.map((cells) => cells[1])).toEqual([])
+  })
+})
+
+describe.each(PAGES)('%s', (page) => {
+  const text = read(page)
+
+  test('names only files that are there', () => {
+    const named = [...text.matchAll(/`((?:src|jobs|sql|test|docs)\/[\w./-]+)`/g)]
+      .map(([, path = '']) => path)
+      // `<noun>/<verb>` and the like are patterns; a module may be named without its ending.
+      .filter((path) => !isThere(path) && !isThere(`${path}.ts`))
+    expect(named).toEqual([])
+  })
+
+  test('links only to pages that are there', () => {
+    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = '']) => link)
+    expect(links.filter((link) => !isThere(join(dirname(page), link)))).toEqual([])
+  })
+
+  test('names only settings that there are', () => {
+    const named = [...text.matchAll(SETTING)].map(([name]) => name)
+    expect(named.filter((name) => !settings.includes(name))).toEqual([])
+  })
+})
+
+describe('the image', () => {
+  const dockerfile = read('Dockerfile')
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
+    paths.split(' '),
+  )
+
+  test('is built from files that are there and that .dockerignore lets through', () => {
+    const letThrough = read('.dockerignore').split('\n')
+    expect(copied.length).toBeGreaterThan(0)
+    expect(copied.filter((path) => !isThere(path) || !letThrough.includes(`!${path}`))).toEqual([])
+  })
+
+  test('has the sources that are compiled, and runs the command of package.json, not as root', () => {
+    const { include } = JSON.parse(read('tsconfig.json')) as { include: string[] }
+    expect(include.filter((folder) => !copied.includes(folder))).toEqual([])
+    const { bin } = JSON.parse(read('package.json')) as { bin: Record<string, string> }
+    expect(dockerfile).toContain(`/app/${bin['collab-sync']}`)
+    const user = /^USER (\d+)$/m.exec(dockerfile)?.[1]
+    expect(Number(user)).toBeGreaterThan(0)
+  })
+})
+
+describe('docker-compose.yml', () => {
+  const compose = read('docker-compose.yml')
+
+  test('sets only settings that there are, and holds no secret', () => {
+    const named = [...compose.matchAll(/^ +([A-Z_]+):/gm)].map(([, name = '']) => name)
+    expect(named.filter((name) => !name.startsWith('POSTGRES_'))).not.toEqual([])
+    expect(
+      named.filter((name) => !name.startsWith('POSTGRES_') && !settings.includes(name)),
+    ).toEqual([])
+    const passwords = [...compose.matchAll(/(?:PASSWORD: |:\/\/\w+:(?=.*@))(.)/g)].map(
+      ([, first]) => first,
+    )
+    expect(passwords.length).toBeGreaterThan(0)
+    expect(passwords.filter((first) => first !== '$')).toEqual([])
+  })
+
+  test('waits for servers that say they are healthy, and for the migration', () => {
+    const waits = [...compose.matchAll(/^ +(\w+): \{ condition: (\w+) \}$/gm)]
+    const waitedFor = new Map(waits.map(([, service, condition]) => [service, condition]))
+    expect(Object.fromEntries(waitedFor)).toEqual({
+      postgres: 'service_healthy',
+      redis: 'service_healthy',
+      migrate: 'service_completed_successfully',
+    })
+  })
+})

@@ -1,0 +1,70 @@
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { packagedDirectory } from '../../src/embedded/binaries.ts'
+import { homeError } from '../../src/embedded/home.ts'
+import { startOf } from '../../src/embedded/process-identity.ts'
+import { canTraverse } from '../../src/embedded/server-account.ts'
+import { boundLog, logSince } from '../../src/embedded/server-log.ts'
+import { EnvironmentError, UsageError } from '../../src/errors.ts'
+import { temporaryDirectory } from './machine.ts'
+
+let directory: string
+
+beforeEach(() => {
+  directory = temporaryDirectory()
+})
+
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+it('names DATABASE_URL where the package has no programs for the platform', () => {
+  const find = () => packagedDirectory('linux', 's390x')
+  expect(find).toThrow(EnvironmentError)
+  expect(find).toThrow(/no embedded PostgreSQL for linux on s390x.*DATABASE_URL/)
+})
+
+it('tells a full disk from a home that is not ours to write', () => {
+  const full = homeError('/data/home', { code: 'ENOSPC' })
+  expect(full).toBeInstanceOf(EnvironmentError)
+  expect(full.message).toMatch(/disk of COLLAB_SYNC_HOME \(\/data\/home\) is full/)
+  expect(homeError('/data/home', { code: 'EROFS' })).toBeInstanceOf(UsageError)
+})
+
+it('names a process by its start, which is the same each time and null for none', async () => {
+  expect(await startOf(process.pid)).toBe(await startOf(process.pid))
+  expect(await startOf(999_999_999)).toBeNull()
+})
+
+it('finds the one directory on the way that an account may not pass through', async () => {
+  const nobody = { uid: 65_534, gid: 65_534 }
+  const inner = join(directory, 'closed', 'open')
+  mkdirSync(inner, { recursive: true })
+  chmodSync(inner, 0o755)
+  chmodSync(join(directory, 'closed'), 0o700)
+  expect(await canTraverse(inner, nobody)).toBe(false)
+  chmodSync(join(directory, 'closed'), 0o701)
+  expect(await canTraverse(inner, nobody)).toBe(true)
+})
+
+describe('the log', () => {
+  it('is emptied in place once it is too long, and its content kept once', async () => {
+    const file = join(directory, 'postgres.log')
+    writeFileSync(file, 'x'.repeat(100))
+    await boundLog(file, 100)
+    expect(readFileSync(file, 'utf8')).toHaveLength(100)
+    appendFileSync(file, 'y')
+    await boundLog(file, 100)
+    expect(readFileSync(file, 'utf8')).toBe('')
+    expect(readFileSync(`${file}.1`, 'utf8')).toBe(`${'x'.repeat(100)}y`)
+  })
+
+  it('is read from where a start began, and only its end when that is long', async () => {
+    const file = join(directory, 'postgres.log')
+    writeFileSync(file, 'old\nnew\n')
+    expect(await logSince(file, 4)).toBe('new')
+    writeFileSync(file, `${'a'.repeat(10_000)}end`)
+    const told = await logSince(file, 0)
+    expect(told.length).toBeLessThan(5_000)
+    expect(told.endsWith('aend')).toBe(true)
+  })
+})

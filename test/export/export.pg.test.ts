@@ -1,0 +1,355 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse as parseCsv } from 'csv-parse/sync'
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readExportObjects, withSnapshot } from '../../src/database/export.ts'
+import { exportObject } from '../../src/export/export-object.ts'
+import type { ExportRequest } from '../../src/export/export-object.ts'
+import { UsageError } from '../../src/errors.ts'
+import { addComment } from '../../src/demo/changes.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+
+const asWritten = new TextDecoder('utf-8', { ignoreBOM: true })
+
+let live: Live
+let directory: string
+let first: string
+let place: Place
+
+/** Texts that a careless writer breaks, or a spreadsheet runs. */
+const ODD_TEXTS = [
+  '=HYPERLINK("http://evil.example","click")',
+  '+1',
+  '-1+1',
+  '@SUM(A1)',
+  '\tTab first',
+  '\rReturn first',
+  '\nLine first',
+  'a "quote", a comma,\r\nand a second line',
+  '',
+  'ordinary - text = fine',
+  '\uFEFFmark, 日本語, 😀, é',
+  '\\N',
+  'null',
+]
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'export-'))
+  live = await openLive('postgres')
+  await live.importCatalog()
+  first = [...live.world.organizationIds()][0] ?? ''
+  const documentId = [...live.world.documentIds(first)][0] ?? ''
+  const annotationId = [...live.world.annotationIds(first, documentId)][0] ?? ''
+  place = { organizationId: first, documentId, annotationId }
+  for (const text of ODD_TEXTS) addComment(live.world, place, { text })
+  expect((await live.run())['status']).toBe('succeeded')
+})
+
+afterAll(async () => {
+  await live.close()
+  rmSync(directory, { recursive: true })
+})
+
+async function exported(request: Partial<ExportRequest>, name = 'out') {
+  const out = join(directory, name)
+  const done = await exportObject(live.database.pool, {
+    object: 'collab.comments',
+    organizationId: null,
+    since: null,
+    format: 'csv',
+    formulas: false,
+    byteOrderMark: true,
+    out,
+    ...request,
+  })
+  return { ...done, out }
+}
+
+async function rows(text: string): Promise<Record<string, unknown>[]> {
+  return (await live.database.pool.query(text)).rows
+}
+
+const BY_ID = 'order by organization_id, document_id, annotation_id, comment_id'
+const IDS = ['organization_id', 'document_id', 'annotation_id', 'comment_id'] as const
+
+function sorted<R extends Record<string, unknown>>(list: readonly R[]): R[] {
+  const key = (row: R) => JSON.stringify(IDS.map((id) => String(row[id])))
+  return [...list].sort((a, b) => (key(a) < key(b) ? -1 : 1))
+}
+
+/** PostgreSQL's own reading of a time, to the microsecond. */
+const AS_TEXT = `select organization_id, document_id, annotation_id, comment_id::text, comment_text, raw::text as raw,
+  to_char(last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as last_updated,
+  (extract(epoch from first_seen_at) * 1000000)::bigint::text as first_seen_micros from collab.comments`
+
+describe('CSV', () => {
+  test('another reader finds every row, text and null, and no text that a spreadsheet would run', async () => {
+    const { out, rows: count } = await exported({})
+    const text = readFileSync(out, 'utf8')
+    expect(
+      text.startsWith('\uFEFF"organization_id"') || text.startsWith('\uFEFForganization_id'),
+    ).toBe(true)
+    expect(text.endsWith('\r\n')).toBe(true)
+    const read = parseCsv(text, { columns: true, bom: true }) as Record<string, string>[]
+    const stored = sorted(await rows(AS_TEXT))
+    expect(read.length).toBe(stored.length)
+    expect(count).toBe(stored.length)
+    const guarded = (value: unknown) =>
+      typeof value === 'string' && /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : (value ?? '')
+    expect(sorted(read).map((row) => row['comment_text'])).toEqual(
+      stored.map((row) => guarded(row['comment_text'])),
+    )
+    for (const row of read) {
+      for (const value of Object.values(row)) expect(value).not.toMatch(/^[=+\-@\t\r\n]/)
+    }
+    expect(
+      read
+        .map((row) => row['last_updated'] ?? '')
+        .every((time) => time === '' || time.endsWith('Z')),
+    ).toBe(true)
+  })
+
+  test('the switch leaves texts as they are, an empty text differs from a null, and PostgreSQL reads it back', async () => {
+    const { out } = await exported({ formulas: true, byteOrderMark: false }, 'plain.csv')
+    const text = readFileSync(out, 'utf8')
+    expect(text.startsWith('organization_id,')).toBe(true)
+    const client = await live.database.pool.connect()
+    try {
+      await client.query('create temp table back (like collab.comments)')
+      const { from } = await import('pg-copy-streams')
+      const { pipeline } = await import('node:stream/promises')
+      const { Readable } = await import('node:stream')
+      await pipeline(
+        Readable.from([text]),
+        client.query(from('copy back from stdin with (format csv, header)')),
+      )
+      const { rows: differing } = await client.query(
+        `(select * from back except select * from collab.comments) union all (select * from collab.comments except select * from back)`,
+      )
+      expect(differing).toEqual([])
+      const { rows: empty } = await client.query(
+        `select count(*)::int as n from back where comment_text = ''`,
+      )
+      expect(empty[0].n).toBeGreaterThan(0)
+    } finally {
+      client.release(true)
+    }
+  })
+
+  test('numbers below zero are numbers, not formulas', async () => {
+    await live.database.pool.query(
+      `create view reporting.below_zero as select -1 as whole, -0.5::numeric as part, '-1'::text as text`,
+    )
+    try {
+      const { out } = await exported({ object: 'below_zero', byteOrderMark: false }, 'zero.csv')
+      expect(readFileSync(out, 'utf8')).toBe("whole,part,text\r\n-1,-0.5,'-1\r\n")
+    } finally {
+      await live.database.pool.query('drop view reporting.below_zero')
+    }
+  })
+})
+
+test('NDJSON has one object a row, numbers with every digit, and JSON as it is', async () => {
+  await live.database.pool.query(
+    `create view reporting.exact as select 9007199254740993 as big, 0.10::numeric as part, 'NaN'::numeric as odd,
+      '{"n": 12345678901234567890.10}'::jsonb as json, array['a', null, '"'] as list, true as yes, null::text as nothing,
+      timestamptz '2026-01-02 03:04:05.678901+02' as at, interval '1 day 2 hours' as span, date '2026-01-02' as day`,
+  )
+  try {
+    const { out } = await exported({ object: 'exact', format: 'ndjson' }, 'exact.ndjson')
+    expect(readFileSync(out, 'utf8')).toBe(
+      '{"big":9007199254740993,"part":0.10,"odd":"NaN","json":{"n": 12345678901234567890.10},"list":["a", null, "\\""],' +
+        '"yes":true,"nothing":null,"at":"2026-01-02T01:04:05.678901Z","span":"P1DT2H","day":"2026-01-02"}\n',
+    )
+  } finally {
+    await live.database.pool.query('drop view reporting.exact')
+  }
+  const { out } = await exported({ format: 'ndjson' }, 'comments.ndjson')
+  const read = readFileSync(out, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const stored = sorted(await rows(`select * from collab.comments ${BY_ID}`))
+  expect(sorted(read).map(({ raw }) => raw)).toEqual(stored.map(({ raw }) => raw))
+  expect(sorted(read).map((row) => row['comment_text'])).toEqual(
+    stored.map((row) => row['comment_text']),
+  )
+})
+
+describe('Parquet', () => {
+  test('another reader finds the same count, types, texts and times', async () => {
+    const { out } = await exported({ format: 'parquet' }, 'comments.parquet')
+    const file = await asyncBufferFromFile(out)
+    const { schema, num_rows: count } = await parquetMetadataAsync(file)
+    const type = (name: string) => {
+      const element = schema.find((each) => each.name === name)
+      return [element?.type, element?.converted_type ?? element?.logical_type?.type]
+    }
+    expect(type('comment_id')).toEqual(['INT64', undefined])
+    expect(type('comment_text')).toEqual(['BYTE_ARRAY', 'UTF8'])
+    expect(type('last_updated')).toEqual(['INT64', 'TIMESTAMP_MICROS'])
+    expect(type('raw')).toEqual(['BYTE_ARRAY', 'JSON'])
+    const read = sorted(
+      (await parquetReadObjects({
+        file,
+        parsers: {
+          timestampFromMicroseconds: (micros: bigint) => micros,
+          // Left to itself this reader takes a byte order mark at the begin of a text for none of it.
+          stringFromBytes: (bytes: Uint8Array) => asWritten.decode(bytes),
+        },
+      } as never)) as Record<string, unknown>[],
+    )
+    const stored = sorted(await rows(AS_TEXT))
+    expect(Number(count)).toBe(stored.length)
+    expect(read.map((row) => row['comment_text'] ?? null)).toEqual(
+      stored.map((row) => row['comment_text']),
+    )
+    expect(read.map((row) => String(row['first_seen_at']))).toEqual(
+      stored.map((row) => row['first_seen_micros']),
+    )
+    expect(read.map((row) => row['raw'])).toEqual(
+      stored.map((row) => JSON.parse(String(row['raw']))),
+    )
+  })
+
+  test('an export without rows is a file that can be read', async () => {
+    await live.database.pool.query(
+      'create view reporting.nothing as select 1 as n, now() as at where false',
+    )
+    try {
+      const { out, rows: count } = await exported(
+        { object: 'nothing', format: 'parquet' },
+        'none.parquet',
+      )
+      expect(count).toBe(0)
+      const file = await asyncBufferFromFile(out)
+      expect((await parquetMetadataAsync(file)).num_rows).toBe(0n)
+      expect(await parquetReadObjects({ file })).toEqual([])
+    } finally {
+      await live.database.pool.query('drop view reporting.nothing')
+    }
+  })
+})
+
+describe('what is exported', () => {
+  test('every table and view can be, in every format', async () => {
+    const objects = await rows(
+      `select format('%s.%s', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname in ('collab', 'reporting') and c.relkind in ('v', 'r')`,
+    )
+    expect(objects.length).toBeGreaterThan(10)
+    for (const { name } of objects) {
+      const counted = await rows(`select count(*)::int as n from ${name}`)
+      for (const format of ['csv', 'ndjson', 'parquet'] as const) {
+        const done = await exported({ object: name as string, format }, `each.${format}`)
+        expect(done.rows, `${name} as ${format}`).toBe(counted[0]?.['n'])
+      }
+    }
+  })
+
+  test('one organization alone', async () => {
+    const { out } = await exported(
+      { organizationId: first, object: 'users', format: 'ndjson' },
+      'one',
+    )
+    const ids = readFileSync(out, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).organization_id)
+    expect(new Set(ids)).toEqual(new Set([first]))
+  })
+
+  test('what changed since the export before, nothing missed', async () => {
+    const before = await exported({}, 'before.csv')
+    expect(before.nextSince.getTime()).toBeLessThanOrEqual(before.takenAt.getTime())
+    const since = new Date()
+    const { rows: none } = await exported({ since }, 'none.csv')
+    expect(none).toBe(0)
+    addComment(live.world, place, { text: 'changed since' })
+    await live.run()
+    const { out } = await exported({ since: before.nextSince, format: 'ndjson' }, 'since')
+    const texts = readFileSync(out, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).comment_text)
+    expect(texts).toContain('changed since')
+  })
+
+  test("while an item is in a worker's hands, the next export has to look from its begin on", async () => {
+    await live.database.pool.query(
+      `with run as (insert into sync.runs (trigger, status, started_at) values ('cli', 'running', now()) returning run_id)
+      insert into sync.run_items (run_id, kind, claimed_at) select run_id, 'sync-batch', '2026-01-01T00:00:00Z' from run`,
+    )
+    try {
+      expect((await exported({}, 'claimed')).nextSince.toISOString()).toBe(
+        '2026-01-01T00:00:00.000Z',
+      )
+    } finally {
+      await live.database.pool.query(`delete from sync.runs where status = 'running'`)
+    }
+  })
+
+  test('a picture of one moment: what is written meanwhile is not in it', async () => {
+    const [objects] = (await readExportObjects(live.database.pool)).filter(
+      ({ schema, name }) => schema === 'collab' && name === 'organizations',
+    )
+    if (objects === undefined) throw new Error('no collab.organizations')
+    const everything = { organizationId: null, since: null }
+    const before = await rows('select organization_id from collab.organizations')
+    const seen = await withSnapshot(live.database.pool, async (snapshot) => {
+      await live.database.pool.query(
+        `insert into collab_store.organizations (organization_id) values ('written meanwhile')`,
+      )
+      return snapshot.rows(objects, everything).toArray()
+    })
+    expect(seen.length).toBe(before.length)
+    expect((await rows('select organization_id from collab.organizations')).length).toBe(
+      before.length + 1,
+    )
+  })
+})
+
+describe('what cannot be exported is said, and leaves no file behind', () => {
+  test.each([
+    [
+      { object: 'collab.nothing' },
+      /There is no table or view "collab.nothing" to export\. There are: .*collab\.comments/,
+    ],
+    [{ object: 'sync.runs' }, /There is no table or view "sync.runs"/],
+    [{ object: 'collab_store.comments' }, /There is no table or view/],
+    [{ object: 'comments' }, 'is in two schemas: say collab.comments or reporting.comments.'],
+    [
+      { object: 'documents', since: new Date() },
+      '--since follows changed_at, which collab.documents does not have.',
+    ],
+    [{ organizationId: 'nowhere' }, 'There is no organization "nowhere" in the catalog.'],
+    [
+      { out: '/nonexistent/directory/file' },
+      'The file /nonexistent/directory/file cannot be written (ENOENT).',
+    ],
+  ])('%j', async (request, message) => {
+    const error = await exported(request, 'never').catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(UsageError)
+    expect((error as Error).message).toMatch(message)
+    expect(existsSync(join(directory, 'never'))).toBe(false)
+  })
+
+  test('an export that fails half-way leaves the file of before, and nothing else', async () => {
+    await live.database.pool.query(
+      'create view reporting.broken as select 1 / (5000 - n) as one from generate_series(1, 6000) n',
+    )
+    const out = join(directory, 'kept.csv')
+    writeFileSync(out, 'of before')
+    try {
+      await expect(exported({ object: 'broken' }, 'kept.csv')).rejects.toThrow('division by zero')
+      expect(readFileSync(out, 'utf8')).toBe('of before')
+      expect(readdirSync(directory).filter((name) => name.includes('partial'))).toEqual([])
+    } finally {
+      await live.database.pool.query('drop view reporting.broken')
+    }
+  })
+})

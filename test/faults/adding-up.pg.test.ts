@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startRun } from '../../src/sync/start-run.ts'
+import { stopRun } from '../../src/sync/stop-run.ts'
+import { startWorker } from '../../src/worker.ts'
+import { jobs } from '../../jobs/index.ts'
+import { expectTablesEqual } from '../helpers/expect-equal.ts'
+import { openLive, settled } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { until } from './servers.ts'
+
+let live: Live
+beforeEach(async () => {
+  live = await openLive('postgres')
+  await live.importCatalog()
+})
+afterEach(() => live?.close())
+
+test.each([
+  ['a scope more than planned', 'scopes_succeeded = scopes_succeeded + 1'],
+  [
+    'a scope that failed under succeeded',
+    'scopes_failed = 1, scopes_succeeded = scopes_succeeded - 1',
+  ],
+  ['a held scope under succeeded', 'scopes_held = 1, scopes_succeeded = scopes_succeeded - 1'],
+  [
+    'a skipped scope under succeeded',
+    'scopes_skipped = 1, scopes_succeeded = scopes_succeeded - 1',
+  ],
+  ['a record received that went nowhere', 'records_received = records_received + 1'],
+  ['a record counted twice', 'records_inserted = records_inserted + 1'],
+  ['an end without a time', 'finished_at = null'],
+  ['a time without an end', `status = 'running'`],
+  ['a problem under succeeded', `problem = 'something'`],
+])('a settled run with %s cannot be stored', async (_what, change) => {
+  const { run_id: runId } = await live.run()
+  await expect(
+    live.database.pool.query(`update sync.runs set ${change} where run_id = $1`, [runId]),
+  ).rejects.toThrow(/violates check constraint/)
+})
+
+test('each count of a run is the sum of its items, and what it wrote is there', async () => {
+  const run = await live.run()
+  const [stored] = await rowsOf(`select
+    (select count(*)::int from collab.comments) as comments, (select count(*)::int from collab.users) as users`)
+  expect(run['comments_written']).toBe(stored?.['comments'])
+  expect(run['users_written']).toBeGreaterThanOrEqual(Number(stored?.['users']))
+  expect(run['annotations_done']).toBe(live.world.totals().annotations)
+  expect(run['documents_done']).toBe(live.world.totals().documents)
+  expect(run['organizations_done']).toBe(live.world.totals().organizations)
+})
+
+test('a run that is cancelled in mid-run ends cancelled with the rest skipped, and stays so', async () => {
+  live.standIn.latencyMs = 150
+  const app = await live.openApp()
+  const worker = await startWorker(app, jobs, { keepsSchedule: false })
+  const runId = await begin(app)
+  await until('calls were made', () => live.standIn.calls.total > 40 || null)
+  expect(await stopRun(app.sync, runId, 'cancelled', 'A person cancelled it.')).toBe(true)
+  const run = await settled(live.database, runId)
+  expect(run).toMatchObject({ status: 'cancelled', problem: 'A person cancelled it.' })
+  expect(Number(run['scopes_skipped'])).toBeGreaterThan(0)
+  await sleep(500)
+  const calls = live.standIn.calls.total
+  await sleep(1000)
+  expect(live.standIn.calls.total).toBe(calls)
+  expect(await rowsOf('select * from sync.runs where run_id = $1', runId)).toEqual([run])
+  live.standIn.latencyMs = 0
+  const next = await begin(app)
+  expect(await settled(live.database, next)).toMatchObject({ status: 'succeeded' })
+  await worker.stop()
+  await expectTablesEqual(live.database, live.world)
+})
+
+test('a run that is cancelled before any worker took it up ends cancelled with all of it skipped', async () => {
+  const app = await live.openApp()
+  const runId = await begin(app, {
+    organizationIds: [...live.world.organizationIds()].slice(0, 1),
+  })
+  await stopRun(app.sync, runId, 'cancelled', 'A person cancelled it.')
+  expect(await settled(live.database, runId)).toMatchObject({ status: 'cancelled', calls: 0 })
+})
+
+async function begin(
+  app: Awaited<ReturnType<Live['openApp']>>,
+  scope: object = {},
+): Promise<string> {
+  const { runId, items } = await startRun(app.sync, { trigger: 'cli', scope, requestKey: null })
+  await app.deliver(items)
+  return runId
+}
+
+async function rowsOf(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
+  return (await live.database.pool.query(text, values)).rows
+}

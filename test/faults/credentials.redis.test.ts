@@ -1,0 +1,177 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestDatabase, urlWith } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { expectTablesEqual } from '../helpers/expect-equal.ts'
+import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
+import { randomPrefix, redisUrl } from '../helpers/redis.ts'
+import { buildWorker } from '../helpers/worker-process.ts'
+import type { WorkerBuild } from '../helpers/worker-process.ts'
+import { openRig } from './rig.ts'
+import type { Rig } from './rig.ts'
+import { openOwnRedis } from './servers.ts'
+
+const KEY = 'key-31d7c0ffee'
+const TOKENS = ['token-one-5ca1ab1e', 'token-two-5eedcafe', 'token-bad-0badf00d'] as const
+const WORLD = {
+  seed: 3,
+  organizations: 4,
+  documentsPerOrganization: 5,
+  annotationsPerDocument: 10,
+  commentsPerAnnotation: 3,
+  usersPerOrganization: 10,
+  groupsPerOrganization: 1,
+}
+
+let build: WorkerBuild
+beforeAll(() => {
+  build = buildWorker()
+})
+afterAll(() => build?.remove())
+
+describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
+  let database: TestDatabase
+  let rig: Rig
+  let directory: string
+  let tokenFile: string
+  let environment: Record<string, string>
+  const prefix = randomPrefix()
+
+  beforeEach(async (context) => {
+    if (isMissing(queue)) return context.skip()
+    database = await createTestDatabase()
+    const onRedis = queue === 'redis' ? { redisUrl: redisUrl() as string, queuePrefix: prefix } : {}
+    rig = await openRig(
+      { databaseUrl: database.url, ...onRedis },
+      { world: WORLD, standIn: { apiKey: KEY, authToken: TOKENS[0], latencyMs: 30 } },
+    )
+    directory = mkdtempSync(join(tmpdir(), 'collab-sync-token-'))
+    tokenFile = join(directory, 'token')
+    writeFileSync(tokenFile, `${TOKENS[0]}\n`)
+    const { COLLAB_AUTH_TOKEN: _, ...others } = rig.environment
+    environment = { ...others, COLLAB_AUTH_TOKEN_FILE: tokenFile, LOG_LEVEL: 'trace' }
+  })
+  afterEach(async () => {
+    await rig?.close()
+    await database?.drop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  test('a token that is changed in mid-run, its file with it, is taken up: the run succeeds', async () => {
+    const runId = await rig.startRun()
+    const worker = await build.start(environment)
+    await rig.callsReach(60)
+    writeFileSync(tokenFile, TOKENS[1])
+    rig.standIn.authToken = TOKENS[1]
+    expect(await rig.settled(runId, 30_000)).toMatchObject({ status: 'succeeded' })
+    expect(await worker.stop()).toBe(0)
+    await expectTablesEqual(rig.database, rig.world)
+    expect(rig.standIn.calls.log.some(({ status }) => status === 401)).toBe(true)
+    await expectNoSecret(worker.stderr())
+  })
+
+  test('a token that is refused for good ends the run within a handful of calls, with one clear sentence, and the next run starts afresh', async () => {
+    writeFileSync(tokenFile, TOKENS[2])
+    // An answer at once is the hardest: the word of the first one has to be quicker than the calls after it.
+    rig.standIn.latencyMs = 0
+    const startedAt = performance.now()
+    const runId = await rig.startRun()
+    const worker = await build.start(environment)
+    const run = await rig.settled(runId, 30_000)
+    expect(performance.now() - startedAt).toBeLessThan(30_000)
+    expect(run).toMatchObject({ status: 'failed' })
+    expect(run['problem']).toMatch(/401/)
+    // Those in flight when the first one is refused, and no more: far below the 60 that are allowed.
+    expect(rig.standIn.calls.total).toBeLessThanOrEqual(32)
+    await expectNoSecret(worker.stderr() + JSON.stringify(run))
+
+    writeFileSync(tokenFile, TOKENS[0])
+    const next = await rig.startRun()
+    expect(await rig.settled(next, 30_000)).toMatchObject({ status: 'succeeded' })
+    await worker.stop()
+    await expectTablesEqual(rig.database, rig.world)
+  })
+
+  test('a service that sends key and token back in its errors does not get them into a table or a log', async () => {
+    rig.standIn.setFaults([
+      {
+        kind: 'custom',
+        rate: 0.2,
+        respond: (_request, response) => {
+          response.writeHead(400, { 'content-type': 'application/json' })
+          const message = `refused ${KEY} and ${TOKENS[0]}`
+          response.end(JSON.stringify({ error: { message, status: `CODE_${TOKENS[0]}` } }))
+        },
+      },
+    ])
+    const runId = await rig.startRun()
+    const worker = await build.start(environment)
+    const run = await rig.settled(runId, 30_000)
+    expect(run).toMatchObject({ status: 'partial' })
+    await worker.stop()
+    await expectNoSecret(worker.stderr() + JSON.stringify(run))
+  })
+
+  /** Neither in what was written to stderr, nor in any table of the database, nor in any key of the queue. */
+  async function expectNoSecret(told: string): Promise<void> {
+    const dump =
+      told + (await everyRow(database)) + (await everyKey(queue === 'redis' ? prefix : null))
+    expect(dump.length).toBeGreaterThan(10_000)
+    for (const secret of [KEY, ...TOKENS]) expect(dump).not.toContain(secret)
+  }
+})
+
+test('passwords of addresses are in no error and no log, also where the servers refuse them', async (context) => {
+  if (redisUrl() === undefined) return context.skip()
+  const database = await createTestDatabase()
+  const redis = await openOwnRedis({ password: 'right-password' })
+  const rig = await openRig({ databaseUrl: database.url }, { world: WORLD })
+  const told: string[] = []
+  const refused = async (settings: Record<string, string>) => {
+    try {
+      const worker = await build.start({ ...rig.environment, ...settings, LOG_LEVEL: 'trace' })
+      await worker.stop()
+      told.push(worker.stderr())
+    } catch (error) {
+      told.push((error as Error).message)
+    }
+  }
+  await refused({ REDIS_URL: redis.url.replace('right-password', 'hunter2-redis') })
+  await refused({
+    DATABASE_URL: urlWith(database.url, { username: 'nobody_here', password: 'hunter2-postgres' }),
+  })
+  await redis.close()
+  await rig.close()
+  await database.drop()
+  expect(told.join('')).toMatch(/WRONGPASS|invalid username-password/)
+  expect(told.join('')).toMatch(/nobody_here|refuses the user|authentication/)
+  expect(told.join('')).not.toMatch(/hunter2/)
+}, 60_000)
+
+async function everyRow({ pool }: TestDatabase): Promise<string> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+    where schemaname not in ('pg_catalog', 'information_schema')`,
+  )
+  const texts = []
+  for (const { name } of rows) {
+    const dump = await pool.query(`select string_agg(t::text, E'\\n') as text from ${name} t`)
+    texts.push(`${name}: ${dump.rows[0].text ?? ''}`)
+  }
+  return texts.join('\n')
+}
+
+async function everyKey(prefix: string | null): Promise<string> {
+  if (prefix === null) return ''
+  const redis = new Redis(redisUrl() as string)
+  const texts = []
+  for (const key of await redis.keys(`${prefix}:*`)) {
+    // DUMP holds short texts as they are, whatever the type of the key.
+    texts.push(key, (await redis.dumpBuffer(key))?.toString('latin1') ?? '')
+  }
+  redis.disconnect()
+  return texts.join('\n')
+}

@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { expectTablesEqual } from '../helpers/expect-equal.ts'
+import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
+import { randomPrefix, redisUrl } from '../helpers/redis.ts'
+import { buildWorker } from '../helpers/worker-process.ts'
+import type { WorkerBuild } from '../helpers/worker-process.ts'
+import { callsNeeded, openRig } from './rig.ts'
+import type { Rig } from './rig.ts'
+
+/** 600 annotations, in more batches than one worker has in hand. */
+const WORLD = {
+  seed: 5,
+  organizations: 8,
+  documentsPerOrganization: 3,
+  annotationsPerDocument: 25,
+  commentsPerAnnotation: 3,
+  usersPerOrganization: 10,
+  groupsPerOrganization: 1,
+}
+
+let build: WorkerBuild
+beforeAll(() => {
+  build = buildWorker()
+})
+afterAll(() => build?.remove())
+
+describe.each(QUEUE_KINDS)('death of workers, with the queue on %s', (queue) => {
+  let database: TestDatabase
+  let rig: Rig
+
+  beforeEach(async (context) => {
+    if (isMissing(queue)) return context.skip()
+    database = await createTestDatabase()
+    const onRedis =
+      queue === 'redis' ? { redisUrl: redisUrl() as string, queuePrefix: randomPrefix() } : {}
+    rig = await openRig(
+      { databaseUrl: database.url, ...onRedis },
+      { world: WORLD, standIn: { latencyMs: 80 } },
+    )
+  })
+  afterEach(async () => {
+    await rig?.close()
+    await database?.drop()
+  })
+
+  test('three workers are killed in mid-run, the fourth ends it: tables equal, little asked twice, no version made twice', async () => {
+    const needed = callsNeeded(rig.world)
+    const runId = await rig.startRun()
+    for (let kills = 0; kills < 3; kills++) {
+      const before = rig.standIn.calls.total
+      const worker = await build.start(rig.environment)
+      await rig.callsReach(before + 130)
+      await worker.kill()
+    }
+    const startedAt = performance.now()
+    const worker = await build.start(rig.environment)
+    const run = await rig.settled(runId, 60_000)
+    expect(performance.now() - startedAt).toBeLessThan(60_000)
+    expect(run).toMatchObject({ status: 'succeeded', scopes_planned: needed })
+    await expectTablesEqual(rig.database, rig.world)
+    expect(rig.standIn.calls.total).toBeLessThan(1.6 * needed)
+    const versions = await rig.database.pool.query(
+      'select count(*)::int as n from collab.comment_versions where version > 1',
+    )
+    expect(versions.rows).toEqual([{ n: 0 }])
+    expect(await worker.stop()).toBe(0)
+    const workers = await rig.database.pool.query(
+      "select count(*)::int as n from sync.workers where heartbeat_at > now() - interval '1 second'",
+    )
+    expect(workers.rows).toEqual([{ n: 0 }])
+  }, 120_000)
+})

@@ -1,0 +1,67 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { startRun } from '../../src/sync/start-run.ts'
+import { startWorker } from '../../src/worker.ts'
+import { jobs } from '../../jobs/index.ts'
+import { QUEUE_KINDS, isMissing, openLive, settled } from '../helpers/live.ts'
+import type { Live, RunRow } from '../helpers/live.ts'
+
+describe.each(QUEUE_KINDS)('the pace of all workers together, with the queue on %s', (queue) => {
+  let live: Live | undefined
+  afterEach(() => live?.close())
+
+  test('three workers with a limit of 40 calls a second keep it in every second, and use it', async (context) => {
+    if (isMissing(queue)) return context.skip()
+    live = await openLive(queue, {
+      world: { organizations: 12, documentsPerOrganization: 4, annotationsPerDocument: 6 },
+      settings: { SYNC_RATE_LIMIT: '40' },
+    })
+    await live.importCatalog()
+    const run = await runOnWorkers(live, 3)
+    expect(run).toMatchObject({ status: 'succeeded', calls: live.standIn.calls.total })
+    expect(live.standIn.calls.maxInOneSecond).toBeLessThanOrEqual(48)
+    expect(live.standIn.calls.meanPerSecond()).toBeGreaterThan(30)
+  }, 60_000)
+
+  test('one 429 with Retry-After pauses every worker, not one call', async (context) => {
+    if (isMissing(queue)) return context.skip()
+    live = await openLive(queue, {
+      world: { organizations: 12, documentsPerOrganization: 4, annotationsPerDocument: 6 },
+      standIn: { latencyMs: 60 },
+    })
+    await live.importCatalog()
+    live.standIn.setFaults([
+      {
+        kind: 'too-many-requests',
+        retryAfterSeconds: 4,
+        times: 1,
+        match: { operation: 'comments' },
+      },
+    ])
+    await runOnWorkers(live, 3)
+    const { log } = live.standIn.calls
+    const refused = log.find(({ status }) => status === 429)
+    expect(refused).toBeDefined()
+    // Processes hear of it within a second; the last of the four seconds are quiet for all of them.
+    const quiet = log.filter(
+      ({ atMs }) => atMs > (refused?.atMs ?? 0) + 2000 && atMs < (refused?.atMs ?? 0) + 3800,
+    )
+    expect(quiet).toEqual([])
+    expect(log.some(({ atMs }) => atMs > (refused?.atMs ?? 0) + 3800)).toBe(true)
+  }, 60_000)
+})
+
+async function runOnWorkers(live: Live, count: number): Promise<RunRow> {
+  const apps = []
+  for (let each = 0; each < count; each++) apps.push(await live.openApp())
+  const [first] = apps
+  if (first === undefined) throw new Error('no worker')
+  const workers = await Promise.all(
+    apps.map((app) => startWorker(app, jobs, { keepsSchedule: false })),
+  )
+  const request = { trigger: 'cli', scope: {}, requestKey: null } as const
+  const { runId, items } = await startRun(first.sync, request)
+  await first.deliver(items)
+  const run = await settled(live.database, runId)
+  await Promise.all(workers.map((worker) => worker.stop()))
+  return run
+}

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { places } from '../../src/demo/expected.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import { expectTablesEqual } from '../helpers/expect-equal.ts'
+import { QUEUE_KINDS, isMissing, openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+
+describe.each(QUEUE_KINDS)('what the service refuses, with the queue on %s', (queue) => {
+  let live: Live
+  let organizationId: string
+  let place: Place
+
+  beforeEach(async (context) => {
+    if (isMissing(queue)) return context.skip()
+    live = await openLive(queue, { world: { documentsPerOrganization: 12 } })
+    await live.importCatalog()
+    organizationId = [...live.world.organizationIds()][0] as string
+    place = [...places(live.world)].find((each) => each.organizationId !== organizationId) as Place
+  })
+  afterEach(() => live?.close())
+
+  test('one organization refused for users and one annotation refused leave everything else in, and are made whole by themselves', async () => {
+    live.standIn.setFaults([
+      { kind: 'forbidden', match: { operation: 'users', organizationId } },
+      { kind: 'bad-request', match: { operation: 'comments', ...place } },
+    ])
+    const run = await live.run()
+    expect(run.status).toBe('partial')
+    const failures = await rowsOf('select * from sync.failures where run_id = $1', run.run_id)
+    expect(failures).toHaveLength(Number(run['failures']))
+    const ofUsers = failures.filter(({ operation }) => operation === 'users')
+    expect(ofUsers).not.toEqual([])
+    for (const failure of ofUsers) {
+      // One that was not asked any more tells what the ones before it were told.
+      expect(failure).toMatchObject({ organization_id: organizationId, http_status: 403 })
+      expect(failure['error_status']).toMatch(/^(PERMISSION_DENIED|breaker_open)$/)
+    }
+    expect(ofUsers.some((failure) => failure['error_status'] === 'PERMISSION_DENIED')).toBe(true)
+    expect(failures.filter(({ operation }) => operation === 'comments')).toMatchObject([
+      {
+        organization_id: place.organizationId,
+        document_id: place.documentId,
+        annotation_id: place.annotationId,
+        http_status: 400,
+        error_status: 'INVALID_ARGUMENT',
+      },
+    ])
+    const tries = live.standIn.calls.log.filter(
+      ({ data }) =>
+        data !== null &&
+        'annotationId' in data &&
+        JSON.stringify([data.organizationId, data.documentId, data.annotationId]) ===
+          JSON.stringify([place.organizationId, place.documentId, place.annotationId]),
+    )
+    expect(tries.length).toBeLessThanOrEqual(2)
+    await expectCommentsIn(organizationId)
+    expect(run['problem']).toMatch(/403/)
+    expect(run['problem']).toMatch(/400/)
+
+    live.standIn.setFaults([])
+    const before = live.standIn.calls.total
+    const again = await live.run({ failedOf: run.run_id })
+    expect(again).toMatchObject({ status: 'succeeded', scopes_planned: failures.length })
+    expect(live.standIn.calls.total - before).toBe(failures.length)
+    await expectTablesEqual(live.database, live.world)
+  })
+
+  test('an operation refused everywhere does not stop the other, and is told as one problem with its likely cause', async () => {
+    live.standIn.setFaults([{ kind: 'forbidden', match: { operation: 'users' } }])
+    const run = await live.run()
+    expect(run.status).toBe('partial')
+    expect(run['problem']).toMatch(/Get Users is for client SDK v3 or earlier/)
+    const stored = await rowsOf('select count(*)::int as n from collab.comments')
+    let served = 0
+    for (const each of places(live.world)) served += live.world.comments(each)?.length ?? 0
+    expect(stored).toEqual([{ n: served }])
+  })
+
+  async function expectCommentsIn(id: string): Promise<void> {
+    let served = 0
+    for (const each of places(live.world)) {
+      if (each.organizationId === id) served += live.world.comments(each)?.length ?? 0
+    }
+    const stored = await rowsOf(
+      'select count(*)::int as n from collab.comments where organization_id = $1',
+      id,
+    )
+    expect(stored).toEqual([{ n: served }])
+  }
+
+  async function rowsOf(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
+    return (await live.database.pool.query(text, values)).rows
+  }
+})

@@ -1,0 +1,100 @@
+import { importCatalog } from '../../src/catalog/import.ts'
+import { openDatabase } from '../../src/database/pool.ts'
+import { catalogLines } from '../../src/demo/catalog-lines.ts'
+import type { WorldOptions } from '../../src/demo/layout.ts'
+import { startStandIn } from '../../src/demo/stand-in.ts'
+import type { StandIn, StandInOptions } from '../../src/demo/stand-in.ts'
+import { createWorld } from '../../src/demo/world.ts'
+import type { World } from '../../src/demo/world.ts'
+import { createLog } from '../../src/log.ts'
+import { itemDelivery } from '../../src/queue/deliveries.ts'
+import { migrateQueue } from '../../src/queue/backend.ts'
+import type { QueuePlace } from '../../src/queue/backend.ts'
+import { openQueue } from '../../src/queue/queue.ts'
+import { parseScope } from '../../src/scope.ts'
+import { startRun } from '../../src/sync/start-run.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { settled } from '../helpers/live.ts'
+import type { RunRow } from '../helpers/live.ts'
+import { until } from './servers.ts'
+
+/** A stand-in and a database for workers that are processes of their own. */
+export interface Rig {
+  readonly world: World
+  readonly standIn: StandIn
+  readonly database: TestDatabase
+  /** The environment of its workers. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Hands a full run to the queue; its id. */
+  startRun(): Promise<string>
+  /** Resolves when the service has seen so many calls since the rig was opened. */
+  callsReach(count: number): Promise<void>
+  /** Waits for the run's end; its row. */
+  settled(runId: string, timeoutMs: number): Promise<RunRow>
+  close(): Promise<void>
+}
+
+/** Opens a rig on a migrated database. @param place.redisUrl the queue is in Redis; else in the database */
+export async function openRig(
+  place: { databaseUrl: string; redisUrl?: string; queuePrefix?: string },
+  options: { world: WorldOptions; standIn?: Partial<StandInOptions> },
+): Promise<Rig> {
+  const world = createWorld(options.world)
+  const standIn = await startStandIn({ world, ...options.standIn })
+  const pool = openDatabase(place.databaseUrl, { max: 4 })
+  const database = { url: place.databaseUrl, pool, drop: async () => {} }
+  await importCatalog(
+    pool,
+    {
+      name: 'world',
+      unit: 'line',
+      async *lines() {
+        let number = 0
+        for (const line of catalogLines(world)) yield { number: ++number, line }
+      },
+    },
+    { prune: false },
+  )
+  const prefix = place.queuePrefix ?? 'bull'
+  const queuePlace: QueuePlace =
+    place.redisUrl === undefined
+      ? { kind: 'postgres', url: place.databaseUrl }
+      : { kind: 'redis', url: place.redisUrl, prefix }
+  await migrateQueue(queuePlace)
+  return {
+    world,
+    standIn,
+    database,
+    environment: {
+      COLLAB_API_URL: standIn.url,
+      COLLAB_API_KEY: standIn.apiKey,
+      COLLAB_AUTH_TOKEN: standIn.authToken,
+      DATABASE_URL: place.databaseUrl,
+      QUEUE_PREFIX: prefix,
+      LOG_LEVEL: 'debug',
+      ...(place.redisUrl === undefined ? {} : { REDIS_URL: place.redisUrl }),
+    },
+    async startRun() {
+      const context = { database: pool, operations: ['users', 'comments'] } as const
+      const request = { trigger: 'cli', scope: parseScope({}), requestKey: null } as const
+      const { runId, items } = await startRun(context, request)
+      const queue = await openQueue(queuePlace, createLog('silent'))
+      await queue.deliver(items.map(itemDelivery))
+      await queue.close()
+      return runId
+    },
+    async callsReach(count) {
+      await until(`the service saw ${count} calls`, () => standIn.calls.total >= count || null)
+    },
+    settled: (runId, timeoutMs) => settled(database, runId, timeoutMs),
+    async close() {
+      await standIn.close()
+      await pool.end()
+    },
+  }
+}
+
+/** Calls that a full run over an unbroken service makes: each line of its catalog is one scope. */
+export function callsNeeded(world: World): number {
+  return [...catalogLines(world)].length
+}

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { migrate } from '../../src/database/migrate.ts'
+import { expectTablesEqual } from '../helpers/expect-equal.ts'
+import { redisUrl } from '../helpers/redis.ts'
+import { buildWorker } from '../helpers/worker-process.ts'
+import type { WorkerBuild } from '../helpers/worker-process.ts'
+import { callsNeeded, openRig } from './rig.ts'
+import type { Rig } from './rig.ts'
+import { openOwnPostgres, openOwnRedis } from './servers.ts'
+import type { OwnPostgres, OwnRedis } from './servers.ts'
+
+const WORLD = {
+  seed: 6,
+  organizations: 10,
+  documentsPerOrganization: 3,
+  annotationsPerDocument: 12,
+  commentsPerAnnotation: 3,
+  usersPerOrganization: 10,
+  groupsPerOrganization: 1,
+}
+
+let build: WorkerBuild
+let postgres: OwnPostgres
+let redis: OwnRedis
+let rig: Rig
+
+beforeAll(async () => {
+  build = buildWorker()
+  postgres = await openOwnPostgres()
+  await migrate(postgres.url)
+  if (redisUrl() !== undefined) redis = await openOwnRedis()
+})
+afterAll(async () => {
+  build?.remove()
+  await redis?.close()
+  await postgres?.close()
+})
+afterEach(async () => {
+  build.killAll()
+  await rig?.close()
+})
+
+/** What happens to the servers once a third of the calls is made; all is back when it resolves. */
+type Calamity = () => Promise<void>
+
+const calamities: [what: string, calamity: Calamity][] = [
+  ['Redis is flushed', async () => void (await redis.command('flushall'))],
+  [
+    'Redis is killed and comes back empty',
+    async () => {
+      await redis.kill()
+      await sleep(2000)
+      await redis.start()
+    },
+  ],
+  [
+    'PostgreSQL is killed and comes back',
+    async () => {
+      await postgres.kill()
+      await sleep(1000)
+      await postgres.start()
+    },
+  ],
+  [
+    'both are away for a while, and Redis comes back empty',
+    async () => {
+      await Promise.all([redis.kill(), postgres.kill()])
+      await sleep(12_000)
+      await Promise.all([redis.start(), postgres.start()])
+    },
+  ],
+]
+
+describe.skipIf(redisUrl() === undefined)('with the queue on Redis', () => {
+  test.each(calamities)(
+    '%s in mid-run, and the run goes on by itself to the same end',
+    async (_what, calamity) => {
+      await expectSameEnd(calamity, redis.url)
+    },
+    120_000,
+  )
+})
+
+describe('with the queue on PostgreSQL', () => {
+  test('PostgreSQL is killed and away for a while in mid-run, and the run goes on by itself to the same end', async () => {
+    await expectSameEnd(async () => {
+      await postgres.kill()
+      await sleep(8000)
+      await postgres.start()
+    }, undefined)
+  }, 120_000)
+})
+
+async function expectSameEnd(calamity: Calamity, queueUrl: string | undefined): Promise<void> {
+  const place = {
+    databaseUrl: postgres.url,
+    ...(queueUrl === undefined ? {} : { redisUrl: queueUrl }),
+  }
+  rig = await openRig(place, { world: WORLD, standIn: { latencyMs: 120 } })
+  const needed = callsNeeded(rig.world)
+  const runId = await rig.startRun()
+  const worker = await build.start(rig.environment)
+  await rig.callsReach(Math.round(needed / 3))
+  await calamity()
+  const run = await rig.settled(runId, 90_000)
+  expect(run).toMatchObject({ status: 'succeeded', scopes_planned: needed })
+  await expectTablesEqual(rig.database, rig.world)
+  expect(rig.standIn.calls.total).toBeLessThan(1.6 * needed)
+  expect(await worker.stop()).toBe(0)
+}

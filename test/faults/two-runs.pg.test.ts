@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { deleteComment, edit, removeUser, restoreComment } from '../../src/demo/changes.ts'
+import { places } from '../../src/demo/expected.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import { startRun } from '../../src/sync/start-run.ts'
+import { startWorker } from '../../src/worker.ts'
+import { jobs } from '../../jobs/index.ts'
+import { expectTablesEqual } from '../helpers/expect-equal.ts'
+import { openLive, settled } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { until } from './servers.ts'
+
+let live: Live
+beforeEach(async () => {
+  live = await openLive('postgres')
+  await live.importCatalog()
+})
+afterEach(() => live?.close())
+
+test('an answer asked for before a change never overwrites one asked for after it, whichever run came first', async () => {
+  await live.run()
+  const place = placeWithComments()
+  const [comment] = live.world.comments(place) ?? []
+  const id = comment?.commentId ?? 0
+  edit(live.world, place, id, { text: 'before the change' })
+  await expectBothRight(place, () => {
+    edit(live.world, place, id, { text: 'after the change' })
+  })
+})
+
+test('an answer that was compared with what is stored no more is not taken for unchanged', async () => {
+  await live.run()
+  const place = placeWithComments()
+  const [comment] = live.world.comments(place) ?? []
+  const id = comment?.commentId ?? 0
+  await expectBothRight(
+    place,
+    () => {
+      deleteComment(live.world, place, id)
+    },
+    () => {
+      restoreComment(live.world, place, id)
+    },
+  )
+})
+
+test('with slow answers and changes in between, both succeed, the tables are equal, and no unchanged comment has a second version', async () => {
+  live.standIn.latencyMs = 100
+  live.standIn.latencyJitterMs = 400
+  const apps = [await live.openApp(), await live.openApp()]
+  const workers = await Promise.all(
+    apps.map((app) => startWorker(app, jobs, { keepsSchedule: false })),
+  )
+  const runs = await Promise.all(apps.map((app) => begin(app)))
+  const changed = new Set<string>()
+  for (const place of [...places(live.world)].slice(0, 20)) {
+    const [comment] = live.world.comments(place) ?? []
+    if (comment === undefined) continue
+    await sleep(100)
+    edit(live.world, place, comment.commentId, { text: 'changed meanwhile' })
+    changed.add(
+      JSON.stringify([
+        place.organizationId,
+        place.documentId,
+        place.annotationId,
+        comment.commentId,
+      ]),
+    )
+  }
+  for (const runId of runs) {
+    expect(await settled(live.database, runId)).toMatchObject({ status: 'succeeded' })
+  }
+  await Promise.all(workers.map((worker) => worker.stop()))
+  live.standIn.latencyMs = live.standIn.latencyJitterMs = 0
+  expect(await live.run()).toMatchObject({ status: 'succeeded' })
+  await expectTablesEqual(live.database, live.world)
+  await expectVersionsSound()
+  const twice = await rowsOf(
+    'select distinct organization_id, document_id, annotation_id, comment_id from collab.comment_versions where version > 1',
+  )
+  for (const row of twice) {
+    expect(changed).toContain(JSON.stringify(Object.values(row)))
+  }
+}, 60_000)
+
+test('versions and memberships stay in order when the clock is set back between two runs', async () => {
+  await live.run()
+  // As if all that is stored had been written by a clock that was an hour ahead.
+  await live.database.pool.query(
+    `update collab_store.comments set version_at = version_at + interval '1 hour'`,
+  )
+  await live.database.pool.query(
+    `update collab_store.document_users set joined_at = joined_at + interval '1 hour'`,
+  )
+  const place = placeWithComments()
+  const [first, second] = live.world.comments(place) ?? []
+  edit(live.world, place, first?.commentId ?? 0, { text: 'edited' })
+  deleteComment(live.world, place, second?.commentId ?? 0)
+  const organizationId = place.organizationId
+  const [user] = live.world.documentUsers(organizationId, place.documentId) ?? []
+  removeUser(live.world, organizationId, user?.userId ?? '')
+  expect(await live.run()).toMatchObject({ status: 'succeeded' })
+  await expectTablesEqual(live.database, live.world)
+  await expectVersionsSound()
+  expect(
+    await rowsOf('select * from collab_store.document_users where removed_at < joined_at'),
+  ).toEqual([])
+})
+
+/**
+ * Two runs ask for one annotation. The one that took it up last gets the answer that is true now, but gets it late; the
+ * other one gets what is true after `change`, and stores it first. Both succeed, and the tables are right.
+ */
+async function expectBothRight(
+  place: Place,
+  change: () => void,
+  afterwards: () => void = () => {},
+): Promise<void> {
+  const early = answerNow(place)
+  const [changed, late] = [latch(), latch()]
+  let asked = 0
+  live.standIn.setFaults([
+    {
+      kind: 'custom',
+      match: { operation: 'comments', ...place },
+      times: 2,
+      respond: (_request, response) => {
+        asked += 1
+        if (asked === 1) void changed.opened.then(() => response.end(answerNow(place)))
+        else void late.opened.then(() => response.end(early))
+      },
+    },
+  ])
+  const [one, two] = [await live.openApp(), await live.openApp()]
+  const first = await begin(one, scopeOf(place))
+  const workerOne = await startWorker(one, jobs, { keepsSchedule: false })
+  await until('the first run asked', () => asked >= 1 || null)
+  const second = await begin(two, scopeOf(place))
+  const workerTwo = await startWorker(two, jobs, { keepsSchedule: false })
+  await until('the second run asked', () => asked >= 2 || null)
+  change()
+  changed.open()
+  expect(await settled(live.database, first)).toMatchObject({ status: 'succeeded' })
+  afterwards()
+  late.open()
+  expect(await settled(live.database, second)).toMatchObject({ status: 'succeeded' })
+  await Promise.all([workerOne.stop(), workerTwo.stop()])
+  await expectTablesEqual(live.database, live.world)
+  await expectVersionsSound()
+}
+
+function answerNow(place: Place): string {
+  const data = live.world.comments(place)
+  return JSON.stringify({ result: { status: 'success', message: 'm', data } })
+}
+
+function latch() {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { opened, open: () => open() }
+}
+
+async function begin(
+  app: Awaited<ReturnType<Live['openApp']>>,
+  scope: object = {},
+): Promise<string> {
+  const { runId, items } = await startRun(app.sync, { trigger: 'cli', scope, requestKey: null })
+  await app.deliver(items)
+  return runId
+}
+
+function scopeOf({ organizationId, documentId, annotationId }: Place) {
+  const operations: ['comments'] = ['comments']
+  return { organizationIds: [organizationId], documentId, annotationId, operations }
+}
+
+function placeWithComments(): Place {
+  for (const place of places(live.world)) {
+    if ((live.world.comments(place)?.length ?? 0) >= 3) return place
+  }
+  throw new Error('no such annotation')
+}
+
+/** Versions of each comment count from 1 and follow each other without gap or overlap. */
+async function expectVersionsSound(): Promise<void> {
+  const unsound = await rowsOf(
+    `select * from (
+      select *, row_number() over of_comment as place, lead(valid_from) over of_comment as next_from
+      from collab.comment_versions
+      window of_comment as (partition by organization_id, document_id, annotation_id, comment_id order by version)
+    ) v where version <> place or valid_to is distinct from next_from or valid_to < valid_from`,
+  )
+  expect(unsound).toEqual([])
+}
+
+async function rowsOf(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
+  return (await live.database.pool.query(text, values)).rows
+}

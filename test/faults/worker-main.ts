@@ -1,0 +1,22 @@
+import { jobs } from '../../jobs/index.ts'
+import { openApp } from '../../src/app.ts'
+import { requireRedis } from '../../src/queue/redis-once.ts'
+import { createLog } from '../../src/log.ts'
+import { readSettings } from '../../src/settings/settings.ts'
+import { openStore } from '../../src/store.ts'
+import { startWorker } from '../../src/worker.ts'
+
+/** A worker as a process of its own, for tests that kill it; see `test/helpers/worker-process.ts`. */
+const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
+const log = createLog(settings.logLevel)
+const store = await openStore(settings, { log, applicationName: 'worker' })
+await requireRedis(store.queuePlace)
+const app = await openApp(settings, store, log)
+const worker = await startWorker(app, jobs, { keepsSchedule: false })
+process.once('SIGTERM', () => {
+  void worker
+    .stop()
+    .then(() => app.close())
+    .then(() => store.close())
+})
+process.stdout.write('working\n')

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { migrate } from '../../src/database/migrate.ts'
+import { openDatabase } from '../../src/database/pool.ts'
+import type { Database } from '../../src/database/pool.ts'
+
+export interface TestDatabase {
+  url: string
+  /** Opened as the program opens it. */
+  pool: Database
+  /** Closes the pool and drops the database, whoever is still connected. */
+  drop(): Promise<void>
+}
+
+/** A migrated, empty database of its own: a copy of the run's template. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  return createDatabase(async (server, name) => {
+    const template = inject('templateDatabase')
+    await ensureTemplate(server, template)
+    await server.query(`create database ${name} template ${template}`)
+  })
+}
+
+/** A database without any of our tables. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  return createDatabase(async (server, name) => {
+    await server.query(`create database ${name} template template0`)
+  })
+}
+
+/** Runs statements as the server's superuser, outside of any test database. */
+export async function onServer<T>(work: (server: pg.Client) => Promise<T>): Promise<T> {
+  const server = new pg.Client(inject('postgresUrl'))
+  await server.connect()
+  try {
+    return await work(server)
+  } finally {
+    await server.end()
+  }
+}
+
+/** The URL with other members, such as a user and password of the test's own. */
+export function urlWith(
+  url: string,
+  parts: { username?: string; password?: string; database?: string; port?: number },
+): string {
+  const changed = new URL(url)
+  if (parts.username !== undefined) changed.username = parts.username
+  if (parts.password !== undefined) changed.password = parts.password
+  if (parts.database !== undefined) changed.pathname = parts.database
+  if (parts.port !== undefined) changed.port = String(parts.port)
+  return changed.href
+}
+
+async function createDatabase(
+  create: (server: pg.Client, name: string) => Promise<void>,
+): Promise<TestDatabase> {
+  const name = `cs_test_${Date.now()}_${randomBytes(5).toString('hex')}`
+  await onServer(async (server) => {
+    // PostgreSQL refuses to copy a template twice at a time, and only one may make ours.
+    await server.query(`select pg_advisory_lock(hashtext('cs_test'))`)
+    await create(server, name)
+  })
+  const url = urlWith(inject('postgresUrl'), { database: name })
+  const pool = openDatabase(url, { applicationName: 'test' })
+  return {
+    url,
+    pool,
+    async drop() {
+      await pool.end()
+      await onServer((server) => server.query(`drop database if exists ${name} with (force)`))
+    },
+  }
+}
+
+async function ensureTemplate(server: pg.Client, template: string): Promise<void> {
+  const { rowCount } = await server.query('select from pg_database where datname = $1', [template])
+  if (rowCount === 1) return
+  await server.query(`create database ${template}`)
+  try {
+    await migrate(urlWith(inject('postgresUrl'), { database: template }))
+  } catch (error) {
+    await server.query(`drop database ${template} with (force)`)
+    throw error
+  }
+}

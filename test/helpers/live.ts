@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openApp } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
+import { importCatalog } from '../../src/catalog/import.ts'
+import type { CatalogSource } from '../../src/catalog/source.ts'
+import { openDatabase } from '../../src/database/pool.ts'
+import { catalogLines } from '../../src/demo/catalog-lines.ts'
+import { startStandIn } from '../../src/demo/stand-in.ts'
+import type { StandIn, StandInOptions } from '../../src/demo/stand-in.ts'
+import { createWorld } from '../../src/demo/world.ts'
+import type { World } from '../../src/demo/world.ts'
+import type { WorldOptions } from '../../src/demo/layout.ts'
+import { createLog } from '../../src/log.ts'
+import { parseScope } from '../../src/scope.ts'
+import { readSettings } from '../../src/settings/settings.ts'
+import type { Store } from '../../src/store.ts'
+import { startRun } from '../../src/sync/start-run.ts'
+import type { Trigger } from '../../src/database/runs.ts'
+import { startWorker } from '../../src/worker.ts'
+import { jobs } from '../../jobs/index.ts'
+import { createTestDatabase } from './database.ts'
+import type { TestDatabase } from './database.ts'
+import { randomPrefix, redisUrl } from './redis.ts'
+
+export type QueueKind = 'redis' | 'postgres'
+
+/** The queue backends there are here; without Redis its tests are skipped by name (global-setup tells). */
+export const QUEUE_KINDS: readonly QueueKind[] = ['postgres', 'redis']
+
+export function isMissing(kind: QueueKind): boolean {
+  return kind === 'redis' && redisUrl() === undefined
+}
+
+/** A stand-in with its world, a database with its catalog, and the program on top of both, in this process. */
+export interface Live {
+  readonly world: World
+  readonly standIn: StandIn
+  readonly database: TestDatabase
+  /** Another process's worth of the program, over the same database and queue. */
+  openApp(overrides?: Record<string, string>): Promise<App>
+  /** Loads the catalog of the world as it is now. */
+  importCatalog(options?: { prune: boolean }): Promise<void>
+  /** One run to its end with one worker; its row of sync.runs. */
+  run(request?: RunOptions): Promise<RunRow>
+  close(): Promise<void>
+}
+
+export interface RunOptions {
+  readonly scope?: unknown
+  readonly trigger?: Trigger
+  readonly failedOf?: string
+  readonly settings?: Record<string, string>
+}
+
+export type RunRow = Record<string, unknown> & { run_id: string; status: string }
+
+export const SMALL_WORLD: WorldOptions = {
+  seed: 7,
+  organizations: 3,
+  documentsPerOrganization: 4,
+  annotationsPerDocument: 6,
+  commentsPerAnnotation: 5,
+  usersPerOrganization: 12,
+  groupsPerOrganization: 2,
+}
+
+export async function openLive(
+  queue: QueueKind,
+  options: {
+    world?: Partial<WorldOptions>
+    standIn?: Partial<StandInOptions>
+    settings?: Record<string, string>
+  } = {},
+): Promise<Live> {
+  const world = createWorld({ ...SMALL_WORLD, ...options.world })
+  const standIn = await startStandIn({ world, logCalls: 100_000, ...options.standIn })
+  const database = await createTestDatabase()
+  const environment = {
+    COLLAB_API_URL: standIn.url,
+    COLLAB_API_KEY: standIn.apiKey,
+    COLLAB_AUTH_TOKEN: standIn.authToken,
+    DATABASE_URL: database.url,
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+    ...(queue === 'redis' ? { REDIS_URL: redisUrl(), QUEUE_PREFIX: randomPrefix() } : {}),
+    ...options.settings,
+  }
+  const apps: { app: App; store: Store }[] = []
+  const live: Live = {
+    world,
+    standIn,
+    database,
+    async openApp(overrides = {}) {
+      const settings = readSettings(
+        { ...environment, ...overrides },
+        { need: ['service', 'database', 'queue'], directory: '/nonexistent' },
+      )
+      const log = createLog(settings.logLevel)
+      const store: Store = {
+        databaseUrl: database.url,
+        database: openDatabase(database.url, { max: 12 }),
+        isNew: false,
+        isEmbedded: false,
+        queuePlace:
+          settings.redisUrl === undefined
+            ? { kind: 'postgres', url: database.url }
+            : { kind: 'redis', url: settings.redisUrl, prefix: settings.queuePrefix },
+        close: async () => {},
+      }
+      const app = await openApp(settings, store, log)
+      apps.push({ app, store })
+      return app
+    },
+    async importCatalog(importOptions = { prune: false }) {
+      await importCatalog(database.pool, worldSource(world), importOptions)
+    },
+    async run({ scope = {}, trigger = 'cli', failedOf, settings = {} } = {}) {
+      const app = await live.openApp(settings)
+      const request = {
+        trigger,
+        scope: parseScope(scope),
+        requestKey: null,
+        ...(failedOf ? { failedOf } : {}),
+      }
+      const { runId, items } = await startRun(app.sync, request)
+      await app.deliver(items)
+      const worker = await startWorker(app, jobs, { keepsSchedule: false })
+      const row = await settled(database, runId)
+      await worker.stop()
+      await app.close()
+      return row
+    },
+    async close() {
+      for (const { app, store } of apps) {
+        await app.close().catch(() => {})
+        await store.database.end().catch(() => {})
+      }
+      await standIn.close()
+      await database.drop()
+    },
+  }
+  return live
+}
+
+/** Waits for a run's end. */
+export async function settled(
+  database: TestDatabase,
+  runId: string,
+  timeoutMs = 60_000,
+): Promise<RunRow> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const { rows } = await database.pool.query('select * from sync.runs where run_id = $1', [runId])
+    const row = rows[0] as (RunRow & { finished_at: Date | null }) | undefined
+    if (row?.finished_at) return row
+    if (performance.now() > deadline)
+      throw new Error(`Run ${runId} did not end: ${JSON.stringify(row)}`)
+    await sleep(20)
+  }
+}
+
+function worldSource(world: World): CatalogSource {
+  return {
+    name: 'world',
+    unit: 'line',
+    async *lines() {
+      let number = 0
+      for (const line of catalogLines(world)) yield { number: ++number, line }
+    },
+  }
+}

@@ -1,0 +1,271 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { claimItem, commitItem, noCounts } from '../../src/database/items.ts'
+import { eraseUser } from '../../src/erase/erase-user.ts'
+import { parseScope } from '../../src/scope.ts'
+import { UsageError } from '../../src/errors.ts'
+import { addComment, deleteComment, edit } from '../../src/demo/changes.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import type { User } from '../../src/demo/people.ts'
+import { startRun } from '../../src/sync/start-run.ts'
+import { syncBatch } from '../../src/sync/sync-batch.ts'
+import { rowsTouched } from '../helpers/expect-equal.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live, RunOptions } from '../helpers/live.ts'
+import { textsOf } from './every-text.ts'
+
+/** A person with a name, an address and words that nobody else has. */
+const PERSON: User = {
+  userId: 'wilhelmine@zzyzx.example',
+  name: 'Wilhelmine "Zzyzx" Ürgens',
+  email: 'W.Zzyzx@unlisted.example',
+  nickname: 'Zzyzxine',
+}
+const TRACES = ['zzyzx', 'ürgens', '\\u00fcrgens', 'wilhelmine', 'xylograph']
+
+const EVERYWHERE = { userId: PERSON.userId, organizationId: null, reason: 'asked by letter' }
+
+let live: Live
+let here: string
+let other: string
+let later: string
+let first: Place
+let second: Place
+let elsewhere: Place
+beforeEach(async () => {
+  live = await openLive('postgres')
+  await live.importCatalog()
+  ;[here, other, later] = [...live.world.organizationIds()] as [string, string, string]
+  first = placeIn(here, 0)
+  second = placeIn(here, 1)
+  elsewhere = placeIn(other, 0)
+})
+afterEach(() => live.close())
+
+function placeIn(organizationId: string, index: number): Place {
+  const documentId = [...live.world.documentIds(organizationId)][index] ?? ''
+  const annotationId = [...live.world.annotationIds(organizationId, documentId)][index] ?? ''
+  return { organizationId, documentId, annotationId }
+}
+
+async function run(request: RunOptions = {}): Promise<void> {
+  expect((await live.run(request))['status']).toBe('succeeded')
+}
+
+function write(place: Place, text: string): number {
+  const change = addComment(live.world, place, { text: `xylograph ${text}`, from: PERSON })
+  return (change as { commentId: number }).commentId
+}
+
+/** Changes a served comment as the service never says it is changed: with members that it does not document. */
+function amend(place: Place, commentId: number, members: Record<string, unknown>): void {
+  const { live: served, deleted } = live.world.thread(place) ?? { live: [], deleted: [] }
+  live.world.putThread(place, {
+    live: served.map((each) => (each.commentId === commentId ? { ...each, ...members } : each)),
+    deleted,
+  })
+}
+
+/** The person everywhere: listed, in documents and groups, with edited, deleted and unreadable comments, and mentioned. */
+async function livedHere(): Promise<void> {
+  const { world } = live
+  for (const organizationId of [here, other]) {
+    world.putUser(organizationId, PERSON)
+    const { documentId } = placeIn(organizationId, 0)
+    const members = (world.documentUsers(organizationId, documentId) ?? []).map(idOfUser)
+    world.putDocumentUsers(organizationId, documentId, [...members, PERSON.userId])
+    world.putGroupMembers(organizationId, groupOf(organizationId), [PERSON.userId, somebody()])
+  }
+  const edited = write(first, 'one')
+  const gone = write(first, 'two')
+  write(second, 'three')
+  write(elsewhere, 'four')
+  amend(second, write(second, 'five'), { attachments: [{ title: 'xylograph.png' }] })
+  const nameless = write(second, 'six')
+  amend(second, nameless, { from: { name: PERSON.name, email: PERSON.email } })
+  const [theirs] = world.comments(first) ?? []
+  amend(first, theirs?.commentId ?? 0, {
+    taggedUsers: [PERSON, { userId: somebody(), name: 'Somebody' }],
+    readBy: [PERSON.userId, somebody()],
+  })
+  await run()
+  edit(world, first, edited, { text: 'xylograph one, edited' })
+  deleteComment(world, first, gone)
+  world.putGroupMembers(here, groupOf(here), [somebody()])
+  await run()
+  world.putGroupMembers(here, groupOf(here), [PERSON.userId, somebody()])
+  amend(second, write(second, 'seven'), { commentText: 'xylograph \0', 'odd\0': PERSON.name })
+  await live.run()
+  await live.run({ scope: { organizationIds: [here], userIds: [PERSON.userId] } })
+}
+
+function idOfUser({ userId }: User): string {
+  return userId
+}
+
+function groupOf(organizationId: string): string {
+  return [...live.world.groupIds(organizationId)][0] ?? ''
+}
+
+/** A user of the first organization who is not the person. */
+function somebody(): string {
+  return live.world.users(here)?.[0]?.userId ?? ''
+}
+
+async function expectNoTrace(): Promise<void> {
+  for (const [table, text] of await textsOf(live.database)) {
+    for (const trace of TRACES) {
+      const at = text.toLowerCase().indexOf(trace)
+      expect(at < 0 ? null : `${table}: ...${text.slice(Math.max(0, at - 80), at + 80)}`).toBe(null)
+    }
+  }
+}
+
+async function one(text: string, values: unknown[] = []): Promise<Record<string, unknown>> {
+  return (await live.database.pool.query(text, values)).rows[0]
+}
+
+const COUNTS = `select
+  (select count(*) from collab.comments)::int as comments,
+  (select count(*) from collab.comment_versions)::int as versions,
+  (select count(*) from collab.users)::int as users,
+  (select count(*) from collab.document_users)::int as document_users,
+  (select count(*) from collab.user_group_members)::int as group_members,
+  (select count(*) from collab_store.past_memberships)::int as past,
+  (select count(*) from sync.rejected_records)::int as rejected,
+  (select count(distinct (organization_id, author_user_id)) from collab.comments)::int as authors`
+
+test('nothing of an erased person is in any table, not after the next run either, and no count changes', async () => {
+  await livedHere()
+  const before = await one(COUNTS)
+  expect((await textsOf(live.database)).get('collab_store.comments')?.toLowerCase()).toContain(
+    'xylograph',
+  )
+  const done = await eraseUser(live.database.pool, EVERYWHERE)
+  expect(done).toMatchObject({ users: 2, comments: 7, mentionsInRecords: 1, scopes: 1 })
+  expect(done.commentVersions).toBeGreaterThanOrEqual(2)
+  expect(done.memberships).toBeGreaterThanOrEqual(5)
+  expect(done.rejectedRecords).toBeGreaterThan(0)
+  await expectNoTrace()
+  expect(await one(COUNTS)).toEqual(before)
+
+  const touched = await rowsTouched(live.database)
+  await live.run()
+  expect(await rowsTouched(live.database)).toBe(touched)
+  await expectNoTrace()
+  const after = await one(COUNTS)
+  expect({ ...after, rejected: 0 }).toEqual({ ...before, rejected: 0 })
+})
+
+test('what the person does after the erasure is stored under the pseudonym, without words', async () => {
+  await livedHere()
+  const { pseudonym } = await eraseUser(live.database.pool, EVERYWHERE)
+  live.world.putUser(later, PERSON)
+  live.world.putUser(here, { ...PERSON, name: 'Wilhelmine Xylograph' })
+  write(first, 'eight')
+  write(placeIn(later, 0), 'nine')
+  await live.run()
+  await live.run({ scope: { organizationIds: [later], operations: ['users'] } })
+  await expectNoTrace()
+  const { rows } = await live.database.pool.query(
+    `select raw from collab.users where organization_id = $2 and user_id = $1`,
+    [pseudonym, later],
+  )
+  expect(rows).toEqual([{ raw: { userId: pseudonym } }])
+  const comments = await live.database.pool.query(
+    `select comment_text, author_name, raw - 'commentId' - 'lastUpdated' as raw from collab.comments
+    where organization_id = $2 and author_user_id = $1`,
+    [pseudonym, later],
+  )
+  expect(comments.rows).toEqual([
+    {
+      comment_text: null,
+      author_name: null,
+      raw: { from: { userId: pseudonym }, status: 'added', type: 'text' },
+    },
+  ])
+})
+
+test('an erasure narrowed to an organization leaves the others as they are', async () => {
+  await livedHere()
+  await eraseUser(live.database.pool, { ...EVERYWHERE, organizationId: here })
+  await live.run()
+  const { rows } = await live.database.pool.query(
+    `select organization_id from collab.users where user_id = $1`,
+    [PERSON.userId],
+  )
+  expect(rows).toEqual([{ organization_id: other }])
+  expect(
+    await one(
+      `select count(*)::int as n from collab.comments
+    where organization_id = $1 and raw::text ilike '%xylograph%'`,
+      [here],
+    ),
+  ).toEqual({ n: 0 })
+  expect(
+    await one(
+      `select count(*)::int as n from collab.comments
+    where organization_id = $1 and comment_text like 'xylograph%'`,
+      [other],
+    ),
+  ).toEqual({ n: 1 })
+})
+
+test('an answer that was asked for before the erasure cannot bring the person back after it', async () => {
+  await livedHere()
+  write(first, 'ten')
+  live.world.putUser(here, { ...PERSON, name: 'Wilhelmine Again' })
+  const app = await live.openApp()
+  // As a worker does that is killed, or slow: what it saw of the erasures is older than the erasure.
+  const before = await app.sync.privacy.of(here, null)
+  expect(before.redact).toBe(null)
+  const request = {
+    trigger: 'cli',
+    scope: parseScope({ organizationIds: [here], documentId: first.documentId }),
+    requestKey: null,
+  } as const
+  const { items } = await startRun(app.sync, request)
+  const claims = await Promise.all(
+    items.map((item) => claimItem(live.database.pool, item, 'worker-of-the-test')),
+  )
+  expect(claims.map((claim) => claim?.lastErasure)).toEqual(items.map(() => 0))
+  await eraseUser(live.database.pool, EVERYWHERE)
+  for (const claim of claims) {
+    if (claim === null) throw new Error('not claimed')
+    const commit = { claim, counts: noCounts(), doneScopes: '0', isEnd: true }
+    expect(await commitItem(live.database.pool, commit)).toBe(false)
+  }
+  for (const item of items) await syncBatch(app.sync, item)
+  await expectNoTrace()
+})
+
+test('erasing proves itself, without the person', async () => {
+  await livedHere()
+  const { pseudonym, erasureId } = await eraseUser(live.database.pool, EVERYWHERE)
+  expect(pseudonym).toMatch(/^erased:[0-9a-f]{32}$/)
+  expect(await one(`select * from sync.erasures`)).toMatchObject({
+    erasure_id: erasureId,
+    organization_id: null,
+    pseudonym,
+    reason: 'asked by letter',
+    erased_by: 'postgres',
+    users: 2,
+  })
+  await expect(eraseUser(live.database.pool, EVERYWHERE)).rejects.toThrow(/was erased already, on/)
+})
+
+test('the words of others stay, and those that name the person are counted', async () => {
+  await livedHere()
+  addComment(live.world, elsewhere, { text: `Ask ${PERSON.name} about it` })
+  await live.run()
+  expect(await eraseUser(live.database.pool, EVERYWHERE)).toMatchObject({ mentionsLeft: 1 })
+})
+
+test('a user or an organization that is not there is wrong usage, and nothing is done', async () => {
+  await run()
+  const nobody = { userId: 'nobody', organizationId: null, reason: 'a slip' }
+  await expect(eraseUser(live.database.pool, nobody)).rejects.toThrow(UsageError)
+  await expect(
+    eraseUser(live.database.pool, { ...nobody, organizationId: 'nowhere' }),
+  ).rejects.toThrow('There is no organization "nowhere" in the catalog.')
+  expect(await one('select count(*)::int as n from sync.erasures')).toEqual({ n: 0 })
+})

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { prune } from '../../src/database/prune.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await createTestDatabase()
+})
+afterEach(() => database.drop())
+
+const DAY_MS = 86_400_000
+const before = new Date(Date.now() - 400 * DAY_MS)
+
+async function one(text: string): Promise<unknown> {
+  return Object.values((await database.pool.query(text)).rows[0])[0]
+}
+
+/** A comment with `versions` superseded versions of `days` days ago and as many of today; enough for several blocks. */
+async function versions(comments: number): Promise<void> {
+  await database.pool.query(
+    `insert into collab_store.comment_versions (annotation_key, comment_id, version, comment_text, change, valid_from, valid_to)
+    select 1, c, v, repeat('x', 400), 'edited', now() - interval '2 years',
+      case when v % 2 = 1 then now() - interval '500 days' else now() - interval '1 day' end
+    from generate_series(1, $1::int) c, generate_series(1, 4) v`,
+    [comments],
+  )
+}
+
+async function settledRun(daysAgo: number): Promise<string> {
+  const { rows } = await database.pool.query<{ run_id: string }>(
+    `insert into sync.runs (trigger, status, requested_at, finished_at)
+    values ('cli', 'succeeded', now() - make_interval(days => $1), now() - make_interval(days => $1)) returning run_id`,
+    [daysAgo],
+  )
+  const runId = rows[0]?.run_id ?? ''
+  await database.pool.query(
+    `insert into sync.run_items (run_id, kind, state) values ($1, 'sync-batch', 'done')`,
+    [runId],
+  )
+  await database.pool.query(
+    `insert into sync.failures (run_id, attempts, operation) values ($1, 1, 'users')`,
+    [runId],
+  )
+  await database.pool.query(
+    `insert into sync.rejected_records (run_id, operation, reason, record) values ($1, 'users', 'odd', '{}')`,
+    [runId],
+  )
+  return runId
+}
+
+async function held(runId: string, resolution: 'accepted' | null): Promise<void> {
+  await database.pool.query(
+    `insert into sync.held (run_id, batch_key, scope_key, users_before, kind, resolution, resolved_at, content_digest,
+      organization_id, missing_user_ids)
+    values ($1, 1, 1, 1, 'document', $2, case when $2::text is not null then now() end, '', 'o', '{u}')`,
+    [runId, resolution],
+  )
+}
+
+test('old versions go, newer ones stay, in as many steps as the table needs', async () => {
+  await versions(20_000)
+  const steps: number[] = []
+  const pruned = await prune(database.pool, before, (table, share) => {
+    if (table === 'collab_store.comment_versions') steps.push(share)
+  })
+  expect(pruned.commentVersions).toBe(40_000)
+  expect(await one('select count(*)::int from collab_store.comment_versions')).toBe(40_000)
+  expect(
+    await one(
+      `select count(*)::int from collab_store.comment_versions where valid_to < now() - interval '400 days'`,
+    ),
+  ).toBe(0)
+  expect(steps.length).toBeGreaterThan(5)
+  expect(steps).toEqual([...steps].sort((a, b) => a - b))
+  expect(steps.at(-1)).toBe(1)
+})
+
+test('past memberships that ended long ago go', async () => {
+  await database.pool.query(`
+    insert into collab_store.organizations (organization_id) values ('o');
+    insert into collab_store.batches (organization_key, batch_no, operation) values (1, 0, 'users');
+    insert into collab_store.documents (organization_key, batch_key, scope_no, document_id) values (1, 1, 1, 'd');
+    insert into collab_store.past_memberships (document_key, joined_at, removed_at, user_id)
+    select 1, now() - interval '3 years', now() - make_interval(days => n), 'u' from generate_series(390, 410) n`)
+  expect((await prune(database.pool, before)).pastMemberships).toBe(10)
+  expect(await one('select count(*)::int from collab_store.past_memberships')).toBe(11)
+})
+
+test('a settled run of long ago goes with all it consisted of; others, and those with something held, stay whole', async () => {
+  const old = await settledRun(500)
+  const resolved = await settledRun(450)
+  await held(resolved, 'accepted')
+  const waiting = await settledRun(450)
+  await held(waiting, null)
+  const recent = await settledRun(10)
+  await database.pool.query(
+    `insert into sync.runs (trigger, requested_at) values ('cli', now() - interval '900 days')`,
+  )
+  const pruned = await prune(database.pool, before)
+  expect(pruned).toMatchObject({ runs: 2, runItems: 2, failures: 2, rejectedRecords: 2, held: 1 })
+  const { rows } = await database.pool.query(
+    `select run_id from sync.runs where status = 'succeeded' order by 1`,
+  )
+  expect(rows.map(({ run_id }) => run_id)).toEqual([waiting, recent].sort())
+  expect(old).not.toBe(waiting)
+  for (const table of ['run_items', 'failures', 'rejected_records']) {
+    expect(await one(`select count(*)::int from sync.${table}`), table).toBe(2)
+  }
+  expect(await one(`select count(*)::int from sync.runs where status = 'queued'`)).toBe(1)
+})
+
+test('pruning again finds nothing, and an empty database is no fault', async () => {
+  const nothing = {
+    commentVersions: 0,
+    pastMemberships: 0,
+    runItems: 0,
+    failures: 0,
+    rejectedRecords: 0,
+    held: 0,
+    runs: 0,
+  }
+  expect(await prune(database.pool, before)).toEqual(nothing)
+  await settledRun(500)
+  await prune(database.pool, before)
+  expect(await prune(database.pool, before)).toEqual(nothing)
+})

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import { erasedIn } from '../../src/privacy/people.ts'
+import { hashEmail, pseudonymOf } from '../../src/privacy/pseudonym.ts'
+import { redactComment, redactText, redactUser } from '../../src/privacy/redact.ts'
+import type { Redaction } from '../../src/privacy/redact.ts'
+
+const SALT = Buffer.from('a salt of a database')
+const ANN = pseudonymOf(SALT, 'ann')
+const erased = erasedIn(
+  SALT,
+  [{ organizationId: null, pseudonym: ANN, emailHashes: [hashEmail(SALT, 'ann@x.example')] }],
+  'org',
+)
+const ERASED: Redaction = { email: null, keepsUnknown: true, erased }
+const DROP: Redaction = { email: () => null, keepsUnknown: true, erased: null }
+const BARE: Redaction = { email: null, keepsUnknown: false, erased: null }
+
+const comment = (from: unknown, more: object = {}) => ({
+  commentId: 7,
+  commentText: 'Ann was here, ann@x.example',
+  from,
+  lastUpdated: '2026-01-02T03:04:05.678Z',
+  status: 'added',
+  type: 'text',
+  ...more,
+})
+
+test('of an erased person a comment keeps its place, its time and its state', () => {
+  const by = comment({ userId: 'ann', name: 'Ann' }, { attachments: ['a.png'], commentHtml: '<b>' })
+  expect(redactComment(by, ERASED)).toEqual({
+    commentId: 7,
+    from: { userId: ANN },
+    lastUpdated: '2026-01-02T03:04:05.678Z',
+    status: 'added',
+    type: 'text',
+  })
+})
+
+test('a state that is no text is not kept: it may hold words', () => {
+  const by = comment({ userId: 'ann' }, { status: { by: 'Ann' }, type: 3, lastUpdated: ['Ann'] })
+  expect(redactComment(by, ERASED)).toEqual({ commentId: 7, from: { userId: ANN } })
+})
+
+test('an author without a user id is told by the e-mail address, whatever its case', () => {
+  const by = comment({ name: 'Ann', email: ' Ann@X.example' })
+  const { from: _, commentText: __, ...kept } = comment(null)
+  expect(redactComment(by, ERASED)).toEqual(kept)
+  expect(redactComment(comment({ name: 'Ann' }), ERASED)).toEqual(comment({ name: 'Ann' }))
+})
+
+test('in records of others an erased person is a pseudonym, at any depth, and their words stay', () => {
+  const by = comment(
+    { userId: 'bob', name: 'Bob' },
+    {
+      seen: { by: ['ann', 'bob'] },
+      tagged: [{ userId: 'ann', name: 'Ann' }, { email: 'ann@x.example' }],
+    },
+  )
+  expect(redactComment(by, ERASED)).toEqual({
+    ...by,
+    seen: { by: [ANN, 'bob'] },
+    tagged: [{ userId: ANN }, {}],
+  })
+})
+
+test('a user who is erased is a pseudonym and nothing else; others are as received', () => {
+  expect(redactUser({ userId: 'ann', name: 'Ann', isAdmin: true }, ERASED)).toEqual({ userId: ANN })
+  const bob = { userId: 'bob', name: 'Bob', email: 'bob@x.example', tags: [1, null, { a: true }] }
+  expect(redactUser(bob, ERASED)).toEqual(bob)
+})
+
+test('what is not kept of e-mail addresses is found by name and by look, also where a person has one as a name', () => {
+  const user = {
+    userId: 'ann@x.example',
+    name: 'ann@x.example',
+    email: 'ann@x.example',
+    workEmail: 'no address',
+    'e-mail-address': 17,
+    contact: { home: 'ann@home.example', phone: '1' },
+    aliases: ['ann@y.example', 'ann'],
+    email_verified: true,
+  }
+  expect(redactUser(user, DROP)).toEqual({
+    userId: 'ann@x.example',
+    contact: { phone: '1' },
+    aliases: ['ann'],
+    email_verified: true,
+  })
+})
+
+test('words of comments are left as they are', () => {
+  const by = comment({ userId: 'bob', email: 'bob@x.example' }, { commentHtml: 'x@y.example' })
+  expect(redactComment(by, DROP)).toEqual({ ...by, from: { userId: 'bob' } })
+})
+
+test('without unknown members just the documented ones are left, in the author too', () => {
+  const by = comment({ userId: 'bob', name: 'B', plan: 'x' }, { reactions: [1] })
+  expect(redactComment(by, BARE)).toEqual(comment({ userId: 'bob', name: 'B' }))
+  expect(redactUser({ userId: 'bob', plan: 'x' }, BARE)).toEqual({ userId: 'bob' })
+})
+
+test('what is no object passes as it is, so that it is rejected as what it is', () => {
+  for (const item of [null, 7, 'text', [], undefined]) {
+    expect(redactComment(item, ERASED)).toBe(item)
+    expect(redactUser(item, DROP)).toBe(item)
+  }
+})
+
+test('a member named __proto__ is a member like any other', () => {
+  const item = JSON.parse('{"userId":"bob","__proto__":{"email":"b@x.example","a":1}}')
+  expect(JSON.stringify(redactUser(item, DROP))).toBe('{"userId":"bob","__proto__":{"a":1}}')
+})
+
+test('the text of a record keeps every digit, and of two members with one name the last', () => {
+  const text = '{"userId":"bob","n":12345678901234567890.10,"email":"b@x.example","m":1,"m":2}'
+  expect(redactText(text, (item) => redactUser(item, DROP))).toBe(
+    '{"userId":"bob","n":12345678901234567890.10,"m":2}',
+  )
+})
+
+test('an erasure narrowed to an organization holds there only', () => {
+  const one = [{ organizationId: 'org', pseudonym: ANN, emailHashes: [] }]
+  expect(erasedIn(SALT, one, 'org')?.pseudonymOf('ann')).toBe(ANN)
+  expect(erasedIn(SALT, one, 'other')).toBe(null)
+  expect(erasedIn(SALT, one, 'org')?.pseudonymOf('bob')).toBe(null)
+})

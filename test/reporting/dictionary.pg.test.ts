@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { dictionaryDbt } from '../../src/dictionary/dbt.ts'
+import { readDictionary } from '../../src/dictionary/dictionary.ts'
+import type { Dictionary } from '../../src/dictionary/dictionary.ts'
+import { dictionaryMarkdown } from '../../src/dictionary/markdown.ts'
+import { sql } from '../../src/database/sql.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+
+let database: TestDatabase
+let dictionary: Dictionary
+beforeAll(async () => {
+  database = await createTestDatabase()
+  dictionary = await readDictionary(database.pool)
+})
+afterAll(() => database.drop())
+
+test('docs/DICTIONARY.md is what the database says (made again by: vitest -u)', async () => {
+  await expect(dictionaryMarkdown(dictionary)).toMatchFileSnapshot('../../docs/DICTIONARY.md')
+})
+
+test('no comment of ours is missing or only repeats the name', async () => {
+  const schemas = ['reporting', 'collab', 'sync', 'collab_store', 'collab_sync']
+  const all = await Promise.all(
+    ['schemas', 'relations', 'functions'].map(
+      async (kind) =>
+        (await database.pool.query(sql(`reports/dictionary-${kind}`), [schemas])).rows,
+    ),
+  )
+  const objects = all.flat().flatMap((row) => [
+    { name: row.name, comment: row.comment },
+    ...(row.columns ?? []).map((column: { name: string; comment: string | null }) => ({
+      name: column.name,
+      comment: column.comment,
+      of: row.name,
+    })),
+  ])
+  expect(objects.length).toBeGreaterThan(400)
+  expect(objects.filter(({ name, comment }) => saysNothing(name, comment))).toEqual([])
+})
+
+test.each([
+  ['documents', 'Documents.', true],
+  ['comment_id', 'The comment id', true],
+  ['removed_at', null, true],
+  ['removed_at', '  ', true],
+  ['removed_at', 'When a check first found the user gone.', false],
+])('a comment on %s that says %j says nothing: %j', (name, comment, expected) => {
+  expect(saysNothing(name, comment)).toBe(expected)
+})
+
+test('every view that people query has a key or is a list, and refers to the catalog', () => {
+  const of = (name: string) => dictionary.relations.find((each) => each.name === name)
+  expect(of('users')?.key).toEqual(['organization_id', 'user_id'])
+  expect(of('annotations')?.references.map(({ to }) => to)).toEqual([
+    'collab.documents',
+    'collab.organizations',
+  ])
+  expect(of('failures')?.references).toContainEqual({
+    columns: ['run_id'],
+    to: 'sync.runs',
+    toColumns: ['run_id'],
+  })
+  const collab = dictionary.relations.filter(({ schema }) => schema === 'collab')
+  expect(collab.filter(({ key }) => key.length === 0).map(({ name }) => name)).toEqual([])
+})
+
+test('the sources of dbt test keys, references and freshness', () => {
+  const text = dictionaryDbt(dictionary)
+  expect(text).toContain('combination_of_columns: [organization_id, document_id]')
+  expect(text).toMatch(/- name: organization_id\n.*\n.*\n +tests:\n +- not_null\n +- unique/)
+  expect(text).toContain(
+    `relationships: { to: "source('collab', 'organizations')", field: organization_id }`,
+  )
+  expect(text).toMatch(/- name: freshness\n.*\n +loaded_at_field: checked_at\n +freshness:/)
+})
+
+const FILLERS = new Set([
+  'the',
+  'a',
+  'an',
+  'of',
+  'this',
+  'its',
+  'is',
+  'table',
+  'view',
+  'column',
+  'our',
+])
+
+/** True for a comment that is missing or has no word beyond those of the name. */
+function saysNothing(name: string, comment: string | null): boolean {
+  const words = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  const own = new Set(words(name.replaceAll('_', ' ')))
+  const told = words((comment ?? '').replaceAll('_', ' '))
+  return told.every((word) => FILLERS.has(word) || own.has(word) || own.has(`${word}s`))
+}

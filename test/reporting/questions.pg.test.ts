@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { randomChanges } from '../../src/demo/random-changes.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { questions } from './questions.ts'
+import type { Question } from './questions.ts'
+
+let live: Live
+beforeAll(async () => {
+  // The demo's world, at a fixed time.
+  live = await openLive('postgres', {
+    world: {
+      seed: 7,
+      organizations: 8,
+      documentsPerOrganization: 12,
+      annotationsPerDocument: 16,
+      commentsPerAnnotation: 5,
+      usersPerOrganization: 30,
+      groupsPerOrganization: 3,
+      now: new Date('2025-11-03T12:00:00Z'),
+    },
+  })
+  await live.importCatalog()
+  await live.run()
+  randomChanges(live.world, { count: 60, seed: 7 })
+  await live.run()
+}, 120_000)
+afterAll(() => live.close())
+
+test('docs/QUESTIONS.md has the answers that its queries give (made again by: vitest -u)', async () => {
+  const parts: string[] = []
+  for (const question of questions) parts.push(await section(question))
+  const page = `${[INTRODUCTION, ...parts].join('\n\n')}\n`
+  await expect(page).toMatchFileSnapshot('../../docs/QUESTIONS.md')
+})
+
+test('twenty questions are asked, and each has an answer', async () => {
+  expect(questions).toHaveLength(20)
+  for (const { question, sql } of questions) {
+    const { rows } = await live.database.pool.query(sql)
+    expect(rows.length, question).toBeGreaterThan(0)
+  }
+})
+
+const INTRODUCTION = `# Questions and answers
+
+Twenty questions that are asked in practice. Each answer is what the query gives on the world of \`collab-sync demo\` after its second run, with the world's last day fixed at 2025-11-03; a test runs them all. On data of your own put \`current_date\` where that day stands.`
+
+async function section({ by, question, sql }: Question): Promise<string> {
+  const { rows, fields } = await live.database.pool.query({
+    text: sql,
+    rowMode: 'array',
+    types: AS_TEXT,
+  })
+  const names = fields.map(({ name }) => name)
+  const table = [
+    `| ${names.join(' | ')} |`,
+    `| ${names.map(() => '---').join(' | ')} |`,
+    ...rows.map((row: (string | null)[]) => `| ${row.map(cell).join(' | ')} |`),
+  ]
+  return `## ${question}\n\nAsked by ${by}.\n\n\`\`\`sql\n${sql};\n\`\`\`\n\n${table.join('\n')}`
+}
+
+/** Every value as PostgreSQL writes it. */
+const AS_TEXT = { getTypeParser: () => (text: string | Buffer) => text.toString() }
+
+function cell(value: string | null): string {
+  return value === null ? '' : value.replaceAll('|', '\\|').replaceAll('\n', ' ')
+}

@@ -1,0 +1,262 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { UsageError } from '../../src/errors.ts'
+import { envExample } from '../../src/settings/example.ts'
+import { readSettings, secretValues } from '../../src/settings/settings.ts'
+import type { Environment, SettingNeed } from '../../src/settings/settings.ts'
+import { SETTING_LIST } from '../../src/settings/table.ts'
+
+const SERVICE = {
+  COLLAB_API_URL: 'https://api.example.com/base/',
+  COLLAB_API_KEY: 'key-1',
+  COLLAB_AUTH_TOKEN: 'token-1',
+}
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'settings-'))
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+function read(environment: Environment, need: SettingNeed[] = ['service', 'database', 'queue']) {
+  return readSettings(environment, { need, directory })
+}
+
+function faultsOf(environment: Environment, need?: SettingNeed[]): string[] {
+  try {
+    read(environment, need)
+  } catch (error) {
+    expect(error).toBeInstanceOf(UsageError)
+    return (error as UsageError).message.split('\n')
+  }
+  return []
+}
+
+describe('what is read', () => {
+  test('the least that the service needs gives every default', () => {
+    expect(read(SERVICE)).toEqual({
+      collabApiUrl: 'https://api.example.com/base',
+      apiKey: 'key-1',
+      authToken: 'token-1',
+      apiKeyHeader: 'x-service-api-key',
+      authTokenHeader: 'x-service-auth-token',
+      allowHttp: false,
+      home: '.collab-sync/',
+      queuePrefix: 'bull',
+      cron: '0 2 * * *',
+      timeZone: 'UTC',
+      operations: ['users', 'comments'],
+      concurrency: 16,
+      timeoutMs: 30_000,
+      retries: 5,
+      retryAfterMaxMs: 120_000,
+      maxIds: 30,
+      maxBodyBytes: 67_108_864,
+      shrinkLimit: 0.5,
+      catalogPrune: false,
+      privacyEmail: 'keep',
+      privacyRaw: 'keep',
+      logLevel: 'info',
+    })
+  })
+
+  test('nothing at all is enough for a command that needs no service', () => {
+    expect(read({}, ['database', 'queue']).concurrency).toBe(16)
+  })
+
+  test('every setting of the table can be set to its example', () => {
+    const examples = SETTING_LIST.filter(({ member }) => member !== 'authTokenFile').map(
+      ({ setting }) => [setting.name, setting.example],
+    )
+    const settings = read(Object.fromEntries(examples))
+    for (const { member } of SETTING_LIST)
+      if (member !== 'authTokenFile') expect(settings).toHaveProperty(member)
+  })
+
+  test('an empty setting counts as unset', () => {
+    const settings = read({ ...SERVICE, REDIS_URL: '', SYNC_RETRIES: ' ' })
+    expect(settings).not.toHaveProperty('redisUrl')
+    expect(settings.retries).toBe(5)
+  })
+
+  test('the file .env is read, the environment wins, and process.env stays as it was', () => {
+    writeFileSync(
+      join(directory, '.env'),
+      'SYNC_CONCURRENCY=3\nSYNC_RETRIES=9 # nine\nREDIS_URL=redis://file\nCATALOG_SQL="select 1\nas x"\nDATABASE_URL=postgres://h/d\n',
+    )
+    const before = { ...process.env }
+    const settings = read({ ...SERVICE, SYNC_RETRIES: '2', REDIS_URL: '' })
+    expect(settings).toMatchObject({ concurrency: 3, retries: 2, catalogSql: 'select 1\nas x' })
+    expect(settings).not.toHaveProperty('redisUrl')
+    expect(process.env).toEqual(before)
+  })
+
+  test('a .env that cannot be read is told by its path', () => {
+    rmSync(directory, { recursive: true })
+    writeFileSync(directory, '')
+    expect(faultsOf({}, [])[0]).toMatch(/\.env cannot be read \(ENOTDIR\)/)
+  })
+
+  test.each([
+    ['50%', 0.5],
+    ['50', 0.5],
+    ['0.5', 0.5],
+    ['1%', 0.01],
+    ['1', 1],
+    ['100%', 1],
+    ['0', 0],
+  ])('SYNC_SHRINK_LIMIT=%s means %d', (text, value) => {
+    expect(read({ SYNC_SHRINK_LIMIT: text }, []).shrinkLimit).toBe(value)
+  })
+
+  test('operations come in the same order however they are written', () => {
+    expect(read({ SYNC_OPERATIONS: 'comments, users' }, []).operations).toEqual([
+      'users',
+      'comments',
+    ])
+    expect(read({ SYNC_OPERATIONS: 'comments' }, []).operations).toEqual(['comments'])
+  })
+
+  test.each(['0 2 * * *', '*/10 * * * * *', '@daily', '0 0 L * *'])(
+    '%s is a cron pattern',
+    (cron) => {
+      expect(read({ SYNC_CRON: cron }, []).cron).toBe(cron)
+    },
+  )
+})
+
+describe('what is refused', () => {
+  test('all faults come in one message, each naming the setting, what was wrong and an example', () => {
+    expect(faultsOf({ SYNC_CONCURRENCY: 'many', SYNC_TZ: 'Mars/Olympus' })).toEqual([
+      'COLLAB_API_URL is not set. Example: COLLAB_API_URL=https://api.example.com',
+      'COLLAB_API_KEY is not set. Example: COLLAB_API_KEY=your-api-key',
+      'SYNC_TZ must be an IANA time zone, not "Mars/Olympus". Example: SYNC_TZ=Europe/Berlin',
+      'SYNC_CONCURRENCY must be a whole number from 1 to 1024, not "many". Example: SYNC_CONCURRENCY=16',
+      'COLLAB_AUTH_TOKEN is not set, and neither is COLLAB_AUTH_TOKEN_FILE. Example: COLLAB_AUTH_TOKEN=your-auth-token',
+    ])
+  })
+
+  test.each([
+    ['SYNC_CONCURRENCY', ['0', '-1', '1.5', '1e2', '0x10', '1025', '16 calls']],
+    ['SYNC_RATE_LIMIT', ['0', '-5', 'fast', '100001']],
+    ['SYNC_TIMEOUT_MS', ['0', '99', '30s']],
+    ['SYNC_RETRIES', ['-1', '101', 'five']],
+    ['SYNC_MAX_IDS', ['0', '10001']],
+    ['SYNC_RETRY_AFTER_MAX_MS', ['-1', '86400001']],
+    ['SYNC_MAX_BODY_BYTES', ['64MiB', '10', '600000000']],
+    ['SYNC_SHRINK_LIMIT', ['101%', '200', '-1', 'half', '50 %']],
+    ['SYNC_CRON', ['5', '0 99 * * *', 'nightly', '* * * * * * *', '@sometimes']],
+    ['SYNC_TZ', ['+02:00', 'Berlin', 'UTC+99']],
+    ['SYNC_OPERATIONS', ['user', 'users;comments', 'users,,comments']],
+    ['LOG_LEVEL', ['verbose', 'INFO']],
+    ['CATALOG_PRUNE', ['yes', '2']],
+    ['COLLAB_ALLOW_HTTP', ['y']],
+    ['COLLAB_API_KEY_HEADER', ['x service', 'x:y', 'schlüssel', 'Content-Type', 'host']],
+    ['COLLAB_API_KEY', ['two\nlines', 'schlüssel']],
+    [
+      'COLLAB_API_URL',
+      ['api.example.com', 'ftp://h', 'https://u:p@h', 'https://h?x=1', 'https://h#f'],
+    ],
+    ['DATABASE_URL', ['db.example.com', 'mysql://h/d', 'postgres://u:100%@h/d', 'host=x dbname=y']],
+    ['REDIS_URL', ['127.0.0.1:6379', 'http://h']],
+    ['QUEUE_DATABASE_URL', ['redis://h']],
+    ['QUEUE_PREFIX', ['my queue']],
+  ])('%s refuses what it cannot mean', (name, texts) => {
+    for (const text of texts) {
+      const faults = faultsOf({ ...SERVICE, [name]: text })
+      expect(faults, text).toHaveLength(1)
+      expect(faults[0]).toMatch(new RegExp(`^${name} must .*\\. Example: ${name}=.`))
+    }
+  })
+
+  test('both a token and a token file are one too many', () => {
+    expect(faultsOf({ ...SERVICE, COLLAB_AUTH_TOKEN_FILE: '/run/token' })).toEqual([
+      'COLLAB_AUTH_TOKEN and COLLAB_AUTH_TOKEN_FILE are both set: keep one of them.',
+    ])
+  })
+
+  test('http:// to another machine needs COLLAB_ALLOW_HTTP=1', () => {
+    const plain = { ...SERVICE, COLLAB_API_URL: 'http://10.0.0.7:8080' }
+    expect(faultsOf(plain)[0]).toMatch(
+      /^COLLAB_API_URL must start with https:.*COLLAB_ALLOW_HTTP=1/,
+    )
+    expect(read({ ...plain, COLLAB_ALLOW_HTTP: '1' }).collabApiUrl).toBe('http://10.0.0.7:8080')
+    for (const host of ['localhost', '127.0.0.1:9', '127.8.8.8', '[::1]:80'])
+      expect(faultsOf({ ...SERVICE, COLLAB_API_URL: `http://${host}` })).toEqual([])
+    expect(faultsOf({ ...SERVICE, COLLAB_API_URL: 'http://127.0.0.1.example.com' })).toHaveLength(1)
+  })
+
+  test('key and token cannot share a header', () => {
+    const faults = faultsOf({ ...SERVICE, COLLAB_AUTH_TOKEN_HEADER: 'X-Service-Api-Key' })
+    expect(faults[0]).toMatch(/^COLLAB_AUTH_TOKEN_HEADER must be another header/)
+  })
+
+  test('a catalog query needs a database of the user, and a catalog database needs a query', () => {
+    const query = { CATALOG_SQL: 'select 1' }
+    expect(faultsOf(query, [])[0]).toMatch(/^CATALOG_DATABASE_URL is not set, but CATALOG_SQL is/)
+    expect(faultsOf({ ...query, DATABASE_URL: 'postgres://h/d' }, [])).toEqual([])
+    expect(faultsOf({ CATALOG_DATABASE_URL: 'postgres://h/d' }, [])[0]).toMatch(
+      /^CATALOG_SQL is not set/,
+    )
+    expect(faultsOf({}, ['catalog'])).toHaveLength(1)
+  })
+
+  test('settings of a part that the command does not use do not stop it', () => {
+    expect(faultsOf({ COLLAB_API_URL: 'nonsense', REDIS_URL: 'nonsense' }, ['database'])).toEqual(
+      [],
+    )
+  })
+})
+
+describe('secrets', () => {
+  test('no text that might hold a credential comes back in a message', () => {
+    const secret = fc.stringMatching(/^s3cr[a-z]{6}$/)
+    const places = fc.constantFrom<(secret: string) => Environment>(
+      (word) => ({ DATABASE_URL: `postgres:/u:${word}@h:port/d` }),
+      (word) => ({ DATABASE_URL: word }),
+      (word) => ({ REDIS_URL: `rediss://:${word}@h:99999` }),
+      (word) => ({ QUEUE_DATABASE_URL: `u:${word}@h` }),
+      (word) => ({ CATALOG_SQL: 'x', CATALOG_DATABASE_URL: `http://u:${word}@h` }),
+      (word) => ({ COLLAB_API_URL: `https://u:${word}@h` }),
+      (word) => ({ COLLAB_API_URL: `h?key=${word}` }),
+      (word) => ({ COLLAB_API_KEY: `${word}\n` + 'x' }),
+      (word) => ({ COLLAB_AUTH_TOKEN: `${word}ü` }),
+      (word) => ({ COLLAB_API_KEY_HEADER: `x-service-api-key: ${word}` }),
+    )
+    fc.assert(
+      fc.property(secret, places, (word, place) => {
+        const faults = faultsOf({ ...SERVICE, ...place(word) })
+        expect(faults.length).toBeGreaterThan(0)
+        expect(faults.join()).not.toContain(word)
+      }),
+    )
+  })
+
+  test('the secret values are the key, the token and the passwords, also as they are decoded', () => {
+    const settings = read({
+      ...SERVICE,
+      COLLAB_AUTH_TOKEN: 'a:b',
+      DATABASE_URL: 'postgres://u:p%40ss@h/d',
+      REDIS_URL: 'redis://h',
+    })
+    expect(secretValues(settings)).toEqual(['key-1', 'a:b', 'p%40ss', 'p@ss'])
+  })
+})
+
+test('.env.example is what the table says (update it with: npm test -- test/settings -u)', async () => {
+  await expect(envExample()).toMatchFileSnapshot('../../.env.example')
+})
+
+test('.env.example, as it is, is a valid .env', () => {
+  writeFileSync(join(directory, '.env'), envExample())
+  expect(read({}).collabApiUrl).toBe('https://api.example.com')
+})
+
+test('.env.example stays valid with every line taken out of its comment, but for the token file', () => {
+  const all = envExample().replace(/^# (?=[A-Z_]+=)(?!COLLAB_AUTH_TOKEN_FILE)/gm, '')
+  writeFileSync(join(directory, '.env'), all)
+  expect(read({}).catalogSql).toMatch(/^select/)
+})

@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest'
+import { readAnswer } from '../../src/collab-api/answer.ts'
+import { readComment } from '../../src/sync/comment-record.ts'
+import type { CommentRecord } from '../../src/sync/comment-record.ts'
+import { receivedOf } from '../../src/sync/received.ts'
+import type { Reject } from '../../src/sync/received.ts'
+
+const GOOD = {
+  commentId: 5,
+  commentText: 'Hello',
+  commentHtml: '<p>Hello</p>',
+  from: { userId: 'u1', name: 'Ann', email: 'ann@example.com' },
+  lastUpdated: '2026-01-02T03:04:05.678Z',
+  status: 'added',
+  type: 'text',
+}
+
+/** Reads one comment from the text of an answer, as the wire brings it. */
+function read(itemText: string) {
+  const answer = readAnswer(
+    {
+      httpStatus: 200,
+      retryAfterMs: null,
+      body: Buffer.from(`{"result":{"status":"success","message":"","data":[ ${itemText} ]}}`),
+    },
+    {
+      operation: 'comments',
+      filter: { organizationId: 'o', documentId: 'd', annotationId: 'a' },
+      secrets: [],
+    },
+  )
+  if (answer.status !== 'data') throw new Error('no data')
+  const rejects: Reject[] = []
+  const item = readComment(receivedOf(answer), 0, (reject) => rejects.push(reject))
+  const reasons = rejects.map(({ reason }) => reason)
+  return {
+    item,
+    rejects,
+    reasons,
+    record: 'record' in item ? item.record : (null as CommentRecord | null),
+  }
+}
+
+const text = (change: object) => JSON.stringify({ ...GOOD, ...change })
+
+describe('a comment as documented', () => {
+  test('fills the columns and leaves nothing in rest', () => {
+    expect(read(text({})).record).toMatchObject({
+      commentId: 5,
+      commentText: 'Hello',
+      authorUserId: 'u1',
+      lastUpdated: GOOD.lastUpdated,
+      rest: null,
+    })
+  })
+
+  test('has the same digest whatever the order of its members', () => {
+    const reversed = JSON.stringify(Object.fromEntries(Object.entries(GOOD).reverse()))
+    expect(read(reversed).record?.digest).toEqual(read(text({})).record?.digest)
+  })
+
+  test.each(['commentText', 'commentHtml', 'lastUpdated', 'status', 'type', 'from'])(
+    'has another digest when %s changes',
+    (member) => {
+      const changed = member === 'from' ? { userId: 'u2' } : '2027-01-01T00:00:00.000Z'
+      expect(read(text({ [member]: changed })).record?.digest).not.toEqual(
+        read(text({})).record?.digest,
+      )
+    },
+  )
+
+  test('keeps unknown members in rest, and they count for the digest whatever their order', () => {
+    const a = read(text({ reactions: { up: 1, down: 2 } })).record
+    const b = read(text({ reactions: { down: 2, up: 1 } })).record
+    expect(JSON.parse(a?.rest ?? '')).toEqual({ reactions: { up: 1, down: 2 } })
+    expect(a?.digest).toEqual(b?.digest)
+    expect(a?.digest).not.toEqual(read(text({})).record?.digest)
+  })
+
+  test('misses optional members without complaint', () => {
+    expect(read('{"commentId":1}')).toMatchObject({
+      reasons: [],
+      record: { commentText: null, rest: null },
+    })
+  })
+
+  test('takes the largest safe integer as its id', () => {
+    expect(read('{"commentId":9007199254740991}').record?.commentId).toBe(Number.MAX_SAFE_INTEGER)
+  })
+})
+
+describe('a comment without a sound key', () => {
+  test.each([
+    ['null', 'null where a comment belongs'],
+    ['"text"', 'a string where a comment belongs'],
+    ['[1]', 'an array where a comment belongs'],
+    ['{}', 'commentId is missing'],
+    ['{"commentId":"7"}', 'commentId is a string, not an integer'],
+    ['{"commentId":1.5}', 'commentId is no integer between'],
+    ['{"commentId":9007199254740993}', 'commentId is no integer between'],
+  ])('%s is a fault', (itemText, fault) => {
+    expect(read(itemText).item).toMatchObject({ fault: expect.stringContaining(fault) as string })
+  })
+})
+
+describe('a member that cannot be stored', () => {
+  test.each([
+    ['commentText', '\u0000', 'comment_text was set to null'],
+    ['commentText', '\ud800', 'comment_text was set to null'],
+    ['commentHtml', 7, 'comment_html was set to null'],
+    ['status', ['x'], 'status was set to null'],
+    ['lastUpdated', 'yesterday', 'last_updated was set to null'],
+    ['from', 'Ann', 'author_user_id was set to null'],
+    ['from', { userId: 'u1', name: 'a\u0000' }, 'name was set to null'],
+  ])('%s of %j costs only itself', (member, value, reason) => {
+    const { record, reasons } = read(text({ [member]: value }))
+    expect(reasons.join()).toContain(reason)
+    expect(record).toMatchObject({ commentId: 5, type: 'text' })
+  })
+
+  test('is told with the record as received, numbers not rounded', () => {
+    const received = '{"commentId":5, "commentText":"a\\u0000b", "big":12345678901234567890}'
+    expect(read(received).rejects[0]?.record).toBe(received)
+    expect(read(received).record?.rest).toBe('{"big":12345678901234567890}')
+  })
+
+  test('is left out of rest when it is an unknown one, and told by its path', () => {
+    const { record, reasons } = read(text({ meta: { tags: ['ok', 'no\u0000'], n: 1 } }))
+    expect(JSON.parse(record?.rest ?? '')).toEqual({ meta: { tags: ['ok', null], n: 1 } })
+    expect(reasons.join()).toContain('meta.tags[1]')
+  })
+
+  test('may be a number that PostgreSQL cannot hold, or nesting without end', () => {
+    const deep = '['.repeat(300) + ']'.repeat(300)
+    const { record, reasons } = read(`{"commentId":5,"huge":1e999999,"deep":${deep}}`)
+    expect(record?.commentId).toBe(5)
+    expect(reasons.join()).toContain('huge')
+    expect(reasons.join()).toContain('deep')
+  })
+})
+
+describe('lastUpdated', () => {
+  test.each([
+    ['2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05.678Z'],
+    ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000Z'],
+    ['2026-01-02T03:04:05+0200', '2026-01-02T01:04:05.000Z'],
+    ['2026-01-02 03:04:05', '2026-01-02T03:04:05.000Z'],
+    ['2026-01-02', '2026-01-02T00:00:00.000Z'],
+    [1767323045678, '2026-01-02T03:04:05.678Z'],
+  ])('%j is read as %s', (value, iso) => {
+    expect(read(text({ lastUpdated: value })).record?.lastUpdated).toBe(iso)
+  })
+
+  test('that is not in the canonical form stays in rest, so that raw gives it back', () => {
+    expect(read(text({ lastUpdated: 1767323045678 })).record?.rest).toBe(
+      '{"lastUpdated":1767323045678}',
+    )
+    expect(read(text({})).record?.rest).toBeNull()
+  })
+
+  test.each(['2026-02-30T00:00:00.000Z', '0000-01-01T00:00:00.000Z', '12', 1e20, true])(
+    '%j is no time',
+    (value) => {
+      expect(read(text({ lastUpdated: value })).record?.lastUpdated).toBeNull()
+    },
+  )
+})
