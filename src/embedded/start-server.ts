@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EnvironmentError } from '../errors.ts'
@@ -41,7 +41,14 @@ export function startError({ home, dataDirectory }: Cluster, reason: string): En
   )
 }
 
-async function launch(cluster: Cluster, port: number): Promise<ChildProcess> {
+/** A server process that was begun. */
+interface Launched {
+  readonly pid: number | undefined
+  /** How it ended; null while it runs. */
+  failure(): string | null
+}
+
+async function launch(cluster: Cluster, port: number): Promise<Launched> {
   const { home, binaries, account, dataDirectory, serverDirectory } = cluster
   const log = await open(home.logFile, 'a', 0o600).catch((error: unknown) => {
     throw homeError(home.directory, error)
@@ -68,23 +75,24 @@ async function launch(cluster: Cluster, port: number): Promise<ChildProcess> {
       },
     )
     server.unref()
-    return server
+    // Listened for at once: a server that is refused its data may be gone before the log is closed.
+    let failure: string | null = null
+    server.once('error', (error) => (failure = error.message))
+    server.once('exit', (code, signal) => (failure = `it ended with ${signal ?? `code ${code}`}`))
+    return { pid: server.pid, failure: () => failure }
   } finally {
     await log.close()
   }
 }
 
 /** Null when it is ready for connections, else how it ended. */
-async function failureOf(cluster: Cluster, server: ChildProcess): Promise<string | null> {
-  let failure: string | null = null
-  server.once('error', (error) => (failure = error.message))
-  server.once('exit', (code, signal) => (failure = `it ended with ${signal ?? `code ${code}`}`))
+async function failureOf(cluster: Cluster, server: Launched): Promise<string | null> {
   const giveUpAtMs = Date.now() + START_MS
-  while (failure === null) {
+  while (server.failure() === null) {
     const found = await readPidFile(cluster.dataDirectory)
     if (found?.pid === server.pid && found?.isReady) return null
     if (Date.now() > giveUpAtMs) return `it was not ready after ${START_MS / 60_000} minutes`
     await sleep(POLL_MS)
   }
-  return failure
+  return server.failure()
 }

@@ -48,7 +48,7 @@ test('the demo does the whole job by itself, whatever the other settings say, an
   expect(commentsWritten + usersWritten).toBeGreaterThan(20)
   expect(commentsWritten + usersWritten).toBeLessThan(recordsReceived / 50)
   for (const rows of Object.values(document.reports)) expect(rows).not.toEqual([])
-}, 120_000)
+}, 300_000)
 
 test('afterwards status shows its runs, and the demo keeps away from a catalog of yours', async () => {
   const { stdout } = await command.run(['status', '--json'], settings)
@@ -59,4 +59,4 @@ test('afterwards status shows its runs, and the demo keeps away from a catalog o
     code: 2,
     stderr: expect.stringMatching(/holds a catalog of yours \(organization "mine"\)/),
   })
-}, 60_000)
+}, 300_000)

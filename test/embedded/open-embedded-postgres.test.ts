@@ -11,7 +11,7 @@ import {
 } from '../../src/embedded/open-embedded-postgres.ts'
 import { ask, isRoot, serverPid, temporaryDirectory } from './machine.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 let directory: string
 let home: string

@@ -66,7 +66,7 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
     await rig.callsReach(60)
     writeFileSync(tokenFile, TOKENS[1])
     rig.standIn.authToken = TOKENS[1]
-    expect(await rig.settled(runId, 30_000)).toMatchObject({ status: 'succeeded' })
+    expect(await rig.settled(runId, 180_000)).toMatchObject({ status: 'succeeded' })
     expect(await worker.stop()).toBe(0)
     await expectTablesEqual(rig.database, rig.world)
     expect(rig.standIn.calls.log.some(({ status }) => status === 401)).toBe(true)
@@ -80,7 +80,7 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
     const startedAt = performance.now()
     const runId = await rig.startRun()
     const worker = await build.start(environment)
-    const run = await rig.settled(runId, 30_000)
+    const run = await rig.settled(runId, 180_000)
     expect(performance.now() - startedAt).toBeLessThan(30_000)
     expect(run).toMatchObject({ status: 'failed' })
     expect(run['problem']).toMatch(/401/)
@@ -90,7 +90,7 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
 
     writeFileSync(tokenFile, TOKENS[0])
     const next = await rig.startRun()
-    expect(await rig.settled(next, 30_000)).toMatchObject({ status: 'succeeded' })
+    expect(await rig.settled(next, 180_000)).toMatchObject({ status: 'succeeded' })
     await worker.stop()
     await expectTablesEqual(rig.database, rig.world)
   })
@@ -109,7 +109,7 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
     ])
     const runId = await rig.startRun()
     const worker = await build.start(environment)
-    const run = await rig.settled(runId, 30_000)
+    const run = await rig.settled(runId, 180_000)
     expect(run).toMatchObject({ status: 'partial' })
     await worker.stop()
     await expectNoSecret(worker.stderr() + JSON.stringify(run))
@@ -149,7 +149,7 @@ test('passwords of addresses are in no error and no log, also where the servers 
   expect(told.join('')).toMatch(/WRONGPASS|invalid username-password/)
   expect(told.join('')).toMatch(/nobody_here|refuses the user|authentication/)
   expect(told.join('')).not.toMatch(/hunter2/)
-}, 60_000)
+}, 300_000)
 
 async function everyRow({ pool }: TestDatabase): Promise<string> {
   const { rows } = await pool.query<{ name: string }>(

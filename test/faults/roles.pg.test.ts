@@ -54,7 +54,7 @@ afterAll(async () => {
 test('a role that owns its database and nothing else migrates, works and keeps the queue there', async () => {
   const runId = await rig.startRun()
   const worker = await build.start(rig.environment)
-  expect(await rig.settled(runId, 30_000)).toMatchObject({ status: 'succeeded' })
+  expect(await rig.settled(runId, 180_000)).toMatchObject({ status: 'succeeded' })
   expect(await worker.stop()).toBe(0)
   await expectTablesEqual(rig.database, rig.world)
 })

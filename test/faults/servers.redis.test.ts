@@ -89,7 +89,7 @@ describe('with the queue on PostgreSQL', () => {
       await sleep(8000)
       await postgres.start()
     }, undefined)
-  }, 120_000)
+  }, 300_000)
 })
 
 async function expectSameEnd(calamity: Calamity, queueUrl: string | undefined): Promise<void> {
@@ -103,7 +103,7 @@ async function expectSameEnd(calamity: Calamity, queueUrl: string | undefined): 
   const worker = await build.start(rig.environment)
   await rig.callsReach(Math.round(needed / 3))
   await calamity()
-  const run = await rig.settled(runId, 90_000)
+  const run = await rig.settled(runId, 180_000)
   expect(run).toMatchObject({ status: 'succeeded', scopes_planned: needed })
   await expectTablesEqual(rig.database, rig.world)
   expect(rig.standIn.calls.total).toBeLessThan(1.6 * needed)

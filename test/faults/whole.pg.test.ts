@@ -110,7 +110,7 @@ async function killInMidRun(rig: Rig, workers: Workers, afterCalls: number): Pro
   // The run may be over before it comes to that.
   await Promise.race([
     rig.callsReach(calls).catch(() => {}),
-    rig.settled(runId, 30_000).catch(() => {}),
+    rig.settled(runId, 180_000).catch(() => {}),
   ])
   await workers.kill()
 }
@@ -123,7 +123,7 @@ async function runAndExpect(
   isTruthful = true,
 ): Promise<void> {
   await workers.ensure()
-  const run = await rig.settled(await rig.startRun(), 60_000)
+  const run = await rig.settled(await rig.startRun(), 180_000)
   await expectNothingLost(database, rig.world, everDeleted)
   expect(['succeeded', 'partial', 'failed']).toContain(run.status)
   if (run.status === 'succeeded' && isTruthful) await expectServed(database, rig.world)

@@ -145,7 +145,7 @@ export async function openLive(
 export async function settled(
   database: TestDatabase,
   runId: string,
-  timeoutMs = 60_000,
+  timeoutMs = 170_000,
 ): Promise<RunRow> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

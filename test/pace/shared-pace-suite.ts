@@ -40,7 +40,7 @@ export function sharedPaceSuite(openOne: () => OpenOne): void {
       expect(performance.now()).toBeGreaterThan(until - 100)
       await closeAll([first, second])
     }
-  }, 20_000)
+  }, 300_000)
 
   test('an own pause holds at once, also for those in the line', async () => {
     const [pace] = open(1, 100) as [SharedPace]

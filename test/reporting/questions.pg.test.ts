@@ -24,7 +24,7 @@ beforeAll(async () => {
   await live.run()
   randomChanges(live.world, { count: 60, seed: 7 })
   await live.run()
-}, 120_000)
+}, 300_000)
 afterAll(() => live.close())
 
 test('docs/QUESTIONS.md has the answers that its queries give (made again by: vitest -u)', async () => {
