@@ -247,7 +247,7 @@ test('erasing proves itself, without the person', async () => {
     organization_id: null,
     pseudonym,
     reason: 'asked by letter',
-    erased_by: 'postgres',
+    erased_by: (await one('select current_user as name'))['name'],
     users: 2,
   })
   await expect(eraseUser(live.database.pool, EVERYWHERE)).rejects.toThrow(/was erased already, on/)
