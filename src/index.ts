@@ -1,8 +1,27 @@
 /**
- * What `import { ... } from 'collab-sync'` offers: the scope of a run, for programs that put a `start-run` job into the
- * queue themselves and want a wrong one refused before it is there.
+ * What `import { ... } from 'collab-sync'` offers: asking for runs and following them from a program; and the scope of a
+ * run, for programs that put a `start-run` job into the queue themselves and want a wrong one refused before it is there.
  */
 
-export { UsageError } from './errors.ts'
+export { openCollabSync } from './collab-sync/open-collab-sync.ts'
+export type {
+  CollabSync,
+  Failure,
+  Freshness,
+  HeldListing,
+  NightlySchedule,
+  OrganizationFreshness,
+  Page,
+  PageRequest,
+  RejectedRecord,
+  RequestedRun,
+  Run,
+  RunDetails,
+} from './collab-sync/collab-sync.ts'
+export type { FailureReport, RunReport, RunStatus, ScopeIds } from './database/run-reports.ts'
+export type { Trigger } from './database/runs.ts'
+export { EnvironmentError, UsageError } from './errors.ts'
+export type { Operation } from './errors.ts'
 export { parseScope } from './scope.ts'
 export type { Scope } from './scope.ts'
+export type { Environment } from './settings/settings.ts'

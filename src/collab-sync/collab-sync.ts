@@ -1,6 +1,14 @@
-import type { FailureReport, RunReport, RunStatus, ScopeIds } from '../database/run-reports.ts'
-import type { Operation } from '../errors.ts'
+import type { Failure, RejectedRecord } from '../database/failure-pages.ts'
+import type { WaitingListing } from '../database/held-pages.ts'
+import type { OrganizationFreshness } from '../database/organization-pages.ts'
+import type { Freshness } from '../database/overview.ts'
+import type { FailureReport, RunReport, RunStatus } from '../database/run-reports.ts'
 import type { Scope } from '../scope.ts'
+
+export type { Failure, Freshness, OrganizationFreshness, RejectedRecord }
+
+/** A listing that lacked so many of its users that nobody was removed. */
+export type HeldListing = WaitingListing
 
 /** A page of a listing, newest or first in order first; `nextCursor` is null on the last page. */
 export interface Page<T> {
@@ -20,6 +28,15 @@ export interface Run extends RunReport {
   readonly durationMs: number
 }
 
+/** What became of asking for a run. */
+export interface RequestedRun {
+  readonly runId: string
+  /** False where the same idempotency key made the run before. */
+  readonly isNew: boolean
+  /** False where the queue could not be reached: the run is stored, and a worker takes it up within a minute. */
+  readonly isDelivered: boolean
+}
+
 export interface RunDetails extends Run {
   /** 20 causes at most, the most frequent first. */
   readonly failuresByCause: readonly FailureReport[]
@@ -27,121 +44,90 @@ export interface RunDetails extends Run {
   readonly heldWaiting: number
 }
 
-/** One scope of a run that gave no usable answer. */
-export interface Failure extends ScopeIds {
-  readonly runId: string
-  readonly at: Date
-  readonly operation: Operation
-  readonly httpStatus: number | null
-  readonly errorStatus: string | null
-  readonly errorMessage: string | null
-  readonly attempts: number
-}
-
-/** A record, or a member of one, that could not be stored. */
-export interface RejectedRecord extends ScopeIds {
-  readonly rejectedRecordId: number
-  readonly runId: string
-  readonly at: Date
-  readonly operation: Operation
-  readonly reason: string
-  /** JSON text as received, cut after 2,000 characters. */
-  readonly record: string
-  readonly isCut: boolean
-}
-
-/** A listing that lacked so many of its users that nobody was removed. */
-export interface HeldListing {
-  readonly heldId: number
-  readonly runId: string
-  readonly at: Date
-  readonly kind: 'organization' | 'document' | 'group'
-  readonly organizationId: string
-  readonly documentId: string | null
-  readonly organizationUserGroupId: string | null
-  readonly usersBefore: number
-  readonly usersMissing: number
-  /** At most 100 of them. */
-  readonly firstMissingUserIds: readonly string[]
-  /** Later scheduled runs in which the same answer came again. */
-  readonly repeats: number
-}
-
-/** How fresh one organization is. */
-export interface OrganizationFreshness {
-  readonly organizationId: string
-  readonly active: boolean
-  readonly scopes: number
-  readonly annotations: number
-  readonly comments: number
-  readonly neverChecked: number
-  readonly oldestCheck: Date | null
-  readonly newestCheck: Date | null
-  /** Scopes that failed when they were last asked for, as the newest run that asked tells. */
-  readonly failing: number
-  readonly held: number
-}
-
-export interface Freshness {
-  readonly scopes: number
-  readonly annotations: number
-  readonly neverChecked: number
-  readonly oldestCheck: Date | null
-  readonly newestCheck: Date | null
-}
-
+/** The nightly schedule that holds, and who says so. */
 export interface NightlySchedule {
   /** Null where a person removed it. */
   readonly cron: string | null
   readonly timeZone: string
   readonly setBy: 'settings' | 'schedule set' | 'schedule remove'
+  /** Null where there is none. */
   readonly next: Date | null
 }
 
-/** Asks collab-sync for runs, follows them and settles what waits for a person, from a program. */
+/**
+ * Asks collab-sync for runs, follows them and settles what waits for a person, from a program. Whatever is asked, it throws
+ * an EnvironmentError where PostgreSQL is away, and a UsageError for a cursor, limit or id that is none.
+ */
 export interface CollabSync {
   /**
    * Asks for a run; workers take it up.
+   * @param request.scope everything in the catalog when left out
    * @param request.idempotencyKey the same key again gives the run that it made, whatever became of it
    * @throws UsageError for a wrong scope, one that names what the catalog lacks, or a key used for another scope
    */
-  startRun(request?: {
-    scope?: Scope
-    idempotencyKey?: string
-  }): Promise<{ runId: string; isNew: boolean }>
-  /** Asks for a run of just the scopes that failed in another. @throws UsageError where none did */
-  retryRun(
-    runId: string,
-    request?: { idempotencyKey?: string },
-  ): Promise<{ runId: string; isNew: boolean }>
-  /** Ends a run early; resolves once that is noted, not when it is settled. @throws UsageError where it is over */
+  startRun(request?: { scope?: Scope; idempotencyKey?: string }): Promise<RequestedRun>
+  /**
+   * Asks for a run of just the scopes that failed in another.
+   * @param request.idempotencyKey as in startRun; the keys of each run's retries are their own
+   * @throws UsageError where none did, there is no such run, or it is not over
+   */
+  retryRun(runId: string, request?: { idempotencyKey?: string }): Promise<RequestedRun>
+  /**
+   * Ends a run early; resolves once that is noted, not when it is settled. Again is harmless until it is.
+   * @throws UsageError where it is over or there is none
+   */
   cancelRun(runId: string): Promise<void>
   /** Null where there is no such run. */
   getRun(runId: string): Promise<RunDetails | null>
   listRuns(request?: PageRequest & { status?: RunStatus }): Promise<Page<Run>>
-  /** The run each time something of it changed, its settled state last. @throws UsageError where there is none */
+  /**
+   * The run as it is, then each time something of it changed, its settled state last. A PostgreSQL that goes away for a
+   * moment is waited for.
+   * @param options.signal ends it early
+   * @throws UsageError where there is no such run; the signal's reason
+   */
   watchRun(runId: string, options?: { signal?: AbortSignal }): AsyncIterable<Run>
-  /** Resolves with the settled run. @throws UsageError where there is none */
+  /** Resolves with the settled run. @throws as watchRun */
   waitForRun(runId: string, options?: { signal?: AbortSignal }): Promise<RunDetails>
+  /** The newest first. */
   listFailures(
     request?: PageRequest & { runId?: string; organizationId?: string },
   ): Promise<Page<Failure>>
+  /** The newest first; what was stored after all is left out. */
   listRejectedRecords(request?: PageRequest & { runId?: string }): Promise<Page<RejectedRecord>>
-  /** Tries again to store what was rejected. */
+  /**
+   * Tries again to store what was rejected, without a call to the service.
+   * @returns how many were stored (`replayed`), are as unsound as they were (`stillRejected`), or are sound but no longer
+   *   what is to be stored, since something newer is known or the catalog lacks their scope (`obsolete`)
+   */
   replayRejectedRecords(request?: {
     runId?: string
   }): Promise<{ replayed: number; stillRejected: number; obsolete: number }>
-  /** What waits for a person. */
+  /** What waits for a person, the one first held first. */
   listHeld(request?: PageRequest & { runId?: string }): Promise<Page<HeldListing>>
-  /** Applies the removals of one held listing. @throws UsageError where it does not wait any more */
-  acceptHeld(heldId: number): Promise<{ removed: number }>
+  /**
+   * Applies the removals of one held listing.
+   * @param options.runId the listing's `runId` as it was looked at: a later run may have seen another answer since
+   * @throws UsageError where it does not wait any more, or that run is not the last one that saw its answer
+   */
+  acceptHeld(heldId: number, options?: { runId?: string }): Promise<{ removed: number }>
+  /** Of the whole catalog, as its batches tell. */
   getFreshness(): Promise<Freshness>
+  /**
+   * Organizations in the order of their ids.
+   * @param request.search part of the id, in any case
+   */
   listOrganizations(
     request?: PageRequest & { search?: string },
   ): Promise<Page<OrganizationFreshness>>
   getSchedule(): Promise<NightlySchedule>
-  /** @throws UsageError for a cron expression or a time zone that is none */
+  /**
+   * Sets the nightly schedule for all workers, in place of SYNC_CRON and SYNC_TZ.
+   * @throws UsageError for a cron expression or a time zone that is none
+   */
   setSchedule(schedule: { cron: string; timeZone?: string }): Promise<NightlySchedule>
+  /** No nightly run until one is set again. */
   removeSchedule(): Promise<NightlySchedule>
+  /** Gives back every connection that `openCollabSync` opened. */
   close(): Promise<void>
 }

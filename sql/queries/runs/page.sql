@@ -1,0 +1,10 @@
+-- A page of runs, the newest first, as keys: what is known of each is read by runs/reports.
+-- Params: $1 status or null for all, $2 microseconds since 1970 and $3 run id of the last one of the page before, both null
+-- for the first page, $4 most runs.
+select run_id, (extract(epoch from requested_at) * 1000000)::bigint as requested_at_us
+from sync.runs
+where ($1::text is null or status = $1)
+  and ($2::bigint is null
+    or (requested_at, run_id) < ('epoch'::timestamptz + $2::bigint * interval '1 microsecond', $3::uuid))
+order by requested_at desc, run_id desc
+limit $4

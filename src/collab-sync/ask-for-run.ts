@@ -1,0 +1,105 @@
+import { readRun } from '../database/run-reports.ts'
+import { findRunByRequest } from '../database/runs.ts'
+import type { Database } from '../database/pool.ts'
+import type { Item } from '../database/items.ts'
+import { UsageError } from '../errors.ts'
+import { itemDelivery } from '../queue/deliveries.ts'
+import { parseScope } from '../scope.ts'
+import type { Scope } from '../scope.ts'
+import { startRun } from '../sync/start-run.ts'
+import type { RunRequest } from '../sync/start-run.ts'
+import type { CollabSync, RequestedRun } from './collab-sync.ts'
+import type { Parts } from './parts.ts'
+import { requireStorable } from './request.ts'
+import { requireRun } from './require-run.ts'
+
+const KEY_CHARACTERS_MAX = 255
+/** A queue that hangs must not hold up who asked: the run is stored, and workers look for what nobody delivered. */
+const DELIVERY_MS = 5_000
+
+/** Asking for runs. */
+export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'> {
+  return {
+    async startRun({ scope: given, idempotencyKey } = {}) {
+      const scope = parseScope(given)
+      requireStorable('scope', scope)
+      return askOnce(parts, { scope }, keyOf(parts, idempotencyKey, []))
+    },
+    async retryRun(runId, { idempotencyKey } = {}) {
+      const requestKey = keyOf(parts, idempotencyKey, ['retry', runId])
+      return askOnce(parts, await failedOf(parts.database, runId), requestKey)
+    },
+  }
+}
+
+/**
+ * A request for what failed in a settled run, asked as that run asked: a narrowed question is asked again as narrowed.
+ * @throws UsageError where there is no such run, or it is not over
+ */
+export async function failedOf(
+  database: Database,
+  runId: string,
+): Promise<Pick<RunRequest, 'scope' | 'failedOf'>> {
+  const { scope, finishedAt } = await requireRun(database, runId)
+  if (finishedAt === null) {
+    throw new UsageError(`Run ${runId} is still under way: wait for its end.`)
+  }
+  return { scope, failedOf: runId }
+}
+
+async function askOnce(
+  parts: Parts,
+  request: Pick<RunRequest, 'scope' | 'failedOf'>,
+  requestKey: string | null,
+): Promise<RequestedRun> {
+  const { database, settings, trigger } = parts
+  const earlier = requestKey === null ? null : await findRunByRequest(database, requestKey)
+  if (earlier !== null) return known(database, earlier, request.scope)
+  const context = { database, operations: settings.operations }
+  const { runId, items } = await startRun(context, { ...request, trigger, requestKey })
+  // Without items somebody has made it since we looked.
+  if (items.length === 0) return known(database, runId, request.scope)
+  return { runId, isNew: true, isDelivered: await isDelivered(parts, runId, items) }
+}
+
+/** A run that the same key made. */
+async function known(database: Database, runId: string, scope: Scope): Promise<RequestedRun> {
+  const run = await readRun(database, runId)
+  if (run !== null && canonical(run.scope) !== canonical(scope)) {
+    throw new UsageError(`idempotencyKey was used for another scope before, by run ${runId}.`)
+  }
+  return { runId, isNew: false, isDelivered: true }
+}
+
+async function isDelivered(
+  { queue, log }: Parts,
+  runId: string,
+  items: readonly Item[],
+): Promise<boolean> {
+  const late = AbortSignal.timeout(DELIVERY_MS)
+  try {
+    await Promise.race([
+      queue.deliver(items.map(itemDelivery)),
+      new Promise((_, reject) => late.addEventListener('abort', () => reject(late.reason))),
+    ])
+    return true
+  } catch (error) {
+    log.warn({ err: error, runId }, 'the queue cannot be reached; a worker takes the run up')
+    return false
+  }
+}
+
+/** Keys of those who ask in different ways never meet. @throws UsageError naming the key */
+function keyOf({ trigger }: Parts, key: unknown, of: readonly string[]): string | null {
+  if (key === undefined) return null
+  if (typeof key !== 'string' || key.length === 0 || key.length > KEY_CHARACTERS_MAX) {
+    throw new UsageError(`idempotencyKey must be a text of 1 to ${KEY_CHARACTERS_MAX} characters.`)
+  }
+  requireStorable('idempotencyKey', key)
+  return [trigger, ...of, key].join(':')
+}
+
+/** One text for one scope, in whatever order its members come. */
+function canonical(scope: Scope): string {
+  return JSON.stringify(Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

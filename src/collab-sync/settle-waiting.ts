@@ -1,0 +1,43 @@
+import { findHeld } from '../database/held-pages.ts'
+import { UsageError } from '../errors.ts'
+import { openPrivacy } from '../privacy/privacy.ts'
+import { acceptListing } from '../sync/accept-held.ts'
+import { replayRejected } from '../sync/replay.ts'
+import type { CollabSync } from './collab-sync.ts'
+import type { Parts } from './parts.ts'
+import { runIdOf, shown } from './request.ts'
+
+/** Settles what waits for a person: held listings and rejected records. */
+export function settlingOn({
+  database,
+  settings,
+}: Parts): Pick<CollabSync, 'acceptHeld' | 'replayRejectedRecords'> {
+  return {
+    async acceptHeld(heldId, { runId } = {}) {
+      const seenIn = runIdOf(runId)
+      const held = Number.isSafeInteger(heldId) ? await findHeld(database, heldId) : null
+      if (held === null) throw waitsNot(heldId)
+      const removed = await acceptListing({ database }, held, seenIn ?? held.runId)
+      if (removed !== null) return { removed }
+      throw held.runId === seenIn ? waitsNot(heldId) : seenSince(heldId)
+    },
+    async replayRejectedRecords({ runId } = {}) {
+      const of = runIdOf(runId)
+      const policy = { email: settings.privacyEmail, raw: settings.privacyRaw }
+      const privacy = openPrivacy(database, policy)
+      const replayed = await replayRejected({ database, privacy }, of === null ? {} : { runId: of })
+      const { stored, still, obsolete } = replayed
+      return { replayed: stored, stillRejected: still - obsolete, obsolete }
+    },
+  }
+}
+
+function waitsNot(heldId: unknown): UsageError {
+  return new UsageError(`No held listing ${shown(heldId)} is waiting to be accepted.`)
+}
+
+function seenSince(heldId: number): UsageError {
+  return new UsageError(
+    `A later run has seen another answer of held listing ${heldId} since: look at it again.`,
+  )
+}
