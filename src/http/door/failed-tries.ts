@@ -1,0 +1,93 @@
+/** How many tries with a wrong token may fail before further ones are not even looked at. */
+export interface TryLimits {
+  /** Of one address in a row; one more becomes free every so many milliseconds. */
+  readonly ofAddress: { readonly max: number; readonly refillMs: number }
+  /** Of all addresses together. */
+  readonly ofAll: { readonly max: number; readonly refillMs: number }
+}
+
+const LIMITS: TryLimits = {
+  ofAddress: { max: 10, refillMs: 6_000 },
+  ofAll: { max: 100, refillMs: 600 },
+}
+
+const ADDRESSES_MAX = 10_000
+const FIRST_DELAY_MS = 25
+const LONGEST_DELAY_MS = 1_000
+
+/**
+ * Slows down who guesses the token: each failed try of an address is answered later than the one before, and after some
+ * none is looked at until time has passed. Of an address that has shown the right token, the failures of others are no
+ * concern, so that guessing from many places shuts out nobody. Memory is bounded: the longest unseen are forgotten.
+ */
+export class FailedTries {
+  readonly #limits: TryLimits
+  readonly #ofAddress = new Map<string, Bucket>()
+  readonly #known = new Map<string, true>()
+  readonly #ofAll: Bucket = { level: 0, atMs: 0 }
+
+  constructor(limits: TryLimits = LIMITS) {
+    this.#limits = limits
+  }
+
+  /** Seconds until a try of this address is looked at again; 0 where it is now. */
+  secondsToWait(address: string, nowMs = Date.now()): number {
+    const { ofAddress, ofAll } = this.#limits
+    const bucket = this.#ofAddress.get(placeOf(address))
+    const own = bucket === undefined ? 0 : msToWait(bucket, ofAddress, nowMs)
+    const all = this.#known.has(placeOf(address)) ? 0 : msToWait(this.#ofAll, ofAll, nowMs)
+    return Math.ceil(Math.max(own, all) / 1000)
+  }
+
+  /** Counts a failed try. @returns milliseconds to wait before it is answered */
+  fail(address: string, nowMs = Date.now()): number {
+    const place = placeOf(address)
+    const bucket = this.#ofAddress.get(place) ?? { level: 0, atMs: nowMs }
+    add(bucket, this.#limits.ofAddress.refillMs, nowMs)
+    add(this.#ofAll, this.#limits.ofAll.refillMs, nowMs)
+    putBounded(this.#ofAddress, place, bucket)
+    return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.floor(bucket.level - 1))
+  }
+
+  /** Notes that this address has shown the right token. */
+  succeed(address: string): void {
+    putBounded(this.#known, placeOf(address), true)
+  }
+}
+
+/** Fills by one a failure, and runs empty with time. */
+interface Bucket {
+  level: number
+  atMs: number
+}
+
+function add(bucket: Bucket, refillMs: number, nowMs: number): void {
+  bucket.level = levelOf(bucket, refillMs, nowMs) + 1
+  bucket.atMs = nowMs
+}
+
+function levelOf(bucket: Bucket, refillMs: number, nowMs: number): number {
+  return Math.max(0, bucket.level - Math.max(0, nowMs - bucket.atMs) / refillMs)
+}
+
+function msToWait(bucket: Bucket, limit: TryLimits['ofAll'], nowMs: number): number {
+  const over = levelOf(bucket, limit.refillMs, nowMs) - (limit.max - 1)
+  return over <= 0 ? 0 : over * limit.refillMs
+}
+
+function putBounded<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key)
+  map.set(key, value)
+  const oldest = map.keys().next()
+  if (map.size > ADDRESSES_MAX && !oldest.done) map.delete(oldest.value)
+}
+
+/** Whoever has an IPv6 address has the 2^64 beside it too. */
+function placeOf(address: string): string {
+  if (!address.includes(':') || address.startsWith('::ffff:')) return address
+  const [head = '', tail] = address.split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0')
+  return [...before, ...(tail === undefined ? [] : zeros), ...after].slice(0, 4).join(':')
+}

@@ -1,0 +1,154 @@
+import type { OpenAPIV3_1 } from 'openapi-types'
+import { Facts, Heads, Scroller } from '../pages/elements.tsx'
+import { renderPage } from '../pages/layout.tsx'
+
+type Schema = OpenAPIV3_1.SchemaObject | OpenAPIV3_1.ReferenceObject
+
+/**
+ * The OpenAPI document as a page to read.
+ * @returns a whole HTML document
+ */
+export function renderOpenApi(document: OpenAPIV3_1.Document): string {
+  const operations = operationsOf(document)
+  const tags = [...new Set(operations.map(({ tag }) => tag))]
+  const schemas = Object.entries(document.components?.schemas ?? {})
+  return renderPage(
+    { title: 'API', part: null },
+    <>
+      {document.info.description?.split('\n\n').map((paragraph) => (
+        <p key={paragraph}>{paragraph.replaceAll('`', '')}</p>
+      ))}
+      <p>
+        For programs: <a href="/openapi.json">openapi.json</a>. Show HTTP_TOKEN with every request,
+        as <code>Authorization: Bearer</code>.
+      </p>
+      {tags.map((tag) => (
+        <section key={tag} class="card">
+          <h2>{tag}</h2>
+          {operations
+            .filter((each) => each.tag === tag)
+            .map((each) => (
+              <OperationPart key={each.id} operation={each} />
+            ))}
+        </section>
+      ))}
+      <section class="card">
+        <h2>Schemas</h2>
+        {schemas.map(([name, schema]) => (
+          <SchemaPart key={name} name={name} schema={schema} />
+        ))}
+      </section>
+    </>,
+  )
+}
+
+interface Operation {
+  readonly id: string
+  readonly tag: string
+  readonly method: string
+  readonly path: string
+  readonly says: OpenAPIV3_1.OperationObject
+}
+
+function operationsOf(document: OpenAPIV3_1.Document): Operation[] {
+  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods ?? {}).map(([method, found]) => {
+      const says = found as OpenAPIV3_1.OperationObject
+      const id = says.operationId ?? `${method} ${path}`
+      return { id, tag: says.tags?.[0] ?? '', method: method.toUpperCase(), path, says }
+    }),
+  )
+}
+
+function OperationPart({ operation }: { operation: Operation }) {
+  const { id, method, path, says } = operation
+  const body = says.requestBody as OpenAPIV3_1.RequestBodyObject | undefined
+  const parameters = (says.parameters ?? []) as OpenAPIV3_1.ParameterObject[]
+  const answers = Object.entries(says.responses ?? {}) as [string, OpenAPIV3_1.ResponseObject][]
+  return (
+    <>
+      <h3 id={id}>
+        <code>
+          {method} {path}
+        </code>
+      </h3>
+      <p>
+        {says.summary}. {says.description?.replaceAll('`', '')}
+      </p>
+      {body !== undefined && <p>Body: {describeContent(body.content)}.</p>}
+      {parameters.length > 0 && (
+        <Scroller label={`Parameters of ${id}`}>
+          <table>
+            <caption>Parameters</caption>
+            <Heads of={[['Name'], ['In'], ['Is'], ['Means']]} />
+            <tbody>
+              {parameters.map((parameter) => (
+                <tr key={parameter.name}>
+                  <th scope="row">{parameter.name}</th>
+                  <td>{parameter.in}</td>
+                  <td>{describe(parameter.schema as Schema)}</td>
+                  <td>{parameter.description}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroller>
+      )}
+      <details>
+        <summary>Answers of {id}</summary>
+        <Facts
+          of={answers.map(([status, answer]) => [
+            status,
+            `${(answer.description ?? '').replaceAll('`', '')} ${describeContent(answer.content)}`,
+          ])}
+        />
+      </details>
+    </>
+  )
+}
+
+function SchemaPart({ name, schema }: { name: string; schema: Schema }) {
+  const { description, properties, required } = schema as OpenAPIV3_1.SchemaObject
+  return (
+    <>
+      <h3 id={name}>{name}</h3>
+      {description !== undefined && <p>{description.replaceAll('`', '')}</p>}
+      <Scroller label={`Members of ${name}`}>
+        <table>
+          <caption>Members</caption>
+          <Heads of={[['Name'], ['Is'], ['Means']]} />
+          <tbody>
+            {Object.entries(properties ?? {}).map(([member, part]) => (
+              <tr key={member}>
+                <th scope="row">{member}</th>
+                <td>
+                  {describe(part)}
+                  {required?.includes(member) ? '' : ', may be left out'}
+                </td>
+                <td>{(part as { description?: string }).description?.replaceAll('`', '')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroller>
+    </>
+  )
+}
+
+function describeContent(content: Record<string, OpenAPIV3_1.MediaTypeObject> | undefined): string {
+  return Object.entries(content ?? {})
+    .map(([type, { schema }]) => `${schema === undefined ? 'text' : describe(schema)} (${type})`)
+    .join(', ')
+}
+
+/** A schema in a few words. */
+function describe(schema: Schema | undefined): string {
+  if (schema === undefined) return 'anything'
+  if ('$ref' in schema) return schema.$ref.replace(/^.*\//, '')
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' or ')
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.anyOf) return schema.anyOf.map(describe).join(' or ')
+  if (schema.type === 'array') return `list of ${describe(schema.items)}`
+  const type = Array.isArray(schema.type) ? schema.type.join(' or ') : (schema.type ?? 'anything')
+  return schema.format === undefined ? type : `${type} (${schema.format})`
+}

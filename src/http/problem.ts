@@ -1,0 +1,93 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import * as z from 'zod'
+
+/** The parts that an operation needs; the names in a problem's `away`. */
+export type Part = 'postgresql' | 'queue'
+
+const FaultSchema = z.object({
+  in: z.enum(['body', 'query', 'path', 'header']).describe('The part of the request.'),
+  member: z
+    .string()
+    .describe('The member at fault, such as `scope.documentId`; empty for the whole part.'),
+  detail: z.string().describe('What is wrong with it.'),
+})
+
+/** One member of a request that is wrong. */
+export type Fault = z.infer<typeof FaultSchema>
+
+/** A problem document (RFC 9457): what every answer from 400 on is. */
+export const ProblemSchema = z
+  .object({
+    type: z.literal('about:blank').describe('The status says what kind of problem it is.'),
+    title: z.string().describe('The name of the status.'),
+    status: z.int(),
+    detail: z.string().describe('One sentence for a person.'),
+    instance: z.string().describe('The path that was asked for.'),
+    errors: z.array(FaultSchema).optional().describe('The members of the request at fault.'),
+    away: z
+      .array(z.enum(['postgresql', 'queue']))
+      .optional()
+      .describe('What cannot be reached at the moment.'),
+  })
+  .meta({ id: 'Problem', description: 'A problem document, RFC 9457.' })
+
+/** A request that gets a problem for an answer. */
+export class ProblemError extends Error {
+  override name = 'ProblemError'
+  readonly status: number
+  /** The same, as Fastify calls it. */
+  readonly statusCode: number
+  readonly errors: readonly Fault[]
+  readonly away: readonly Part[]
+  readonly headers: Readonly<Record<string, string>>
+
+  /**
+   * @param status 400 or above
+   * @param detail one sentence for a person
+   */
+  constructor(
+    status: number,
+    detail: string,
+    facts: {
+      errors?: readonly Fault[]
+      away?: readonly Part[]
+      headers?: Record<string, string>
+      cause?: unknown
+    } = {},
+  ) {
+    super(detail, facts.cause === undefined ? undefined : { cause: facts.cause })
+    this.status = status
+    this.statusCode = status
+    this.errors = facts.errors ?? []
+    this.away = facts.away ?? []
+    this.headers = facts.headers ?? {}
+  }
+}
+
+/** Answers with a problem document. */
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ProblemError) {
+  const { status, message, errors, away, headers } = error
+  const problem: z.infer<typeof ProblemSchema> = {
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: message,
+    instance: pathOf(request),
+    ...(errors.length > 0 ? { errors: [...errors] } : {}),
+    ...(away.length > 0 ? { away: [...away] } : {}),
+  }
+  return (
+    reply
+      .code(status)
+      .headers(headers)
+      .type('application/problem+json')
+      // Bytes, so that the answer is neither checked against the operation's own schema nor given a charset.
+      .send(Buffer.from(JSON.stringify(problem)))
+  )
+}
+
+/** The path that was asked for, without its query. */
+export function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? ''
+}

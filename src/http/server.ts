@@ -1,0 +1,101 @@
+import cookie from '@fastify/cookie'
+import Fastify, { LogController } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import type { CollabSync } from '../collab-sync/collab-sync.ts'
+import type { Database } from '../database/pool.ts'
+import type { Log } from '../log.ts'
+import type { JobQueue } from '../queue/queue.ts'
+import { pages } from '../pages/pages.ts'
+import { metrics } from '../signals/serve-metrics.ts'
+import type { Settings } from '../settings/table.ts'
+import { errorAnswers } from './answer-error.ts'
+import { answerBrokenRequest } from './broken-request.ts'
+import { bullBoard } from './bull-board.ts'
+import { openDoor } from './door/door.ts'
+import { signIn } from './door/sign-in.ts'
+import { addOpenApi } from './openapi.ts'
+import { ProblemError, pathOf } from './problem.ts'
+import { probes } from './probes.ts'
+import { openReadiness } from './readiness.ts'
+import { listRoutes, methodsOf } from './route-table.ts'
+import type { Route } from './route-table.ts'
+import { addSecurityHeaders } from './security-headers.ts'
+import { v1 } from './v1/v1.ts'
+
+/** What the HTTP side works with; all of it stays open when the server closes. */
+export interface HttpParts {
+  readonly settings: Settings
+  readonly store: { readonly database: Database }
+  readonly queue: JobQueue
+  readonly collabSync: CollabSync
+  readonly log: Log
+}
+
+/** A server that listens nowhere yet, and its routes. */
+export interface HttpServer {
+  readonly app: FastifyInstance
+  readonly routes: readonly Route[]
+}
+
+const BODY_BYTES_MAX = 1024 * 1024
+const HEADER_BYTES_MAX = 16 * 1024
+const PARAMETER_CHARACTERS_MAX = 500
+/** A request has to be here by then, its headers sooner: a slow sender must not hold a connection. */
+const REQUEST_MS = 30_000
+const HEADERS_MS = 10_000
+
+/** Puts the HTTP side together: the door first, then everything behind it. */
+export async function createServer(parts: HttpParts): Promise<HttpServer> {
+  const { settings, store, queue, collabSync, log } = parts
+  const readiness = openReadiness({ database: store.database, queue, log })
+  const answerError = errorAnswers({ readiness, log })
+  const app = Fastify({
+    loggerInstance: log.child({ part: 'http' }, { level: 'warn' }) as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_MS,
+    http: { headersTimeout: HEADERS_MS, maxHeaderSize: HEADER_BYTES_MAX },
+    routerOptions: { maxParamLength: PARAMETER_CHARACTERS_MAX },
+    // A path that cannot be read reaches no hook, so it is brought to the door here.
+    frameworkErrors: (error, request, reply) =>
+      void door
+        .check(request)
+        .then(() => Promise.reject(error))
+        .catch((problem: unknown) => answerError(problem, request, reply)),
+    clientErrorHandler: answerBrokenRequest,
+  })
+  // Fastify reads plain text too, which nothing here is asked with.
+  app.removeContentTypeParser('text/plain')
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  const routes = listRoutes(app)
+  app.setErrorHandler(answerError)
+  app.setNotFoundHandler((request) => {
+    throw notFound(routes, pathOf(request))
+  })
+  await addSecurityHeaders(app)
+  await app.register(cookie)
+  const door = openDoor(app, settings.httpToken)
+  // Answered here, whoever answers the errors of the route behind it.
+  app.addHook('onRequest', (request, reply) =>
+    door.check(request).catch((problem: unknown) => answerError(problem, request, reply)),
+  )
+  await app.register(probes, { readiness })
+  await app.register(signIn, { door })
+  await addOpenApi(app)
+  await app.register(v1, { prefix: '/v1', collabSync })
+  await app.register(metrics, { database: store.database, queue, settings })
+  await app.register(bullBoard(queue), { prefix: '/queues' })
+  await app.register(pages, { collabSync, database: store.database, settings })
+  await app.ready()
+  return { app, routes }
+}
+
+function notFound(routes: readonly Route[], path: string): ProblemError {
+  const methods = methodsOf(routes, path)
+  if (methods.length === 0) return new ProblemError(404, 'There is nothing at this path.')
+  return new ProblemError(405, `This path can be asked with ${methods.join(', ')}.`, {
+    headers: { allow: methods.join(', ') },
+  })
+}

@@ -1,0 +1,129 @@
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import * as z from 'zod'
+import type { CollabSync, Run } from '../../collab-sync/collab-sync.ts'
+import { isAway } from '../answer-error.ts'
+import { ProblemError } from '../problem.ts'
+import { answers, operation } from './operation.ts'
+import { RunIdSchema } from './request-schemas.ts'
+import { noSuchRun } from './run-routes.ts'
+import { RunSchema } from './schemas.ts'
+import type { V1Options } from './v1.ts'
+
+/** Each asks PostgreSQL twice a second. */
+const STREAMS_MAX = 200
+const HEARTBEAT_MS = 15_000
+const RETRY_MS = 2_000
+/** The id of the last event: a browser that comes back with it is told to stay away (204). */
+const END = 'end'
+
+/** The progress of a run as server-sent events; a Fastify plugin. */
+export async function runEventsRoute(
+  plain: FastifyInstance,
+  { collabSync }: V1Options,
+): Promise<void> {
+  const app = plain.withTypeProvider<ZodTypeProvider>()
+  const streams = new Set<AbortController>()
+  app.addHook('preClose', async () => {
+    for (const stream of streams) stream.abort()
+  })
+  app.get(
+    '/runs/:runId/events',
+    {
+      config: { takesLong: true },
+      schema: {
+        ...operation({
+          id: 'watchRun',
+          tag: 'Runs',
+          summary: 'The progress of a run, as server-sent events',
+          description:
+            'An event `run` with a Run as JSON each time something of it changed, the settled state last; then an event `end`, and no more. While PostgreSQL is away the stream stays open, with an event `away` each time that it is looked for.',
+        }),
+        params: RunIdSchema,
+        response: {
+          ...answers(200, z.string(), {
+            description: 'Events, until the run is settled.',
+            problems: [404],
+            mediaType: 'text/event-stream',
+          }),
+          204: z.undefined().describe('All events were received before (`Last-Event-ID: end`).'),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (request.headers['last-event-id'] === END) return reply.code(204).send()
+      const { runId } = request.params
+      if ((await collabSync.getRun(runId)) === null) throw noSuchRun()
+      if (streams.size >= STREAMS_MAX)
+        throw new ProblemError(429, 'Too many runs are followed at a time.', {
+          headers: { 'retry-after': '30' },
+        })
+      const stream = new AbortController()
+      streams.add(stream)
+      reply.raw.on('close', () => {
+        streams.delete(stream)
+        stream.abort()
+      })
+      return reply
+        .type('text/event-stream')
+        .header('x-accel-buffering', 'no')
+        .send(Readable.from(withHeartbeats(eventsOf(collabSync, runId, stream.signal))))
+    },
+  )
+}
+
+async function* eventsOf(
+  collabSync: CollabSync,
+  runId: string,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  yield `retry: ${RETRY_MS}\n\n`
+  while (!signal.aborted) {
+    try {
+      for await (const run of collabSync.watchRun(runId, { signal }))
+        yield event('run', run.readAt.toISOString(), z.encode(RunSchema, plain(run)))
+      if (!signal.aborted) yield event('end', END, { runId })
+      return
+    } catch (error) {
+      if (signal.aborted) return
+      // Browsers do not come back to a stream that ends in an error.
+      if (!isAway(error)) throw error
+      yield event('away', '', { detail: 'PostgreSQL does not answer; trying again.' })
+    }
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => {})
+  }
+}
+
+function event(name: string, id: string, data: object): string {
+  return `event: ${name}\n${id === '' ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
+}
+
+/** The schema's type has arrays that may be changed; ours has not. */
+function plain(run: Run): z.output<typeof RunSchema> {
+  return run as z.output<typeof RunSchema>
+}
+
+/** Lets a comment through now and then, so that nothing in between takes the silence for the end. */
+async function* withHeartbeats(events: AsyncGenerator<string>): AsyncGenerator<string> {
+  let next = events.next()
+  try {
+    for (;;) {
+      const beat = new AbortController()
+      const silence = sleep(HEARTBEAT_MS, null, { signal: beat.signal }).catch(() => null)
+      const got = await Promise.race([next, silence]).finally(() => beat.abort())
+      if (got === null) {
+        yield ': still here\n\n'
+        continue
+      }
+      if (got.done) return
+      yield got.value
+      next = events.next()
+    }
+  } finally {
+    // Whoever reads may leave while an event is awaited.
+    next.catch(() => {})
+    void events.return(undefined)
+  }
+}

@@ -1,0 +1,61 @@
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance } from 'fastify'
+import type { CollabSync } from '../../collab-sync/collab-sync.ts'
+import { ProblemError } from '../problem.ts'
+import { freshnessRoutes } from './freshness-routes.ts'
+import { needRoutes } from './need-routes.ts'
+import { runActionRoutes } from './run-action-routes.ts'
+import { runEventsRoute } from './run-events.ts'
+import { runRoutes } from './run-routes.ts'
+import { scheduleRoutes } from './schedule-routes.ts'
+
+export interface V1Options {
+  readonly collabSync: CollabSync
+}
+
+/** An answer takes milliseconds; one that takes this long waits for something that is away. */
+const HANDLER_MS = 20_000
+
+/** The API, version 1; a Fastify plugin. */
+export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promise<void> {
+  await app.register(rateLimit, {
+    global: false,
+    // All callers together: what is protected is PostgreSQL, and every caller has the same token.
+    keyGenerator: () => 'everybody',
+    errorResponseBuilder: (_request, { after }) =>
+      new ProblemError(429, `Too many at a time; try again in ${after}.`) as never,
+  })
+  app.addHook('onRoute', (route) => {
+    if (route.config?.takesLong !== true) route.handlerTimeout ??= HANDLER_MS
+  })
+  // Without a schema for a body there is nothing that one could say.
+  app.addHook('preValidation', async (request) => {
+    const { body } = request
+    const isEmpty = body == null || (isObject(body) && Object.keys(body).length === 0)
+    if (request.routeOptions.schema?.body === undefined && !isEmpty)
+      throw new ProblemError(400, 'The operation takes no body.', {
+        errors: [{ in: 'body', member: '', detail: 'must be left out' }],
+      })
+  })
+  for (const routes of [
+    runRoutes,
+    runActionRoutes,
+    runEventsRoute,
+    needRoutes,
+    freshnessRoutes,
+    scheduleRoutes,
+  ]) {
+    await app.register(routes, { collabSync })
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** True for operations that may take longer than others. */
+    takesLong?: true
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

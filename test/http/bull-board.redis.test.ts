@@ -1,0 +1,98 @@
+import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { BULL_BOARD_CSP, bullBoard } from '../../src/http/bull-board.ts'
+import type { App } from '../../src/app.ts'
+import { openQueueLate } from '../../src/http/late-queue.ts'
+import { createLog } from '../../src/log.ts'
+import { startRun } from '../../src/sync/start-run.ts'
+import { QUEUE_KINDS, isMissing, openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { randomPrefix } from '../helpers/redis.ts'
+
+describe.each(QUEUE_KINDS)('Bull Board with the queue on %s', (kind) => {
+  let live: Live
+  let app: App
+  let server: FastifyInstance
+
+  beforeEach(async (context) => {
+    if (isMissing(kind)) return context.skip()
+    live = await openLive(kind)
+    await live.importCatalog()
+    app = await live.openApp()
+    server = Fastify()
+    await server.register(bullBoard(app.queue), { prefix: '/inside/queues' })
+  })
+  afterEach(async () => {
+    await server?.close()
+    await live?.close()
+  })
+
+  test('its page loads nothing from elsewhere and holds no script or style that its policy forbids', async () => {
+    for (const path of ['/inside/queues', '/inside/queues/', '/inside/queues/queue/collab-sync']) {
+      const { statusCode, headers, body } = await server.inject(path)
+      expect(statusCode).toBe(200)
+      expect(headers['content-security-policy']).toBe(BULL_BOARD_CSP)
+      expect(body).toContain('<base href="/inside/queues/" />')
+      expect(body).not.toMatch(/https?:|<style| style=|<script(?![^>]*(src=|application\/json))/)
+      for (const [, asset] of body.matchAll(/(?:src|href)="(static\/[^"]+)"/g)) {
+        expect((await server.inject(`/inside/queues/${asset}`)).statusCode).toBe(200)
+      }
+    }
+  })
+
+  test('it lists the queue and its jobs by their ids, and no secret is in what it tells', async () => {
+    const run = { trigger: 'cli', scope: {}, requestKey: null } as const
+    const { runId, items } = await startRun(app.sync, run)
+    await app.deliver(items)
+    await app.queue.bull.add('start-run', { scope: {}, password: 'hunter2' }, { jobId: 'foreign' })
+    const list = await server.inject(
+      '/inside/queues/api/queues?activeQueue=collab-sync&status=latest&page=1&jobsPerPage=10',
+    )
+    expect(list.statusCode).toBe(200)
+    const [queue] = list.json().queues
+    expect(queue).toMatchObject({ name: 'collab-sync', type: 'bullmq', readOnlyMode: true })
+    expect(queue.jobs.map(({ data }: { data: unknown }) => data)).toEqual(
+      expect.arrayContaining([{ runId, itemId: items[0]?.itemId }, { scope: {} }]),
+    )
+    const foreign = await server.inject('/inside/queues/api/queues/collab-sync/foreign')
+    expect(foreign.json().job).toMatchObject({ name: 'start-run', data: { scope: {} } })
+    const told = `${list.body}${foreign.body}`
+    const { standIn, database } = live
+    const secrets = [standIn.apiKey, standIn.authToken, database.url, 'hunter2', 'redis://']
+    expect(secrets.filter((secret) => told.includes(secret))).toEqual([])
+  })
+
+  test('nothing that changes the queue is there to be asked', async () => {
+    await app.queue.bull.add('start-run', {}, { jobId: 'stays' })
+    const changing = [
+      ['PUT', 'queues/pause'],
+      ['PUT', 'queues/collab-sync/pause'],
+      ['PUT', 'queues/collab-sync/empty'],
+      ['PUT', 'queues/collab-sync/obliterate'],
+      ['PUT', 'queues/collab-sync/stays/clean'],
+      ['POST', 'queues/collab-sync/add'],
+      ['PATCH', 'queues/collab-sync/stays/update-data'],
+    ] as const
+    for (const [method, path] of changing) {
+      const url = `/inside/queues/api/${path}`
+      const answer = await server.inject({ method, url, payload: { name: 'x', data: {} } })
+      expect([path, answer.statusCode]).toEqual([path, 404])
+    }
+    expect(await app.queue.bull.isPaused()).toBe(false)
+    expect(await app.queue.bull.getJob('stays')).toBeDefined()
+  })
+})
+
+test('while the queue is away its page is there, and what it asks is answered by the server around it', async () => {
+  const place = { kind: 'redis', url: 'redis://127.0.0.1:1', prefix: randomPrefix() } as const
+  const queue = openQueueLate(place, createLog('silent'))
+  const outer = Fastify()
+  outer.setErrorHandler((error, _request, reply) => reply.status(503).send(String(error)))
+  await outer.register(bullBoard(queue), { prefix: '/queues' })
+  expect((await outer.inject('/queues')).statusCode).toBe(200)
+  const { statusCode, body } = await outer.inject('/queues/api/queues')
+  expect([statusCode, body]).toEqual([503, 'EnvironmentError: The queue does not answer yet.'])
+  await outer.close()
+  await queue.close()
+})

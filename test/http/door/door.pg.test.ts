@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LightMyRequestResponse } from 'fastify'
+import type { App } from '../../../src/app.ts'
+import { SIGN_IN_STYLE, renderSignIn } from '../../../src/pages/sign-in.tsx'
+import type { HttpServer } from '../../../src/http/server.ts'
+import { openLive } from '../../helpers/live.ts'
+import type { Live } from '../../helpers/live.ts'
+import { BEARER, TOKEN, unlistened } from '../served.ts'
+
+const ID = '00000000-0000-4000-8000-000000000000'
+const BROWSER = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
+const OWN = { origin: 'http://localhost:80', host: 'localhost:80', 'sec-fetch-site': 'same-origin' }
+
+let live: Live
+let app: App
+let server: HttpServer
+
+beforeAll(async () => {
+  live = await openLive('postgres')
+  app = await live.openApp()
+  server = await unlistened(app)
+})
+afterAll(async () => {
+  await server?.app.close()
+  await live?.close()
+})
+
+/** Asks as one of many addresses, so that the tries of one test are not those of another. */
+let addresses = 0
+function ask(
+  method: string,
+  url: string,
+  headers: Record<string, string> = {},
+  payload?: string,
+  remoteAddress = `10.9.${Math.floor(addresses / 250)}.${(addresses += 1) % 250}`,
+): Promise<LightMyRequestResponse> {
+  const request = { method: method as 'GET', url, headers, remoteAddress }
+  return server.app.inject(payload === undefined ? request : { ...request, payload })
+}
+
+function signIn(
+  token: string,
+  headers: Record<string, string> = OWN,
+  next = '/runs',
+  from?: string,
+) {
+  const form = new URLSearchParams({ token, next }).toString()
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
+  return ask('POST', '/sign-in', { ...type, ...headers }, form, from)
+}
+
+async function cookieOf(answer: LightMyRequestResponse): Promise<string> {
+  return String(answer.headers['set-cookie']).split(';')[0] ?? ''
+}
+
+describe('without the token', () => {
+  test('every route but the probes and the sign-in answers 401, whatever the method', async () => {
+    const open = ['/healthz', '/readyz', 'POST /sign-in']
+    const closed = server.routes.filter(
+      ({ method, url }) => !open.includes(url) && !open.includes(`${method} ${url}`),
+    )
+    expect(closed.map(({ url }) => url)).toEqual(
+      expect.arrayContaining([
+        '/',
+        '/v1/runs',
+        '/openapi.json',
+        '/api',
+        '/metrics',
+        '/queues/',
+        '/queues/static/*',
+        '/static/:name',
+        '/sign-out',
+      ]),
+    )
+    for (const { method, url } of closed) {
+      const path = url.replaceAll(/:\w+/g, ID).replaceAll('*', 'x.css')
+      for (const accept of ['application/json', BROWSER.accept]) {
+        const answer = await ask(method, path, { accept })
+        expect(answer.statusCode, `${method} ${path} (${accept})`).toBe(401)
+      }
+    }
+  })
+
+  test.each(['/no/such/path', '/v1', '/%', '/%00', `/${'x'.repeat(2000)}`, '//', '/queues/../'])(
+    'a path that leads nowhere answers 401 too: %s',
+    async (path) => {
+      expect((await ask('GET', path)).statusCode).toBe(401)
+      expect((await ask('POST', path)).statusCode).toBe(401)
+    },
+  )
+
+  test('the probes answer', async () => {
+    expect((await ask('GET', '/healthz')).statusCode).toBe(200)
+    expect((await ask('GET', '/readyz')).json()).toEqual({
+      status: 'ready',
+      postgresql: 'ready',
+      queue: 'ready',
+    })
+  })
+
+  test('a program reads a problem that says how to show the token', async () => {
+    const answer = await ask('GET', '/v1/runs')
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'www-authenticate': 'Bearer realm="collab-sync"',
+      'cache-control': 'no-store',
+    })
+    expect(answer.json()).toMatchObject({ status: 401, instance: '/v1/runs' })
+  })
+
+  test('a browser gets the form, which leads back, and its one style is the one that may apply', async () => {
+    for (const path of ['/runs?status=failed', '/queues', '/static/style.css']) {
+      const answer = await ask('GET', path, BROWSER)
+      expect(answer.statusCode).toBe(401)
+      expect(answer.body).toBe(renderSignIn({ failed: false, next: path }))
+      expect(answer.body).toContain(`<style>${SIGN_IN_STYLE}</style>`)
+      const policy = String(answer.headers['content-security-policy'])
+      const digest = Buffer.from(
+        await crypto.subtle.digest('SHA-256', new TextEncoder().encode(SIGN_IN_STYLE)),
+      ).toString('base64')
+      expect(policy).toContain(`style-src 'sha256-${digest}'`)
+      expect(policy).not.toMatch(/unsafe|script-src|\*/)
+    }
+  })
+})
+
+describe('a bearer', () => {
+  test('of the token opens, of any other does not', async () => {
+    expect((await ask('GET', '/v1/runs', BEARER)).statusCode).toBe(200)
+    for (const value of [`${TOKEN}x`, TOKEN.slice(1), 'x', TOKEN.toUpperCase()])
+      expect((await ask('GET', '/v1/runs', { authorization: `Bearer ${value}` })).statusCode).toBe(
+        401,
+      )
+    for (const authorization of ['Bearer', 'Bearer ', `Basic ${btoa(`:${TOKEN}`)}`, TOKEN])
+      expect((await ask('GET', '/v1/runs', { authorization })).statusCode).toBe(401)
+  })
+
+  test('is slowed down when it is wrong again and again, and nobody else is', async () => {
+    const wrong = { authorization: 'Bearer wrong-wrong-wrong-wrong' }
+    const from = '10.200.0.1'
+    const answers = await Promise.all(
+      Array.from({ length: 15 }, () => ask('GET', '/v1/runs', wrong, undefined, from)),
+    )
+    const refused = answers.filter(({ statusCode }) => statusCode === 429)
+    expect(refused).toHaveLength(5)
+    expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(10)
+    expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0)
+    expect((await ask('GET', '/v1/runs', BEARER)).statusCode).toBe(200)
+    expect((await signIn('wrong', OWN, '/', from)).statusCode).toBe(429)
+  })
+})
+
+describe('signing in', () => {
+  test('gives a cookie that opens what the token opens, to this browser and page only', async () => {
+    const answer = await signIn(TOKEN)
+    expect(answer.statusCode).toBe(303)
+    expect(answer.headers.location).toBe('/runs')
+    const set = String(answer.headers['set-cookie'])
+    expect(set).toMatch(
+      /^collab-sync-session=[\w.-]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+    )
+    expect(set).not.toContain(TOKEN)
+    const cookie = await cookieOf(answer)
+    expect((await ask('GET', '/v1/runs', { cookie })).statusCode).toBe(200)
+    expect((await ask('GET', '/sign-in', { cookie })).headers.location).toBe('/')
+  })
+
+  test('over https the cookie is of this host and https alone', async () => {
+    const answer = await signIn(TOKEN, {
+      host: 'sync.example.com',
+      origin: 'https://sync.example.com',
+    })
+    expect(String(answer.headers['set-cookie'])).toMatch(/^__Host-collab-sync-session=.*; Secure/)
+    const cookie = await cookieOf(answer)
+    expect((await ask('GET', '/v1/runs', { cookie })).statusCode).toBe(200)
+  })
+
+  test('with a wrong token shows the form again, and says so', async () => {
+    const answer = await signIn('wrong')
+    expect(answer.statusCode).toBe(401)
+    expect(answer.body).toBe(renderSignIn({ failed: true, next: '/runs' }))
+    expect(answer.headers['set-cookie']).toBeUndefined()
+  })
+
+  test.each([
+    ['https://evil.example/', '/'],
+    ['//evil.example', '/'],
+    ['/\\evil.example', '/'],
+    ['/.//evil.example', '/'],
+    ['/\t/evil.example', '/'],
+    ['javascript:alert(1)', '/'],
+    ['runs', '/'],
+    ['/sign-in', '/'],
+    ['/runs?status=failed#x', '/runs?status=failed'],
+  ])('leads to a page of ours only: %j leads to %s', async (next, location) => {
+    expect((await signIn(TOKEN, OWN, next)).headers.location).toBe(location)
+  })
+
+  test('from a page of another site is refused', async () => {
+    for (const headers of [
+      { ...OWN, origin: 'http://evil.example' },
+      { ...OWN, origin: 'null' },
+      { ...OWN, 'sec-fetch-site': 'cross-site' },
+    ])
+      expect((await signIn(TOKEN, headers)).statusCode).toBe(403)
+  })
+
+  test('out takes the cookie', async () => {
+    const cookie = await cookieOf(await signIn(TOKEN))
+    const answer = await ask('POST', '/sign-out', { ...OWN, cookie })
+    expect(answer.statusCode).toBe(303)
+    expect(String(answer.headers['set-cookie'])).toMatch(/^collab-sync-session=; Max-Age=0/)
+  })
+})
+
+describe('a cookie', () => {
+  test('changes something only for a page of ours', async () => {
+    const cookie = await cookieOf(await signIn(TOKEN))
+    const remove = (headers: Record<string, string>) =>
+      ask('DELETE', '/v1/schedule', { cookie, host: 'localhost:80', ...headers })
+    expect((await remove({ origin: 'http://evil.example' })).statusCode).toBe(403)
+    expect((await remove({ origin: 'http://localhost:81' })).statusCode).toBe(403)
+    expect((await remove({ origin: 'null' })).statusCode).toBe(403)
+    expect((await remove({ 'sec-fetch-site': 'same-site' })).statusCode).toBe(403)
+    expect((await remove({})).statusCode).toBe(403)
+    expect((await remove({ origin: 'http://localhost' })).statusCode).toBe(200)
+  })
+
+  test('that is made up opens nothing', async () => {
+    for (const cookie of ['collab-sync-session=x', 'collab-sync-session=9999999999.x', '%', '=;;='])
+      expect((await ask('GET', '/v1/runs', { cookie })).statusCode).toBe(401)
+  })
+})
+
+test('every answer carries the headers that guard a browser', async () => {
+  for (const [path, headers] of [
+    ['/healthz', {}],
+    ['/', BEARER],
+    ['/nowhere', BEARER],
+    ['/v1/runs', {}],
+    ['/nowhere', BROWSER],
+  ] as const) {
+    const answer = await ask('GET', path, headers)
+    expect(answer.headers, path).toMatchObject({
+      'content-security-policy': expect.stringMatching(
+        /default-src 'none'.*frame-ancestors 'none'/,
+      ),
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'same-origin',
+      'cache-control': 'no-store',
+    })
+    expect(answer.headers).not.toHaveProperty('strict-transport-security')
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+  }
+})

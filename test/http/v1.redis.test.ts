@@ -1,0 +1,265 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
+import type { App } from '../../src/app.ts'
+import type { RunningHttp } from '../../src/http/start-http.ts'
+import { startWorker } from '../../src/worker.ts'
+import type { RunningWorker } from '../../src/worker.ts'
+import { QUEUE_KINDS, isMissing, openLive, settled } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { eventsOf } from './event-stream.ts'
+import type { ServerEvent } from './event-stream.ts'
+import { BEARER, serveApp } from './served.ts'
+
+const NO_RUN = '00000000-0000-4000-8000-000000000000'
+
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Record<string, any>
+}
+
+describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
+  let live: Live
+  let app: App
+  let http: RunningHttp
+  let worker: RunningWorker | null
+
+  beforeEach(async (context) => {
+    if (isMissing(queue)) return context.skip()
+    live = await openLive(queue)
+    await live.importCatalog()
+    app = await live.openApp()
+    http = await serveApp(app)
+    worker = null
+  })
+  afterEach(async () => {
+    await worker?.stop()
+    await http?.stop()
+    await live?.close()
+  })
+
+  const work = async () => (worker = await startWorker(app, jobs, { keepsSchedule: false }))
+
+  async function ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    const answer = await fetch(http.url + path, {
+      method,
+      headers: { ...BEARER, ...type, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    return { status: answer.status, headers: answer.headers, body: text ? JSON.parse(text) : {} }
+  }
+
+  test('a run is asked for, followed to its end by its events, and read', async () => {
+    const [organizationId = ''] = live.world.organizationIds()
+    const asked = await ask('POST', '/v1/runs', { scope: { organizationIds: [organizationId] } })
+    expect(asked).toMatchObject({ status: 202, body: { isNew: true, isDelivered: true } })
+    const location = asked.headers.get('location') as string
+    expect(location).toBe(`/v1/runs/${asked.body['runId']}`)
+    expect((await ask('GET', location)).body).toMatchObject({ status: 'queued', trigger: 'http' })
+
+    const stream = await fetch(`${http.url}${location}/events`, { headers: BEARER })
+    expect(stream.headers.get('content-type')).toMatch(/^text\/event-stream/)
+    await work()
+    const events: ServerEvent[] = []
+    for await (const event of eventsOf(stream)) events.push(event)
+
+    expect(events[0]).toMatchObject({ event: 'run', data: { status: 'queued' } })
+    expect(events.at(-2)).toMatchObject({ event: 'run', data: { status: 'succeeded' } })
+    expect(events.at(-1)).toEqual({
+      event: 'end',
+      id: 'end',
+      data: { runId: asked.body['runId'] },
+    })
+    const { body: run } = await ask('GET', location)
+    expect(run).toMatchObject({
+      status: 'succeeded',
+      scope: { organizationIds: [organizationId] },
+      failuresByCause: [],
+      heldWaiting: 0,
+    })
+    expect(run['scopesSucceeded']).toBe(run['scopesPlanned'])
+    const { readAt, durationMs, ...seen } = events.at(-2)?.data ?? {}
+    expect([typeof readAt, typeof durationMs]).toEqual(['string', 'number'])
+    expect(run).toMatchObject(seen)
+  })
+
+  test('a browser that comes back after the last event is told to stay away', async () => {
+    const row = await live.run()
+    const path = `/v1/runs/${row.run_id}/events`
+    const again = await ask('GET', path, undefined, { 'last-event-id': 'end' })
+    expect(again.status).toBe(204)
+    expect((await ask('GET', `/v1/runs/${NO_RUN}/events`)).status).toBe(404)
+  })
+
+  test('whoever follows a run is let go when the server stops, or leaves when they like', async () => {
+    const { body } = await ask('POST', '/v1/runs', {})
+    const url = `${http.url}/v1/runs/${body['runId']}/events`
+    const leaving = new AbortController()
+    const left = await fetch(url, { headers: BEARER, signal: leaving.signal })
+    const stays = await fetch(url, { headers: BEARER })
+    const events = eventsOf(stays)
+    expect((await events.next()).value).toMatchObject({ event: 'run' })
+    leaving.abort()
+    await expect(left.text()).rejects.toThrow()
+    const ended = events.next()
+    await http.stop()
+    expect((await ended).done).toBe(true)
+  })
+
+  test('two posts with one Idempotency-Key make one run, at once or later, and another scope is refused', async () => {
+    const [organizationId = ''] = live.world.organizationIds()
+    const key = { 'idempotency-key': 'nightly of 21 November' }
+    const scope = { organizationIds: [organizationId] }
+    const posts = await Promise.all(
+      Array.from({ length: 8 }, () => ask('POST', '/v1/runs', { scope }, key)),
+    )
+    expect(new Set(posts.map(({ body }) => body['runId'])).size).toBe(1)
+    expect(posts.filter(({ body }) => body['isNew'])).toHaveLength(1)
+    expect(posts.map(({ status }) => status)).toEqual(Array(8).fill(202))
+    const { body } = await ask('POST', '/v1/runs', { scope }, key)
+    expect(body).toMatchObject({ runId: posts[0]?.body['runId'], isNew: false })
+    expect((await ask('POST', '/v1/runs', {}, key)).status).toBe(422)
+    const { rows } = await live.database.pool.query('select count(*) from sync.runs')
+    expect(rows).toEqual([{ count: 1 }])
+  })
+
+  test('what failed is listed with its cause, and a retry asks for just that', async () => {
+    const [organizationId = ''] = live.world.organizationIds()
+    live.standIn.setFaults([{ kind: 'forbidden', match: { operation: 'users', organizationId } }])
+    await work()
+    const { body: first } = await ask('POST', '/v1/runs', {})
+    await settled(live.database, first['runId'])
+    const { body: run } = await ask('GET', `/v1/runs/${first['runId']}`)
+    expect(run).toMatchObject({ status: 'partial' })
+    expect(run['failuresByCause'][0]).toMatchObject({ operation: 'users', httpStatus: 403 })
+
+    const { body: failures } = await ask('GET', `/v1/failures?runId=${first['runId']}&limit=500`)
+    expect(failures['items']).toHaveLength(run['scopesFailed'])
+    expect(failures['items'][0]).toMatchObject({ organizationId, operation: 'users' })
+    const other = await ask('GET', '/v1/failures?organizationId=nobody')
+    expect(other.body).toEqual({ items: [], nextCursor: null })
+
+    live.standIn.setFaults([])
+    const key = { 'idempotency-key': 'again' }
+    const retry = await ask('POST', `/v1/runs/${first['runId']}/retry`, undefined, key)
+    expect(retry).toMatchObject({ status: 202, body: { isNew: true } })
+    expect(retry.headers.get('location')).toBe(`/v1/runs/${retry.body['runId']}`)
+    const row = await settled(live.database, retry.body['runId'])
+    expect(row).toMatchObject({ status: 'succeeded', scopes_planned: run['scopesFailed'] })
+    const twice = await ask('POST', `/v1/runs/${first['runId']}/retry`, undefined, key)
+    expect(twice.body).toMatchObject({ runId: retry.body['runId'], isNew: false })
+
+    const nothing = await ask('POST', `/v1/runs/${retry.body['runId']}/retry`)
+    expect(nothing).toMatchObject({ status: 409, body: { status: 409 } })
+    expect((await ask('POST', `/v1/runs/${NO_RUN}/retry`)).status).toBe(404)
+  })
+
+  test('a run is cancelled once, and not when it is over', async () => {
+    const { body } = await ask('POST', '/v1/runs', {})
+    const path = `/v1/runs/${body['runId']}/cancel`
+    expect((await ask('POST', path)).status).toBe(202)
+    expect((await settled(live.database, body['runId'])).status).toBe('cancelled')
+    const again = await ask('POST', path)
+    expect(again).toMatchObject({ status: 409, body: { detail: expect.stringContaining('over') } })
+    expect((await ask('POST', `/v1/runs/${NO_RUN}/cancel`)).status).toBe(404)
+    expect((await ask('POST', path, { force: true })).status).toBe(400)
+  })
+
+  test('what is held is listed and accepted, once', async () => {
+    await live.run()
+    const [organizationId = ''] = live.world.organizationIds()
+    live.standIn.setFaults([{ kind: 'empty-list', match: { operation: 'users', organizationId } }])
+    const row = await live.run()
+    const { body } = await ask('GET', `/v1/held?runId=${row.run_id}`)
+    expect(body['items'].length).toBeGreaterThan(0)
+    const held = body['items'].find(({ kind }: { kind: string }) => kind === 'organization')
+    expect(held).toMatchObject({ organizationId, usersBefore: held.usersMissing })
+    const path = `/v1/held/${held.heldId}/accept`
+    expect((await ask('POST', `${path}?runId=${NO_RUN}`)).status).toBe(409)
+    const accepted = await ask('POST', `${path}?runId=${held.runId}`)
+    expect(accepted).toMatchObject({ status: 200, body: { removed: held.usersMissing } })
+    expect((await ask('POST', path)).status).toBe(409)
+    expect((await ask('POST', '/v1/held/x/accept')).status).toBe(400)
+  })
+
+  test('what was rejected is listed, and tried again on a word', async () => {
+    live.standIn.setFaults([{ kind: 'poison', poison: 'string-record', times: 3 }])
+    const row = await live.run()
+    const { body } = await ask('GET', `/v1/rejected-records?runId=${row.run_id}`)
+    expect(body['items'].length).toBeGreaterThan(0)
+    expect(body['items'][0]).toMatchObject({ runId: row.run_id, isCut: false })
+    const replayed = await ask('POST', '/v1/rejected-records/replay', { runId: row.run_id })
+    expect(replayed.status).toBe(200)
+    expect(Object.keys(replayed.body).toSorted()).toEqual(['obsolete', 'replayed', 'stillRejected'])
+    expect((await ask('POST', '/v1/rejected-records/replay', {})).status).toBe(200)
+  })
+
+  test('listings come in pages that link to the next one', async () => {
+    for (let each = 0; each < 5; each += 1) await ask('POST', '/v1/runs', {})
+    const seen: string[] = []
+    let next: string | null = '/v1/runs?limit=2&status=queued'
+    while (next !== null) {
+      const { headers, body } = await ask('GET', next)
+      seen.push(...body['items'].map(({ runId }: { runId: string }) => runId))
+      const link = headers.get('link')
+      expect(link === null).toBe(body['nextCursor'] === null)
+      next = link === null ? null : (/^<(.+)>; rel="next"$/.exec(link)?.[1] ?? null)
+    }
+    expect(new Set(seen).size).toBe(5)
+    const wrong = await ask('GET', '/v1/runs?cursor=nonsense')
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { errors: [{ in: 'query', member: 'cursor' }] },
+    })
+    const organizations = await ask('GET', '/v1/organizations?search=org-0')
+    expect(organizations.body['items']).toMatchObject([{ organizationId: 'org-0', active: true }])
+    expect((await ask('GET', '/v1/freshness')).body).toMatchObject({ oldestCheck: null })
+  })
+
+  test('the schedule is shown, set and removed, and a wrong one is told by its member', async () => {
+    expect((await ask('GET', '/v1/schedule')).body).toMatchObject({ setBy: 'settings' })
+    const set = await ask('PUT', '/v1/schedule', { cron: '30 1 * * *', timeZone: 'Europe/Berlin' })
+    expect(set).toMatchObject({ status: 200, body: { cron: '30 1 * * *', setBy: 'schedule set' } })
+    expect(Date.parse(set.body['next'])).toBeGreaterThan(Date.now())
+    const wrong = await ask('PUT', '/v1/schedule', { cron: '61 * * * *', timeZone: 'Mars', x: 1 })
+    expect(wrong.status).toBe(400)
+    expect(wrong.body['errors'].map(({ member }: { member: string }) => member).toSorted()).toEqual(
+      ['cron', 'timeZone', 'x'],
+    )
+    const removed = await ask('DELETE', '/v1/schedule')
+    expect(removed.body).toMatchObject({ cron: null, next: null, setBy: 'schedule remove' })
+  })
+
+  test('a wrong scope is refused by its member, whatever is wrong with it, and starts nothing', async () => {
+    const members = async (body: unknown) => {
+      const answer = await ask('POST', '/v1/runs', body)
+      return [answer.status, ...(answer.body['errors'] ?? []).map((each: any) => each.member)]
+    }
+    expect(await members({ scope: { organisationIds: ['x'] } })).toEqual([
+      400,
+      'scope.organisationIds',
+    ])
+    expect(await members({ scope: { commentIds: [1.5] } })).toEqual([400, 'scope.commentIds.0'])
+    expect(await members({ scope: { documentId: 'd' } })).toEqual([400, 'scope.documentId'])
+    expect(await members({ scope: { organizationIds: ['a\0b'] } })).toEqual([
+      400,
+      'scope.organizationIds.0',
+    ])
+    expect(await members({ scope: { organizationIds: ['\ud800'] } })).toEqual([
+      400,
+      'scope.organizationIds.0',
+    ])
+    expect(await members({ scopes: {} })).toEqual([400, 'scopes'])
+    expect(await members([])).toEqual([400, ''])
+    expect(await members({ scope: { organizationIds: ['nobody'] } })).toEqual([422])
+    const { rows } = await live.database.pool.query('select count(*) from sync.runs')
+    expect(rows).toEqual([{ count: 0 }])
+  })
+})
