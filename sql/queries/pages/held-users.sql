@@ -1,0 +1,31 @@
+-- Who is in the listings that are held: those whom the answer lacked, and those it still had; so many of each.
+-- Params: $1 held listings, $2 most users of each kind and listing.
+with held as (
+  select h.held_id, h.kind, h.scope_key, h.missing_user_ids, o.organization_key
+  from sync.held h
+  join collab_store.organizations o using (organization_id)
+  where h.held_id = any($1::bigint[])
+), present as (
+  select h.held_id, h.organization_key, u.user_id
+  from held h join collab_store.users u on h.kind = 'organization' and u.organization_key = h.scope_key
+  where u.listed
+  union all
+  select h.held_id, h.organization_key, d.user_id
+  from held h join collab_store.document_users d on h.kind = 'document' and d.document_key = h.scope_key
+  where d.removed_at is null
+  union all
+  select h.held_id, h.organization_key, g.user_id
+  from held h join collab_store.user_group_members g on h.kind = 'group' and g.user_group_key = h.scope_key
+  where g.removed_at is null
+), placed as (
+  select p.held_id, p.organization_key, p.user_id, m.user_id is not null as is_missing,
+    row_number() over (partition by p.held_id, m.user_id is not null order by p.user_id) as place,
+    count(*) over (partition by p.held_id, m.user_id is not null)::int as in_all
+  from present p
+  left join (select held_id, unnest(missing_user_ids) as user_id from held) m using (held_id, user_id)
+)
+select p.held_id, p.is_missing, p.user_id, u.name, p.in_all
+from placed p
+left join collab_store.users u using (organization_key, user_id)
+where p.place <= $2
+order by p.held_id, p.is_missing desc, p.place

@@ -1,0 +1,6 @@
+-- One held listing that waits; nothing where it is resolved already.
+-- Params: $1 held listing.
+select held_id, run_id, kind, organization_id, document_id, organization_user_group_id, users_before,
+  cardinality(missing_user_ids) as users_missing
+from sync.held
+where held_id = $1 and resolved_at is null

@@ -1,0 +1,31 @@
+import * as z from 'zod'
+import { count, shortId } from '../../cli/format.ts'
+import { UsageError } from '../../errors.ts'
+import { pathWithNotice } from '../notices.ts'
+import { scopesOf } from '../runs/progress.tsx'
+import type { Action } from './action.ts'
+import { requireRun } from './require-run.ts'
+
+/** Ends a run early. */
+export const cancelRun: Action<{ run: string }> = {
+  name: 'cancel',
+  fields: z.object({ run: z.uuid() }),
+  async ask({ collabSync }, { run: runId }) {
+    const run = await requireRun(collabSync, runId)
+    if (run.finishedAt !== null) throw new UsageError(`Run ${shortId(runId)} is over already.`)
+    const { done, inAll } = scopesOf(run)
+    return {
+      title: `Cancel run ${shortId(runId)}?`,
+      sentences: [
+        `${count(done)} of ${count(inAll)} scopes are done. What is stored stays; nothing further is asked for.`,
+      ],
+      words: 'Cancel the run',
+      isDanger: true,
+      back: `/runs/${runId}`,
+    }
+  },
+  async perform({ collabSync }, { run }) {
+    await collabSync.cancelRun(run)
+    return pathWithNotice(`/runs/${run}`, 'run-cancelled')
+  },
+}

@@ -1,0 +1,146 @@
+import type { FastifyReply } from 'fastify'
+import type { ComponentChildren } from 'preact'
+import { render } from 'preact-render-to-string'
+import type { Notice } from './notices.ts'
+import { staticPath } from './static/files.ts'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** True where people sign in, and so may sign out. */
+    hasSignOut?: boolean
+  }
+}
+
+/** A page but for its content. */
+export interface Frame {
+  /** Its one `h1`, and the window's title. */
+  readonly title: string
+  /** The part of the navigation that it belongs to; null for none. */
+  readonly part: Part | null
+  /** What an action did that led here. */
+  readonly notice?: Notice | null
+  /** A script that it works better with. */
+  readonly script?: string
+  /** What stands beside the title, such as a status. */
+  readonly beside?: ComponentChildren
+}
+
+export type Part = '/' | '/runs' | '/organizations' | '/held' | '/schedule'
+
+const PARTS: readonly (readonly [Part, string])[] = [
+  ['/', 'Overview'],
+  ['/runs', 'Runs'],
+  ['/organizations', 'Organizations'],
+  ['/held', 'Held and rejected'],
+  ['/schedule', 'Schedule'],
+]
+
+/** Sends a whole page. Everything in it is escaped. */
+export function sendPage(
+  reply: FastifyReply,
+  frame: Frame,
+  content: ComponentChildren,
+): FastifyReply {
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(renderPage(frame, content, reply.hasSignOut))
+}
+
+/** @returns a whole HTML document */
+export function renderPage(frame: Frame, content: ComponentChildren, hasSignOut = false): string {
+  const page = (
+    <Page {...frame} hasSignOut={hasSignOut}>
+      {content}
+    </Page>
+  )
+  return `<!doctype html>${render(page)}`
+}
+
+function Page({
+  title,
+  part,
+  notice,
+  script,
+  beside,
+  hasSignOut,
+  children,
+}: Frame & { hasSignOut: boolean; children: ComponentChildren }) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{`${title} · collab-sync`}</title>
+        <link rel="stylesheet" href={staticPath('style.css')} />
+        <link rel="icon" href={staticPath('icon.svg')} type="image/svg+xml" />
+        {script !== undefined && <script src={staticPath(script)} defer />}
+      </head>
+      <body>
+        <a class="skip" href="#content">
+          Skip to the content
+        </a>
+        <Header part={part} />
+        <main id="content" tabIndex={-1}>
+          {notice && (
+            <p class={`notice ${notice.tone}`} role="status">
+              {notice.sentence}
+            </p>
+          )}
+          <div class="title">
+            <h1>{title}</h1>
+            {beside}
+          </div>
+          {children}
+        </main>
+        <Footer hasSignOut={hasSignOut} />
+      </body>
+    </html>
+  )
+}
+
+function Header({ part }: { part: Part | null }) {
+  return (
+    <header class="top">
+      <a class="brand" href="/">
+        collab-sync
+      </a>
+      <nav aria-label="Pages">
+        <ul>
+          {PARTS.map(([path, name]) => (
+            <li key={path}>
+              <a href={path} aria-current={path === part ? 'page' : undefined}>
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+    </header>
+  )
+}
+
+function Footer({ hasSignOut }: { hasSignOut: boolean }) {
+  return (
+    <footer class="bottom">
+      <p>All times are UTC.</p>
+      <ul>
+        <li>
+          <a href="/queues">Queue</a>
+        </li>
+        <li>
+          <a href="/api">API</a>
+        </li>
+        {hasSignOut && (
+          <li>
+            <form method="post" action="/sign-out">
+              <button class="as-link" type="submit">
+                Sign out
+              </button>
+            </form>
+          </li>
+        )}
+      </ul>
+    </footer>
+  )
+}

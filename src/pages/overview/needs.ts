@@ -1,0 +1,96 @@
+import type { Freshness, NightlySchedule, RunDetails } from '../../collab-sync/collab-sync.ts'
+import { count, counted } from '../../cli/format.ts'
+import type { Waiting } from '../../database/waiting.ts'
+import type { Tone } from '../elements.tsx'
+import { roughAge } from '../rough-age.ts'
+
+/** Something that waits for a person, and where it is dealt with. */
+export interface Need {
+  readonly tone: Tone
+  readonly sentence: string
+  readonly path: string
+  readonly words: string
+}
+
+/** Counts of what waits stop here. */
+export const WAITING_MAX = 1000
+
+/** What needs a person now, the worst first; empty where nothing does. */
+export function needsOf(known: {
+  nightly: RunDetails | null
+  schedule: NightlySchedule
+  freshness: Freshness
+  waiting: Waiting
+  workersAlive: number
+  isRunUnderWay: boolean
+  /** How old what is stored may get. */
+  promiseMs: number
+  now: Date
+}): Need[] {
+  const { nightly, schedule, freshness, waiting, workersAlive } = known
+  const ageMs = freshness.oldestCheck && known.now.getTime() - freshness.oldestCheck.getTime()
+  const needs: (Need | false)[] = [
+    freshness.scopes === 0 && {
+      tone: 'warn',
+      sentence: 'The catalog is empty, so there is nothing to sync: `collab-sync catalog import`.',
+      path: '/organizations',
+      words: 'Organizations',
+    },
+    workersAlive === 0 &&
+      (known.isRunUnderWay || schedule.cron !== null) && {
+        tone: known.isRunUnderWay ? 'bad' : 'warn',
+        sentence: `No worker is alive: ${known.isRunUnderWay ? 'the run that is under way waits for one' : 'the nightly run will not start without one'} (\`collab-sync worker\`).`,
+        path: '/runs',
+        words: 'Runs',
+      },
+    nightly !== null &&
+      nightly.scopesFailed > 0 && {
+        tone: 'bad',
+        sentence: `${counted(nightly.scopesFailed, 'scope')} of the last nightly run failed.`,
+        path: `/runs/${nightly.runId}`,
+        words: 'See why, and retry just those',
+      },
+    ageMs !== null &&
+      ageMs > known.promiseMs && {
+        tone: 'bad',
+        sentence: `The oldest check is ${roughAge(ageMs)} old; the promise is ${roughAge(known.promiseMs)} (FRESHNESS_PROMISE).`,
+        path: '/organizations',
+        words: 'See which',
+      },
+    waiting.held > 0 && {
+      tone: 'warn',
+      sentence: `${most(waiting.held, 'listing')} lacked so many users that nobody was removed.`,
+      path: '/held',
+      words: 'Look, and accept what is right',
+    },
+    waiting.rejected > 0 && {
+      tone: 'warn',
+      sentence: `${most(waiting.rejected, 'record')} could not be stored.`,
+      path: '/held#rejected',
+      words: 'See why',
+    },
+    freshness.scopes > 0 &&
+      freshness.neverChecked > 0 &&
+      !known.isRunUnderWay && {
+        tone: 'info',
+        sentence: `${counted(freshness.neverChecked, 'scope')} of the catalog ${freshness.neverChecked === 1 ? 'was' : 'were'} never checked yet.`,
+        path: '/organizations',
+        words: 'Organizations',
+      },
+    schedule.cron === null && {
+      tone: 'info',
+      sentence: 'No nightly run is scheduled.',
+      path: '/schedule',
+      words: 'Set one',
+    },
+  ]
+  return needs
+    .filter((need) => need !== false)
+    .toSorted((a, b) => URGENCY.indexOf(a.tone) - URGENCY.indexOf(b.tone))
+}
+
+const URGENCY: readonly Tone[] = ['bad', 'warn', 'info']
+
+function most(n: number, noun: string): string {
+  return n >= WAITING_MAX ? `${count(WAITING_MAX)} ${noun}s or more` : counted(n, noun)
+}

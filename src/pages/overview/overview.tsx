@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify'
+import type { ComponentChildren } from 'preact'
+import {
+  readActivityDays,
+  readCheckAges,
+  readRunDays,
+  readScheduleSetAt,
+} from '../../database/daily-activity.ts'
+import { countLiveWorkers } from '../../database/overview.ts'
+import { findNewestNightly } from '../../database/run-course.ts'
+import { countWaiting } from '../../database/waiting.ts'
+import { sendPage } from '../layout.tsx'
+import { noticeOf } from '../notices.ts'
+import type { PageContext } from '../page-context.ts'
+import { activityChart } from './activity-chart.tsx'
+import { AGE_BOUNDS_SECONDS, freshnessChart } from './freshness-chart.tsx'
+import { lastRunCard } from './last-run-card.tsx'
+import { needsOf, WAITING_MAX } from './needs.ts'
+import { nightlyVerdict } from './nightly-verdict.ts'
+import { Needs, Night } from './now-cards.tsx'
+import { RunStrip } from './run-strip.tsx'
+
+/** `/`: did last night succeed, when is the next run, what needs a person, and the last 30 days in pictures. */
+export function overviewRoutes(app: FastifyInstance, context: PageContext): void {
+  app.get('/', async (request, reply) => {
+    const frame = { title: 'Overview', part: '/', notice: noticeOf(request.query) } as const
+    return sendPage(reply, frame, await overview(context))
+  })
+}
+
+async function overview({
+  collabSync,
+  database,
+  settings,
+}: PageContext): Promise<ComponentChildren> {
+  const now = new Date()
+  const nightlyId = await findNewestNightly(database)
+  const [nightly, newest, schedule, setAt, freshness, waiting, workersAlive] = await Promise.all([
+    nightlyId === null ? null : collabSync.getRun(nightlyId),
+    collabSync.listRuns({ limit: 1 }).then(({ items }) => items[0] ?? null),
+    collabSync.getSchedule(),
+    readScheduleSetAt(database),
+    collabSync.getFreshness(),
+    countWaiting(database, WAITING_MAX),
+    countLiveWorkers(database),
+  ])
+  const isRunUnderWay = newest !== null && newest.finishedAt === null
+  const needs = needsOf({
+    nightly,
+    schedule,
+    freshness,
+    waiting,
+    workersAlive,
+    isRunUnderWay,
+    promiseMs: settings.freshnessPromiseMs,
+    now,
+  })
+  return (
+    <>
+      <div class="pair">
+        <Night
+          verdict={nightlyVerdict({ nightly, schedule, setAt, now })}
+          nightly={nightly}
+          schedule={schedule}
+        />
+        <Needs needs={needs} />
+      </div>
+      <section class="card">
+        <h2>Runs of 30 days</h2>
+        <RunStrip days={await readRunDays(database)} today={now} />
+      </section>
+      <div class="pair">
+        <section class="card">
+          <h2>Comments by day</h2>
+          {await activityChart(await readActivityDays(database), now)}
+        </section>
+        <section class="card">
+          <h2>Age of the last check</h2>
+          {await freshnessChart(await readCheckAges(database, AGE_BOUNDS_SECONDS))}
+        </section>
+      </div>
+      {newest !== null && (await lastRunCard(database, newest))}
+    </>
+  )
+}

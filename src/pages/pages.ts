@@ -1,0 +1,28 @@
+import formbody from '@fastify/formbody'
+import type { FastifyInstance } from 'fastify'
+import { actionRoutes } from './actions/action-routes.tsx'
+import { heldRoutes } from './held/held-page.tsx'
+import { organizationRoutes } from './organizations/organizations.tsx'
+import { overviewRoutes } from './overview/overview.tsx'
+import type { PageContext } from './page-context.ts'
+import { runListRoutes } from './runs/run-list.tsx'
+import { runPageRoutes } from './runs/run-page.tsx'
+import { scheduleRoutes } from './schedule/schedule-page.tsx'
+import { staticRoutes } from './static/files.ts'
+
+/**
+ * The operators' pages, as a Fastify plugin. Who may see them, where a form may come from, the headers that guard a
+ * page and the answer to whatever is thrown are the server's part.
+ */
+export async function pages(app: FastifyInstance, context: PageContext): Promise<void> {
+  await app.register(formbody)
+  app.decorateReply('hasSignOut', context.settings.httpToken !== undefined)
+  staticRoutes(app)
+  overviewRoutes(app, context)
+  runListRoutes(app, context)
+  runPageRoutes(app, context)
+  organizationRoutes(app, context)
+  heldRoutes(app, context)
+  scheduleRoutes(app, context)
+  actionRoutes(app, context)
+}

@@ -1,0 +1,109 @@
+import type { FastifyInstance } from 'fastify'
+import type { RunDetails } from '../../collab-sync/collab-sync.ts'
+import { shortId } from '../../cli/format.ts'
+import { countLiveWorkers } from '../../database/overview.ts'
+import { readCallsOverTime, readSlowestOrganizations } from '../../database/run-course.ts'
+import { AskButton } from '../actions/ask-button.tsx'
+import { Sentence, StatusBadge } from '../elements.tsx'
+import { sendUnknown } from '../fault-page.tsx'
+import { sendPage } from '../layout.tsx'
+import { noticeOf } from '../notices.ts'
+import type { PageContext } from '../page-context.ts'
+import { CALLS_PARTS, callsChart } from './calls-chart.tsx'
+import { Failures } from './failures.tsx'
+import { Progress } from './progress.tsx'
+import { RunFacts, RunResults } from './run-facts.tsx'
+import { Slowness } from './slowness.tsx'
+
+const SLOWEST_SHOWN = 10
+
+/** `/runs/ID`: what a run does, or did; live while it is under way. */
+export function runPageRoutes(app: FastifyInstance, context: PageContext): void {
+  app.get<{ Params: { runId: string } }>('/runs/:runId', async (request, reply) => {
+    const run = await context.collabSync.getRun(request.params.runId)
+    if (run === null) return sendUnknown(reply, 'There is no such run; it may have been pruned.')
+    const isUnderWay = run.finishedAt === null
+    return sendPage(
+      reply,
+      {
+        title: `Run ${shortId(run.runId)}`,
+        part: '/runs',
+        notice: noticeOf(request.query),
+        beside: <StatusBadge status={run.status} />,
+        ...(isUnderWay && { script: 'follow-run.js' }),
+      },
+      <>
+        <p class="unseen" data-announce aria-live="polite" />
+        <div
+          class="stack"
+          data-run
+          data-follow={isUnderWay ? `/v1/runs/${run.runId}/events` : undefined}
+        >
+          {await runContent(context, run)}
+        </div>
+      </>,
+    )
+  })
+}
+
+async function runContent({ database }: PageContext, run: RunDetails) {
+  const [slowest, parts, workersAlive] = await Promise.all([
+    readSlowestOrganizations(database, run.runId, SLOWEST_SHOWN),
+    readCallsOverTime(database, run.runId, CALLS_PARTS),
+    run.finishedAt === null ? countLiveWorkers(database) : 1,
+  ])
+  return (
+    <>
+      {run.problem !== null && (
+        <p class="notice warn">
+          <Sentence of={run.problem} />
+        </p>
+      )}
+      {workersAlive === 0 && (
+        <p class="notice warn">
+          No worker is alive: the run goes on when one starts (collab-sync worker).
+        </p>
+      )}
+      <section class="card">
+        <RunFacts run={run} />
+        {run.finishedAt === null && <UnderWay run={run} />}
+      </section>
+      {run.failuresByCause.length > 0 && <Failures run={run} />}
+      {run.heldWaiting > 0 && (
+        <p class="notice warn">
+          {run.heldWaiting === 1 ? 'A listing' : `${run.heldWaiting} listings`} lacked so many users
+          that nobody was removed.{' '}
+          <a href={`/held?run=${run.runId}`}>Look, and accept what is right</a>
+        </p>
+      )}
+      {run.rejected > 0 && (
+        <p class="notice warn">
+          {run.rejected === 1 ? 'A record' : `${run.rejected} records`} could not be stored in full.{' '}
+          <a href={`/held?run=${run.runId}#rejected`}>See why</a>
+        </p>
+      )}
+      <RunResults run={run} />
+      <Slowness run={run} slowest={slowest}>
+        {parts.length > 0 && (await callsChart(parts))}
+      </Slowness>
+    </>
+  )
+}
+
+function UnderWay({ run }: { run: RunDetails }) {
+  return (
+    <>
+      <Progress run={run} />
+      <div class="row">
+        <a class="button quiet" href={`/runs/${run.runId}`}>
+          Refresh
+        </a>
+        {run.stopping === null ? (
+          <AskButton action="cancel" fields={{ run: run.runId }} words="Cancel the run" />
+        ) : (
+          <span class="soft">It is ending: nothing further is asked for.</span>
+        )}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,76 @@
+import type { FastifyInstance } from 'fastify'
+import type { NightlySchedule } from '../../collab-sync/collab-sync.ts'
+import { AskButton } from '../actions/ask-button.tsx'
+import { Ago, Facts, Time } from '../elements.tsx'
+import { sendPage } from '../layout.tsx'
+import { noticeOf } from '../notices.ts'
+import type { PageContext } from '../page-context.ts'
+
+const SETTERS: Record<NightlySchedule['setBy'], string> = {
+  settings: 'the settings SYNC_CRON and SYNC_TZ',
+  'schedule set': 'a person',
+  'schedule remove': 'a person, who removed it',
+}
+
+/** `/schedule`: when the nightly run starts, and who said so. */
+export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
+  app.get('/schedule', async (request, reply) => {
+    const schedule = await collabSync.getSchedule()
+    return sendPage(
+      reply,
+      { title: 'Schedule', part: '/schedule', notice: noticeOf(request.query) },
+      <>
+        <section class="card">
+          <h2>{schedule.cron === null ? 'No run starts by itself' : 'The nightly run'}</h2>
+          <Facts of={factsOf(schedule)} />
+          {schedule.cron !== null && (
+            <AskButton action="remove-schedule" words="Remove the schedule" />
+          )}
+        </section>
+        <SetForm schedule={schedule} />
+      </>,
+    )
+  })
+}
+
+function factsOf(schedule: NightlySchedule) {
+  const { cron, next } = schedule
+  return [
+    ['Next', next === null ? 'never' : <Time key="next" at={next} />],
+    ['That is', next === null ? '–' : <Ago key="ago" at={next} />],
+    ['Cron expression', cron === null ? 'none' : <code key="cron">{cron}</code>],
+    ['Time zone', schedule.timeZone],
+    ['Set by', SETTERS[schedule.setBy]],
+  ] as const
+}
+
+function SetForm({ schedule }: { schedule: NightlySchedule }) {
+  return (
+    <section class="card">
+      <h2>Set another</h2>
+      <p class="soft" id="cron-words">
+        Five fields: minute, hour, day of the month, month, day of the week. <code>0 2 * * *</code>{' '}
+        is two o’clock every night, <code>30 1 * * 1-5</code> half past one from Monday to Friday.
+      </p>
+      <form class="fields" method="get" action="/actions/set-schedule">
+        <div>
+          <label for="cron">Cron expression</label>
+          <input
+            id="cron"
+            name="cron"
+            required
+            value={schedule.cron ?? '0 2 * * *'}
+            aria-describedby="cron-words"
+          />
+        </div>
+        <div>
+          <label for="time-zone">Time zone, such as Europe/Berlin</label>
+          <input id="time-zone" name="timeZone" required value={schedule.timeZone} />
+        </div>
+        <button class="button primary" type="submit">
+          Set the schedule
+        </button>
+      </form>
+    </section>
+  )
+}
