@@ -1,0 +1,37 @@
+import { context, trace } from '@opentelemetry/api'
+import { SpanKind } from 'bullmq'
+import type { Span, Telemetry } from 'bullmq'
+import { BullMQOtel } from 'bullmq-otel'
+import { isTracing } from '../trace.ts'
+
+/** The option that makes jobs carry their trace; none where no traces are made. */
+export function telemetryOption(): { telemetry?: Telemetry } {
+  return isTracing() ? { telemetry: quiet(new BullMQOtel({ tracerName: 'bullmq' })) } : {}
+}
+
+/**
+ * BullMQ looks for jobs, renews locks and so on all day long: that is worth a span only as a part of something.
+ */
+function quiet(telemetry: BullMQOtel): Telemetry {
+  const { tracer, contextManager } = telemetry as Telemetry
+  return {
+    contextManager,
+    tracer: {
+      startSpan(name, options, within) {
+        const around = within ?? context.active()
+        const isHousekeeping = options?.kind === undefined || options.kind === SpanKind.INTERNAL
+        if (isHousekeeping && trace.getSpan(around) === undefined) return NO_SPAN
+        return tracer.startSpan(name, options, within)
+      },
+    },
+  }
+}
+
+const NO_SPAN: Span = {
+  setSpanOnContext: (where) => where,
+  setAttribute() {},
+  setAttributes() {},
+  addEvent() {},
+  recordException() {},
+  end() {},
+}

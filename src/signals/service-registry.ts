@@ -1,0 +1,179 @@
+import { Gauge, Registry } from 'prom-client'
+import type { LastRun, RunTotals, State, StoredSignals } from '../database/signals.ts'
+
+/** What `serve` tells at one moment; null is what could not be read. */
+export interface ServiceSignals {
+  readonly stored: StoredSignals | null
+  readonly queue: QueueSignals | null
+  /** How old what is stored may get. */
+  readonly freshnessPromiseS: number | null
+}
+
+export interface QueueSignals {
+  /** By BullMQ's names of states. */
+  readonly jobs: Readonly<Record<string, number>>
+  /** Null where no schedule is registered. */
+  readonly nextNightly: Date | null
+}
+
+/**
+ * These signals as metrics. All are gauges, sums over `sync.runs` too: `prune` takes runs away, and a counter that falls
+ * would be read as one that began anew. The counters are those of the workers.
+ */
+export function serviceRegistry({ stored, queue, freshnessPromiseS }: ServiceSignals): Registry {
+  const registry = new Registry()
+  const gauge = gaugesOf(registry)
+  gauge('database_up', 'Whether PostgreSQL answers (1) or not (0).', [[{}, stored ? 1 : 0]])
+  gauge('queue_up', 'Whether the queue answers (1) or not (0).', [[{}, queue ? 1 : 0]])
+  if (freshnessPromiseS !== null)
+    gauge('freshness_promise_seconds', 'FRESHNESS_PROMISE: how old what is stored may get.', [
+      [{}, freshnessPromiseS],
+    ])
+  if (stored !== null) {
+    addTotals(gauge, stored.totals)
+    addLastRuns(gauge, stored.lastRuns)
+    addState(gauge, stored.state)
+  }
+  if (queue !== null) addQueue(gauge, queue)
+  return registry
+}
+
+type Labels = Readonly<Record<string, string>>
+type AddGauge = (
+  name: string,
+  help: string,
+  values: readonly (readonly [Labels, number | null])[],
+) => void
+
+const TRIGGERS = ['schedule', 'cli', 'http', 'api'] as const
+const STATUSES = ['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled'] as const
+const SETTLED = ['succeeded', 'partial', 'failed', 'cancelled'] as const
+const SCOPE_OUTCOMES = ['succeeded', 'failed', 'held', 'skipped'] as const
+const RECORD_OUTCOMES = ['inserted', 'updated', 'unchanged', 'rejected', 'null'] as const
+
+function gaugesOf(registry: Registry): AddGauge {
+  return (name, help, values) => {
+    const known = values.filter((value): value is [Labels, number] => value[1] !== null)
+    if (known.length === 0) return
+    const gauge = new Gauge({
+      name: `collab_sync_${name}`,
+      help,
+      labelNames: Object.keys(known[0]?.[0] ?? {}),
+      registers: [registry],
+    })
+    for (const [labels, value] of known) gauge.set(labels, value)
+  }
+}
+
+function addTotals(gauge: AddGauge, totals: readonly RunTotals[]): void {
+  const runsOf = (trigger: string, status: string) =>
+    totals.find((row) => row.trigger === trigger && row.status === status)?.runs ?? 0
+  const sum = (column: Exclude<keyof RunTotals, 'trigger' | 'status'>) =>
+    totals.reduce((before, row) => before + row[column], 0)
+  gauge(
+    'runs',
+    'Runs in sync.runs.',
+    TRIGGERS.flatMap((trigger) =>
+      STATUSES.map((status) => [{ trigger, status }, runsOf(trigger, status)] as const),
+    ),
+  )
+  gauge('runs_calls', 'Calls of the settled runs in sync.runs.', [[{}, sum('calls')]])
+  gauge('runs_retries', 'Of those calls, further tries.', [[{}, sum('retries')]])
+  gauge(
+    'runs_scopes',
+    'Scopes of the settled runs in sync.runs, by outcome.',
+    SCOPE_OUTCOMES.map((outcome) => [{ outcome }, sum(`scopes_${outcome}`)] as const),
+  )
+  gauge(
+    'runs_records',
+    'Records that the settled runs in sync.runs received, by outcome.',
+    RECORD_OUTCOMES.map((outcome) => [{ outcome }, sum(`records_${outcome}`)] as const),
+  )
+  gauge('runs_rows', 'Rows that the settled runs in sync.runs wrote, by table and outcome.', [
+    [{ table: 'users', outcome: 'written' }, sum('users_written')],
+    [{ table: 'comments', outcome: 'written' }, sum('comments_written')],
+    [{ table: 'comments', outcome: 'deleted' }, sum('comments_deleted')],
+    [{ table: 'rejected_records', outcome: 'written' }, sum('rejected')],
+  ])
+}
+
+function addLastRuns(gauge: AddGauge, runs: readonly LastRun[]): void {
+  const each = (name: string, help: string, read: (run: LastRun) => number) =>
+    gauge(
+      `last_run_${name}`,
+      help,
+      runs.map((run) => [{ trigger: run.trigger }, read(run)] as const),
+    )
+  each(
+    'requested_timestamp_seconds',
+    'When the last settled run was asked for.',
+    (run) => run.requested_s,
+  )
+  each('finished_timestamp_seconds', 'When the last settled run ended.', (run) => run.finished_s)
+  each('duration_seconds', 'What the last settled run took.', (run) => run.duration_s)
+  each('calls', 'Calls of the last settled run.', (run) => run.calls)
+  each('retries', 'Of those calls, further tries.', (run) => run.retries)
+  each(
+    'rejected',
+    'Records, or members of records, that the last settled run rejected.',
+    (run) => run.rejected,
+  )
+  each(
+    'credentials_refused',
+    'Whether the last settled run ended because the service refused key or token (1).',
+    (run) => (run.is_refused ? 1 : 0),
+  )
+  gauge(
+    'last_run_status',
+    'What became of the last settled run: 1 for its status, 0 for the others.',
+    runs.flatMap(({ trigger, status: actual }) =>
+      SETTLED.map((status) => [{ trigger, status }, status === actual ? 1 : 0] as const),
+    ),
+  )
+  gauge(
+    'last_run_scopes',
+    'Scopes of the last settled run, by outcome.',
+    runs.flatMap((run) =>
+      SCOPE_OUTCOMES.map(
+        (outcome) => [{ trigger: run.trigger, outcome }, run[`scopes_${outcome}`]] as const,
+      ),
+    ),
+  )
+}
+
+function addState(gauge: AddGauge, state: State): void {
+  const one = (name: string, help: string, value: number | null) => gauge(name, help, [[{}, value]])
+  one('catalog_scopes', 'Scopes of the catalog.', state.scopes)
+  one('catalog_scopes_never_checked', 'Of them, those never asked for.', state.never_checked)
+  one(
+    'oldest_check_age_seconds',
+    'Age of the oldest answer that is counted as fresh: how old what is stored may be.',
+    state.oldest_check_age_s,
+  )
+  one('newest_check_age_seconds', 'Age of the newest answer.', state.newest_check_age_s)
+  one('held_listings', 'Listings whose removals wait for a person.', state.held)
+  one('rejected_records', 'Rejected records that could not be stored since.', state.rejected)
+  one('workers_alive', 'Workers with a heartbeat in the last 30 seconds.', state.workers)
+  one('workers_calls_in_flight', 'Calls that they have in flight.', state.calls_in_flight)
+  one(
+    'workers_calls_in_flight_limit',
+    'Most calls that they may have in flight at present.',
+    state.calls_limit,
+  )
+  one(
+    'open_run_age_seconds',
+    'Age of the oldest run under way; 0 for none.',
+    state.open_run_age_s ?? 0,
+  )
+}
+
+function addQueue(gauge: AddGauge, { jobs, nextNightly }: QueueSignals): void {
+  gauge(
+    'queue_jobs',
+    'Jobs in the queue; the next nightly one counts as delayed.',
+    Object.entries(jobs).map(([state, count]) => [{ state }, count] as const),
+  )
+  gauge('next_nightly_timestamp_seconds', 'When the next nightly run is due.', [
+    [{}, nextNightly === null ? null : nextNightly.getTime() / 1000],
+  ])
+}

@@ -1,0 +1,89 @@
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
+import { openApp } from '../../src/app.ts'
+import { places } from '../../src/demo/expected.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import type { ServiceSettings } from '../../src/settings/settings.ts'
+import type { Settings } from '../../src/settings/table.ts'
+import { startRun } from '../../src/sync/start-run.ts'
+import { startWorker } from '../../src/worker.ts'
+import { openLive, settled } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+
+type Line = Record<string, unknown>
+
+describe('what a worker logs of a run with a failing scope', () => {
+  let live: Live
+  let place: Place
+  let runId: string
+  const lines: Line[] = []
+  const texts: string[] = []
+
+  beforeAll(async () => {
+    live = await openLive('postgres')
+    await live.importCatalog()
+    place = [...places(live.world)][0] as Place
+    live.standIn.setFaults([{ kind: 'bad-request', match: { operation: 'comments', ...place } }])
+    const heard = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        for (const text of chunk.toString().trimEnd().split('\n')) {
+          texts.push(text)
+          lines.push(JSON.parse(text) as Line)
+        }
+        done()
+      },
+    })
+    const log = pino({ level: 'debug', base: null }, heard)
+    const { settings, store } = await live.openApp()
+    const app = await openApp(settings as Settings & ServiceSettings, store, log)
+    const request = { trigger: 'cli', scope: {}, requestKey: null } as const
+    const started = await startRun(app.sync, request)
+    runId = started.runId
+    await app.deliver(started.items)
+    const worker = await startWorker(app, jobs, { keepsSchedule: false })
+    await settled(live.database, runId)
+    await worker.stop()
+    await app.close()
+  })
+  afterAll(() => live?.close())
+
+  test('each line of a job names the job and its ids, each once', () => {
+    const ofJobs = lines.filter(({ job }) => job !== undefined)
+    expect(ofJobs.length).toBeGreaterThan(0)
+    for (const line of ofJobs) {
+      expect(line).toMatchObject({ runId })
+      if (line['job'] !== 'finish-run') expect(line['itemId']).toEqual(expect.any(Number))
+    }
+    for (const text of texts) expect(text.split('"runId"').length, text).toBeLessThanOrEqual(2)
+  })
+
+  test('the scope that failed is named by its ids, with the reason', () => {
+    const failed = lines.filter(({ msg }) => msg === 'scope failed')
+    expect(failed).toMatchObject([
+      {
+        job: 'sync-batch',
+        runId,
+        itemId: expect.any(Number),
+        operation: 'comments',
+        organizationId: place.organizationId,
+        documentId: place.documentId,
+        annotationId: place.annotationId,
+        kind: 'refused',
+        reason: expect.stringContaining('400'),
+      },
+    ])
+    expect(failed[0]).not.toHaveProperty('organizationUserGroupId')
+  })
+
+  test('the end of the run is one line with its status', () => {
+    const ends = lines.filter(({ msg }) => msg === 'run settled')
+    expect(ends).toMatchObject([{ runId, status: 'partial' }])
+  })
+
+  test('no line holds key or token', () => {
+    for (const secret of [live.standIn.apiKey, live.standIn.authToken])
+      expect(texts.join('\n')).not.toContain(secret)
+  })
+})
