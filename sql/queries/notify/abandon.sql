@@ -1,0 +1,7 @@
+-- Gives up, after a day, deliveries to receivers that are no longer in NOTIFY_URL: nobody takes them up.
+-- Params: $1 receivers that there are.
+update sync.notification_deliveries d
+set given_up_at = now(), problem = 'no longer in NOTIFY_URL'
+from sync.notifications n
+where n.notification_id = d.notification_id and d.sent_at is null and d.given_up_at is null
+  and d.receiver <> all($1::text[]) and n.noted_at < now() - interval '1 day' and d.next_at < now() - interval '1 hour'

@@ -1,0 +1,3 @@
+-- Whether a listing that somebody was told of still waits for a person.
+-- Params: none.
+select exists (select from sync.held where told_at is not null and resolved_at is null) as waits

@@ -1,0 +1,8 @@
+-- Runs that ended other than succeeded, since somebody watches and within a day, and are not noted yet.
+-- Params: $1 since when somebody watches.
+select run_id, trigger, status, finished_at, scopes_planned, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped
+from sync.runs r
+where finished_at >= greatest($1, now() - interval '1 day') and status in ('partial', 'failed', 'cancelled')
+  and not exists (select from sync.notifications n where n.thing = 'run:' || r.run_id)
+order by finished_at, run_id
+limit 100

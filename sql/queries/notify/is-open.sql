@@ -1,0 +1,3 @@
+-- Whether something was told of a subject that is not well again.
+-- Params: $1 subject.
+select exists (select from sync.notifications where subject = $1 and well_at is null) as open

@@ -1,0 +1,11 @@
+-- Notes a thing to tell, with a delivery for each receiver; nothing where it is noted already.
+-- Params: $1 thing, $2 kind, $3 subject or null, $4 run or null, $5 facts, $6 receivers.
+with noted as (
+  insert into sync.notifications (thing, kind, subject, run_id, facts)
+  values ($1, $2, $3, $4, $5)
+  on conflict (thing) do nothing
+  returning notification_id
+)
+insert into sync.notification_deliveries (notification_id, receiver)
+select n.notification_id, r.receiver
+from noted n cross join unnest($6::text[]) as r (receiver)

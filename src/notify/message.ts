@@ -1,0 +1,123 @@
+import type { Happening } from './happening.ts'
+
+/** What a person reads of a happening. */
+export interface Message {
+  /** One sentence. */
+  readonly text: string
+  /** What to do about it; null where there is nothing to do. */
+  readonly action: string | null
+  /** What else is known, as name and value: ids and counts. */
+  readonly facts: readonly (readonly [name: string, value: string])[]
+}
+
+/** Puts a happening into words; plain text, to be escaped for where it is shown. */
+export function describeHappening(happening: Happening): Message {
+  switch (happening.kind) {
+    case 'run.failed':
+    case 'run.partial':
+    case 'run.cancelled':
+      return endedBadly(happening)
+    case 'run.recovered':
+      return {
+        text: `${trigger(happening.trigger)} succeeded: what ${happening.problems === 1 ? 'an earlier run' : `${happening.problems} earlier runs`} failed at is in.`,
+        action: null,
+        facts: [['run', happening.runId]],
+      }
+    case 'held.waiting':
+      return held(happening)
+    case 'held.settled':
+      return { text: 'No listing of users is held any more.', action: null, facts: [] }
+    case 'nightly.missed':
+      return {
+        text: `The nightly run that was due at ${happening.dueAt} has not started.`,
+        action:
+          'Is a worker alive? `collab-sync status` tells; `collab-sync run` syncs everything now.',
+        facts: [['schedule', `${happening.cron} (${happening.timeZone})`]],
+      }
+    case 'nightly.late':
+      return {
+        text: `The nightly run has been under way for ${duration(happening.runningS)}; usually it takes ${duration(happening.usualS)}.`,
+        action: `\`collab-sync status ${happening.runId}\` shows how far it is and what it waits for.`,
+        facts: [['run', happening.runId]],
+      }
+    case 'nightly.recovered':
+      return {
+        text: 'The nightly run has succeeded again.',
+        action: null,
+        facts: [['run', happening.runId]],
+      }
+    case 'freshness.passed':
+      return {
+        text: `Some of what is stored was last checked at ${happening.oldestCheck}, longer ago than the promised ${duration(happening.promiseS)}.`,
+        action: '`collab-sync status` shows the last runs; `collab-sync run` syncs everything now.',
+        facts: [['never checked', `${happening.neverChecked} scopes`]],
+      }
+    case 'freshness.recovered':
+      return {
+        text: `Everything that is stored was checked within the promised ${duration(happening.promiseS)} again.`,
+        action: null,
+        facts: [['oldest check', happening.oldestCheck]],
+      }
+  }
+}
+
+function endedBadly(run: Happening & { kind: 'run.failed' | 'run.partial' | 'run.cancelled' }) {
+  const { runId, scopesPlanned, scopesSucceeded, scopesFailed, scopesHeld, scopesSkipped } = run
+  const what = {
+    'run.failed': 'failed',
+    'run.partial': 'ended with some scopes failed or held; everything else is in',
+    'run.cancelled': 'was cancelled',
+  }[run.kind]
+  const retry =
+    scopesFailed > 0 ? `, \`collab-sync run --failed-of ${runId}\` tries again what failed` : ''
+  return {
+    text: `${trigger(run.trigger)} ${what}.`,
+    action:
+      run.kind === 'run.cancelled'
+        ? null
+        : `\`collab-sync status ${runId}\` shows why${retry}${scopesHeld > 0 ? `, \`collab-sync accept ${runId}\` applies what is held` : ''}.`,
+    facts: [
+      ['run', runId],
+      [
+        'scopes',
+        `${scopesPlanned} planned, ${scopesSucceeded} succeeded, ${scopesFailed} failed, ${scopesHeld} held, ${scopesSkipped} skipped`,
+      ],
+    ],
+  } satisfies Message
+}
+
+function held({ runId, listings, usersMissing, first }: Happening & { kind: 'held.waiting' }) {
+  const places = first.map((each) => {
+    const ids = [each.organizationId, each.documentId, each.organizationUserGroupId]
+    const names = ids.filter((id) => id !== undefined).map((id) => JSON.stringify(id))
+    return [each.kind, `${names.join(' / ')}: ${each.usersMissing} users missing`] as const
+  })
+  return {
+    text: `${listings === 1 ? 'A listing of users has' : `${listings} listings of users have`} lost so many at once (${usersMissing}) that nobody was removed.`,
+    action: `Look with \`collab-sync status ${runId}\`; if it is right, \`collab-sync accept ${runId}\` removes them.`,
+    facts: [['run', runId], ...places],
+  } satisfies Message
+}
+
+function trigger(by: string): string {
+  return by === 'schedule' ? 'The nightly run' : `A run (${by})`
+}
+
+/** Seconds, in the two largest units that say something. */
+function duration(seconds: number): string {
+  const units = [
+    [86_400, 'd'],
+    [3600, 'h'],
+    [60, 'min'],
+    [1, 's'],
+  ] as const
+  const start = units.findIndex(([size]) => Math.round(seconds) >= size)
+  if (start === -1) return '0 s'
+  let rest = Math.round(seconds)
+  const parts = units.slice(start, start + 2).flatMap(([size, name]) => {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    return count === 0 ? [] : [`${count} ${name}`]
+  })
+  return parts.join(' ')
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { claimDelivery, noteSent, noteUndelivered } from '../database/notification-deliveries.ts'
+import type { Delivery } from '../database/notification-deliveries.ts'
+import type { Database } from '../database/pool.ts'
+import type { Log } from '../log.ts'
+import { bodyFor } from './body.ts'
+import type { Happening } from './happening.ts'
+import { look } from './look.ts'
+import type { Watch } from './look.ts'
+import { postMessage, PostError } from './post.ts'
+import { receiversOf } from './receiver.ts'
+import type { Receiver, ReceiverAddress } from './receiver.ts'
+
+/** Longer than all tries of one delivery: only a worker that died lets it run out. */
+const LEASE_S = 90
+/** The first pause after a delivery failed; it doubles with every failure. */
+const PAUSE_S = 10
+const PAUSE_MAX_S = 900
+/** The last look of a process waits its turn so often. */
+const LAST_LOOK_TRIES = 20
+
+export interface NotifierOptions {
+  readonly database: Database
+  readonly log: Log
+  readonly addresses: readonly ReceiverAddress[]
+  /** `whsec_...` */
+  readonly secret: string | undefined
+  readonly freshnessPromiseMs: number
+  readonly nightlyLateAfterMs: number
+  /** The nightly schedule as it is now; `none` where it was removed, null where it is no concern of this process. */
+  readonly readNightly: () => Promise<Watch['nightly']>
+  /** Least seconds between two looks, whoever looks. */
+  readonly secondsBetween: number
+}
+
+/**
+ * Tells the receivers of NOTIFY_URL what needs a person, and when it is well again. Any number of processes may have
+ * one: PostgreSQL decides who looks and who delivers. A message is repeated only where a process dies, or PostgreSQL is
+ * lost, between a receiver's answer and the note of it; it then has the same id.
+ */
+export class Notifier {
+  readonly #options: NotifierOptions
+  readonly #receivers: readonly Receiver[]
+  readonly #stopped = new AbortController()
+
+  constructor(options: NotifierOptions) {
+    this.#options = options
+    this.#receivers = receiversOf(options.addresses)
+  }
+
+  /** Looks for something to tell, unless somebody has just looked. @returns whether this process looked */
+  async look(secondsBetween = this.#options.secondsBetween): Promise<boolean> {
+    const { database, freshnessPromiseMs, nightlyLateAfterMs, readNightly } = this.#options
+    return look(database, {
+      nightly: await readNightly(),
+      nightlyLateAfterMs,
+      freshnessPromiseMs,
+      receivers: this.#receivers.map(({ key }) => key),
+      secondsBetween,
+    })
+  }
+
+  /** Delivers what is due; receivers do not wait for one another. @returns how many messages were taken */
+  async deliver(): Promise<number> {
+    const sent = await Promise.all(this.#receivers.map((receiver) => this.#deliverTo(receiver)))
+    return sent.reduce((sum, each) => sum + each, 0)
+  }
+
+  /** Looks and delivers a last time, for a process that ends with what it is to tell of. */
+  async finish(): Promise<void> {
+    for (let tries = 0; tries < LAST_LOOK_TRIES && !(await this.look(0)); tries += 1) {
+      await sleep(50)
+    }
+    await this.deliver()
+  }
+
+  /** Ends what waits; whatever is not delivered is another process's, or the next one's. */
+  stop(): void {
+    this.#stopped.abort()
+  }
+
+  async #deliverTo(receiver: Receiver): Promise<number> {
+    let sent = 0
+    while (!this.#stopped.signal.aborted) {
+      const delivery = await claimDelivery(this.#options.database, receiver.key, LEASE_S)
+      // What failed once is likely to fail again at once.
+      if (delivery === null || !(await this.#deliverOne(receiver, delivery))) break
+      sent += 1
+    }
+    return sent
+  }
+
+  async #deliverOne(receiver: Receiver, delivery: Delivery): Promise<boolean> {
+    const { database, log, secret } = this.#options
+    const { notificationId: id, kind } = delivery
+    const { signal } = this.#stopped
+    try {
+      const body = bodyFor(receiver.shape, id, delivery.facts as Happening)
+      await postMessage(receiver, { id, body }, { secret, signal })
+    } catch (error) {
+      if (!(error instanceof PostError)) throw error
+      const isGivenUp = delivery.isLast && !signal.aborted
+      const nextInS = signal.aborted ? 0 : Math.max(pauseAfter(delivery.attempts), error.waitS)
+      const problem = error.message
+      await noteUndelivered(database, id, receiver.key, { problem, nextInS, isGivenUp })
+      const facts = { notificationId: id, kind, receiver: receiver.key, problem }
+      if (isGivenUp) log.error(facts, 'a message to NOTIFY_URL was given up after a day')
+      else log.warn(facts, 'a message to NOTIFY_URL was not taken; it will be tried again')
+      return false
+    }
+    await noteSent(database, id, receiver.key)
+    log.info({ notificationId: id, kind, receiver: receiver.key }, 'told')
+    return true
+  }
+}
+
+/** Jittered, so that many messages do not come at once to a receiver that is back. */
+function pauseAfter(attempts: number): number {
+  const pauseS = Math.min(PAUSE_MAX_S, PAUSE_S * 2 ** (attempts - 1))
+  return pauseS * (0.75 + Math.random() * 0.5)
+}

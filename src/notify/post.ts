@@ -1,0 +1,96 @@
+import pRetry from 'p-retry'
+import type { Receiver } from './receiver.ts'
+import { signatureHeaders } from './signature.ts'
+
+/** One call may take so long. */
+const CALL_MS = 10_000
+/** Further tries at once, a second or two apart; a receiver that is away for longer is tried again later. */
+const RETRIES = 2
+/** A receiver cannot ask for a longer wait. */
+const WAIT_MAX_S = 3600
+
+/** Why a message was not taken: a few words, and how long to wait where the receiver said so. */
+export class PostError extends Error {
+  override name = 'PostError'
+  readonly isWorthRetrying: boolean
+  readonly waitS: number
+
+  constructor(message: string, options: { isWorthRetrying: boolean; waitS?: number }) {
+    super(message)
+    this.isWorthRetrying = options.isWorthRetrying
+    this.waitS = options.waitS ?? 0
+  }
+}
+
+/** What is sent to a receiver. */
+export interface Post {
+  /** The same in every try, so that the receiver can drop a repeat. */
+  readonly id: string
+  /** JSON. */
+  readonly body: string
+}
+
+/**
+ * Posts a message, in up to three tries. Redirects are not followed: they would lead a message to where nobody set it to go.
+ * @param options.secret `whsec_...`; without one it is not signed
+ * @param options.signal ends the waits between tries; a call under way is not cut short, since it may have been taken
+ * @throws PostError where the receiver did not take it; nothing in it tells the address
+ */
+export async function postMessage(
+  receiver: Receiver,
+  post: Post,
+  { secret, signal }: { secret: string | undefined; signal: AbortSignal },
+): Promise<void> {
+  try {
+    await pRetry(() => tryOnce(receiver, post, secret), {
+      retries: RETRIES,
+      minTimeout: 500,
+      randomize: true,
+      signal,
+      shouldRetry: ({ error }) => error instanceof PostError && error.isWorthRetrying,
+    })
+  } catch (error) {
+    if (error instanceof PostError) throw error
+    // Told to stop between two tries.
+    throw new PostError('stopped', { isWorthRetrying: true })
+  }
+}
+
+async function tryOnce({ url }: Receiver, post: Post, secret: string | undefined): Promise<void> {
+  let response
+  try {
+    response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'collab-sync',
+        'webhook-id': post.id,
+        ...(secret === undefined ? {} : signatureHeaders(secret, post, new Date())),
+      },
+      body: post.body,
+      signal: AbortSignal.timeout(CALL_MS),
+    })
+  } catch (error) {
+    throw new PostError(networkProblem(error), { isWorthRetrying: true })
+  }
+  await response.body?.cancel()
+  if (response.ok) return
+  throw refusal(response)
+}
+
+function refusal({ status, headers }: Response): PostError {
+  const waitS = Number(headers.get('retry-after') ?? 0)
+  return new PostError(`HTTP ${status}`, {
+    isWorthRetrying: status >= 500,
+    waitS: waitS > 0 ? Math.min(waitS, WAIT_MAX_S) : 0,
+  })
+}
+
+/** By its code alone: messages of the network may repeat the address. */
+function networkProblem(error: unknown): string {
+  if (!(error instanceof Error)) return 'no connection'
+  if (error.name === 'TimeoutError') return `no answer in ${CALL_MS / 1000} s`
+  const code = (error.cause as { code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? `no connection (${code})` : 'no connection'
+}

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest'
+import { bodyFor } from '../../src/notify/body.ts'
+import type { Happening } from '../../src/notify/happening.ts'
+import { describeHappening } from '../../src/notify/message.ts'
+
+const RUN = '0193a6c5-0000-7000-8000-000000000001'
+const ID = '6f9d2c1e-1111-4222-8333-444455556666'
+const AT = '2026-11-21T02:10:00.000Z'
+
+const PARTIAL: Happening = {
+  kind: 'run.partial',
+  at: AT,
+  runId: RUN,
+  trigger: 'schedule',
+  scopesPlanned: 10,
+  scopesSucceeded: 7,
+  scopesFailed: 2,
+  scopesHeld: 1,
+  scopesSkipped: 0,
+}
+
+const HELD: Happening = {
+  kind: 'held.waiting',
+  at: AT,
+  runId: RUN,
+  listings: 1,
+  usersMissing: 9,
+  first: [
+    {
+      heldId: 1,
+      kind: 'document',
+      organizationId: '<!channel> & *acme*',
+      documentId: '[click](https://evil.example)',
+      usersMissing: 9,
+    },
+  ],
+}
+
+const ALL: Happening[] = [
+  PARTIAL,
+  { ...PARTIAL, kind: 'run.failed', scopesHeld: 0 },
+  { ...PARTIAL, kind: 'run.cancelled', trigger: 'http', scopesFailed: 0, scopesHeld: 0 },
+  { kind: 'run.recovered', runId: RUN, trigger: 'schedule', at: AT, problems: 2 },
+  HELD,
+  { kind: 'held.settled', at: AT },
+  { kind: 'nightly.missed', at: AT, dueAt: AT, cron: '0 2 * * *', timeZone: 'UTC' },
+  { kind: 'nightly.late', runId: RUN, at: AT, dueAt: AT, runningS: 7300, usualS: 95 },
+  { kind: 'nightly.recovered', runId: RUN, at: AT },
+  {
+    kind: 'freshness.passed',
+    at: AT,
+    oldestCheck: AT,
+    promiseS: 93_600,
+    neverChecked: 0,
+  },
+  {
+    kind: 'freshness.recovered',
+    at: AT,
+    oldestCheck: AT,
+    promiseS: 93_600,
+    neverChecked: 3,
+  },
+]
+
+test('each happening is told in one sentence, and what is bad says what to do', () => {
+  expect(
+    ALL.map((happening) => {
+      const { text, action } = describeHappening(happening)
+      return [happening.kind, text, action]
+    }),
+  ).toMatchInlineSnapshot(`
+    [
+      [
+        "run.partial",
+        "The nightly run ended with some scopes failed or held; everything else is in.",
+        "\`collab-sync status 0193a6c5-0000-7000-8000-000000000001\` shows why, \`collab-sync run --failed-of 0193a6c5-0000-7000-8000-000000000001\` tries again what failed, \`collab-sync accept 0193a6c5-0000-7000-8000-000000000001\` applies what is held.",
+      ],
+      [
+        "run.failed",
+        "The nightly run failed.",
+        "\`collab-sync status 0193a6c5-0000-7000-8000-000000000001\` shows why, \`collab-sync run --failed-of 0193a6c5-0000-7000-8000-000000000001\` tries again what failed.",
+      ],
+      [
+        "run.cancelled",
+        "A run (http) was cancelled.",
+        null,
+      ],
+      [
+        "run.recovered",
+        "The nightly run succeeded: what 2 earlier runs failed at is in.",
+        null,
+      ],
+      [
+        "held.waiting",
+        "A listing of users has lost so many at once (9) that nobody was removed.",
+        "Look with \`collab-sync status 0193a6c5-0000-7000-8000-000000000001\`; if it is right, \`collab-sync accept 0193a6c5-0000-7000-8000-000000000001\` removes them.",
+      ],
+      [
+        "held.settled",
+        "No listing of users is held any more.",
+        null,
+      ],
+      [
+        "nightly.missed",
+        "The nightly run that was due at 2026-11-21T02:10:00.000Z has not started.",
+        "Is a worker alive? \`collab-sync status\` tells; \`collab-sync run\` syncs everything now.",
+      ],
+      [
+        "nightly.late",
+        "The nightly run has been under way for 2 h 1 min; usually it takes 1 min 35 s.",
+        "\`collab-sync status 0193a6c5-0000-7000-8000-000000000001\` shows how far it is and what it waits for.",
+      ],
+      [
+        "nightly.recovered",
+        "The nightly run has succeeded again.",
+        null,
+      ],
+      [
+        "freshness.passed",
+        "Some of what is stored was last checked at 2026-11-21T02:10:00.000Z, longer ago than the promised 1 d 2 h.",
+        "\`collab-sync status\` shows the last runs; \`collab-sync run\` syncs everything now.",
+      ],
+      [
+        "freshness.recovered",
+        "Everything that is stored was checked within the promised 1 d 2 h again.",
+        null,
+      ],
+    ]
+  `)
+})
+
+test('the JSON has id, type and time as Standard Webhooks recommends, and every fact', () => {
+  expect(JSON.parse(bodyFor('json', ID, PARTIAL))).toEqual({
+    id: ID,
+    type: 'run.partial',
+    timestamp: AT,
+    data: {
+      text: expect.stringMatching(/^The nightly run ended/),
+      action: expect.stringContaining(`collab-sync status ${RUN}`),
+      runId: RUN,
+      trigger: 'schedule',
+      scopesPlanned: 10,
+      scopesSucceeded: 7,
+      scopesFailed: 2,
+      scopesHeld: 1,
+      scopesSkipped: 0,
+    },
+  })
+})
+
+describe('ids of the service that look like mark-up', () => {
+  test('are plain text in Slack', () => {
+    const { text, ...rest } = JSON.parse(bodyFor('slack', ID, HELD))
+    expect(text).toContain(
+      'document: "&lt;!channel&gt; &amp; *acme*" / "[click](https://evil.example)": 9 users missing',
+    )
+    expect(text).not.toMatch(/[<>]/)
+    expect(rest).toMatchObject({ mrkdwn: false, parse: 'none', unfurl_links: false })
+  })
+
+  test('are text runs in Teams, in which nothing is mark-up', () => {
+    const message = JSON.parse(bodyFor('teams', ID, HELD))
+    expect(message.type).toBe('message')
+    const [{ contentType, content }] = message.attachments
+    expect(contentType).toBe('application/vnd.microsoft.card.adaptive')
+    const paragraphs: { type: string; inlines: { type: string; text: string }[] }[] = content.body
+    expect(paragraphs.map(({ type }) => type)).toEqual(paragraphs.map(() => 'RichTextBlock'))
+    expect(paragraphs.flatMap(({ inlines }) => inlines.map(({ type }) => type))).toEqual(
+      paragraphs.map(() => 'TextRun'),
+    )
+    expect(paragraphs.at(-1)?.inlines[0]?.text).toContain('"<!channel> & *acme*"')
+  })
+})

@@ -1,0 +1,180 @@
+import { createHmac } from 'node:crypto'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startReceiver } from './receiver-server.ts'
+import type { Received, ReceiverServer } from './receiver-server.ts'
+import { lookTogether, openRig, SECRET } from './rig.ts'
+import type { Rig } from './rig.ts'
+
+/** How messages get to their receivers. */
+
+let receiver: ReceiverServer
+let other: ReceiverServer
+let rig: Rig
+
+beforeEach(async () => {
+  receiver = await startReceiver()
+  other = await startReceiver()
+  rig = await openRig([
+    { shape: 'json', url: `${receiver.url}/T0PSECRETPATH?sig=T0PSECRETQUERY` },
+    { shape: 'slack', url: `${other.url}/services/T0PSECRETHOOK` },
+  ])
+  await rig.notifier().look()
+})
+afterEach(async () => {
+  await rig.close()
+  await receiver.close()
+  await other.close()
+})
+
+/** Lets a failed delivery be due at once. */
+async function passTime(): Promise<void> {
+  await rig.database.pool.query('update sync.notification_deliveries set next_at = now()')
+}
+
+async function deliveries() {
+  const { rows } = await rig.database.pool.query(
+    `select sent_at is not null as sent, given_up_at is not null as given_up, problem, attempts
+    from sync.notification_deliveries order by problem nulls first`,
+  )
+  return rows
+}
+
+test('a message has the id of its body in its header, and a signature that its receiver can check', async () => {
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  await lookTogether([rig.notifier()])
+  const { headers, text, body, path } = receiver.received[0] as Received
+  expect(path).toBe('/T0PSECRETPATH?sig=T0PSECRETQUERY')
+  expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': body.id })
+  const key = Buffer.from(SECRET.slice(6), 'base64')
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`
+  const expected = createHmac('sha256', key).update(signed).digest('base64')
+  expect(headers['webhook-signature']).toBe(`v1,${expected}`)
+  expect(other.received).toHaveLength(1)
+  expect(other.received[0]?.body).toMatchObject({ text: expect.stringMatching(/^collab-sync: /) })
+})
+
+test('a receiver that is down is told when it is up, once, under the same id; the other is told at once', async () => {
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  receiver.answer(503)
+  const three = [rig.notifier(), rig.notifier(), rig.notifier()]
+  await lookTogether(three)
+  expect(receiver.received).toEqual([])
+  // Three tries at once; on a slow machine it is due once more before everybody is done.
+  expect(receiver.asked()).toBeGreaterThanOrEqual(3)
+  expect(other.received).toHaveLength(1)
+  expect(await deliveries()).toMatchObject([
+    { sent: true, problem: null },
+    { sent: false, given_up: false, problem: 'HTTP 503' },
+  ])
+
+  receiver.answer(200)
+  await passTime()
+  await lookTogether(three)
+  await passTime()
+  await lookTogether(three)
+  expect(receiver.received).toHaveLength(1)
+  expect(other.received).toHaveLength(1)
+})
+
+test('a process that dies while it delivers leaves the message to another', async () => {
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  const one = rig.notifier()
+  await one.look()
+  one.stop()
+  expect(await one.deliver()).toBe(0)
+  await rig.database.pool.query(
+    `update sync.notification_deliveries set attempts = 1, next_at = now() + interval '90 seconds'`,
+  )
+  await lookTogether([rig.notifier()])
+  expect(receiver.received).toEqual([])
+  await passTime()
+  await lookTogether([rig.notifier()])
+  expect(receiver.received).toHaveLength(1)
+})
+
+test('nobody listens: what the message waits for is told by its code alone', async () => {
+  const { url } = receiver
+  await receiver.close()
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  await lookTogether([rig.notifier()])
+  expect(await deliveries()).toMatchObject([
+    { sent: true },
+    { sent: false, problem: 'no connection (ECONNREFUSED)' },
+  ])
+  receiver = await startReceiver(Number(new URL(url).port))
+  await passTime()
+  await lookTogether([rig.notifier()])
+  expect(receiver.received).toHaveLength(1)
+})
+
+test('a redirect is not followed', async () => {
+  receiver.answer(307, { location: `${other.url}/elsewhere` })
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  await lookTogether([rig.notifier()])
+  expect(other.received.map(({ path }) => path)).toEqual(['/services/T0PSECRETHOOK'])
+  expect(await deliveries()).toContainEqual(expect.objectContaining({ problem: 'HTTP 307' }))
+})
+
+test('a receiver that asks for a pause gets it', async () => {
+  receiver.answer(429, { 'retry-after': '600' })
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  await lookTogether([rig.notifier()])
+  expect(receiver.asked()).toBe(1)
+  const { rows } = await rig.database.pool.query(
+    `select count(*)::int as waiting from sync.notification_deliveries
+    where sent_at is null and next_at > now() + interval '9 minutes'`,
+  )
+  expect(rows[0].waiting).toBe(1)
+})
+
+test('after a day a message is given up, and its row says why', async () => {
+  receiver.answer(404)
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  await rig.notifier().look()
+  await rig.database.pool.query(
+    `update sync.notifications set noted_at = now() - interval '25 hours'`,
+  )
+  await lookTogether([rig.notifier()])
+  expect(await deliveries()).toMatchObject([
+    { sent: true },
+    { sent: false, given_up: true, problem: 'HTTP 404' },
+  ])
+  receiver.answer(200)
+  await passTime()
+  await lookTogether([rig.notifier()])
+  expect(receiver.received).toEqual([])
+  expect(rig.logged.join('')).toContain('was given up after a day')
+})
+
+test('a message to a receiver that is no longer in NOTIFY_URL is given up after a day', async () => {
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  await rig.notifier().look()
+  await rig.database.pool.query(
+    `update sync.notifications set noted_at = now() - interval '2 days'`,
+  )
+  await rig.database.pool.query(
+    `update sync.notification_deliveries set next_at = now() - interval '2 days'`,
+  )
+  await lookTogether([rig.notifier({ addresses: [{ shape: 'slack', url: other.url }] })])
+  expect(await deliveries()).toMatchObject([
+    { given_up: true, problem: 'no longer in NOTIFY_URL' },
+    { given_up: true, problem: 'no longer in NOTIFY_URL' },
+  ])
+})
+
+test('neither an address nor the secret is in a log line or a table, whatever fails', async () => {
+  receiver.answer(500)
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  await lookTogether([rig.notifier()])
+  const { rows } = await rig.database.pool.query(
+    `select (select jsonb_agg(n) from sync.notifications n) as n,
+      (select jsonb_agg(d) from sync.notification_deliveries d) as d`,
+  )
+  const seen = rig.logged.join('') + JSON.stringify(rows)
+  expect(seen).toContain('HTTP 500')
+  expect(seen).not.toMatch(/T0PSECRET|127\.0\.0\.1/)
+  expect(seen).not.toContain(SECRET)
+  // Nor is a word of the service in a message.
+  const messages = [...receiver.received, ...other.received].map(({ text }) => text)
+  expect(messages.join('')).not.toContain('SECRET of the service')
+})

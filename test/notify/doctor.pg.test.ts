@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkNotify } from '../../src/cli/doctor/check-notify.ts'
+import { startReceiver } from './receiver-server.ts'
+import type { ReceiverServer } from './receiver-server.ts'
+import { lookTogether, openRig } from './rig.ts'
+import type { Rig } from './rig.ts'
+
+let receiver: ReceiverServer
+let rig: Rig
+beforeAll(async () => {
+  receiver = await startReceiver()
+  rig = await openRig([{ shape: 'teams', url: `${receiver.url}/T0PSECRET` }])
+  await rig.notifier().look()
+})
+afterAll(async () => {
+  await rig.close()
+  await receiver.close()
+})
+
+test('doctor says of each receiver whether it takes what it is told, by its host alone', async () => {
+  const addresses = [{ shape: 'teams', url: `${receiver.url}/T0PSECRET` }] as const
+  const { host } = new URL(receiver.url)
+  expect(await checkNotify(rig.database.pool, addresses)).toEqual([
+    { check: 'notify', state: 'ok', found: `teams at ${host}: nothing was refused lately` },
+  ])
+  receiver.answer(410)
+  await rig.endedRun({ status: 'failed', failed: 1 })
+  await lookTogether([rig.notifier()])
+  expect(await checkNotify(rig.database.pool, addresses)).toEqual([
+    {
+      check: 'notify',
+      state: 'warn',
+      found: `teams at ${host}: 0 messages given up and 1 not taken yet in the last week (HTTP 410)`,
+      mend: expect.stringContaining('NOTIFY_URL'),
+    },
+  ])
+})

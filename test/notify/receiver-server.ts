@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A message as it came over HTTP. */
+export interface Received {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  readonly body: {
+    readonly id: string
+    readonly type: string
+    readonly timestamp: string
+    readonly data: Record<string, unknown> & { readonly text: string; readonly action: string }
+  }
+}
+
+/** Somebody who is told. */
+export interface ReceiverServer {
+  readonly url: string
+  /** What it took. */
+  readonly received: readonly Received[]
+  /** What it answers from now on; 200 at first. */
+  answer(status: number, headers?: Record<string, string>): void
+  /** Requests so far, refused ones too. */
+  asked(): number
+  close(): Promise<void>
+}
+
+/** Starts one on 127.0.0.1. */
+export async function startReceiver(port = 0): Promise<ReceiverServer> {
+  const received: Received[] = []
+  let answer: { status: number; headers: Record<string, string> } = { status: 200, headers: {} }
+  let asked = 0
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    asked += 1
+    const { status, headers } = answer
+    const text = Buffer.concat(parts).toString()
+    if (status < 300) {
+      const { url: path = '', headers } = request
+      received.push({ path, headers, text, body: JSON.parse(text) })
+    }
+    response.writeHead(status, headers).end('ok')
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    answer: (status, headers = {}) => {
+      answer = { status, headers }
+    },
+    asked: () => asked,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import { pino } from 'pino'
+import { Notifier } from '../../src/notify/notifier.ts'
+import type { NotifierOptions } from '../../src/notify/notifier.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+
+export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const HOUR = 3_600_000
+
+/** A database and processes that look at it. */
+export interface Rig {
+  readonly database: TestDatabase
+  /** Lines that the processes logged. */
+  readonly logged: string[]
+  /** Another process's worth. */
+  notifier(options?: Partial<NotifierOptions>): Notifier
+  /** A run that is over, as it would be settled; 10 scopes. */
+  endedRun(run?: {
+    status?: string
+    trigger?: string
+    scope?: object
+    failed?: number
+    /** Hours ago. */
+    asked?: number
+    ended?: number
+  }): Promise<string>
+  close(): Promise<void>
+}
+
+export async function openRig(addresses: NotifierOptions['addresses']): Promise<Rig> {
+  const database = await createTestDatabase()
+  const logged: string[] = []
+  const log = pino({ level: 'trace' }, { write: (line) => void logged.push(line) })
+  const options: NotifierOptions = {
+    database: database.pool,
+    log,
+    addresses,
+    secret: SECRET,
+    freshnessPromiseMs: 26 * HOUR,
+    nightlyLateAfterMs: HOUR / 2,
+    readNightly: async () => null,
+    secondsBetween: 0,
+  }
+  return {
+    database,
+    logged,
+    notifier: (own = {}) => new Notifier({ ...options, ...own }),
+    async endedRun({
+      status = 'succeeded',
+      trigger = 'cli',
+      scope = {},
+      failed = 0,
+      asked = 0,
+      ended = 0,
+    } = {}) {
+      const { rows } = await database.pool.query(
+        `insert into sync.runs (status, trigger, scope, requested_at, started_at, finished_at, scopes_planned,
+          scopes_succeeded, scopes_failed, problem)
+        select $1, $2, $3, at, at, clock_timestamp() - make_interval(secs => $5 * 3600), 10, 10 - $6::int, $6::int,
+          case when $1 <> 'succeeded' then 'SECRET of the service' end
+        from (select clock_timestamp() - make_interval(secs => $4 * 3600) as at) t
+        returning run_id`,
+        [status, trigger, scope, asked, ended, failed],
+      )
+      return rows[0].run_id
+    },
+    close: () => database.drop(),
+  }
+}
+
+/** All look and deliver at the same time, until nobody finds anything more to do. */
+export async function lookTogether(notifiers: readonly Notifier[]): Promise<void> {
+  for (let idle = 0; idle < 2;) {
+    const looks = await Promise.all(
+      notifiers.map(async (each) => {
+        await each.look()
+        return each.deliver()
+      }),
+    )
+    idle = looks.every((sent) => sent === 0) ? idle + 1 : 0
+  }
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { UsageError } from '../../src/errors.ts'
+import { readSettings, secretValues } from '../../src/settings/settings.ts'
+import type { Environment } from '../../src/settings/settings.ts'
+
+const SERVICE = {
+  COLLAB_API_URL: 'https://api.example.com',
+  COLLAB_API_KEY: 'key',
+  COLLAB_AUTH_TOKEN: 'token',
+}
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+function read(environment: Environment) {
+  return readSettings(
+    { ...SERVICE, ...environment },
+    { need: ['service'], directory: '/nonexistent' },
+  )
+}
+
+function faultsOf(environment: Environment): string[] {
+  try {
+    read(environment)
+    return []
+  } catch (error) {
+    expect(error).toBeInstanceOf(UsageError)
+    return (error as UsageError).message.split('\n')
+  }
+}
+
+test('receivers come with spaces or line breaks between, and their shape by prefix', () => {
+  const settings = read({
+    NOTIFY_URL: 'https://a.example/x?y=1,2  slack+https://b.example/z\nteams+https://c.example',
+    NOTIFY_SECRET: SECRET,
+  })
+  expect(settings.notifyUrls).toEqual([
+    { shape: 'json', url: 'https://a.example/x?y=1,2' },
+    { shape: 'slack', url: 'https://b.example/z' },
+    { shape: 'teams', url: 'https://c.example/' },
+  ])
+  expect(secretValues(settings)).toEqual(
+    expect.arrayContaining([SECRET, 'https://b.example/z', 'https://c.example/']),
+  )
+})
+
+test.each([
+  ['26h', 26 * 3_600_000],
+  ['90m', 90 * 60_000],
+  ['1h30m', 90 * 60_000],
+  ['2d', 48 * 3_600_000],
+  ['45s', 45_000],
+])('FRESHNESS_PROMISE=%s is %d milliseconds', (text, ms) => {
+  expect(read({ FRESHNESS_PROMISE: text }).freshnessPromiseMs).toBe(ms)
+})
+
+describe('what is refused', () => {
+  test.each([
+    ['NOTIFY_URL', ['a.example', 'ftp://a', 'https://u:p@a.example', 'https://a, https://']],
+    ['NOTIFY_SECRET', ['secret', 'whsec_', 'whsec_c2hvcnQ=', `whsec_${'A'.repeat(100)}`]],
+    ['FRESHNESS_PROMISE', ['26', 'a day', '1h1h', '-1h', '0s', '1000d', '1.5h']],
+    ['NIGHTLY_LATE_AFTER', ['30 m', '30M']],
+  ])('%s refuses what it cannot mean, and does not repeat a secret', (name, texts) => {
+    for (const text of texts) {
+      const faults = faultsOf({ [name]: text })
+      expect(faults, text).toHaveLength(1)
+      expect(faults[0]).toMatch(new RegExp(`^${name} must .*\\. Example: ${name}=.`))
+      if (name.startsWith('NOTIFY')) expect(faults[0]).not.toContain(`"${text}"`)
+    }
+  })
+
+  test('http:// beyond this machine needs COLLAB_ALLOW_HTTP=1', () => {
+    const plain = { NOTIFY_URL: 'slack+http://10.0.0.7/x' }
+    expect(faultsOf(plain)[0]).toMatch(/^NOTIFY_URL must start with https:.*COLLAB_ALLOW_HTTP=1/)
+    expect(faultsOf({ ...plain, COLLAB_ALLOW_HTTP: '1' })).toEqual([])
+    expect(faultsOf({ NOTIFY_URL: 'slack+http://127.0.0.1:9/x' })).toEqual([])
+  })
+
+  test('a receiver that checks signatures needs NOTIFY_SECRET; Slack and Teams do not', () => {
+    expect(faultsOf({ NOTIFY_URL: 'https://a.example' })[0]).toMatch(/^NOTIFY_SECRET is not set/)
+    expect(faultsOf({ NOTIFY_URL: 'slack+https://a.example' })).toEqual([])
+  })
+})
