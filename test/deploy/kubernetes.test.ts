@@ -1,0 +1,155 @@
+import { readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { SETTING_LIST } from '../../src/settings/table.ts'
+import { yamlDocuments } from './yaml-files.ts'
+
+/** What the manifests promise. There is no cluster here, so nothing is applied. */
+
+const FOLDER = 'docs/deploy/kubernetes'
+const files = readdirSync(resolve(import.meta.dirname, '../..', FOLDER), { recursive: true })
+  .map(String)
+  .filter((name) => name.endsWith('.yaml'))
+  .sort()
+const objects = files.flatMap((name) =>
+  yamlDocuments(`${FOLDER}/${name}`).map((object) => ({ ...object, file: name })),
+)
+const [kustomization] = objects.filter(({ kind }) => kind === 'Kustomization')
+const named = (kind: string) => objects.filter((object) => object.kind === kind)
+
+/** Pods, by what makes them. */
+const pods: [string, any][] = objects.flatMap(({ kind, metadata, spec }) => {
+  const template = kind === 'CronJob' ? spec.jobTemplate.spec.template : spec?.template
+  return template === undefined ? [] : [[metadata.name, template]]
+})
+const settings = SETTING_LIST.map(({ setting }) => setting.name)
+
+test('kustomization.yaml lists every manifest but the template of secrets and what is optional', () => {
+  const base = files.filter(
+    (name) =>
+      !name.startsWith('optional/') &&
+      !['kustomization.yaml', 'secrets.example.yaml'].includes(name),
+  )
+  expect([...kustomization.resources].sort()).toEqual(base)
+})
+
+test('there is a migration, workers, serve, and one run a night instead', () => {
+  expect(pods.map(([name, { spec }]) => [name, spec.containers[0].args])).toEqual(
+    expect.arrayContaining([
+      ['collab-sync-migrate', ['migrate']],
+      ['collab-sync-worker', ['worker']],
+      ['collab-sync-serve', ['serve']],
+      ['collab-sync-nightly', ['run']],
+    ]),
+  )
+})
+
+describe.each(pods)('%s', (_name, { metadata, spec }) => {
+  const [container, ...others] = spec.containers
+
+  test('is not root, writes to no disk, gains no rights, and needs no account of the cluster', () => {
+    expect(others).toEqual([])
+    expect(spec.automountServiceAccountToken).toBe(false)
+    expect(spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    })
+    expect(spec.securityContext.runAsUser).toBeGreaterThan(0)
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+  })
+
+  test('says what it needs and what it gets at most', () => {
+    for (const amounts of [container.resources.requests, container.resources.limits]) {
+      expect(amounts.cpu).toMatch(/^\d+m?$/)
+      expect(amounts.memory).toMatch(/^\d+Mi$/)
+    }
+  })
+
+  test('is of a version that is told', () => {
+    const [{ name, newName, newTag }] = kustomization.images
+    const image = container.image === name ? `${newName}:${newTag}` : container.image
+    expect(image).toMatch(/^[\w./-]+:\d[\w.]*$/)
+  })
+
+  test('reads settings and secrets that there are', () => {
+    const sources = (container.envFrom ?? []).map(
+      ({ configMapRef, secretRef }: any) => (configMapRef ?? secretRef).name,
+    )
+    const known = [...named('ConfigMap'), ...named('Secret')].map(({ metadata }) => metadata.name)
+    expect(known).toEqual(expect.arrayContaining(sources))
+    expect(settings).toEqual(
+      expect.arrayContaining((container.env ?? []).map((each: any) => each.name)),
+    )
+    for (const { secret } of spec.volumes ?? []) expect(known).toContain(secret.secretName)
+  })
+
+  test('has the labels that the network policies go by', () => {
+    expect(metadata.labels['app.kubernetes.io/name']).toBe('collab-sync')
+    expect(['migrate', 'worker', 'serve']).toContain(metadata.labels['app.kubernetes.io/component'])
+  })
+})
+
+test('every setting that is named is one, and no secret is among what is not secret', () => {
+  const secrets = SETTING_LIST.filter(({ setting }) => 'secret' in setting).map(
+    ({ setting }) => setting.name,
+  )
+  const plain = named('ConfigMap').flatMap(({ data }) => Object.keys(data))
+  expect(settings).toEqual(expect.arrayContaining(plain))
+  expect(plain.filter((name) => secrets.some((secret) => secret === name))).toEqual([])
+  const secret = named('Secret').flatMap(({ stringData }) => Object.keys(stringData))
+  expect([...settings, 'auth-token']).toEqual(expect.arrayContaining(secret))
+  for (const { stringData } of named('Secret'))
+    for (const value of Object.values(stringData)) expect(value).toMatch(/FILL_IN/)
+})
+
+test('each part gets only the secrets that it uses', () => {
+  const secretsOf = (name: string) =>
+    pods
+      .find(([each]) => each === name)?.[1]
+      .spec.containers[0].envFrom.flatMap(({ secretRef }: any) => secretRef?.name ?? [])
+  expect(secretsOf('collab-sync-migrate')).toEqual(['collab-sync-stores'])
+  expect(secretsOf('collab-sync-serve')).toEqual(['collab-sync-stores', 'collab-sync-http'])
+  expect(secretsOf('collab-sync-worker')).not.toContain('collab-sync-http')
+})
+
+test('what stays on is probed at ports that it has; PostgreSQL or Redis away restarts nothing', () => {
+  for (const { spec } of named('Deployment')) {
+    const [container] = spec.template.spec.containers
+    const ports = container.ports.map(({ name }: any) => name)
+    for (const probe of [container.livenessProbe, container.startupProbe]) {
+      expect(ports).toContain(probe.httpGet.port)
+      expect(['/healthz', '/metrics']).toContain(probe.httpGet.path)
+    }
+  }
+})
+
+test('selectors select the pods that they are for', () => {
+  for (const { spec } of named('Deployment'))
+    expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels)
+  const [service] = named('Service')
+  const serve = pods.find(([name]) => name === 'collab-sync-serve')?.[1]
+  expect(serve.metadata.labels).toMatchObject(service.spec.selector)
+})
+
+test('nothing goes in or out but what a policy names, and serve does not go out to the world', () => {
+  const policies = named('NetworkPolicy')
+  const all = policies.find(({ spec }) => Object.keys(spec.podSelector).length === 0)
+  expect(all.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] })
+  const toWorld = policies.filter(({ spec }) => JSON.stringify(spec).includes('0.0.0.0/0'))
+  expect(
+    toWorld.map(({ spec }) => spec.podSelector.matchLabels['app.kubernetes.io/component']),
+  ).toEqual(['worker'])
+})
+
+test('autoscaling goes by a metric of serve and keeps a worker for the nightly run', () => {
+  const [{ spec }] = named('ScaledObject')
+  expect(spec.minReplicaCount).toBeGreaterThan(0)
+  expect(spec.triggers[0].metadata.query).toContain('collab_sync_queue_jobs{')
+  expect(named('Deployment').map(({ metadata }) => metadata.name)).toContain(
+    spec.scaleTargetRef.name,
+  )
+})
