@@ -40,6 +40,11 @@ export function createLog(level: string): Log {
   )
 }
 
+/** The log with the run's id in every line, once. */
+export function logOfRun(log: Log, runId: string): Log {
+  return log.bindings()['runId'] === runId ? log : log.child({ runId })
+}
+
 /** Just these members: errors of drivers carry their client, or the command with its arguments, password and all. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }

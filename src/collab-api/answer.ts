@@ -1,4 +1,4 @@
-import { isAscii } from 'node:buffer'
+import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { callFailure } from './call-failure.ts'
 import type { Asked } from './call-failure.ts'
@@ -54,9 +54,11 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
 }
 
 const DIGEST_BYTES = 16
+const NO_BYTES = Buffer.alloc(0)
 
 // Bytes that are not UTF-8 are damage on the way; decoding them loosely would store it. It skips a BOM.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
+const BYTE_ORDER_MARK_START = 0xef
 
 /**
  * `result.status` is seen as `success`; its other values are not shown. One that speaks of a failure is
@@ -70,14 +72,30 @@ function isSuccessStatus(httpStatus: number): boolean {
 }
 
 function parse(reply: Reply, asked: Asked): { text: string; body: unknown } {
+  const { length } = reply.body
   try {
-    // Of ASCII, which most answers are, Latin-1 makes the same text in half the time.
-    const text = isAscii(reply.body) ? reply.body.toString('latin1') : utf8.decode(reply.body)
+    const text = decode(reply.body)
+    reply.body = NO_BYTES
     return { text, body: JSON.parse(text) as unknown }
   } catch {
     // The parser's own message quotes the body, which may be anybody's words.
-    throw unusable(reply, asked, 'body_unreadable', `not JSON (${reply.body.length} bytes)`)
+    throw unusable(reply, asked, 'body_unreadable', `not JSON (${length} bytes)`)
   }
+}
+
+/** An answer that is larger is not in memory once more for the sake of speed. */
+const TRANSCODE_MAX_BYTES = 1024 * 1024
+
+/**
+ * The text of a body. Of ASCII, Latin-1 makes the same text in no time; of other UTF-8, transcoding to UTF-16 takes less than
+ * half of what decoding does.
+ * @throws where it is not UTF-8
+ */
+function decode(body: Buffer): string {
+  if (isAscii(body)) return body.toString('latin1')
+  const isSmall = body.length <= TRANSCODE_MAX_BYTES
+  if (!isSmall || body[0] === BYTE_ORDER_MARK_START || !isUtf8(body)) return utf8.decode(body)
+  return transcode(body, 'utf8', 'utf16le').toString('utf16le')
 }
 
 function checkResultStatus(reply: Reply, asked: Asked, status: unknown): void {

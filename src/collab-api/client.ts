@@ -1,62 +1,24 @@
-import { CallError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
-import { readAnswer } from './answer.ts'
 import type { Answer } from './answer.ts'
+import { Attempts } from './attempt.ts'
+import type { AttemptOptions, Call } from './attempt.ts'
 import { Breaker } from './breaker.ts'
 import type { Asked } from './call-failure.ts'
 import { checkHeaders, parseBaseUrl } from './check-options.ts'
-import { isOverload } from './failures.ts'
 import { checkCommentsFilter, checkUsersFilter } from './filters.ts'
 import type { CommentsFilter, UsersFilter } from './filters.ts'
-import { Gate } from './gate.ts'
-import type { Outcome, PaceSnapshot } from './gate.ts'
-import { Refusal } from './refusal.ts'
-import { Requests } from './request.ts'
-import { pauseMs, retrying } from './retry.ts'
-import type { SharedPace } from './shared-pace.ts'
+import type { PaceSnapshot } from './gate.ts'
+import { retrying } from './retry.ts'
 import { openToken } from './token.ts'
 import type { Token, TokenSource } from './token.ts'
 
-export interface CollabApiOptions {
+export interface CollabApiOptions extends Omit<AttemptOptions, 'origin'> {
   /** `http(s)://host[:port][/path]`, with or without a slash at its end. */
   readonly baseUrl: string
-  readonly apiKey: string
   readonly tokenSource: TokenSource
-  readonly apiKeyHeader: string
-  readonly authTokenHeader: string
-  /** One call's time limit, from connecting to the last byte. */
-  readonly timeoutMs: number
-  /** Further tries of a call. */
-  readonly retries: number
-  readonly retryAfterMaxMs: number
-  readonly maxBodyBytes: number
-  /** Most calls in flight in this process. */
-  readonly maxConcurrency: number
-  /** Closed by whoever opened it. */
-  readonly sharedPace: SharedPace
 }
 
-/** Counts that calls add to, kept by the caller: one object for a batch, say. */
-export interface CallStats {
-  /** Calls made, further tries included. */
-  calls: number
-  /** The further tries among them. */
-  retries: number
-  /** Waiting for a slot of the shared pace, with a permit in hand: what the limit of the rate costs. */
-  waitedMs: number
-  /** Waiting for the service. */
-  serviceMs: number
-}
-
-export interface Call {
-  /** Gives up the call, in flight or not. */
-  readonly signal?: AbortSignal
-  /** Gives up waiting for a permit, a slot or the next try, and lets a call in flight end; `signal` when left out. */
-  readonly waitSignal?: AbortSignal
-  /** `digest` of the last answer that was taken to the same filter. */
-  readonly knownDigest?: Buffer
-  readonly stats?: CallStats
-}
+export type { Call, CallStats } from './attempt.ts'
 
 /** The service's two operations; safe to call from many places at once. */
 export interface CollabApi {
@@ -90,10 +52,8 @@ class Client implements CollabApi {
   readonly #options: CollabApiOptions
   readonly #paths: Readonly<Record<Operation, string>>
   readonly #token: Token
-  readonly #requests: Requests
-  readonly #gate: Gate
+  readonly #attempts: Attempts
   readonly #breaker = new Breaker()
-  readonly #refusal = new Refusal()
   readonly #secrets: string[]
 
   constructor(options: CollabApiOptions) {
@@ -104,16 +64,7 @@ class Client implements CollabApi {
     this.#paths = { users: basePath + PATHS.users, comments: basePath + PATHS.comments }
     this.#token = openToken(options.tokenSource)
     this.#secrets = [options.apiKey, this.#token.current()]
-    this.#requests = new Requests({
-      origin: url.origin,
-      apiKey: options.apiKey,
-      apiKeyHeader: options.apiKeyHeader,
-      authTokenHeader: options.authTokenHeader,
-      timeoutMs: options.timeoutMs,
-      maxBodyBytes: options.maxBodyBytes,
-      connections: options.maxConcurrency,
-    })
-    this.#gate = new Gate(options.maxConcurrency)
+    this.#attempts = new Attempts({ ...options, origin: url.origin })
   }
 
   async getUsers(filter: UsersFilter, call: Call = {}): Promise<Answer> {
@@ -127,17 +78,16 @@ class Client implements CollabApi {
   }
 
   pace(): PaceSnapshot {
-    return this.#gate.snapshot()
+    return this.#attempts.pace()
   }
 
   startAfresh(): void {
     this.#breaker.forget()
-    this.#refusal.forget()
+    this.#attempts.startAfresh()
   }
 
-  async close(): Promise<void> {
-    this.#gate.close()
-    await this.#requests.close()
+  close(): Promise<void> {
+    return this.#attempts.close()
   }
 
   async #ask(
@@ -153,7 +103,8 @@ class Client implements CollabApi {
       const answer = await retrying(
         (attemptNumber) => {
           usedToken = this.#token.current()
-          return this.#attempt(asked, body, usedToken, call, attemptNumber)
+          const sending = { path: this.#paths[operation], body, token: usedToken, attemptNumber }
+          return this.#attempts.once(asked, sending, call)
         },
         this.#options,
         () => this.#rereadToken(usedToken),
@@ -167,49 +118,6 @@ class Client implements CollabApi {
     }
   }
 
-  /** One call. It holds its permit while it waits for its slot and for the service, no longer. */
-  async #attempt(
-    asked: Asked,
-    body: string,
-    token: string,
-    { signal, waitSignal = signal, knownDigest, stats }: Call,
-    attemptNumber: number,
-  ): Promise<Answer> {
-    const wait = this.#gate.enter(waitSignal)
-    if (wait !== null) await wait
-    const waitingSince = performance.now()
-    let sentAt: number | null = null
-    let outcome: Outcome = 'other'
-    try {
-      this.#refusal.check(token)
-      await this.#options.sharedPace.acquire(waitSignal)
-      sentAt = performance.now()
-      if (stats !== undefined) countCall(stats, sentAt - waitingSince, attemptNumber)
-      const path = this.#paths[asked.operation]
-      const reply = await this.#requests.post(path, body, token, asked, signal)
-      const answer = readAnswer(reply, asked, knownDigest)
-      outcome = 'success'
-      return answer
-    } catch (error) {
-      if (error instanceof CallError) outcome = this.#learnFrom(error, token)
-      throw error
-    } finally {
-      const tookMs = sentAt === null ? 0 : performance.now() - sentAt
-      if (stats !== undefined) stats.serviceMs += tookMs
-      this.#gate.leave(outcome, tookMs)
-    }
-  }
-
-  /** One overloaded answer slows every process, not one call; one refused token holds the calls that wait with it. */
-  #learnFrom(error: CallError, token: string): Outcome {
-    if (error.kind === 'credentials') this.#refusal.note(token, error)
-    if (error.errorStatus === 'timeout') return 'timeout'
-    if (!isOverload(error)) return 'other'
-    const ms = pauseMs(error, this.#options)
-    if (ms > 0) void this.#options.sharedPace.pauseAll(ms)
-    return 'overload'
-  }
-
   async #rereadToken(refused: string): Promise<boolean> {
     const changed = await this.#token.reread(refused)
     // The old token stays a secret: calls that were sent with it are still being told about.
@@ -218,10 +126,4 @@ class Client implements CollabApi {
     }
     return changed
   }
-}
-
-function countCall(stats: CallStats, waitedMs: number, attemptNumber: number): void {
-  stats.calls += 1
-  stats.waitedMs += waitedMs
-  if (attemptNumber > 1) stats.retries += 1
 }

@@ -64,6 +64,11 @@ export class Gate {
   /** Gives a permit back, telling how the call went and how long the service took. */
   leave(outcome: Outcome, latencyMs: number): void {
     this.#inFlight -= 1
+    this.learn(outcome, latencyMs)
+  }
+
+  /** Hears how a call went whose permit was given back as `other`, before its answer was read. */
+  learn(outcome: Outcome, latencyMs: number): void {
     if (outcome === 'overload') this.#halve()
     else if (outcome !== 'other') {
       this.#learnLatency(latencyMs)

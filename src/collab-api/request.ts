@@ -23,7 +23,8 @@ export interface RequestOptions {
 export interface Reply {
   readonly httpStatus: number
   readonly retryAfterMs: number | null
-  readonly body: Buffer
+  /** Given away by its reader: a long one need not be there beside its text. */
+  body: Buffer
 }
 
 /**
@@ -49,6 +50,7 @@ export class Requests {
 
   /**
    * One POST of `body` (JSON) to `path`.
+   * @param place where a large body waits until it may come; its time limit then begins anew
    * @returns whatever the service answered in full, under any HTTP status
    * @throws CallError when there was no full answer; the signal's reason when it aborts
    */
@@ -58,10 +60,11 @@ export class Requests {
     token: string,
     asked: Asked,
     signal?: AbortSignal,
+    place: LargePlace = NO_WAIT,
   ): Promise<Reply> {
     const { apiKeyHeader, apiKey, authTokenHeader } = this.#options
     return new Promise((resolve, reject) => {
-      const exchange = new Exchange(this.#options, asked, resolve, reject, signal)
+      const exchange = new Exchange(this.#options, asked, resolve, reject, signal, place)
       if (exchange.settled) return
       this.#pool.dispatch(
         {
@@ -88,7 +91,14 @@ export class Requests {
   }
 }
 
-/** From here on a body gets its room at once. */
+/** Where a large body waits until it may come. */
+interface LargePlace {
+  enter(bytes: number): Promise<void>
+}
+
+const NO_WAIT: LargePlace = { enter: () => Promise.resolve() }
+
+/** From here on a body gets its room at once, and waits for its place. */
 const LARGE_BODY_BYTES = 1_000_000
 
 /** One request and what comes back, counted and timed while it is read. */
@@ -98,12 +108,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #asked: Asked
   readonly #resolve: (reply: Reply) => void
   readonly #reject: (reason: Error) => void
-  readonly #timer: NodeJS.Timeout
+  readonly #place: LargePlace
+  #timer: NodeJS.Timeout
   #forgetSignal: (() => void) | null = null
   #controller: Dispatcher.DispatchController | null = null
   #httpStatus: number | null = null
   #retryAfterMs: number | null = null
-  readonly #chunks: Buffer[] = []
+  #chunks: Buffer[] = []
   /** A large body goes here as it comes, so that it is not in memory twice. */
   #large: Buffer | null = null
   #bytes = 0
@@ -114,8 +125,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     resolve: (reply: Reply) => void,
     reject: (reason: Error) => void,
     signal: AbortSignal | undefined,
+    place: LargePlace,
   ) {
     this.#options = options
+    this.#place = place
     this.#asked = asked
     this.#resolve = resolve
     this.#reject = reject
@@ -143,7 +156,18 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     const bytes = Number(headers['content-length'])
     if (bytes > this.#options.maxBodyBytes) this.#refuseSize()
-    else if (bytes >= LARGE_BODY_BYTES) this.#large = Buffer.allocUnsafeSlow(bytes)
+    else if (bytes >= LARGE_BODY_BYTES) this.#waitForPlace(bytes)
+  }
+
+  #waitForPlace(bytes: number): void {
+    this.#controller?.pause()
+    clearTimeout(this.#timer)
+    void this.#place.enter(bytes).then(() => {
+      if (this.settled) return
+      this.#large = Buffer.allocUnsafeSlow(bytes)
+      this.#timer = setTimeout(() => this.#timeOut(), this.#options.timeoutMs)
+      this.#controller?.resume()
+    })
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -158,13 +182,21 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.settled || this.#httpStatus === null) return
     this.#settle()
+    const body = this.#takeBody()
+    this.#resolve({ httpStatus: this.#httpStatus, retryAfterMs: this.#retryAfterMs, body })
+  }
+
+  /** The connection remembers its last exchange, and must not keep its body. */
+  #takeBody(): Buffer {
     const [only] = this.#chunks
     const body =
       this.#large?.subarray(0, this.#bytes) ??
       (this.#chunks.length === 1 && only !== undefined
         ? only
         : Buffer.concat(this.#chunks, this.#bytes))
-    this.#resolve({ httpStatus: this.#httpStatus, retryAfterMs: this.#retryAfterMs, body })
+    this.#chunks = []
+    this.#large = null
+    return body
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -203,7 +235,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #giveUp(reason: Error): void {
     if (this.settled) return
     this.#settle()
-    this.#chunks.length = 0
+    this.#chunks = []
     this.#large = null
     this.#reject(reason)
     this.#controller?.abort(reason)

@@ -42,6 +42,8 @@ export interface Item {
   readonly kind: ItemKind
   /** The queue serves low rounds first. */
   readonly round: number
+  /** Where its run began in a trace, for whoever hands it over outside of that trace. */
+  readonly traceparent?: string | null
 }
 
 /** An item that this worker has taken up. */
@@ -232,11 +234,14 @@ export async function readLostItems(
     itemId: row.item_id,
     kind: row.kind,
     round: row.round,
+    traceparent: row.traceparent,
   }))
 }
 
 /** Runs under way of which nothing is pending. */
-export async function readUnsettledRuns(database: Database): Promise<string[]> {
+export async function readUnsettledRuns(
+  database: Database,
+): Promise<{ runId: string; traceparent: string | null }[]> {
   const { rows } = await database.query(sql('items/unsettled'))
-  return rows.map((row) => row.run_id)
+  return rows.map((row) => ({ runId: row.run_id, traceparent: row.traceparent }))
 }

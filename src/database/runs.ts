@@ -13,11 +13,14 @@ export interface NewRun {
   readonly scope: Scope
   /** Names the request, so that one delivered twice makes one run; null where it cannot come twice. */
   readonly requestKey: string | null
+  /** The request's place in its trace, where there is one. */
+  readonly traceparent?: string | null
 }
 
 /** @returns the new run's id; null where the request made one already, or a scheduled run is under way */
 export async function insertRun(client: Client, run: NewRun): Promise<string | null> {
-  const { rows } = await client.query(sql('runs/insert'), [run.trigger, run.scope, run.requestKey])
+  const values = [run.trigger, run.scope, run.requestKey, run.traceparent ?? null]
+  const { rows } = await client.query(sql('runs/insert'), values)
   return rows[0]?.run_id ?? null
 }
 
@@ -112,12 +115,21 @@ export async function readFailureCauses(
   }))
 }
 
-/** Settles a run once. @returns its status; null where it is settled already or something is pending */
+export interface SettledRun {
+  readonly status: 'succeeded' | 'partial' | 'failed' | 'cancelled'
+  readonly trigger: Trigger
+  /** From its first item's claim to this moment. */
+  readonly durationS: number
+}
+
+/** Settles a run once. @returns what became of it; null where it is settled already or something is pending */
 export async function settle(
   database: Database,
   runId: string,
   problem: string | null,
-): Promise<string | null> {
+): Promise<SettledRun | null> {
   const { rows } = await database.query(sql('runs/settle'), [runId, problem])
-  return rows[0]?.status ?? null
+  const row = rows[0]
+  if (row === undefined) return null
+  return { status: row.status, trigger: row.trigger, durationS: row.duration_s }
 }

@@ -6,9 +6,16 @@ export function itemDelivery(item: {
   itemId: number
   kind: string
   round: number
+  traceparent?: string | null
 }): Delivery {
-  const { runId, itemId, kind, round } = item
-  return { name: kind, data: { runId, itemId }, key: `item-${itemId}`, priority: round }
+  const { runId, itemId, kind, round, traceparent = null } = item
+  return {
+    name: kind,
+    data: { runId, itemId },
+    key: `item-${itemId}`,
+    priority: round,
+    traceparent,
+  }
 }
 
 /** The job that settles a run. */

@@ -1,9 +1,11 @@
 import type { Queue } from 'bullmq'
 import { EnvironmentError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { inTraceOf } from '../trace.ts'
 import { QUEUE_NAME, backendOf, refreshStatistics } from './backend.ts'
 import type { QueuePlace } from './backend.ts'
 import { requireRedis } from './redis-once.ts'
+import { telemetryOption } from './telemetry-option.ts'
 
 /** A job to deliver: its name says which file of `jobs/` works it, its data is ids and nothing else. */
 export interface Delivery {
@@ -13,6 +15,8 @@ export interface Delivery {
   readonly key: string
   /** 0 is served first. */
   readonly priority: number
+  /** The trace it belongs to, where it is handed over outside of it. */
+  readonly traceparent?: string | null
 }
 
 /** The queue as everybody but `src/queue` sees it. */
@@ -39,7 +43,10 @@ const ATTEMPTS = 25
 export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> {
   await requireRedis(place)
   const { classes, producer } = backendOf(place)
-  const bull = new classes.Queue(QUEUE_NAME, producer) as unknown as Queue
+  const bull = new classes.Queue(QUEUE_NAME, {
+    ...producer,
+    ...(await telemetryOption()),
+  }) as unknown as Queue
   bull.on('error', (error) => log.warn({ err: error }, 'queue'))
   try {
     await bull.waitUntilReady()
@@ -54,8 +61,8 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
     place,
     bull,
     async deliver(jobs) {
-      for (let start = 0; start < jobs.length; start += CHUNK_JOBS) {
-        await bull.addBulk(jobs.slice(start, start + CHUNK_JOBS).map(toBullJob))
+      for (const [traceparent, ofTrace] of byTrace(jobs)) {
+        await inTraceOf(traceparent, () => addInChunks(bull, ofTrace))
       }
       if (jobs.length >= ANALYZE_FROM_JOBS) await refreshStatistics(place)
     },
@@ -67,6 +74,23 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
     async close() {
       await bull.close()
     },
+  }
+}
+
+/** A sweep hands over items of several runs, and jobs of one call share its trace. */
+function byTrace(jobs: readonly Delivery[]): Map<string | null, Delivery[]> {
+  const traces = new Map<string | null, Delivery[]>()
+  for (const job of jobs) {
+    const ofTrace = traces.get(job.traceparent ?? null)
+    if (ofTrace === undefined) traces.set(job.traceparent ?? null, [job])
+    else ofTrace.push(job)
+  }
+  return traces
+}
+
+async function addInChunks(bull: Queue, jobs: readonly Delivery[]): Promise<void> {
+  for (let start = 0; start < jobs.length; start += CHUNK_JOBS) {
+    await bull.addBulk(jobs.slice(start, start + CHUNK_JOBS).map(toBullJob))
   }
 }
 

@@ -24,7 +24,12 @@ export async function registerSchedule(
       await queue.bull.upsertJobScheduler(
         NIGHTLY,
         { pattern: cron, tz: timeZone },
-        { name: NIGHTLY, data: {}, opts: { removeOnComplete: true, removeOnFail: 100 } },
+        {
+          name: NIGHTLY,
+          data: {},
+          // Each night is a trace of its own: the job before, which brings the next one, must not hand on its trace.
+          opts: { removeOnComplete: true, removeOnFail: 100, telemetry: { omitContext: true } },
+        },
       )
     },
     { retries: 4, minTimeout: 50, randomize: true },

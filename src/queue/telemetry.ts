@@ -2,18 +2,13 @@ import { context, trace } from '@opentelemetry/api'
 import { SpanKind } from 'bullmq'
 import type { Span, Telemetry } from 'bullmq'
 import { BullMQOtel } from 'bullmq-otel'
-import { isTracing } from '../trace.ts'
-
-/** The option that makes jobs carry their trace; none where no traces are made. */
-export function telemetryOption(): { telemetry?: Telemetry } {
-  return isTracing() ? { telemetry: quiet(new BullMQOtel({ tracerName: 'bullmq' })) } : {}
-}
 
 /**
- * BullMQ looks for jobs, renews locks and so on all day long: that is worth a span only as a part of something.
+ * What makes jobs carry their trace. BullMQ looks for jobs, renews locks and so on all day long: that is worth a span only
+ * as a part of something.
  */
-function quiet(telemetry: BullMQOtel): Telemetry {
-  const { tracer, contextManager } = telemetry as Telemetry
+export function quietTelemetry(): Telemetry {
+  const { tracer, contextManager }: Telemetry = new BullMQOtel({ tracerName: 'bullmq' })
   return {
     contextManager,
     tracer: {

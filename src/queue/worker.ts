@@ -4,6 +4,7 @@ import { DrainingError, RunStoppedError, UsageError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { QUEUE_NAME, backendOf } from './backend.ts'
 import type { QueuePlace } from './backend.ts'
+import { telemetryOption } from './telemetry-option.ts'
 
 /** A job as its handler sees it. */
 export interface Delivered {
@@ -18,6 +19,8 @@ export type Handler = (job: Delivered) => Promise<unknown>
 export interface WorkerOptions {
   /** Jobs in hand at a time. Each keeps its own calls waiting in line, so that the pace never runs dry. */
   readonly concurrency: number
+  /** Asked at the end of each job: how many to have in hand from now on. */
+  readonly adjust: (inHand: number) => number
   readonly log: Log
 }
 
@@ -40,14 +43,21 @@ const BACKOFF_MAX_MS = 30_000
 export async function startQueueWorker(
   place: QueuePlace,
   handlers: Readonly<Record<string, Handler>>,
-  { concurrency, log }: WorkerOptions,
+  { concurrency, adjust, log }: WorkerOptions,
 ): Promise<QueueWorker> {
   const { classes, worker: connection } = backendOf(place)
-  const worker = new classes.Worker(
+  const worker: Worker = new classes.Worker(
     QUEUE_NAME,
-    (job, token) => work(job as unknown as Job, token, handlers, log),
+    async (job, token) => {
+      try {
+        return await work(job as unknown as Job, token, handlers, log)
+      } finally {
+        worker.concurrency = adjust(worker.concurrency)
+      }
+    },
     {
       ...connection,
+      ...(await telemetryOption()),
       concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,

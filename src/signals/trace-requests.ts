@@ -2,6 +2,7 @@ import { SpanKind, context, trace } from '@opentelemetry/api'
 import type { Span } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { inTraceOf } from '../trace.ts'
+import { TRACER } from './spans.ts'
 
 /**
  * Gives each request that may change something a span, in the trace of the program that asks where it names one: a run
@@ -15,7 +16,7 @@ export function traceRequests(app: FastifyInstance): void {
     const { traceparent } = request.headers
     inTraceOf(typeof traceparent === 'string' ? traceparent : null, () => {
       const route = request.routeOptions.url ?? 'unknown'
-      const span = trace.getTracer('collab-sync').startSpan(`${request.method} ${route}`, {
+      const span = trace.getTracer(TRACER).startSpan(`${request.method} ${route}`, {
         kind: SpanKind.SERVER,
         attributes: { 'http.request.method': request.method, 'http.route': route },
       })

@@ -7,6 +7,8 @@ import type { Span } from '@opentelemetry/api'
 import pg from 'pg'
 import { statementName } from '../database/sql.ts'
 import type { Log } from '../log.ts'
+import { makeSpansBy } from '../trace.ts'
+import { openTelemetrySpans } from './spans.ts'
 import { ToldExporter } from './told-exporter.ts'
 
 export interface TracingOptions {
@@ -46,9 +48,14 @@ export function startTracing(options: TracingOptions): () => Promise<void> {
     ],
   })
   provider.register()
+  makeSpansBy(openTelemetrySpans)
   tracePostgres()
   traceCalls(options.serviceUrl)
-  return () => provider.shutdown().catch(() => {}) // ToldExporter has told it.
+  return async () => {
+    makeSpansBy(null)
+    // What could not be sent is told already.
+    await provider.shutdown().catch(() => {})
+  }
 }
 
 /**

@@ -5,12 +5,20 @@ import {
 } from '@opentelemetry/sdk-trace-node'
 import Fastify from 'fastify'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { openTelemetrySpans } from '../../src/signals/spans.ts'
 import { traceRequests } from '../../src/signals/trace-requests.ts'
-import { currentTraceparent, inTraceOf, outsideTraces, withSpan } from '../../src/trace.ts'
+import {
+  currentTraceparent,
+  inTraceOf,
+  makeSpansBy,
+  outsideTraces,
+  withSpan,
+} from '../../src/trace.ts'
 
 const exporter = new InMemorySpanExporter()
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
 provider.register()
+makeSpansBy(openTelemetrySpans)
 afterAll(() => provider.shutdown())
 beforeEach(() => exporter.reset())
 

@@ -2,7 +2,7 @@
 -- worker took up, it knows itself which it has in hand; of the others', a heartbeat has to do.
 -- Params: $1 seconds without a heartbeat after which a worker is taken for dead, $2 most items, $3 asking worker,
 -- $4 items it has in hand.
-select i.run_id, i.item_id, i.kind, i.round
+select i.run_id, i.item_id, i.kind, i.round, r.traceparent
 from sync.runs r
 join sync.run_items i using (run_id)
 left join sync.workers w using (worker_id)

@@ -42,4 +42,4 @@ from (
 ) t
 where r.run_id = $1 and r.finished_at is null
   and not exists (select from sync.run_items i where i.run_id = $1 and i.state = 'pending')
-returning r.status, r.problem
+returning r.status, r.trigger, extract(epoch from r.finished_at - r.started_at)::float8 as duration_s
