@@ -13,12 +13,6 @@ let three: Notifier[]
 /** What the receiver took since the test began. */
 let told: () => { type: string; data: Record<string, unknown> }[]
 
-// Due half a day ago, whenever the test runs.
-const hour = (new Date().getUTCHours() + 12) % 24
-const nightly = { cron: `0 ${hour} * * *`, timeZone: 'UTC' }
-const SCHEDULE = `${nightly.cron} ${nightly.timeZone}`
-const readNightly = async () => nightly
-
 beforeAll(async () => {
   receiver = await startReceiver()
 })
@@ -30,7 +24,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await rig?.close()
   rig = await openRig([{ shape: 'json', url: `${receiver.url}/hook` }])
-  three = [rig.notifier({ readNightly }), rig.notifier({ readNightly }), rig.notifier()]
+  three = [rig.notifier(), rig.notifier(), rig.notifier()]
   const before = receiver.received.length
   told = () => receiver.received.slice(before).map(({ body }) => body)
   await watchSince(48)
@@ -39,21 +33,14 @@ beforeEach(async () => {
 /** As if somebody had looked for so many hours. */
 async function watchSince(hours: number): Promise<void> {
   await rig.database.pool.query(
-    `update sync.notify_watch set schedule = $2, watching_since = now() - make_interval(hours => $1),
-      schedule_since = now() - make_interval(hours => $1)`,
-    [hours, SCHEDULE],
+    'update sync.notify_watch set watching_since = now() - make_interval(hours => $1)',
+    [hours],
   )
-  // The last night is there, unless a test takes it away.
-  await rig.endedRun({ trigger: 'schedule' })
-}
-
-async function forgetNights(): Promise<void> {
-  await rig.database.pool.query(`delete from sync.runs where trigger = 'schedule'`)
 }
 
 test('a run that ends badly is told once, and once more when a later one of its scope succeeds', async () => {
   const scope = { organizationIds: ['acme'] }
-  const runId = await rig.endedRun({ status: 'partial', scope, failed: 3, asked: 1 })
+  const runId = await rig.endedRun({ status: 'partial', scope, failed: 3 })
   await lookTogether(three)
   expect(told()).toMatchObject([{ type: 'run.partial', data: { runId, scopesFailed: 3 } }])
 
@@ -65,6 +52,45 @@ test('a run that ends badly is told once, and once more when a later one of its 
   await lookTogether(three)
   expect(told()[1]).toMatchObject({ type: 'run.recovered', data: { runId: good, problems: 1 } })
   expect(told()).toHaveLength(2)
+})
+
+test('a run of the whole catalog makes a narrower one well, one of other failures does not', async () => {
+  const { pool } = rig.database
+  await pool.query(`insert into collab_store.organizations (organization_id) values ('acme')`)
+  await pool.query(
+    `insert into collab_store.batches (organization_key, operation, batch_no, scopes, checked_at)
+    select organization_key, 'comments', 0, 10, now() from collab_store.organizations`,
+  )
+  await rig.endedRun({
+    status: 'partial',
+    scope: { organizationIds: ['acme'] },
+    failed: 3,
+    asked: 1,
+  })
+  const retry = async (scopes: number) => {
+    const runId = await rig.endedRun()
+    await pool.query(
+      `update sync.runs set scopes_planned = $2, scopes_succeeded = $2 where run_id = $1`,
+      [runId, scopes],
+    )
+  }
+  await retry(4)
+  await lookTogether(three)
+  expect(told().map(({ type }) => type)).toEqual(['run.partial'])
+  await retry(3)
+  await lookTogether(three)
+  expect(told().map(({ type }) => type)).toEqual(['run.partial', 'run.recovered'])
+
+  await rig.endedRun({ status: 'partial', scope: { organizationIds: ['acme'] }, failed: 3 })
+  await lookTogether(three)
+  await rig.endedRun()
+  await lookTogether(three)
+  expect(told().map(({ type }) => type)).toEqual([
+    'run.partial',
+    'run.recovered',
+    'run.partial',
+    'run.recovered',
+  ])
 })
 
 test('a failed and a cancelled run are told, a good one is not', async () => {
@@ -121,68 +147,6 @@ test('what is held is told once when its run is over, and once more when nothing
   await pool.query(`update sync.held set resolved_at = now(), resolution = 'accepted'`)
   await lookTogether(three)
   expect(told()[1]).toMatchObject({ type: 'held.settled' })
-  expect(told()).toHaveLength(2)
-})
-
-test('a nightly run that does not start is told once a night, and that it is well again', async () => {
-  await lookTogether(three)
-  expect(told()).toEqual([])
-  await forgetNights()
-  await lookTogether(three)
-  expect(told()).toMatchObject([
-    { type: 'nightly.missed', data: { dueAt: expect.stringMatching(/T\d\d:00:00/), ...nightly } },
-  ])
-  const runId = await rig.endedRun({ trigger: 'schedule' })
-  await lookTogether(three)
-  expect(told()[1]).toMatchObject({ type: 'nightly.recovered', data: { runId } })
-  expect(told()).toHaveLength(2)
-})
-
-test('a night before the schedule was known, or set anew, was not missed', async () => {
-  await forgetNights()
-  const { pool } = rig.database
-  await pool.query('update sync.notify_watch set schedule_since = now()')
-  await lookTogether(three)
-  await pool.query(
-    `update sync.notify_watch set schedule = 'another', schedule_since = '2020-01-01'`,
-  )
-  await lookTogether(three)
-  expect(told()).toEqual([])
-})
-
-test('a process that does not keep the schedule looks at no night, and does not touch what is known of it', async () => {
-  await forgetNights()
-  await lookTogether([rig.notifier(), rig.notifier({ readNightly: async () => null })])
-  expect(told()).toEqual([])
-  const { rows } = await rig.database.pool.query('select schedule from sync.notify_watch')
-  expect(rows).toEqual([{ schedule: SCHEDULE }])
-})
-
-test('a nightly run beyond its usual time is told once, and that it ended well', async () => {
-  await forgetNights()
-  for (const hours of [73, 49, 25]) {
-    await rig.endedRun({ trigger: 'schedule', asked: hours, ended: hours - 1 })
-  }
-  const { pool } = rig.database
-  const { rows } = await pool.query(
-    `insert into sync.runs (trigger, status, requested_at) values ('schedule', 'running', now() - interval '100 minutes')
-    returning run_id`,
-  )
-  const runId = rows[0].run_id
-  await lookTogether(three)
-  expect(told()).toEqual([])
-  await pool.query(
-    `update sync.runs set requested_at = now() - interval '150 minutes' where run_id = $1`,
-    [runId],
-  )
-  await lookTogether(three)
-  expect(told()).toMatchObject([{ type: 'nightly.late', data: { runId } }])
-  await pool.query(
-    `update sync.runs set status = 'succeeded', finished_at = now() where run_id = $1`,
-    [runId],
-  )
-  await lookTogether(three)
-  expect(told()[1]).toMatchObject({ type: 'nightly.recovered', data: { runId } })
   expect(told()).toHaveLength(2)
 })
 
