@@ -8,6 +8,7 @@ import type { Log } from '../log.ts'
 import type { JobQueue } from '../queue/queue.ts'
 import { pages } from '../pages/pages.ts'
 import { metrics } from '../signals/serve-metrics.ts'
+import { traceRequests } from '../signals/trace-requests.ts'
 import type { Settings } from '../settings/table.ts'
 import { errorAnswers } from './answer-error.ts'
 import { answerBrokenRequest } from './broken-request.ts'
@@ -64,6 +65,8 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
         .then(() => Promise.reject(error))
         .catch((problem: unknown) => answerError(problem, request, reply)),
     clientErrorHandler: answerBrokenRequest,
+    // What ends TLS on this machine says whose request it is; anybody else could say anything.
+    trustProxy: 'loopback',
   })
   // Fastify reads plain text too, which nothing here is asked with.
   app.removeContentTypeParser('text/plain')
@@ -81,6 +84,11 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   app.addHook('onRequest', (request, reply) =>
     door.check(request).catch((problem: unknown) => answerError(problem, request, reply)),
   )
+  traceRequests(app)
+  app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
+    const { method } = request
+    log.debug({ method, path: pathOf(request), status: statusCode, ms: elapsedTime }, 'http')
+  })
   await app.register(probes, { readiness })
   await app.register(signIn, { door })
   await addOpenApi(app)

@@ -68,6 +68,37 @@ describe.each(QUEUE_KINDS)('traces, with the queue on %s', (queue) => {
     expect(rows).toEqual([{ traceparent: `00-${start.traceId}-${start.spanId}-01` }])
   })
 
+  test('a run that a program asks for over HTTP is part of the trace of that program', async () => {
+    const worker = command.start(['worker'], environment)
+    const served = command.start(['serve'], { ...environment, HTTP_PORT: '0' })
+    let told = ''
+    served.child.stderr?.on('data', (text: string) => (told += text))
+    await served.shows(/"address":"http/)
+    const address = /"address":"([^"]+)"/.exec(told)?.[1]
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const asked = await fetch(`${address}/v1/runs`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        traceparent: `00-${traceId}-00f067aa0ba902b7-01`,
+      },
+      body: '{}',
+    })
+    expect(asked.status).toBe(202)
+    const { runId } = (await asked.json()) as { runId: string }
+    await worker.shows(/"run settled"/)
+    for (const { child, ended } of [served, worker]) {
+      child.kill('SIGTERM')
+      expect(await ended).toMatchObject({ code: 0 })
+    }
+    const trace = traceOf(collector, runId)
+    expect(new Set(trace.map(({ traceId: id }) => id))).toEqual(new Set([traceId]))
+    const ids = new Set(trace.map(({ spanId }) => spanId))
+    const outside = trace.filter(({ parentSpanId = '' }) => !ids.has(parentSpanId))
+    expect(outside.map(({ name }) => name)).toEqual(['POST /v1/runs'])
+    await expectWhole(trace, runId)
+  })
+
   test('a run in one process is one connected trace, without secrets and without data', async () => {
     const ran = await command.run(['run', '--json'], environment)
     expect(ran, ran.stderr).toMatchObject({ code: 0 })
@@ -116,7 +147,8 @@ describe.each(QUEUE_KINDS)('traces, with the queue on %s', (queue) => {
       from sync.runs r where run_id = $1`,
       [runId],
     )
-    expect(names.filter((name) => name.startsWith('POST /v1/'))).toHaveLength(rows[0].calls)
+    const calls = names.filter((name) => name.startsWith('POST /v1/') && name !== 'POST /v1/runs')
+    expect(calls).toHaveLength(rows[0].calls)
     expect(count('sync-batch')).toBeGreaterThanOrEqual(rows[0].batches)
     expect(count('commit')).toBeGreaterThanOrEqual(rows[0].batches)
     expect(count('sql items/commit')).toBeGreaterThanOrEqual(rows[0].batches)

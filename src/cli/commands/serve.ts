@@ -7,6 +7,7 @@ import { readSettings } from '../../settings/settings.ts'
 import { openStore } from '../../store.ts'
 import { EXIT } from '../exit-code.ts'
 import { onSignals } from '../signals.ts'
+import { openTracing } from '../traced.ts'
 
 /**
  * `collab-sync serve`: the HTTP side, until SIGTERM or SIGINT. Neither PostgreSQL nor the queue need be there, at its start
@@ -19,11 +20,13 @@ export async function serve(): Promise<number> {
   const told = toldToStop((signal) =>
     log.info({ signal }, 'stopping: requests in hand are answered'),
   )
+  const stopTracing = await openTracing(settings, log)
   const store = await openStore(settings, { log, applicationName: 'serve' })
   try {
     if (store.isNew) await migrate(store.databaseUrl)
     const queue = openQueueLate(store.queuePlace, log)
     try {
+      await queue.wait()
       const { database } = store
       const collabSync = collabSyncOn({ database, queue, settings, log, trigger: 'http' })
       const http = await startHttp({ settings, store, queue, collabSync, log })
@@ -35,6 +38,7 @@ export async function serve(): Promise<number> {
     }
   } finally {
     await store.close()
+    await stopTracing()
     told.forget()
   }
   log.info('stopped')
