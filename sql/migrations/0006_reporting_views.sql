@@ -11,10 +11,10 @@ select o.organization_id, d.document_id, a.annotation_id, c.comment_id,
   coalesce(u.email, c.author_email) as author_email,
   c.comment_text, c.status, c.type, c.last_updated, c.first_seen_at, c.changed_at
 from collab_store.comments c
-join collab_store.annotations a using (annotation_key)
-join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
-left join collab_store.users u on u.organization_key = d.organization_key and u.user_id = c.author_user_id
+left join collab_store.annotations a using (annotation_key)
+left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
+left join collab_store.organizations o on o.organization_key = c.organization_key
+left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
 where c.deleted_at is null;
 comment on view reporting.comments is 'Live comments with their author''s current name and e-mail address.';
 comment on column reporting.comments.organization_id is 'organizationId of the service: the organization that was asked for.';
@@ -38,7 +38,7 @@ select o.organization_id, (c.last_updated at time zone 'UTC')::date as day,
 from collab_store.comments c
 join collab_store.annotations a using (annotation_key)
 join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
+join collab_store.organizations o on o.organization_key = d.organization_key
 where c.deleted_at is null
 group by 1, 2;
 comment on view reporting.comment_activity_daily is 'Comments by organization and day (UTC) of the service''s lastUpdated; live comments only.';

@@ -40,10 +40,16 @@ from collab_store.annotations b, collab_store.thread_facts(b.annotation_key) f
 where b.annotation_key = a.annotation_key and b.comment_count > 0;
 
 -- Narrowing to a month is by the time itself. What the partial ones hold is nothing at a first load, so that they cost it
--- nothing.
+-- nothing; comments lie in about the order in which checks found them, so that ranges of blocks tell the time of a check.
 create index comments_last_updated on collab_store.comments (last_updated);
 create index comments_changed on collab_store.comments (version_at) where version > 1;
+create index comments_noticed on collab_store.comments using brin (version_at) with (pages_per_range = 64, autosummarize = on);
+create index comment_versions_noticed on collab_store.comment_versions using brin (valid_from) with (pages_per_range = 64, autosummarize = on);
 create index comment_versions_changed on collab_store.comment_versions (valid_from) where version > 1;
+-- Activity by day and week is counted from this index alone (docs/decisions): an organization's, in the order of its days.
+-- It is also the way from an organization to all of its comments.
+create index comments_activity on collab_store.comments (organization_key, day, author_user_id collate "C", annotation_key)
+  include (deleted_at);
 -- From a comment to its document without the annotation's digests and authors: every report goes that way.
 create index annotations_document on collab_store.annotations (annotation_key) include (document_key);
 
@@ -76,21 +82,22 @@ return case
   end;
 comment on function reporting.search_query(text) is 'What search_comments looks for: every word, also as the beginning of a longer one; "in quotes" exactly and in this order; -without; this or that.';
 
--- No index on the words here: it would make a new comment cost several times what all the rest of it costs (measured with
--- test/bench/reports), and who never searches must not pay for it. Who searches millions of comments creates it, as the
--- COMMENT of search_comments says; a migration never takes it away.
+-- No index on the words here: it would make a first load half as long again (docs/decisions), and who never searches, or
+-- searches one organization at a time, must not pay for it. `collab-sync migrate --search-index on` makes it beside
+-- running syncs; a migration never takes it away.
 
--- As it was, but grouped by our key and counting ids byte by byte: texts are compared many times slower.
+-- One organization after the other, in the order of comments_activity: nothing is sorted but the few comments of a day,
+-- and a narrowing to days is a range of the index in each organization.
 create or replace view reporting.comment_activity_daily as
-select o.organization_id, (c.last_updated at time zone 'UTC')::date as day,
-  count(*) as comments, count(distinct c.author_user_id collate "C") as authors,
-  count(distinct c.annotation_key) as annotations
-from collab_store.comments c
-join collab_store.annotations a using (annotation_key)
-join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
-where c.deleted_at is null
-group by o.organization_key, 2;
+select o.organization_id, n.day, n.comments, n.authors, n.annotations
+from collab_store.organizations o
+cross join lateral (
+  select c.day, count(*) as comments, count(distinct c.author_user_id collate "C") as authors,
+    count(distinct c.annotation_key) as annotations
+  from collab_store.comments c
+  where c.organization_key = o.organization_key and c.deleted_at is null
+  group by c.day
+) n;
 
 create view reporting.comments_with_deleted as
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.author_user_id,
@@ -98,10 +105,10 @@ select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.author
   c.comment_text, c.status, c.type, c.last_updated, c.first_seen_at, c.changed_at,
   c.deleted_at is not null as is_deleted, c.deleted_at
 from collab_store.comments c
-join collab_store.annotations a using (annotation_key)
-join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
-left join collab_store.users u on u.organization_key = d.organization_key and u.user_id = c.author_user_id;
+left join collab_store.annotations a using (annotation_key)
+left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
+left join collab_store.organizations o on o.organization_key = c.organization_key
+left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id;
 comment on view reporting.comments_with_deleted is 'Every comment ever seen, deleted ones with their last content. Which comments were there, and which are gone? Key: organization_id, document_id, annotation_id, comment_id.';
 comment on column reporting.comments_with_deleted.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column reporting.comments_with_deleted.document_id is 'documentId of the service: the document that was asked for.';
@@ -126,19 +133,19 @@ select o.organization_id, d.document_id, a.annotation_id, v.comment_id, v.versio
   v.valid_from, v.valid_to
 from collab_store.comment_versions v
 join collab_store.comments c on c.annotation_key = v.annotation_key and c.comment_id = v.comment_id
-join collab_store.annotations a on a.annotation_key = v.annotation_key
-join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
-left join collab_store.users u on u.organization_key = d.organization_key and u.user_id = c.author_user_id
+left join collab_store.annotations a on a.annotation_key = v.annotation_key
+left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
+left join collab_store.organizations o on o.organization_key = c.organization_key
+left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
 union all
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.version, c.change,
   c.author_user_id, coalesce(u.name, c.author_name), c.comment_text, c.status, c.type, c.last_updated,
   c.version_at, null
 from collab_store.comments c
-join collab_store.annotations a on a.annotation_key = c.annotation_key
-join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
-left join collab_store.users u on u.organization_key = d.organization_key and u.user_id = c.author_user_id;
+left join collab_store.annotations a on a.annotation_key = c.annotation_key
+left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
+left join collab_store.organizations o on o.organization_key = c.organization_key
+left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id;
 comment on view reporting.comment_history is 'Every version of every comment, deletions included. What did a comment say, and when? reporting.comments_at() shows all of them at one time. Key: organization_id, document_id, annotation_id, comment_id, version.';
 comment on column reporting.comment_history.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column reporting.comment_history.document_id is 'documentId of the service: the document that was asked for.';
@@ -239,23 +246,25 @@ comment on column reporting.thread_summary.hours_since_last_comment is 'Hours fr
 comment on column reporting.thread_summary.changed_at is 'When a check last found any of its comments added, changed, deleted or restored (our clock).';
 
 create view reporting.document_engagement as
-select o.organization_id, d.document_id, t.annotations, t.annotations_with_comments, t.comments, t.people, m.members,
-  m.members_who_comment, t.first_comment_at, t.last_comment_at,
+select o.organization_id, d.document_id, t.annotations, t.annotations_with_comments, t.comments, cardinality(p.authors)::bigint as people,
+  m.members, m.members_who_comment, t.first_comment_at, t.last_comment_at,
   round(extract(epoch from now() - t.last_comment_at) / 86400, 2) as days_since_last_comment
 from collab_store.documents d
 join collab_store.organizations o using (organization_key)
 cross join lateral (
   select count(*) filter (where a.active) as annotations, count(*) filter (where a.comment_count > 0) as annotations_with_comments,
     coalesce(sum(a.comment_count), 0) as comments, min(a.first_comment_at) as first_comment_at,
-    max(a.last_comment_at) as last_comment_at,
-    (select count(distinct p collate "C") from collab_store.annotations b, unnest(b.authors) p where b.document_key = d.document_key) as people
+    max(a.last_comment_at) as last_comment_at
   from collab_store.annotations a
   where a.document_key = d.document_key
 ) t
 cross join lateral (
-  select count(*) as members,
-    count(*) filter (where s.user_id in (
-      select p from collab_store.annotations b, unnest(b.authors) p where b.document_key = d.document_key)) as members_who_comment
+  select coalesce(array_agg(distinct x.author collate "C"), '{}') as authors
+  from collab_store.annotations a, unnest(a.authors) x (author)
+  where a.document_key = d.document_key
+) p
+cross join lateral (
+  select count(*) as members, count(*) filter (where s.user_id = any(p.authors)) as members_who_comment
   from collab_store.document_users s
   where s.document_key = d.document_key and s.removed_at is null
 ) m;
@@ -272,17 +281,51 @@ comment on column reporting.document_engagement.first_comment_at is 'When the fi
 comment on column reporting.document_engagement.last_comment_at is 'Latest lastUpdated of a live comment (the service''s clock).';
 comment on column reporting.document_engagement.days_since_last_comment is 'Days from last_comment_at to now.';
 
+-- The weeks of an organization are counted up from its first to its last, each a range of comments_activity: so a
+-- narrowing to weeks reads those weeks alone, though the index is by days. Times before 2000 and after 2100 are placeholders
+-- rather than times, and would make centuries of empty weeks: they are looked for by themselves, as is no time at all.
 create view reporting.author_activity as
 select w.organization_id, w.week, w.author_user_id, u.name as author_name, w.comments, w.annotations
 from (
-  select o.organization_id, o.organization_key, date_trunc('week', c.last_updated at time zone 'UTC')::date as week,
-    c.author_user_id, count(*) as comments, count(distinct c.annotation_key) as annotations
-  from collab_store.comments c
-  join collab_store.annotations a using (annotation_key)
-  join collab_store.documents d using (document_key)
-  join collab_store.organizations o using (organization_key)
-  where c.deleted_at is null
-  group by o.organization_key, 3, 4
+  select o.organization_key, o.organization_id, s.week, n.author_user_id, n.comments, n.annotations
+  from collab_store.organizations o
+  cross join lateral (
+    select min(c.day) as first_day, max(c.day) as last_day
+    from collab_store.comments c
+    where c.organization_key = o.organization_key and c.deleted_at is null and c.day >= '2000-01-03' and c.day < '2100-01-04'
+  ) e
+  cross join lateral (
+    select generate_series(date_trunc('week', e.first_day::timestamp), e.last_day::timestamp, interval '1 week')::date as week
+  ) s
+  cross join lateral (
+    -- Nearly all groups hold one comment, or two: to sort each of millions of them costs more than all the rest.
+    select c.author_user_id collate "C" as author_user_id, count(*) as comments,
+      case when min(c.annotation_key) = max(c.annotation_key) then 1 when count(*) = 2 then 2
+        else (select count(distinct k) from unnest(array_agg(c.annotation_key)) k) end as annotations
+    from collab_store.comments c
+    where c.organization_key = o.organization_key and c.deleted_at is null and c.day >= s.week and c.day < s.week + 7
+    group by 1
+  ) n
+  union all
+  select o.organization_key, o.organization_id, n.week, n.author_user_id, n.comments, n.annotations
+  from collab_store.organizations o
+  cross join (values (date '-infinity', date '2000-01-03'), ('2100-01-04', 'infinity')) r (first_day, end_day)
+  cross join lateral (
+    select date_trunc('week', c.day::timestamp)::date as week, c.author_user_id collate "C" as author_user_id,
+      count(*) as comments, count(distinct c.annotation_key) as annotations
+    from collab_store.comments c
+    where c.organization_key = o.organization_key and c.deleted_at is null and c.day >= r.first_day and c.day < r.end_day
+    group by 1, 2
+  ) n
+  union all
+  select o.organization_key, o.organization_id, null, n.author_user_id, n.comments, n.annotations
+  from collab_store.organizations o
+  cross join lateral (
+    select c.author_user_id collate "C" as author_user_id, count(*) as comments, count(distinct c.annotation_key) as annotations
+    from collab_store.comments c
+    where c.organization_key = o.organization_key and c.deleted_at is null and c.day is null
+    group by 1
+  ) n
 ) w
 left join collab_store.users u on u.organization_key = w.organization_key and u.user_id = w.author_user_id;
 comment on view reporting.author_activity is 'Live comments by organization, week and author. Who writes how much, and since when no more?';
@@ -340,10 +383,10 @@ from collab_store.comment_versions v
 join collab_store.comments c on c.annotation_key = v.annotation_key and c.comment_id = v.comment_id
 left join collab_store.comment_versions b
   on b.annotation_key = v.annotation_key and b.comment_id = v.comment_id and b.version = v.version - 1
-join collab_store.annotations a on a.annotation_key = v.annotation_key
-join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
-left join collab_store.users u on u.organization_key = d.organization_key and u.user_id = c.author_user_id
+left join collab_store.annotations a on a.annotation_key = v.annotation_key
+left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
+left join collab_store.organizations o on o.organization_key = c.organization_key
+left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
 where v.version > 1
 union all
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.version, c.change, c.version_at,
@@ -353,10 +396,10 @@ select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.versio
 from collab_store.comments c
 left join collab_store.comment_versions b
   on b.annotation_key = c.annotation_key and b.comment_id = c.comment_id and b.version = c.version - 1
-join collab_store.annotations a on a.annotation_key = c.annotation_key
-join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
-left join collab_store.users u on u.organization_key = d.organization_key and u.user_id = c.author_user_id
+left join collab_store.annotations a on a.annotation_key = c.annotation_key
+left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
+left join collab_store.organizations o on o.organization_key = c.organization_key
+left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
 where c.version > 1;
 comment on view reporting.edits_and_deletions is 'One row an edit, deletion or come-back of a comment, with what it was before. What was changed after it was written, and what was taken away? Key: organization_id, document_id, annotation_id, comment_id, version.';
 comment on column reporting.edits_and_deletions.organization_id is 'organizationId of the service: the organization that was asked for.';
@@ -398,17 +441,15 @@ from (
   select o.organization_id, c.status, c.type, count(*) filter (where c.deleted_at is null) as comments, count(*) as versions,
     min(c.version_at) as first_seen_at, max(c.version_at) as last_new_at
   from collab_store.comments c
-  join collab_store.annotations a using (annotation_key)
-  join collab_store.documents d using (document_key)
   join collab_store.organizations o using (organization_key)
-  group by 1, 2, 3
+  group by o.organization_key, 2, 3
   union all
   select o.organization_id, p.status, p.type, 0, count(*), min(p.valid_from), max(p.valid_from)
   from collab_store.comment_versions p
   join collab_store.annotations a using (annotation_key)
   join collab_store.documents d using (document_key)
   join collab_store.organizations o using (organization_key)
-  group by 1, 2, 3
+  group by o.organization_key, 2, 3
 ) s
 cross join (values ('status'), ('type')) f (field)
 cross join lateral (select case f.field when 'status' then s.status else s.type end as value) v
@@ -522,7 +563,7 @@ as $$
   order by 1 desc, f.last_updated desc nulls last, f.organization_id, f.document_id, f.annotation_id, f.comment_id
   limit $3
 $$;
-comment on function reporting.search_comments(text, text, integer) is 'Live comments that hold the words, best first, in any language and script: all organizations or one, at most max_results. Words also match as the beginning of a longer one; "in quotes" exactly; -without; this or that. Of more than 2,000 matches any 2,000 are ranked. On a large table create its index first; it makes writing new comments slower: create index comments_words on collab_store.comments using gin (reporting.comment_words(comment_text)).';
+comment on function reporting.search_comments(text, text, integer) is 'Live comments that hold the words, best first, in any language and script: all organizations or one, at most max_results. Words also match as the beginning of a longer one; "in quotes" exactly; -without; this or that. Of more than 2,000 matches any 2,000 are ranked. In one organization of some 10,000 comments that takes 0.3 s; to search millions make the index first, which makes each new comment dearer: collab-sync migrate --search-index on, which is: create index concurrently comments_words on collab_store.comments using gin (reporting.comment_words(comment_text)).';
 
 -- A view has no key that the database knows: its COMMENT ends with it, where collab-sync dictionary finds it.
 comment on view collab.organizations is 'Organizations of the catalog. Key: organization_id.';

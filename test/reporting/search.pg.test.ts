@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addComment, deleteComment } from '../../src/demo/changes.ts'
+import { setSearchIndex } from '../../src/database/search-index.ts'
+import { sql } from '../../src/database/sql.ts'
 import { places } from '../../src/demo/expected.ts'
 import type { Place } from '../../src/demo/layout.ts'
+import { UsageError } from '../../src/errors.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
@@ -117,7 +120,9 @@ test('the index that its COMMENT names serves what a search asks for', async () 
       `select obj_description('reporting.search_comments(text, text, integer)'::regprocedure) as text`,
     )
     const statement = /create index .*\)\)/.exec(comment.rows[0].text)?.[0]
-    await client.query(statement as string)
+    expect(sql('search/create-index')).toContain(statement)
+    // Inside of a transaction, which is rolled back.
+    await client.query((statement as string).replace('concurrently ', ''))
     const { rows } = await client.query(
       `explain select from collab_store.comments where reporting.comment_words(comment_text) @@ reporting.search_query('invoice')`,
     )
@@ -125,5 +130,32 @@ test('the index that its COMMENT names serves what a search asks for', async () 
   } finally {
     await client.query('rollback')
     client.release()
+  }
+})
+
+test('the search index is made and removed beside everything else, and what was broken off is made anew', async () => {
+  const { pool, url } = live.database
+  const isWhole = async () => (await pool.query(sql('search/is-index-whole'))).rows[0]?.is_whole
+  expect(await setSearchIndex(url, 'off')).toBe(false)
+  expect(await setSearchIndex(url, 'on')).toBe(true)
+  expect(await isWhole()).toBe(true)
+  expect(await setSearchIndex(url, 'on')).toBe(false)
+  await pool.query(
+    `update pg_index set indisvalid = false where indexrelid = 'collab_store.comments_words'::regclass`,
+  )
+  expect(await setSearchIndex(url, 'on')).toBe(true)
+  expect(await isWhole()).toBe(true)
+  expect(await found('größe')).toEqual(['Bitte die Größe auf Seite 3 prüfen'])
+  expect(await setSearchIndex(url, 'off')).toBe(true)
+  expect(await isWhole()).toBe(undefined)
+})
+
+test('one process at a time changes the search index', async () => {
+  const client = await live.database.pool.connect()
+  try {
+    await client.query(sql('search/lock'))
+    await expect(setSearchIndex(live.database.url, 'on')).rejects.toThrow(UsageError)
+  } finally {
+    client.release(true)
   }
 })

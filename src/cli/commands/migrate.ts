@@ -1,23 +1,37 @@
 import { migrate as migrateTables } from '../../database/migrate.ts'
+import { setSearchIndex } from '../../database/search-index.ts'
+import { UsageError } from '../../errors.ts'
 import { migrateQueue } from '../../queue/backend.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { openStore } from '../../store.ts'
 import { EXIT } from '../exit-code.ts'
-import { counted } from '../format.ts'
+import { counted } from '../../format.ts'
 import { note, print, printJson } from '../output.ts'
 import { quietLog } from '../with-store.ts'
 
-/** `collab-sync migrate`: creates or upgrades the tables and the queue's own schema. */
-export async function migrate({ json }: { json?: boolean }): Promise<number> {
+/** `collab-sync migrate`: creates or upgrades the tables and the queue's own schema; the search index where that is asked. */
+export async function migrate({
+  json,
+  searchIndex,
+}: {
+  json?: boolean
+  searchIndex?: string
+}): Promise<number> {
+  if (searchIndex !== undefined && searchIndex !== 'on' && searchIndex !== 'off')
+    throw new UsageError('--search-index is on or off.')
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
   const log = quietLog(settings)
   const store = await openStore(settings, { log, applicationName: 'migrate', say: note })
   try {
     const { applied, readerRole } = await migrateTables(store.databaseUrl)
     await migrateQueue(store.queuePlace)
+    if (searchIndex !== undefined) {
+      note(searchIndex === 'on' ? 'Making the search index ...' : 'Removing the search index ...')
+      await setSearchIndex(store.databaseUrl, searchIndex)
+    }
     const queue = store.queuePlace.kind
     if (json) {
-      printJson({ applied, readerRole, queue })
+      printJson({ applied, readerRole, queue, ...(searchIndex && { searchIndex }) })
       return EXIT.done
     }
     print(
@@ -30,6 +44,7 @@ export async function migrate({ json }: { json?: boolean }): Promise<number> {
         ? 'The queue is kept in Redis, where there is nothing to prepare.'
         : 'The queue is kept in PostgreSQL; its schema is up to date.',
     )
+    if (searchIndex !== undefined) print(`The search index is ${searchIndex}.`)
     if (!readerRole.granted) {
       print(
         `\nThis role may not create or grant the role collab_reader, which may read collab and reporting and nothing else. Have an administrator run:\n\n${readerRole.statements}`,

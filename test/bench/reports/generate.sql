@@ -1,6 +1,9 @@
 -- Rows as years of syncs would have left them; :organizations, :annotations and :comments are replaced by their numbers. Organizations differ in size as customers do (number n has 1/sqrt(n) of the first one's), comments lie in
--- three years before 2026-11-01, one in ten was edited, one in thirty deleted, and some of those are back.
+-- three years before 2026-11-01, one in ten was edited, one in thirty deleted, and some of those are back. The first load
+-- was on 2025-01-01; what came later lies in the order of the nights that found it.
 set synchronous_commit = off;
+set work_mem = '256MB';
+set maintenance_work_mem = '256MB';
 
 -- Made again at the end: five million rows are put into them many times faster at once than one by one.
 create temp table indexes as
@@ -68,9 +71,10 @@ insert into phrases values
   (3, 'Bitte auf Seite prüfen, die Größe stimmt nicht: '), (4, 'Проверьте, пожалуйста, пункт '), (5, 'يرجى مراجعة الصفحة '),
   (6, '请检查这一页的合计 第'), (7, 'このページを確認してください。合計が違います '), (8, '페이지를 확인해 주세요 '), (9, 'कृपया पृष्ठ की जाँच करें ');
 
-insert into collab_store.comments (comment_id, last_updated, first_seen_at, changed_at, version_at, deleted_at, annotation_key,
-  version, digest, change, status, type, author_user_id, author_name, author_email, comment_text, comment_html, rest)
-select 100000 + c * 10, at, seen, seen, seen, case when h % 30 = 7 then seen end, annotation_key,
+insert into collab_store.comments (comment_id, last_updated, first_seen_at, changed_at, version_at, deleted_at,
+  organization_key, annotation_key, version, digest, change, status, type, author_user_id, author_name, author_email, comment_text, comment_html, rest)
+select 100000 + c * 10, at, seen, seen, seen, case when h % 30 = 7 then seen end,
+  organization_key, annotation_key,
   case when h % 10 = 7 then 2 else 1 end, '\x00112233445566778899aabbccddeeff',
   case when h % 30 = 7 then 'deleted' when h % 10 = 7 then 'edited' else 'added' end,
   (array['added', 'added', 'added', 'updated', 'resolved', 'added', 'added', 'wontFix'])[1 + h % 8],
@@ -79,7 +83,7 @@ select 100000 + c * 10, at, seen, seen, seen, case when h % 30 = 7 then seen end
   case when h % 50 <> 3 then words end, case when h % 50 <> 3 then '<p>' || words || '</p>' end,
   case when h % 12 = 5 then '{"reactions": [{"emoji": "👍", "count": 3}]}'::jsonb end
 from (
-  select *, greatest(at + interval '1 day' * (h % 1000) / 1000, '2025-01-01Z') as seen,
+  select *, greatest(date_trunc('day', at at time zone 'UTC') at time zone 'UTC' + interval '26 hours', '2025-01-01 02:00Z') as seen,
     p.text || h % 400 || '. ' || q.text || 'code' || h % 99991 as words
   from (
     select annotation_key, organization_key, c, h,
@@ -97,7 +101,7 @@ from (
   join phrases p on p.n = h % 10
   join phrases q on q.n = (h >> 4) % 10
 ) z
-order by annotation_key, c;
+order by seen, annotation_key, c;
 alter table collab_store.comments reset (autovacuum_enabled);
 
 insert into collab_store.comment_versions (comment_id, last_updated, valid_from, valid_to, annotation_key, version, change, status, type,
@@ -106,12 +110,25 @@ select comment_id, last_updated - interval '3 hours', first_seen_at - interval '
   comment_text || ' (first)', comment_html
 from collab_store.comments where version = 2;
 
+-- The same as collab_store.thread_facts, of all threads at once.
 update collab_store.annotations a
-set comment_count = c.live, first_comment_at = f.first_comment_at, last_comment_at = f.last_comment_at,
+set comment_count = f.live, first_comment_at = f.first_comment_at, last_comment_at = f.last_comment_at,
   first_answer_at = f.first_answer_at, authors = f.authors
-from (select annotation_key, count(*) filter (where deleted_at is null) as live from collab_store.comments group by 1) c,
-  collab_store.thread_facts(c.annotation_key) f
-where a.annotation_key = c.annotation_key;
+from (
+  select annotation_key, count(*) as live, min(written_at) as first_comment_at, max(last_updated) as last_comment_at,
+    min(written_at) filter (where author_user_id <> first_author) as first_answer_at,
+    array_agg(distinct author_user_id collate "C") as authors
+  from (
+    select c.annotation_key, c.author_user_id, c.last_updated, w.written_at,
+      first_value(c.author_user_id) over (partition by c.annotation_key order by w.written_at, c.comment_id) as first_author
+    from collab_store.comments c
+    left join collab_store.comment_versions v using (annotation_key, comment_id)
+    cross join lateral (select coalesce(v.last_updated, c.last_updated) as written_at) w
+    where c.deleted_at is null
+  ) t
+  group by annotation_key
+) f
+where a.annotation_key = f.annotation_key;
 
 do $$ declare i record; begin for i in select * from indexes loop execute i.definition; end loop; end $$;
 

@@ -3,6 +3,8 @@ export interface ReportQuery {
   readonly name: string
   readonly sql: string
   readonly limitMs: number
+  /** It is asked once the search index is there. */
+  readonly needsSearchIndex?: boolean
 }
 
 const NARROWED_LIMIT_MS = 300
@@ -58,15 +60,19 @@ export const reportQueries: readonly ReportQuery[] = [
     'max(comment_text)',
     EVERYTHING_LIMIT_MS,
   ),
-  ...[
-    ['a rare word', `'code11848'`],
-    ['a common word', `'page'`],
-    ['a Chinese word', `'合计'`],
-    ['a common word, organization', `'page', 'org-200'`],
-  ].map(([what, parameters]) =>
-    query(`search for ${what}`, `search_comments(${parameters})`, 'max(rank)', NARROWED_LIMIT_MS),
-  ),
+  search('a common word, organization', `'page', 'org-200'`, false),
+  search('a rare word', `'code11848'`, true),
+  search('a common word', `'page'`, true),
+  search('a Chinese word', `'合计'`, true),
 ]
+
+function search(what: string, parameters: string, needsSearchIndex: boolean): ReportQuery {
+  const from = `search_comments(${parameters})`
+  return {
+    ...query(`search for ${what}`, from, 'max(rank)', NARROWED_LIMIT_MS),
+    needsSearchIndex,
+  }
+}
 
 function query(name: string, from: string, sums: string, limitMs: number): ReportQuery {
   return { name, sql: `select count(*), ${sums} from reporting.${from}`, limitMs }
