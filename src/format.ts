@@ -1,4 +1,4 @@
-import type { ScopeIds } from '../database/run-reports.ts'
+import type { ScopeIds } from './database/run-reports.ts'
 
 /** `1,234,567`. */
 export function count(n: number): string {

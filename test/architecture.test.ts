@@ -33,7 +33,7 @@ interface Row {
   aloneUses: string[]
 }
 
-const sources = list(['src', 'jobs'], /\.ts$/).map(readSource)
+const sources = list(['src', 'jobs'], /\.tsx?$/).map(readSource)
 const rows = readTable()
 
 describe('the table of docs/ARCHITECTURE.md', () => {
@@ -118,7 +118,7 @@ describe('source files', () => {
   })
 
   test('have kebab-case names, tests and statements too', () => {
-    const names = list(['src', 'jobs', 'test', 'sql/queries'], /\.(ts|sql)$/).filter(
+    const names = list(['src', 'jobs', 'test', 'sql/queries'], /\.(tsx?|sql)$/).filter(
       (path) =>
         !path.split('/').every((part) => /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/.test(part)),
     )
@@ -128,7 +128,7 @@ describe('source files', () => {
   test('have no name that tells nothing', () => {
     const vague = /^(utils?|helpers?|lib|common|types|interfaces|misc|shared)$/
     const names = sources.filter(({ path }) =>
-      path.split('/').some((part) => vague.test(part.replace(/\.ts$/, ''))),
+      path.split('/').some((part) => vague.test(part.replace(/\.tsx?$/, ''))),
     )
     expect(names.map(({ path }) => path)).toEqual([])
   })
@@ -204,7 +204,7 @@ function list(folders: string[], extension: RegExp): string[] {
         join(folder, name.replaceAll('\\', '/')),
       ),
     )
-    .filter((path) => extension.test(path))
+    .filter((path) => extension.test(path) && !path.includes('/node_modules/'))
     .sort()
 }
 

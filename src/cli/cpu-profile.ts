@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
 import type { Profiler } from 'node:inspector'
-import { count } from './format.ts'
+import { count } from '../format.ts'
 
 /** A CPU profile under way; see {@link startProfile}. */
 export interface RunningProfile {

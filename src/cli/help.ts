@@ -14,6 +14,7 @@ First steps:
   collab-sync catalog import catalog.ndjson
   collab-sync run                         sync once, now
   collab-sync worker                      stay, and sync every night
+  collab-sync serve                       see it all in a browser
 
 Exit codes:
   0 all done    1 the run failed    2 wrong usage or settings, nothing was done
@@ -51,6 +52,19 @@ export const WORKER =
   prose(`Works jobs until SIGTERM or SIGINT: then it takes no more, finishes what it has in hand and exits with 0; a second
 signal gives that up too. Any number of workers on any number of machines share the work. Workers keep the nightly
 schedule registered. PostgreSQL, Redis and the tables are waited for, up to a minute. Logs are JSON lines on stderr.`)
+
+export const SERVE =
+  prose(`Serves pages for operators, the HTTP API under /v1, probes and metrics until SIGTERM or SIGINT: then it answers what it
+has in hand and exits with 0. Without HTTP_TOKEN it serves this machine alone; with it everybody who shows the token, over
+HTTP: put something before it that speaks TLS and passes Host on. PostgreSQL and Redis may be away; it says so meanwhile.
+It needs no credentials of the service. Logs are JSON lines on stderr.`)
+
+export const SERVE_AFTER = `
+Examples:
+  collab-sync serve                                  http://127.0.0.1:8080, for this machine alone
+  HTTP_HOST=0.0.0.0 HTTP_TOKEN=... collab-sync serve
+
+Paths: / for people, /api and /openapi.json for programs, /healthz and /readyz for the platform, /metrics, /queues.`
 
 export const SCHEDULE =
   prose(`The nightly run: every worker sees to it that it is registered. It holds for all workers together, so it is kept in

@@ -1,5 +1,5 @@
 import type { DemoReports } from '../database/demo-reports.ts'
-import { count, shorten, time } from './format.ts'
+import { count, shorten, time } from '../format.ts'
 import { heading, print, table } from './output.ts'
 
 const RIGHT = 'right' as const

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { addDataCommands } from './data-commands.ts'
 import * as help from './help.ts'
+import { addScheduleCommand } from './schedule-command.ts'
 import { addScopeOptions } from './scope-options.ts'
 import { version } from './version.ts'
 
@@ -66,38 +67,14 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
     .description(help.WORKER)
     .action(async () => onExitCode(await (await import('./commands/worker.ts')).worker()))
 
-  addScheduleCommand(program, onExitCode)
-}
+  program
+    .command('serve')
+    .summary('pages, API, probes and metrics over HTTP')
+    .description(help.SERVE)
+    .addHelpText('after', help.SERVE_AFTER)
+    .action(async () => onExitCode(await (await import('./commands/serve.ts')).serve()))
 
-function addScheduleCommand(program: Command, onExitCode: OnExitCode): void {
-  const schedule = program
-    .command('schedule')
-    .summary('show, set or remove the nightly schedule')
-    .description(help.SCHEDULE)
-  schedule
-    .command('show', { isDefault: true })
-    .description('Shows the schedule that holds, who set it, and when it is due next.')
-    .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/schedule.ts')).scheduleShow(options)),
-    )
-  schedule
-    .command('set')
-    .description('Sets the nightly schedule for all workers, in place of SYNC_CRON and SYNC_TZ.')
-    .argument('<cron...>', 'five fields (minute, hour, day, month, weekday), in quotes')
-    .option('--tz <zone>', 'IANA time zone of the fields (default: SYNC_TZ)')
-    .option(...JSON_OPTION)
-    .addHelpText('after', help.SCHEDULE_SET_AFTER)
-    .action(async (cron, options) =>
-      onExitCode(await (await import('./commands/schedule.ts')).scheduleSet(cron, options)),
-    )
-  schedule
-    .command('remove')
-    .description('Removes the nightly schedule: no run starts by itself until one is set again.')
-    .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/schedule.ts')).scheduleRemove(options)),
-    )
+  addScheduleCommand(program, onExitCode)
 }
 
 function addOperatorCommands(program: Command, onExitCode: OnExitCode): void {
@@ -203,6 +180,10 @@ function addSetUpCommands(program: Command, onExitCode: OnExitCode): void {
     .command('migrate')
     .summary('create or upgrade the tables')
     .description(help.MIGRATE)
+    .option(
+      '--search-index <on|off>',
+      'make, or remove, the index for searches of all organizations',
+    )
     .option(...JSON_OPTION)
     .action(async (options) =>
       onExitCode(await (await import('./commands/migrate.ts')).migrate(options)),

@@ -6,7 +6,7 @@ import type { Database } from '../database/pool.ts'
 import { readRun } from '../database/run-reports.ts'
 import type { RunReport } from '../database/run-reports.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
-import { count, counted, duration } from './format.ts'
+import { count, counted, duration } from '../format.ts'
 import { note } from './output.ts'
 
 /** How the progress of a run is shown: a live bar, lines now and then, or not at all. */

@@ -1,11 +1,11 @@
 import { readHeld } from '../database/overview.ts'
 import type { HeldReport } from '../database/overview.ts'
 import type { Database } from '../database/pool.ts'
-import { readFailures, readRejected, readRun } from '../database/run-reports.ts'
+import { durationOf, readFailures, readRejected, readRun } from '../database/run-reports.ts'
 import type { FailureReport, RejectedReport, RunReport } from '../database/run-reports.ts'
 import { UsageError } from '../errors.ts'
 import { describeScope } from '../scope.ts'
-import { count, counted, duration, scopePath, shortId, shorten, time } from './format.ts'
+import { count, counted, duration, scopePath, shortId, shorten, time } from '../format.ts'
 import { facts, heading, paint, table } from './output.ts'
 import { scopesDone, scopesInAll } from './progress.ts'
 
@@ -31,12 +31,6 @@ export async function readRunDetails(database: Database, runId: string): Promise
     held: await readHeld(database, runId, HELD_SHOWN),
     rejectedRecords: run.rejected > 0 ? await readRejected(database, runId, REJECTED_SHOWN) : [],
   }
-}
-
-/** From its begin to its end, or until now; 0 for one that has not begun. */
-export function durationOf(run: RunReport): number {
-  const from = run.startedAt ?? run.finishedAt ?? run.readAt
-  return (run.finishedAt ?? run.readAt).getTime() - from.getTime()
 }
 
 /** A status in its colour. */

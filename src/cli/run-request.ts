@@ -1,5 +1,5 @@
+import { failedOf } from '../collab-sync/ask-for-run.ts'
 import type { Database } from '../database/pool.ts'
-import { readRun } from '../database/run-reports.ts'
 import { UsageError } from '../errors.ts'
 import type { RunRequest } from '../sync/start-run.ts'
 import { findRun } from './find-run.ts'
@@ -25,11 +25,5 @@ export function checkRequest(options: RequestOptions): void {
 export async function requestOf(database: Database, options: RequestOptions): Promise<RunRequest> {
   const request = { trigger: 'cli', requestKey: null } as const
   if (options.failedOf === undefined) return { ...request, scope: scopeOf(options) }
-  const failedOf = await findRun(database, options.failedOf)
-  const earlier = await readRun(database, failedOf)
-  if (earlier?.finishedAt === null) {
-    throw new UsageError(`Run ${failedOf} is still under way: wait for its end.`)
-  }
-  // The earlier run's scope, so that a narrowed question is asked again as narrowed.
-  return { ...request, scope: earlier?.scope ?? {}, failedOf }
+  return { ...request, ...(await failedOf(database, await findRun(database, options.failedOf))) }
 }

@@ -1,4 +1,4 @@
-import { count, counted } from '../cli/format.ts'
+import { count, counted } from '../format.ts'
 
 /** What an action did, said on the page that comes after it. */
 export interface Notice {

@@ -2,7 +2,7 @@ import { readSettings } from '../../settings/settings.ts'
 import { acceptHeld } from '../../sync/accept-held.ts'
 import { EXIT } from '../exit-code.ts'
 import { findRun } from '../find-run.ts'
-import { counted, shortId } from '../format.ts'
+import { counted, shortId } from '../../format.ts'
 import { print, printJson } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

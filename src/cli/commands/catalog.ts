@@ -8,7 +8,7 @@ import type { CatalogKind, CatalogSize } from '../../database/catalog-counts.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Store } from '../../store.ts'
 import { EXIT } from '../exit-code.ts'
-import { count, counted } from '../format.ts'
+import { count, counted } from '../../format.ts'
 import { note, print, printJson, table } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

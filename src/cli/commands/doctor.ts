@@ -7,13 +7,14 @@ import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../store.ts'
 import { checkStore } from '../doctor/check-database.ts'
+import { checkNotify } from '../doctor/check-notify.ts'
 import { checkQueue } from '../doctor/check-queue.ts'
 import { checkService } from '../doctor/check-service.ts'
 import { checkSettings } from '../doctor/check-settings.ts'
 import { broken, fail, ok } from '../doctor/finding.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { EXIT } from '../exit-code.ts'
-import { counted } from '../format.ts'
+import { counted } from '../../format.ts'
 import { note, paint, print, printJson } from '../output.ts'
 import { quietLog } from '../with-store.ts'
 
@@ -65,7 +66,9 @@ async function lookAtStore(
       // The same fault need not be told twice.
       const isTold = !isReachable && store.queuePlace.url === store.databaseUrl
       if (withQueue && !isTold) findings.push(...(await checkQueue(store.queuePlace)))
-      return hasTables ? await findOrganization(store.database) : null
+      if (!hasTables) return null
+      findings.push(...(await checkNotify(store.database, settings.notifyUrls ?? [])))
+      return await findOrganization(store.database)
     } finally {
       await store.close()
     }

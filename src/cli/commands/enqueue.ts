@@ -2,6 +2,7 @@ import type { Database } from '../../database/pool.ts'
 import { itemDelivery } from '../../queue/deliveries.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { startRun } from '../../sync/start-run.ts'
+import { outsideTraces } from '../../trace.ts'
 import { EXIT, exitCodeOf } from '../exit-code.ts'
 import { note, print, printJson } from '../output.ts'
 import { followRun, progressStyle } from '../progress.ts'
@@ -9,6 +10,7 @@ import { describeRun, readRunDetails } from '../run-details.ts'
 import { checkRequest, requestOf } from '../run-request.ts'
 import type { RequestOptions } from '../run-request.ts'
 import { onSignals } from '../signals.ts'
+import { traced } from '../traced.ts'
 import { quietLog, withQueue } from '../with-store.ts'
 
 /** `collab-sync enqueue`: asks for a run and prints its id; with `--wait` follows it to its end. */
@@ -18,16 +20,18 @@ export async function enqueue(
   checkRequest(options)
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
   const opening = { settings, log: quietLog(settings), name: 'enqueue' }
-  return withQueue(opening, async ({ database }, queue) => {
-    const request = await requestOf(database, options)
-    const { operations } = settings
-    const { runId, items } = await startRun({ database, operations }, request)
-    await queue.deliver(items.map(itemDelivery))
-    if (!options.json) print(runId)
-    if (options.wait) return wait(database, runId, options)
-    if (options.json) printJson({ runId })
-    return EXIT.done
-  })
+  return traced('enqueue', settings, opening.log, () =>
+    withQueue(opening, async ({ database }, queue) => {
+      const request = await requestOf(database, options)
+      const { operations } = settings
+      const { runId, items } = await startRun({ database, operations }, request)
+      await queue.deliver(items.map(itemDelivery))
+      if (!options.json) print(runId)
+      if (options.wait) return outsideTraces(() => wait(database, runId, options))
+      if (options.json) printJson({ runId })
+      return EXIT.done
+    }),
+  )
 }
 
 /** The id alone is on stdout, for a script to keep; the summary is for the person beside it. */

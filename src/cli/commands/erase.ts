@@ -2,7 +2,7 @@ import { eraseUser } from '../../erase/erase-user.ts'
 import { UsageError } from '../../errors.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit-code.ts'
-import { count, counted } from '../format.ts'
+import { count, counted } from '../../format.ts'
 import { facts, print, printJson } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

@@ -3,7 +3,7 @@ import type { ExportFormat } from '../../export/formats.ts'
 import { UsageError } from '../../errors.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit-code.ts'
-import { count, counted, duration } from '../format.ts'
+import { count, counted, duration } from '../../format.ts'
 import { note, printJson } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

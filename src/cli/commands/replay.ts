@@ -3,7 +3,7 @@ import { readSettings } from '../../settings/settings.ts'
 import { replayRejected } from '../../sync/replay.ts'
 import { EXIT } from '../exit-code.ts'
 import { findRun } from '../find-run.ts'
-import { count, counted } from '../format.ts'
+import { count, counted } from '../../format.ts'
 import { print, printJson } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

@@ -4,6 +4,7 @@ import { readSettings } from '../../settings/settings.ts'
 import { startRun } from '../../sync/start-run.ts'
 import type { RunRequest } from '../../sync/start-run.ts'
 import { stopRun } from '../../sync/stop-run.ts'
+import { outsideTraces } from '../../trace.ts'
 import { startWorker } from '../../worker.ts'
 import { describeShares, startProfile } from '../cpu-profile.ts'
 import type { RunningProfile } from '../cpu-profile.ts'
@@ -15,6 +16,7 @@ import { describeRun, readRunDetails } from '../run-details.ts'
 import { checkRequest, requestOf } from '../run-request.ts'
 import type { RequestOptions } from '../run-request.ts'
 import { onSignals } from '../signals.ts'
+import { traced } from '../traced.ts'
 import { quietLog, withApp } from '../with-store.ts'
 
 /** `collab-sync run`: asks for a run, works it off in this process, prints its summary. */
@@ -23,16 +25,19 @@ export async function run(
 ): Promise<number> {
   checkRequest(options)
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
-  return withApp({ settings, log: quietLog(settings), name: 'run' }, async (app) => {
-    const request = await requestOf(app.store.database, options)
-    const profile = options.profile === undefined ? null : await startProfile()
-    const runId = await workOff(app, request, progressStyle(options))
-    if (profile !== null) await tellProfile(profile, options.profile)
-    const details = await readRunDetails(app.store.database, runId)
-    if (options.json) printJson(details)
-    else print(describeRun(details))
-    return exitCodeOf(details.status)
-  })
+  const opening = { settings, log: quietLog(settings), name: 'run' }
+  return traced('run', settings, opening.log, () =>
+    withApp(opening, async (app) => {
+      const request = await requestOf(app.store.database, options)
+      const profile = options.profile === undefined ? null : await startProfile()
+      const runId = await workOff(app, request, progressStyle(options))
+      if (profile !== null) await tellProfile(profile, options.profile)
+      const details = await readRunDetails(app.store.database, runId)
+      if (options.json) printJson(details)
+      else print(describeRun(details))
+      return exitCodeOf(details.status)
+    }),
+  )
 }
 
 async function tellProfile(
@@ -70,7 +75,7 @@ export async function workOff(
     const worker = await startWorker(app, jobs, { keepsSchedule: false })
     try {
       await app.deliver(items)
-      await followRun(app.store.database, runId, { style })
+      await outsideTraces(() => followRun(app.store.database, runId, { style }))
     } finally {
       await worker.stop()
     }

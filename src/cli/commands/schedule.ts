@@ -1,12 +1,10 @@
-import { writeSetSchedule } from '../../database/schedule.ts'
-import { UsageError } from '../../errors.ts'
-import { nextNightly, registerSchedule, unregisterSchedule } from '../../queue/schedule.ts'
+import type { NightlySchedule } from '../../collab-sync/collab-sync.ts'
+import { changeSchedule, checkedSetting, readSchedule } from '../../collab-sync/schedule.ts'
+import type { SetSchedule } from '../../database/schedule.ts'
+import { nextNightly } from '../../queue/schedule.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { SETTINGS } from '../../settings/table.ts'
 import { EXIT } from '../exit-code.ts'
-import { time } from '../format.ts'
-import { readSchedule } from '../next-nightly.ts'
-import type { HeldSchedule } from '../next-nightly.ts'
+import { time } from '../../format.ts'
 import { facts, print, printJson } from '../output.ts'
 import { quietLog, withQueue } from '../with-store.ts'
 
@@ -27,8 +25,11 @@ export async function scheduleSet(
   fields: string[],
   { tz, json }: Json & { tz?: string },
 ): Promise<number> {
-  const cron = checked('cron', fields.join(' '), 'CRON')
-  return change(json, { cron, timeZone: tz === undefined ? null : checked('timeZone', tz, '--tz') })
+  const cron = checkedSetting('cron', fields.join(' '), 'CRON')
+  return change(json, {
+    cron,
+    timeZone: tz === undefined ? null : checkedSetting('timeZone', tz, '--tz'),
+  })
 }
 
 /** `collab-sync schedule remove`: no nightly run until one is set again. */
@@ -36,20 +37,15 @@ export async function scheduleRemove({ json }: Json): Promise<number> {
   return change(json, { cron: null, timeZone: null })
 }
 
-async function change(
-  json: boolean | undefined,
-  to: { cron: string | null; timeZone: string | null } | null,
-): Promise<number> {
+async function change(json: boolean | undefined, to: SetSchedule | null): Promise<number> {
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
-  const opening = { settings, log: quietLog(settings), name: 'schedule' }
+  const log = quietLog(settings)
+  const opening = { settings, log, name: 'schedule' }
   return withQueue(opening, async ({ database }, queue) => {
-    if (to !== null) {
-      await writeSetSchedule(database, to)
-      const timeZone = to.timeZone ?? settings.timeZone
-      if (to.cron === null) await unregisterSchedule(queue)
-      else await registerSchedule(queue, { cron: to.cron, timeZone })
-    }
-    const schedule = await readSchedule(database, settings)
+    const schedule =
+      to === null
+        ? await readSchedule(database, settings)
+        : await changeSchedule({ database, queue, settings, log }, to)
     const registered = await nextNightly(queue)
     if (json) printJson({ ...schedule, registered: registered !== null })
     else print(describe(schedule, registered))
@@ -57,7 +53,7 @@ async function change(
   })
 }
 
-function describe(schedule: HeldSchedule, registered: Date | null): string {
+function describe(schedule: NightlySchedule, registered: Date | null): string {
   if (schedule.cron === null) {
     return 'There is no nightly run: it was removed. Set one with: collab-sync schedule set "0 2 * * *"'
   }
@@ -76,13 +72,4 @@ function describe(schedule: HeldSchedule, registered: Date | null): string {
         : 'registered; the first worker that is alive then starts the run',
     ],
   ])
-}
-
-function checked(member: 'cron' | 'timeZone', text: string, name: string): string {
-  const parsed = SETTINGS[member].parse.safeParse(text)
-  if (parsed.success) return parsed.data
-  const complaint = parsed.error.issues[0]?.message
-  throw new UsageError(
-    `${name} ${complaint}, not ${JSON.stringify(text)}. Example: "${SETTINGS[member].example}"`,
-  )
 }

@@ -1,25 +1,19 @@
+import type { NightlySchedule } from '../../collab-sync/collab-sync.ts'
+import { readSchedule } from '../../collab-sync/schedule.ts'
 import { readFreshness, readHeld, readWorkers } from '../../database/overview.ts'
 import type { Freshness, HeldReport, WorkerReport } from '../../database/overview.ts'
 import type { Database } from '../../database/pool.ts'
-import { readRecentRuns } from '../../database/run-reports.ts'
+import { durationOf, readRecentRuns } from '../../database/run-reports.ts'
 import type { RunReport } from '../../database/run-reports.ts'
 import { describeScope } from '../../scope.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { EXIT } from '../exit-code.ts'
 import { findRun } from '../find-run.ts'
-import { count, counted, duration, shortId, shorten, time } from '../format.ts'
-import { readSchedule } from '../next-nightly.ts'
-import type { HeldSchedule } from '../next-nightly.ts'
+import { count, counted, duration, shortId, shorten, time } from '../../format.ts'
 import { facts, heading, paint, print, printJson, table } from '../output.ts'
 import { scopesDone, scopesInAll } from '../progress.ts'
-import {
-  describeRun,
-  durationOf,
-  heldTable,
-  paintedStatus,
-  readRunDetails,
-} from '../run-details.ts'
+import { describeRun, heldTable, paintedStatus, readRunDetails } from '../run-details.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
 /** What `status` prints: the document of `--json`. */
@@ -29,7 +23,7 @@ interface Overview {
   readonly workers: readonly WorkerReport[]
   readonly held: { listings: number; first: readonly HeldReport[] }
   readonly freshness: Freshness
-  readonly schedule: HeldSchedule
+  readonly schedule: NightlySchedule
 }
 
 const HELD_SHOWN = 10

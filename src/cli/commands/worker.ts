@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jobs } from '../../../jobs/index.ts'
 import { openApp } from '../../app.ts'
-import type { App } from '../../app.ts'
+import type { App, AppWatch } from '../../app.ts'
 import { migrate } from '../../database/migrate.ts'
 import { checkDatabase } from '../../database/pool.ts'
 import { EnvironmentError } from '../../errors.ts'
@@ -10,11 +10,14 @@ import type { Log } from '../../log.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
+import type { MetricsListener } from '../../signals/worker-listener.ts'
+import type { WorkerMetrics } from '../../signals/worker-metrics.ts'
 import { openStore } from '../../store.ts'
 import type { Store } from '../../store.ts'
 import { startWorker } from '../../worker.ts'
 import { EXIT } from '../exit-code.ts'
 import { onSignals } from '../signals.ts'
+import { openTracing } from '../traced.ts'
 
 /** Machines of one system start in any order: PostgreSQL, Redis and the tables are waited for that long. */
 const PATIENCE_MS = 60_000
@@ -38,28 +41,53 @@ export async function worker(): Promise<number> {
       app?.abandon()
     },
   )
+  const stopTracing = await openTracing(settings, log)
   const store = await openStore(settings, { log, applicationName: 'worker' })
   try {
     if (store.isNew) await migrate(store.databaseUrl)
-    app = await openPatiently(settings, store, log, told.signal)
-    if (app !== null) await work(app, told.signal)
+    const metrics = await openMetrics(settings)
+    app = await openPatiently(settings, store, log, told.signal, metrics?.watch)
+    if (app !== null) await work(app, told.signal, metrics)
   } finally {
     await app?.close()
     await store.close()
+    await stopTracing()
     forget()
   }
   log.info('stopped')
   return isAbandoned ? EXIT.failed : EXIT.done
 }
 
-async function work(app: App, told: AbortSignal): Promise<void> {
-  const running = await startWorker(app, jobs, { keepsSchedule: true })
-  app.log.info({ workerId: app.sync.workerId, queue: app.store.queuePlace.kind }, 'working')
+async function work(app: App, told: AbortSignal, metrics: WorkerMetrics | null): Promise<void> {
+  const listener = metrics === null ? null : await showMetrics(app, metrics)
   try {
-    if (!told.aborted) await new Promise((resolve) => told.addEventListener('abort', resolve))
+    const watching = metrics === null ? {} : { watch: metrics.watch }
+    const running = await startWorker(app, jobs, { keepsSchedule: true, ...watching })
+    app.log.info({ workerId: app.sync.workerId, queue: app.store.queuePlace.kind }, 'working')
+    try {
+      if (!told.aborted) await new Promise((resolve) => told.addEventListener('abort', resolve))
+    } finally {
+      await running.stop()
+    }
   } finally {
-    await running.stop()
+    await listener?.close()
   }
+}
+
+/** What metrics need is loaded only where METRICS_PORT asks for them. */
+async function openMetrics(settings: Settings): Promise<WorkerMetrics | null> {
+  if (settings.metricsPort === undefined) return null
+  const { createWorkerMetrics } = await import('../../signals/worker-metrics.ts')
+  return createWorkerMetrics()
+}
+
+async function showMetrics(app: App, metrics: WorkerMetrics): Promise<MetricsListener> {
+  const { metricsHost: host, metricsPort: port = 0 } = app.settings
+  const { listenForMetrics } = await import('../../signals/worker-listener.ts')
+  metrics.readPace(() => app.sync.collabApi.pace())
+  const listener = await listenForMetrics(metrics.registry, { host, port })
+  app.log.info({ address: listener.url }, 'metrics')
+  return listener
 }
 
 /** @returns null where the process is told to stop while it waits */
@@ -68,12 +96,13 @@ async function openPatiently(
   store: Store,
   log: Log,
   told: AbortSignal,
+  watch: AppWatch | undefined,
 ): Promise<App | null> {
   const giveUpAtMs = performance.now() + PATIENCE_MS
   while (!told.aborted) {
     try {
       await checkDatabase(store.database)
-      return await openApp(settings, store, log)
+      return await openApp(settings, store, log, watch)
     } catch (error) {
       if (!(error instanceof EnvironmentError) || performance.now() > giveUpAtMs) throw error
       log.warn({ reason: error.message }, 'cannot start yet; trying again')

@@ -2,7 +2,7 @@ import { readUndelivered } from '../../database/notification-deliveries.ts'
 import type { Database } from '../../database/pool.ts'
 import { receiversOf } from '../../notify/receiver.ts'
 import type { ReceiverAddress } from '../../notify/receiver.ts'
-import { counted } from '../format.ts'
+import { counted } from '../../format.ts'
 import { ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 

@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts'
 import { openProcessPace } from '../../pace/process.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
-import { duration } from '../format.ts'
+import { duration } from '../../format.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { count, counted } from '../../cli/format.ts'
+import { count, counted } from '../../format.ts'
 import { readHeldSummary } from '../../database/waiting.ts'
 import { UsageError } from '../../errors.ts'
 import { listingName } from '../held/listing-name.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { count, shortId } from '../../cli/format.ts'
+import { count, shortId } from '../../format.ts'
 import { UsageError } from '../../errors.ts'
 import { pathWithNotice } from '../notices.ts'
 import { scopesOf } from '../runs/progress.tsx'

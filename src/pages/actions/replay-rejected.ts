@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { shortId } from '../../cli/format.ts'
+import { shortId } from '../../format.ts'
 import { pathWithNotice } from '../notices.ts'
 import type { Action } from './action.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { counted, shortId } from '../../cli/format.ts'
+import { counted, shortId } from '../../format.ts'
 import { requireRun } from './require-run.ts'
 import type { Action } from './action.ts'
 import { pathOf } from './sync.ts'

@@ -1,6 +1,6 @@
 import { CronExpressionParser } from 'cron-parser'
 import * as z from 'zod'
-import { time } from '../../cli/format.ts'
+import { time } from '../../format.ts'
 import { checkedSetting } from '../../collab-sync/schedule.ts'
 import { pathWithNotice } from '../notices.ts'
 import type { Action } from './action.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { counted } from '../../cli/format.ts'
+import { counted } from '../../format.ts'
 import { pathWithNotice } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
 import type { Action } from './action.ts'

@@ -1,3 +1,5 @@
+import { Scroller } from '../elements.tsx'
+
 /** A picture drawn for wide and for narrow windows, with what it shows in a sentence and as a table. */
 export interface ChartProps {
   /** What it shows, in a sentence. */
@@ -25,30 +27,32 @@ export function Chart({ caption, picture, table }: ChartProps) {
       <figcaption>{caption}</figcaption>
       <details>
         <summary>The numbers</summary>
-        <table>
-          <caption class="unseen">{caption}</caption>
-          <thead>
-            <tr>
-              {table.heads.map((head, place) => (
-                <th key={head} scope="col" class={place === 0 ? undefined : 'number'}>
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {table.rows.map(([first, ...others]) => (
-              <tr key={first}>
-                <th scope="row">{first}</th>
-                {others.map((cell, place) => (
-                  <td key={table.heads[place + 1]} class="number">
-                    {cell}
-                  </td>
+        <Scroller label={caption}>
+          <table>
+            <caption class="unseen">{caption}</caption>
+            <thead>
+              <tr>
+                {table.heads.map((head, place) => (
+                  <th key={head} scope="col" class={place === 0 ? undefined : 'number'}>
+                    {head}
+                  </th>
                 ))}
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {table.rows.map(([first, ...others]) => (
+                <tr key={first}>
+                  <th scope="row">{first}</th>
+                  {others.map((cell, place) => (
+                    <td key={table.heads[place + 1]} class="number">
+                      {cell}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroller>
       </details>
     </figure>
   )

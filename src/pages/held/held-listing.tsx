@@ -1,5 +1,5 @@
 import type { HeldListing, Page } from '../../collab-sync/collab-sync.ts'
-import { count, counted, shortId } from '../../cli/format.ts'
+import { count, counted, shortId } from '../../format.ts'
 import type { HeldUsers, SomeUsers } from '../../database/waiting.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Pager, Time } from '../elements.tsx'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { shortId } from '../../cli/format.ts'
+import { shortId } from '../../format.ts'
 import { readHeldUsers } from '../../database/waiting.ts'
 import { sendPage } from '../layout.tsx'
 import { noticeOf } from '../notices.ts'

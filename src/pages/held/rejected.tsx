@@ -1,5 +1,5 @@
 import type { Page, RejectedRecord } from '../../collab-sync/collab-sync.ts'
-import { scopePath, shortId } from '../../cli/format.ts'
+import { scopePath, shortId } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Heads, Pager, Scroller, Time } from '../elements.tsx'
 

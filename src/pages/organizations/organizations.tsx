@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import type { OrganizationFreshness } from '../../collab-sync/collab-sync.ts'
-import { count } from '../../cli/format.ts'
+import { count } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Ago, Badge, Heads, Pager, Scroller } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'

@@ -1,4 +1,4 @@
-import { count } from '../../cli/format.ts'
+import { count } from '../../format.ts'
 import type { ActivityDay } from '../../database/daily-activity.ts'
 import { Chart } from '../charts/chart.tsx'
 import { drawChart } from '../charts/draw-chart.ts'

@@ -1,4 +1,4 @@
-import { count, counted } from '../../cli/format.ts'
+import { count, counted } from '../../format.ts'
 import { Chart } from '../charts/chart.tsx'
 import { drawChart } from '../charts/draw-chart.ts'
 import { histogram } from '../charts/histogram.ts'

@@ -1,5 +1,5 @@
 import type { Run } from '../../collab-sync/collab-sync.ts'
-import { count, duration } from '../../cli/format.ts'
+import { count, duration } from '../../format.ts'
 import type { Database } from '../../database/pool.ts'
 import { readCallsOverTime } from '../../database/run-course.ts'
 import { Facts, StatusBadge, Time } from '../elements.tsx'

@@ -1,5 +1,5 @@
 import type { Freshness, NightlySchedule, RunDetails } from '../../collab-sync/collab-sync.ts'
-import { count, counted } from '../../cli/format.ts'
+import { count, counted } from '../../format.ts'
 import type { Waiting } from '../../database/waiting.ts'
 import type { Tone } from '../elements.tsx'
 import { roughAge } from '../rough-age.ts'

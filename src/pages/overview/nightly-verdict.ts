@@ -1,6 +1,6 @@
-import { CronExpressionParser } from 'cron-parser'
 import type { NightlySchedule, RunDetails } from '../../collab-sync/collab-sync.ts'
-import { count, counted, duration } from '../../cli/format.ts'
+import { count, counted, duration } from '../../format.ts'
+import { lastDue } from '../../notify/nightly.ts'
 import { STATUS_TONES } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
 
@@ -11,37 +11,36 @@ export interface Verdict {
   readonly sentence: string
 }
 
-/** A worker looks every ten seconds; one that starts anew may take minutes. */
-const LATE_AFTER_MS = 15 * 60_000
-
 /**
  * Judges the newest nightly run, and whether the one that was due after it did start.
  * @param known.nightly the newest one; null where there was none yet
  * @param known.setAt when a person last set the schedule; null where the settings hold
+ * @param known.lateAfterMs a run that is due may begin so much later
  */
 export function nightlyVerdict(known: {
   nightly: RunDetails | null
   schedule: NightlySchedule
   setAt: Date | null
+  lateAfterMs: number
   now: Date
 }): Verdict {
-  const { nightly } = known
-  const due = dueBefore(known)
-  if (due !== null && nightly !== null && nightly.requestedAt < due) {
-    return {
-      tone: 'bad',
-      title: 'The nightly run did not start',
-      sentence: `It was due at ${due.toISOString().slice(0, 16).replace('T', ' ')} UTC. A worker must be alive to start it (\`collab-sync worker\`).`,
-    }
-  }
+  const { nightly, schedule } = known
   if (nightly === null) {
     return {
       tone: 'idle',
       title: 'No nightly run yet',
       sentence:
-        known.schedule.next === null
+        schedule.next === null
           ? 'None is scheduled.'
           : 'The first one starts when its time comes and a worker is alive.',
+    }
+  }
+  const missedAt = missedAfter(nightly, known)
+  if (missedAt !== null) {
+    return {
+      tone: 'bad',
+      title: 'The nightly run did not start',
+      sentence: `It was due at ${missedAt.toISOString().slice(0, 16).replace('T', ' ')}. A worker must be alive to start it (\`collab-sync worker\`).`,
     }
   }
   return {
@@ -60,27 +59,26 @@ const TITLES: Record<RunDetails['status'], string> = {
   cancelled: 'Last night’s run was cancelled',
 }
 
-/** When a nightly run should have begun, so long ago that it cannot be just about to; null where none should have. */
-function dueBefore({
-  schedule,
-  setAt,
-  now,
-}: {
-  schedule: NightlySchedule
-  setAt: Date | null
-  now: Date
-}): Date | null {
-  if (schedule.cron === null) return null
-  const latest = new Date(now.getTime() - LATE_AFTER_MS)
-  const due = CronExpressionParser.parse(schedule.cron, {
-    tz: schedule.timeZone,
-    currentDate: latest,
-  })
-    .prev()
-    .toDate()
-  // The queue's clock may be a little ahead of ours.
-  const asked = new Date(due.getTime() - 60_000)
-  return setAt !== null && setAt > asked ? null : asked
+/** The queue's clock may be a little ahead of PostgreSQL's. */
+const CLOCKS_APART_MS = 60_000
+
+/**
+ * When the run after the newest one should have begun; null where none should have. One that is under way still is no
+ * missing one, and a schedule asks for nothing before it was set.
+ */
+function missedAfter(
+  nightly: RunDetails,
+  {
+    schedule: { cron, timeZone },
+    setAt,
+    lateAfterMs,
+    now,
+  }: { schedule: NightlySchedule; setAt: Date | null; lateAfterMs: number; now: Date },
+): Date | null {
+  if (cron === null || nightly.finishedAt === null) return null
+  const due = lastDue({ cron, timeZone }, now, lateAfterMs)
+  const hasBegun = nightly.requestedAt.getTime() >= due.getTime() - CLOCKS_APART_MS
+  return hasBegun || (setAt !== null && setAt > due) ? null : due
 }
 
 function whatItDid(run: RunDetails): string {

@@ -1,5 +1,5 @@
 import type { NightlySchedule, RunDetails } from '../../collab-sync/collab-sync.ts'
-import { counted } from '../../cli/format.ts'
+import { counted } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Ago, Sentence, Sign, Time } from '../elements.tsx'
 import type { Need } from './needs.ts'

@@ -59,7 +59,13 @@ async function overview({
     <>
       <div class="pair">
         <Night
-          verdict={nightlyVerdict({ nightly, schedule, setAt, now })}
+          verdict={nightlyVerdict({
+            nightly,
+            schedule,
+            setAt,
+            lateAfterMs: settings.nightlyLateAfterMs,
+            now,
+          })}
           nightly={nightly}
           schedule={schedule}
         />

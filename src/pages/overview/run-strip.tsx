@@ -1,4 +1,4 @@
-import { counted } from '../../cli/format.ts'
+import { counted } from '../../format.ts'
 import type { RunDay } from '../../database/daily-activity.ts'
 import { Badge, Sign } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'

@@ -1,4 +1,4 @@
-import { count, duration } from '../../cli/format.ts'
+import { count, duration } from '../../format.ts'
 import type { CallsPart } from '../../database/run-course.ts'
 import { Chart } from '../charts/chart.tsx'
 import { drawChart } from '../charts/draw-chart.ts'

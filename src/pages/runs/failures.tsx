@@ -1,5 +1,5 @@
 import type { RunDetails } from '../../collab-sync/collab-sync.ts'
-import { count, counted, scopePath } from '../../cli/format.ts'
+import { count, counted, scopePath } from '../../format.ts'
 import type { FailureReport } from '../../database/run-reports.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Heads, Scroller } from '../elements.tsx'

@@ -1,5 +1,5 @@
 import type { Run } from '../../collab-sync/collab-sync.ts'
-import { count } from '../../cli/format.ts'
+import { count } from '../../format.ts'
 
 /** How far a run is. The page's script keeps the bar and the numbers as they are by then. */
 export function Progress({ run }: { run: Run }) {
@@ -7,9 +7,11 @@ export function Progress({ run }: { run: Run }) {
   return (
     <div class="stack tight">
       <progress aria-label="Scopes done" max={Math.max(inAll, 1)} value={done} />
-      <p class="numbers">
-        <Counted name="done" value={done} /> of <Counted name="inAll" value={inAll} /> scopes,{' '}
-        <Counted name="calls" value={run.calls} /> calls,{' '}
+      <p>
+        <strong>
+          <Counted name="done" value={done} /> of <Counted name="inAll" value={inAll} /> scopes
+        </strong>
+        , <Counted name="calls" value={run.calls} /> calls,{' '}
         <Counted name="retries" value={run.retries} /> of them retries,{' '}
         <Counted name="scopesFailed" value={run.scopesFailed} /> failed,{' '}
         <Counted name="scopesHeld" value={run.scopesHeld} /> held,{' '}
@@ -27,6 +29,7 @@ export function scopesOf(run: Run): { done: number; inAll: number } {
   }
 }
 
-function Counted({ name, value }: { name: string; value: number }) {
-  return <strong data-count={name}>{count(value)}</strong>
+/** A count of a run, by its name, which the page's script keeps as it is. */
+export function Counted({ name, value }: { name: string; value: number }) {
+  return <span data-count={name}>{count(value)}</span>
 }

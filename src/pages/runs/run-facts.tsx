@@ -1,7 +1,8 @@
 import type { RunDetails } from '../../collab-sync/collab-sync.ts'
-import { count, duration } from '../../cli/format.ts'
+import { duration } from '../../format.ts'
 import { describeScope } from '../../scope.ts'
 import { Facts, Time } from '../elements.tsx'
+import { Counted } from './progress.tsx'
 
 const ASKERS: Record<RunDetails['trigger'], string> = {
   schedule: 'the nightly schedule',
@@ -32,21 +33,26 @@ export function RunResults({ run }: { run: RunDetails }) {
     <section class="card">
       <h2>What it did</h2>
       <Facts
-        of={[
-          ['Scopes succeeded', count(run.scopesSucceeded)],
-          ['Scopes failed', count(run.scopesFailed)],
-          ['Scopes held', count(run.scopesHeld)],
-          ['Scopes skipped', count(run.scopesSkipped)],
-          ['Organizations', count(run.organizationsDone)],
-          ['Documents', count(run.documentsDone)],
-          ['User groups', count(run.groupsDone)],
-          ['Annotations', count(run.annotationsDone)],
-          ['Comments written', count(run.commentsWritten)],
-          ['Comments found deleted', count(run.commentsDeleted)],
-          ['Users written', count(run.usersWritten)],
-          ['Records unchanged', count(run.recordsUnchanged)],
-        ]}
+        of={RESULTS.map(([words, name]) => [
+          words,
+          <Counted key={name} name={name} value={run[name]} />,
+        ])}
       />
     </section>
   )
 }
+
+const RESULTS = [
+  ['Scopes succeeded', 'scopesSucceeded'],
+  ['Scopes failed', 'scopesFailed'],
+  ['Scopes held', 'scopesHeld'],
+  ['Scopes skipped', 'scopesSkipped'],
+  ['Organizations', 'organizationsDone'],
+  ['Documents', 'documentsDone'],
+  ['User groups', 'groupsDone'],
+  ['Annotations', 'annotationsDone'],
+  ['Comments written', 'commentsWritten'],
+  ['Comments found deleted', 'commentsDeleted'],
+  ['Users written', 'usersWritten'],
+  ['Records unchanged', 'recordsUnchanged'],
+] as const

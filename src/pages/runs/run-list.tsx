@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import type { Run } from '../../collab-sync/collab-sync.ts'
-import { count, duration, shortId, shorten } from '../../cli/format.ts'
+import { count, duration, shortId, shorten } from '../../format.ts'
 import type { RunStatus } from '../../database/run-reports.ts'
 import { describeScope } from '../../scope.ts'
 import { AskButton } from '../actions/ask-button.tsx'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { RunDetails } from '../../collab-sync/collab-sync.ts'
-import { shortId } from '../../cli/format.ts'
+import { shortId } from '../../format.ts'
 import { countLiveWorkers } from '../../database/overview.ts'
 import { readCallsOverTime, readSlowestOrganizations } from '../../database/run-course.ts'
 import { AskButton } from '../actions/ask-button.tsx'
@@ -34,9 +34,13 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
       },
       <>
         <p class="unseen" data-announce aria-live="polite" />
+        <p class="notice warn" data-lost role="alert" hidden>
+          The live progress is lost. Refresh the page to see how far the run is.
+        </p>
         <div
           class="stack"
           data-run
+          data-status={run.status}
           data-follow={isUnderWay ? `/v1/runs/${run.runId}/events` : undefined}
         >
           {await runContent(context, run)}
@@ -83,9 +87,11 @@ async function runContent({ database }: PageContext, run: RunDetails) {
         </p>
       )}
       <RunResults run={run} />
-      <Slowness run={run} slowest={slowest}>
-        {parts.length > 0 && (await callsChart(parts))}
-      </Slowness>
+      {run.calls > 0 && (
+        <Slowness run={run} slowest={slowest}>
+          {parts.length > 0 && (await callsChart(parts))}
+        </Slowness>
+      )}
     </>
   )
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { RunDetails } from '../../collab-sync/collab-sync.ts'
-import { count, duration } from '../../cli/format.ts'
+import { count, duration } from '../../format.ts'
 import type { SlowOrganization } from '../../database/run-course.ts'
 import { Facts, Heads, Scroller } from '../elements.tsx'
 

@@ -9,13 +9,21 @@ export function followRun(): void {
   const events = new EventSource(page.dataset['follow'] as string)
   const announcer = document.querySelector<HTMLElement>('[data-announce]')
   let announcedTenth = -1
+  let status = page.dataset['status']
 
   events.addEventListener('run', (event: MessageEvent<string>) => {
     const run = JSON.parse(event.data) as Record<string, unknown>
+    if (run['finishedAt'] !== null) return void finish()
     show(run)
-    if (run['finishedAt'] !== null) void finish()
+    if (run['status'] === status) return
+    status = String(run['status'])
+    void renew({ keepsFocus: true })
   })
   events.addEventListener('end', () => void finish())
+  // A connection that breaks is made again by itself; one that was refused is not.
+  events.addEventListener('error', () => {
+    if (events.readyState === EventSource.CLOSED) tellLost()
+  })
 
   function show(run: Record<string, unknown>): void {
     const number = (name: string) => Number(run[name] ?? 0)
@@ -46,15 +54,34 @@ export function followRun(): void {
 
   async function finish(): Promise<void> {
     events.close()
-    // Without what the address says of the action that led here: that is told already.
-    const answer = await fetch(location.pathname, { headers: { accept: 'text/html' } })
-    const settled = new DOMParser().parseFromString(await answer.text(), 'text/html')
-    for (const part of ['.title', '[data-run]']) {
-      const now = document.querySelector(part)
-      const then = settled.querySelector(part)
-      if (now !== null && then !== null) now.replaceWith(then)
+    await renew({ keepsFocus: false })
+    if (announcer !== null) announcer.textContent = 'The run is over: here is what became of it.'
+  }
+
+  /**
+   * Puts the page as the server makes it now in place of this one, but for what stays the same.
+   * @param options.keepsFocus leaves all as it is where the keyboard is on something that would go
+   */
+  async function renew({ keepsFocus }: { keepsFocus: boolean }): Promise<void> {
+    try {
+      // Without what the address says of the action that led here: that is told already.
+      const answer = await fetch(location.pathname, { headers: { accept: 'text/html' } })
+      const made = new DOMParser().parseFromString(await answer.text(), 'text/html')
+      if (made.querySelector('[data-run]') === null) return tellLost()
+      const hasFocus = document.querySelector('[data-run]')?.contains(document.activeElement)
+      if (hasFocus && keepsFocus) return
+      for (const part of ['.title', '[data-run]']) {
+        document.querySelector(part)?.replaceWith(made.querySelector(part) as Element)
+      }
+      // What the keyboard was on is gone: it goes on from the top of what took its place.
+      if (hasFocus) document.querySelector<HTMLElement>('main')?.focus()
+    } catch {
+      tellLost()
     }
-    const told = document.querySelector('[data-announce]')
-    if (told !== null) told.textContent = 'The run is over; this page shows what became of it.'
+  }
+
+  function tellLost(): void {
+    const told = document.querySelector<HTMLElement>('[data-lost]')
+    if (told !== null) told.hidden = false
   }
 }

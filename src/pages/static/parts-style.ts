@@ -7,7 +7,7 @@ export const PARTS_STYLE = `
 .pair { display: grid; gap: var(--space-5); grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); align-items: start }
 .stack { display: flex; flex-direction: column; gap: var(--space-5) }
 .stack.tight { gap: var(--space-2) }
-.split { display: grid; gap: var(--space-5); align-items: start }
+.split { display: grid; gap: var(--space-5); grid-template-columns: minmax(0, 1fr); align-items: start }
 @media (min-width: 60rem) { .split { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr) } }
 .row { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-2) var(--space-3) }
 .lead { font-size: var(--large) }
@@ -37,7 +37,6 @@ export const PARTS_STYLE = `
 .facts { display: grid; gap: var(--space-2) var(--space-5); grid-template-columns: repeat(auto-fit, minmax(min(100%, 8rem), 1fr)) }
 .facts dt { color: var(--soft); font-size: var(--small) }
 .facts dd { font-variant-numeric: tabular-nums }
-.facts.wide { grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr)) }
 
 .strip { display: grid; grid-template-columns: repeat(10, minmax(0, 1fr)); gap: 3px }
 @media (min-width: 44rem) { .strip { grid-template-columns: repeat(30, minmax(0, 1fr)) } }
@@ -84,7 +83,7 @@ progress::-webkit-progress-bar { background: var(--idle-back) }
 progress::-webkit-progress-value { background: var(--accent); border-radius: 1rem }
 progress::-moz-progress-bar { background: var(--accent); border-radius: 1rem }
 
-figure { display: flex; flex-direction: column; gap: var(--space-3) }
+figure { display: flex; flex-direction: column; gap: var(--space-3); min-width: 0 }
 figcaption { color: var(--soft); font-size: var(--small) }
 .chart svg { display: block; width: 100%; height: auto; max-width: 42rem; font-family: inherit }
 .chart .wide { display: none }

@@ -51,6 +51,7 @@ code, pre { font: var(--small)/1.5 ui-monospace, monospace }
   position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden;
   clip-path: inset(50%); white-space: nowrap;
 }
+[hidden] { display: none }
 .soft { color: var(--soft) }
 .small { font-size: var(--small) }
 
