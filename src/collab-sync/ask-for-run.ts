@@ -23,10 +23,10 @@ export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'
     async startRun({ scope: given, idempotencyKey } = {}) {
       const scope = parseScope(given)
       requireStorable('scope', scope)
-      return askOnce(parts, { scope }, keyOf(parts, idempotencyKey, []))
+      return askOnce(parts, { scope }, keyOf(parts.trigger, idempotencyKey))
     },
     async retryRun(runId, { idempotencyKey } = {}) {
-      const requestKey = keyOf(parts, idempotencyKey, ['retry', runId])
+      const requestKey = keyOf(`${parts.trigger}-retry:${runId}`, idempotencyKey)
       return askOnce(parts, await failedOf(parts.database, runId), requestKey)
     },
   }
@@ -89,14 +89,17 @@ async function isDelivered(
   }
 }
 
-/** Keys of those who ask in different ways never meet. @throws UsageError naming the key */
-function keyOf({ trigger }: Parts, key: unknown, of: readonly string[]): string | null {
+/**
+ * @param way how it is asked: keys of those who ask in different ways never meet
+ * @throws UsageError naming the key
+ */
+function keyOf(way: string, key: unknown): string | null {
   if (key === undefined) return null
   if (typeof key !== 'string' || key.length === 0 || key.length > KEY_CHARACTERS_MAX) {
     throw new UsageError(`idempotencyKey must be a text of 1 to ${KEY_CHARACTERS_MAX} characters.`)
   }
   requireStorable('idempotencyKey', key)
-  return [trigger, ...of, key].join(':')
+  return `${way}:${key}`
 }
 
 /** One text for one scope, in whatever order its members come. */

@@ -8,7 +8,7 @@ import { durationOf, RUN_STATUSES } from '../database/run-reports.ts'
 import { UsageError } from '../errors.ts'
 import type { CollabSync } from './collab-sync.ts'
 import { readPage } from './pages.ts'
-import { runIdOf, textOf } from './request.ts'
+import { isStorable, runIdOf, textOf } from './request.ts'
 
 type Listings = Pick<
   CollabSync,
@@ -19,7 +19,7 @@ type Listings = Pick<
 const RowId = z.int().min(0)
 /** As far as a timestamp of PostgreSQL's and a number of ours both reach. */
 const RunPlace = z.tuple([z.int().min(0), z.uuid()]).readonly()
-const Text = z.string().refine((text) => !text.includes('\0') && text.isWellFormed())
+const Text = z.string().refine(isStorable)
 
 /** What can be paged through. */
 export function listingsOn(database: Database): Listings {

@@ -44,6 +44,7 @@ export function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 80)}...` : text
 }
 
-function isStorable(text: string): boolean {
+/** Whether PostgreSQL can hold a text as it is. */
+export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }

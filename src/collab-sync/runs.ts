@@ -1,6 +1,7 @@
 import { countHeld } from '../database/held.ts'
 import type { Database } from '../database/pool.ts'
 import { durationOf, readFailures, readRun } from '../database/run-reports.ts'
+import type { RunReport } from '../database/run-reports.ts'
 import { UsageError } from '../errors.ts'
 import { RunSignals } from '../sync/run-signals.ts'
 import { stopRun } from '../sync/stop-run.ts'
@@ -18,10 +19,11 @@ export function runsOn({ database, log, trigger }: Parts): Runs {
     getRun: (runId) => readDetails(database, runId),
     async cancelRun(runId) {
       const run = await requireRun(database, runId)
-      if (run.finishedAt !== null)
-        throw new UsageError(`Run ${runId} is over: its status is ${run.status}.`)
+      if (run.finishedAt !== null) throw isOver(run)
       const context = { database, log, runSignals: new RunSignals() }
-      await stopRun(context, runId, 'cancelled', CANCELLED_BY[trigger])
+      if (await stopRun(context, runId, 'cancelled', CANCELLED_BY[trigger])) return
+      const now = await requireRun(database, runId)
+      if (now.finishedAt !== null && now.status !== 'cancelled') throw isOver(now)
     },
     watchRun: (runId, { signal } = {}) => watchRun(database, runId, signal),
     async waitForRun(runId, { signal } = {}) {
@@ -42,6 +44,10 @@ async function readDetails(database: Database, runId: string): Promise<RunDetail
     failuresByCause: await readFailures(database, runId),
     heldWaiting: await countHeld(database, runId),
   }
+}
+
+function isOver({ runId, status }: RunReport): UsageError {
+  return new UsageError(`Run ${runId} is over: its status is ${status}.`)
 }
 
 const CANCELLED_BY: Readonly<Record<Parts['trigger'], string>> = {

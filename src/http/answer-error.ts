@@ -8,7 +8,7 @@ import { renderFault } from '../pages/fault-page.tsx'
 import { nextOf, sendSignIn } from './door/sign-in.ts'
 import { ProblemError, sendProblem } from './problem.ts'
 import type { Fault, Part } from './problem.ts'
-import type { ReadinessLook } from './readiness.ts'
+import type { Readiness, ReadinessLook } from './readiness.ts'
 
 const RETRY_SECONDS = '5'
 
@@ -50,7 +50,11 @@ async function toProblem(
   if (error instanceof ProblemError) return error
   if (hasZodFastifySchemaValidationErrors(error)) return wrongRequest(error as FastifyError)
   if (error instanceof UsageError) return new ProblemError(400, error.message)
-  if (isAway(error)) return awayProblem(error, readiness)
+  const { look } = readiness
+  if (isAway(error) || (isOfTables(error) && (await look()).postgresql !== null)) {
+    log.warn({ err: error, path: request.routeOptions.url }, 'http')
+    return awayProblem(error, await look())
+  }
   const status = (error as FastifyError | null)?.statusCode ?? 500
   if (status < 500) return new ProblemError(status, SENTENCES[status] ?? 'The request is wrong.')
   log.error({ err: error, method: request.method, path: request.routeOptions.url }, 'http')
@@ -101,11 +105,8 @@ export function isAway(error: unknown): boolean {
   return error instanceof Error && (AWAY_NAMES.has(error.name) || AWAY_MESSAGE.test(error.message))
 }
 
-/** No such table or schema, too many connections, read only, no disk, timeouts of a statement and of our own. */
+/** Too many connections, read only, no disk, timeouts of a statement and of our own. */
 const AWAY_CODES = new Set([
-  '42P01',
-  '3F000',
-  '42703',
   '53300',
   '53100',
   '25006',
@@ -119,8 +120,12 @@ const AWAY_NAMES = new Set(['MaxRetriesPerRequestError'])
 const AWAY_MESSAGE =
   /timeout exceeded when trying to connect|Connection is closed|enableOfflineQueue|Connection terminated/
 
-async function awayProblem(cause: unknown, readiness: ReadinessLook): Promise<ProblemError> {
-  const found = await readiness.look()
+/** A table or column that is not there, which an upgrade may bring: no such schema, table, column. */
+function isOfTables(error: unknown): boolean {
+  return ['3F000', '42P01', '42703'].includes(codeOf(error) ?? '')
+}
+
+function awayProblem(cause: unknown, found: Readiness): ProblemError {
   const away = (Object.keys(found) as Part[]).filter((part) => found[part] !== null)
   const detail =
     away.length === 0

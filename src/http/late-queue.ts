@@ -6,13 +6,20 @@ import type { QueuePlace } from '../queue/backend.ts'
 import { openQueue } from '../queue/queue.ts'
 import type { JobQueue } from '../queue/queue.ts'
 
+/** A queue that may not be there yet. */
+export interface LateQueue extends JobQueue {
+  /** Gives it a moment to open; resolves in any case. */
+  wait(): Promise<void>
+}
+
 const PAUSE_MS = 2_000
+const WAIT_MS = 2_000
 
 /**
  * A queue that need not be there yet: it is opened as soon as Redis or PostgreSQL is, and until then everything that
  * is asked of it fails with an EnvironmentError. Once open it comes back by itself.
  */
-export function openQueueLate(place: QueuePlace, log: Log): JobQueue {
+export function openQueueLate(place: QueuePlace, log: Log): LateQueue {
   const closing = new AbortController()
   let queue: JobQueue | null = null
   const opening = openWhenThere(place, log, closing.signal).then((opened) => (queue = opened))
@@ -25,6 +32,11 @@ export function openQueueLate(place: QueuePlace, log: Log): JobQueue {
     bull: lateBull(() => queue?.bull ?? null),
     deliver: async (jobs) => opened().deliver(jobs),
     countPending: async () => opened().countPending(),
+    async wait() {
+      const patience = new AbortController()
+      const late = sleep(WAIT_MS, undefined, { signal: patience.signal }).catch(() => {})
+      await Promise.race([opening, late]).finally(() => patience.abort())
+    },
     async close() {
       closing.abort()
       await (await opening)?.close()

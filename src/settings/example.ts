@@ -5,7 +5,10 @@ const HEADINGS: Record<SettingGroup, string> = {
   service: 'The service',
   database: 'PostgreSQL',
   queue: 'The queue (BullMQ)',
+  http: 'The HTTP side (collab-sync serve)',
   sync: 'How to sync',
+  signals: 'Metrics and traces',
+  notify: 'Telling people',
   catalog: 'The catalog, from a query of yours (otherwise: collab-sync catalog import FILE)',
 }
 

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { CronExpressionParser } from 'cron-parser'
 import * as z from 'zod'
 import type { Operation } from '../errors.ts'
@@ -121,6 +122,21 @@ export const headerValue: z.ZodType<string, string> = parser(
   (text) => (/^[\x20-\x7e]+$/.test(text) ? text : undefined),
 )
 
+/** A token that people and programs show to us: long enough that nobody guesses it, and without spaces. */
+export const accessToken: z.ZodType<string, string> = parser(
+  'must be at least 16 characters of printable ASCII without spaces',
+  (text) => (/^[\x21-\x7e]{16,}$/.test(text) ? text : undefined),
+)
+
+/** A name or address of a network interface of this machine. */
+export const hostName: z.ZodType<string, string> = parser(
+  'must be a host name or an IP address, without a port',
+  (text) =>
+    isIP(text) > 0 || /^(?![\d.]+$)[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)
+      ? text
+      : undefined,
+)
+
 /** A pattern that BullMQ's job scheduler takes: it parses with the same library. */
 export const cronPattern: z.ZodType<string, string> = parser(
   'must be a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first',
@@ -171,7 +187,11 @@ function isDecodable(text: string): boolean {
   }
 }
 
-function parser<T>(complaint: string, read: (text: string) => T | undefined): z.ZodType<T, string> {
+/** A parser of a setting; `read` gives undefined for what it cannot mean. */
+export function parser<T>(
+  complaint: string,
+  read: (text: string) => T | undefined,
+): z.ZodType<T, string> {
   return z.string().transform((text, context) => {
     const value = read(text)
     if (value !== undefined) return value

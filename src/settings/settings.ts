@@ -7,7 +7,7 @@ import { SETTING_LIST, SETTINGS } from './table.ts'
 import type { Setting, SettingGroup, Settings } from './table.ts'
 
 /** What a command needs of the settings. `catalog` makes CATALOG_SQL required. */
-export type SettingNeed = Exclude<SettingGroup, 'sync'>
+export type SettingNeed = Exclude<SettingGroup, 'sync' | 'signals' | 'notify'>
 
 /** What `need: ['service']` promises beyond {@link Settings}; and one of `authToken`, `authTokenFile`. */
 export type ServiceSettings = Required<Pick<Settings, 'collabApiUrl' | 'apiKey'>>
@@ -19,7 +19,8 @@ export type Environment = Record<string, string | undefined>
  * Reads the settings from the environment and the file `.env`; the environment wins, and nothing is
  * written back to it. A setting that is empty counts as unset, as compose files pass it.
  * Settings of `service`, `database` and `queue` are looked at only where they are needed, so that a
- * command is not stopped by what it does not use; those of `sync` and `catalog` always.
+ * command is not stopped by what it does not use; those of `sync`, `catalog`, `signals`
+ * and `notify` always.
  * @param options.need what the command uses, as a literal: the type of the answer follows it
  * @param options.directory where `.env` is; the working directory when left out
  * @throws UsageError with one line for every fault: the setting, what is wrong with it, an example
@@ -48,7 +49,8 @@ export function readSettings<Need extends SettingNeed>(
     else faults.push(fault(setting, `${parsed.error.issues[0]?.message}${shown(setting, text)}`))
   }
   const settings = values as Settings & ServiceSettings
-  if (need.includes('service')) faults.push(...serviceFaults(settings, given))
+  if (need.includes('service'))
+    faults.push(...serviceFaults(settings, given), ...notifyFaults(settings))
   faults.push(...catalogFaults(given, need))
   if (faults.length > 0) throw new UsageError(faults.join('\n'))
   return settings
@@ -56,13 +58,15 @@ export function readSettings<Need extends SettingNeed>(
 
 /** Every secret in the settings, and the passwords in their addresses, as texts that must appear nowhere. */
 export function secretValues(settings: Settings): string[] {
-  return SETTING_LIST.flatMap(({ member, setting }) => {
+  const receivers = (settings.notifyUrls ?? []).map(({ url }) => url)
+  const others = SETTING_LIST.flatMap(({ member, setting }) => {
     const value = settings[member]
     if (!setting.secret || typeof value !== 'string') return []
     if (!setting.name.endsWith('_URL')) return [value]
     const { password } = new URL(value)
     return password === '' ? [] : [...new Set([password, decodeURIComponent(password)])]
   })
+  return [...others, ...receivers]
 }
 
 function readEnvFile(path: string): Environment {
@@ -84,7 +88,10 @@ function withoutEmpty(environment: Environment): Environment {
 }
 
 function isRead(setting: Setting, need: readonly SettingNeed[]): boolean {
-  return setting.group === 'sync' || setting.group === 'catalog' || need.includes(setting.group)
+  const { group } = setting
+  if (group === 'sync' || group === 'signals' || group === 'notify' || group === 'catalog')
+    return true
+  return need.includes(group)
 }
 
 function serviceFaults(settings: Partial<Settings>, given: Environment): string[] {
@@ -106,6 +113,27 @@ function serviceFaults(settings: Partial<Settings>, given: Environment): string[
   const names = [settings.apiKeyHeader, settings.authTokenHeader].map((name) => name?.toLowerCase())
   if (names[0] !== undefined && names[0] === names[1])
     faults.push(fault(authTokenHeader, `must be another header than that of ${apiKeyHeader.name}`))
+  return faults
+}
+
+/** Whoever works also tells, so these are looked at where the service is. */
+function notifyFaults({ notifyUrls = [], notifySecret, allowHttp }: Settings): string[] {
+  const faults: string[] = []
+  const isOpen = (url: string) => url.startsWith('http:') && !isThisMachine(new URL(url).hostname)
+  if (!allowHttp && notifyUrls.some(({ url }) => isOpen(url)))
+    faults.push(
+      fault(
+        SETTINGS.notifyUrls,
+        `must start with https:// beyond this machine (or set ${SETTINGS.allowHttp.name}=1)`,
+      ),
+    )
+  if (notifySecret === undefined && notifyUrls.some(({ shape }) => shape === 'json'))
+    faults.push(
+      fault(
+        SETTINGS.notifySecret,
+        `is not set, but ${SETTINGS.notifyUrls.name} has a receiver that is to check who sends`,
+      ),
+    )
   return faults
 }
 

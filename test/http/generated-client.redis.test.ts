@@ -100,7 +100,7 @@ describe.each(QUEUE_KINDS)('with the queue on %s', (queue) => {
       neverChecked: expect.any(Number),
       organizations: [true],
       schedules: ['0 2 * * *', '30 1 * * *', null],
-      faults: ['body scopes'],
+      faults: ['body scope.documentId'],
     })
     expect(seen.failed).toBeGreaterThan(0)
     expect(seen.rejected).toBeGreaterThan(0)

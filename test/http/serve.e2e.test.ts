@@ -36,7 +36,7 @@ describe('collab-sync serve', () => {
   test('serves until SIGTERM, lets go of who follows a run, and ends with 0', async () => {
     const { running, url } = await start(settings)
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
-    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200)
     expect((await fetch(`${url}/`)).status).toBe(401)
     for (const path of [
       '/',
@@ -60,7 +60,7 @@ describe('collab-sync serve', () => {
     const { code, stdout, stderr } = await running.ended
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).not.toContain(TOKEN)
-    expect(stderr).not.toMatch(/"level":"(warn|error)"/)
+    expect(stderr).not.toMatch(/"level":"error"/)
     await expect(fetch(`${url}/healthz`)).rejects.toThrow()
   })
 

@@ -46,6 +46,10 @@ describe('what is read', () => {
       allowHttp: false,
       home: '.collab-sync/',
       queuePrefix: 'bull',
+      httpHost: '127.0.0.1',
+      httpPort: 8080,
+      metricsHost: '127.0.0.1',
+      otelServiceName: 'collab-sync',
       cron: '0 2 * * *',
       timeZone: 'UTC',
       operations: ['users', 'comments'],
@@ -59,6 +63,8 @@ describe('what is read', () => {
       catalogPrune: false,
       privacyEmail: 'keep',
       privacyRaw: 'keep',
+      freshnessPromiseMs: 93_600_000,
+      nightlyLateAfterMs: 1_800_000,
       logLevel: 'info',
     })
   })
@@ -71,7 +77,7 @@ describe('what is read', () => {
     const examples = SETTING_LIST.filter(({ member }) => member !== 'authTokenFile').map(
       ({ setting }) => [setting.name, setting.example],
     )
-    const settings = read(Object.fromEntries(examples))
+    const settings = read(Object.fromEntries(examples), ['service', 'database', 'queue', 'http'])
     for (const { member } of SETTING_LIST)
       if (member !== 'authTokenFile') expect(settings).toHaveProperty(member)
   })
@@ -160,13 +166,24 @@ describe('what is refused', () => {
       'COLLAB_API_URL',
       ['api.example.com', 'ftp://h', 'https://u:p@h', 'https://h?x=1', 'https://h#f'],
     ],
+    ['HTTP_HOST', ['127.0.0.1:8080', 'http://h', '1.2.3', 'a b', '-x']],
+    ['HTTP_PORT', ['-1', '65536', 'http']],
+    ['METRICS_PORT', ['-1', '65536', 'metrics']],
+    ['METRICS_HOST', ['0.0.0.0:9464']],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', ['127.0.0.1:4318', 'grpc://h:4317']],
+    ['HTTP_TOKEN', ['fifteen-letters', 'sixteen letters here', 'sechzehn-zeichen-\u00fc']],
     ['DATABASE_URL', ['db.example.com', 'mysql://h/d', 'postgres://u:100%@h/d', 'host=x dbname=y']],
     ['REDIS_URL', ['127.0.0.1:6379', 'http://h']],
     ['QUEUE_DATABASE_URL', ['redis://h']],
     ['QUEUE_PREFIX', ['my queue']],
   ])('%s refuses what it cannot mean', (name, texts) => {
     for (const text of texts) {
-      const faults = faultsOf({ ...SERVICE, [name]: text })
+      const faults = faultsOf({ ...SERVICE, [name]: text }, [
+        'service',
+        'database',
+        'queue',
+        'http',
+      ])
       expect(faults, text).toHaveLength(1)
       expect(faults[0]).toMatch(new RegExp(`^${name} must .*\\. Example: ${name}=.`))
     }

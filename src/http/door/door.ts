@@ -5,8 +5,8 @@ import { FailedTries } from './failed-tries.ts'
 import { hostFault, mayChange, originFault, saysWhereFrom } from './origins.ts'
 import { sessionCookieOf } from './session-cookie.ts'
 import { openSessions } from './sessions.ts'
-import type { Sessions } from './sessions.ts'
 import { tryToken } from './try-token.ts'
+import type { Lock } from './try-token.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,13 +25,6 @@ export interface Door {
    *   many wrong ones
    */
   check(request: FastifyRequest): Promise<void>
-}
-
-/** What a token opens. */
-export interface Lock {
-  readonly isToken: (given: string) => boolean
-  readonly sessions: Sessions
-  readonly failedTries: FailedTries
 }
 
 /**

@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ProblemError } from '../problem.ts'
-import type { Lock } from './door.ts'
+import type { FailedTries } from './failed-tries.ts'
+import type { Sessions } from './sessions.ts'
+
+/** What a token opens. */
+export interface Lock {
+  readonly isToken: (given: string) => boolean
+  readonly sessions: Sessions
+  readonly failedTries: FailedTries
+}
 
 /**
  * Compares what somebody shows with the token; a wrong one is answered late.

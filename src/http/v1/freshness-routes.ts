@@ -5,7 +5,7 @@ import { answers, operation, pageSchema } from './operation.ts'
 import { pageOf, text } from './request-schemas.ts'
 import { present } from './run-routes.ts'
 import { FreshnessSchema, OrganizationSchema } from './schemas.ts'
-import type { V1Options } from './v1.ts'
+import type { V1Options } from './options.ts'
 
 /** How old what is stored may be; a Fastify plugin. */
 export async function freshnessRoutes(

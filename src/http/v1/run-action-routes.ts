@@ -6,7 +6,7 @@ import { answers, operation } from './operation.ts'
 import { IdempotencySchema, RunIdSchema } from './request-schemas.ts'
 import { RUNS_A_SECOND, keyOf, noSuchRun } from './run-routes.ts'
 import { AcceptedRunSchema, RunDetailsSchema } from './schemas.ts'
-import type { V1Options } from './v1.ts'
+import type { V1Options } from './options.ts'
 
 /** What can be done about a run; a Fastify plugin. */
 export async function runActionRoutes(

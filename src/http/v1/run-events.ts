@@ -10,7 +10,7 @@ import { answers, operation } from './operation.ts'
 import { RunIdSchema } from './request-schemas.ts'
 import { noSuchRun } from './run-routes.ts'
 import { RunSchema } from './schemas.ts'
-import type { V1Options } from './v1.ts'
+import type { V1Options } from './options.ts'
 
 /** Each asks PostgreSQL twice a second. */
 const STREAMS_MAX = 200

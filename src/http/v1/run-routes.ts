@@ -5,18 +5,22 @@ import { UsageError } from '../../errors.ts'
 import { parseScope } from '../../scope.ts'
 import type { Scope } from '../../scope.ts'
 import { ProblemError } from '../problem.ts'
+import { atMost } from './at-most.ts'
 import { sendPage } from './listing.ts'
 import { answers, operation, pageSchema } from './operation.ts'
 import { IdempotencySchema, NewRunSchema, RunIdSchema, pageOf } from './request-schemas.ts'
 import { AcceptedRunSchema, RUN_STATUSES, RunDetailsSchema, RunSchema } from './schemas.ts'
-import type { V1Options } from './v1.ts'
+import type { V1Options } from './options.ts'
 
 /** Runs asked for in a second, all callers together; each is a transaction and some jobs. */
 export const RUNS_A_SECOND = { max: 50, timeWindow: 1000 } as const
+/** Of which so many at a time: a few for each connection to PostgreSQL. */
+const RUNS_IN_HAND = 50
 
 /** Asking for runs and reading them; a Fastify plugin. */
 export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Options): Promise<void> {
   const app = plain.withTypeProvider<ZodTypeProvider>()
+  const inTurn = atMost(RUNS_IN_HAND)
   app.post(
     '/runs',
     {
@@ -38,11 +42,12 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
     },
     async (request, reply) => {
       const scope = checkedScope(request.body.scope)
-      const started = await collabSync
-        .startRun({ scope, ...keyOf(request.headers['idempotency-key']) })
-        .catch((error: unknown) => {
+      const key = keyOf(request.headers['idempotency-key'])
+      const started = await inTurn(() => collabSync.startRun({ scope, ...key })).catch(
+        (error: unknown) => {
           throw error instanceof UsageError ? new ProblemError(422, error.message) : error
-        })
+        },
+      )
       return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
     },
   )

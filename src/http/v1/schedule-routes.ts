@@ -4,7 +4,7 @@ import { answers, operation } from './operation.ts'
 import { NewScheduleSchema } from './request-schemas.ts'
 import { present } from './run-routes.ts'
 import { ScheduleSchema } from './schemas.ts'
-import type { V1Options } from './v1.ts'
+import type { V1Options } from './options.ts'
 
 /** The nightly schedule; a Fastify plugin. */
 export async function scheduleRoutes(

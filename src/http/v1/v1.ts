@@ -1,17 +1,14 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
-import type { CollabSync } from '../../collab-sync/collab-sync.ts'
 import { ProblemError } from '../problem.ts'
 import { freshnessRoutes } from './freshness-routes.ts'
 import { needRoutes } from './need-routes.ts'
+import type { V1Options } from './options.ts'
 import { runActionRoutes } from './run-action-routes.ts'
 import { runEventsRoute } from './run-events.ts'
 import { runRoutes } from './run-routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
-
-export interface V1Options {
-  readonly collabSync: CollabSync
-}
+import { settleRoutes } from './settle-routes.ts'
 
 /** An answer takes milliseconds; one that takes this long waits for something that is away. */
 const HANDLER_MS = 20_000
@@ -42,6 +39,7 @@ export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promi
     runActionRoutes,
     runEventsRoute,
     needRoutes,
+    settleRoutes,
     freshnessRoutes,
     scheduleRoutes,
   ]) {

@@ -114,9 +114,8 @@ async function schedules() {
 }
 
 async function faultsOfWrongScope() {
-  const scope = { documentId: 'plan' }
-  // @ts-expect-error -- the types know every member, and that this is none
-  const { error } = await client.POST('/v1/runs', { body: { scope, scopes: {} } })
+  // @ts-expect-error -- the types know what each member is
+  const { error } = await client.POST('/v1/runs', { body: { scope: { documentId: 5 } } })
   return error?.errors?.map((fault) => `${fault.in} ${fault.member}`)
 }
 

@@ -1,0 +1,114 @@
+import type { OpenAPIV3_1 } from 'openapi-types'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { HttpServer } from '../../src/http/server.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { BEARER, unlistened } from './served.ts'
+
+let live: Live
+let server: HttpServer
+let document: OpenAPIV3_1.Document
+
+beforeAll(async () => {
+  live = await openLive('postgres')
+  server = await unlistened(await live.openApp())
+  document = (await server.app.inject({ url: '/openapi.json', headers: BEARER })).json()
+})
+afterAll(async () => {
+  await server?.app.close()
+  await live?.close()
+})
+
+function operations(): [string, OpenAPIV3_1.OperationObject][] {
+  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods ?? {}).map(
+      ([method, operation]): [string, OpenAPIV3_1.OperationObject] => [
+        `${method.toUpperCase()} ${path}`,
+        operation as OpenAPIV3_1.OperationObject,
+      ],
+    ),
+  )
+}
+
+describe('/openapi.json', () => {
+  test('describes every route under /v1, and nothing else', () => {
+    const routes = server.routes
+      .filter(({ method, url }) => url.startsWith('/v1/') && method !== 'HEAD')
+      .map(({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
+    expect(
+      operations()
+        .map(([name]) => name)
+        .toSorted(),
+    ).toEqual(routes.toSorted())
+  })
+
+  test('gives every operation an id of its own, a summary, a tag, and a schema for each answer', () => {
+    expect(document.openapi).toBe('3.1.0')
+    const ids = operations().map(([, { operationId }]) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const [name, { operationId, summary, tags, responses }] of operations()) {
+      expect([operationId, summary, tags?.[0]], name).not.toContain(undefined)
+      const answers = responses as Record<string, OpenAPIV3_1.ResponseObject>
+      for (const status of ['400', '401', '403', '429', '500', '503'])
+        expect(Object.keys(answers[status]?.content ?? {}), name).toEqual([
+          'application/problem+json',
+        ])
+      for (const [status, { description, content }] of Object.entries(answers)) {
+        expect(description, `${name} ${status}`).toMatch(/\S/)
+        if (status !== '204')
+          expect(Object.values(content ?? {})[0]?.schema, `${name} ${status}`).toBeDefined()
+      }
+    }
+  })
+
+  test('refers only to schemas that it holds, and holds none in vain', () => {
+    const text = JSON.stringify(document)
+    const used = [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name)
+    expect([...new Set(used)].toSorted()).toEqual(
+      Object.keys(document.components?.schemas ?? {}).toSorted(),
+    )
+  })
+
+  test('asks for the token, as a bearer or as a session', () => {
+    expect(document.security).toEqual([{ token: [] }, { session: [] }])
+    expect(Object.keys(document.components?.securitySchemes ?? {})).toEqual(['token', 'session'])
+  })
+})
+
+describe('/api', () => {
+  test('shows every operation and schema on one page, headings in order, tables with heads', async () => {
+    const answer = await server.app.inject({ url: '/api', headers: BEARER })
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
+    const page = answer.body
+    for (const [, { operationId }] of operations())
+      expect(page).toContain(`<h3 id="${operationId}">`)
+    for (const name of Object.keys(document.components?.schemas ?? {}))
+      expect(page).toContain(`<h3 id="${name}">`)
+    const levels = [...page.matchAll(/<h([1-6])/g)].map(([, level]) => Number(level))
+    expect(levels.filter((level) => level === 1)).toHaveLength(1)
+    for (const [place, level] of levels.entries())
+      expect(level - (levels[place - 1] ?? 0)).toBeLessThanOrEqual(1)
+    expect(page.match(/<table/g)?.length).toBe(page.match(/<thead/g)?.length)
+    expect(page).not.toMatch(/ style="|<script(?! src="\/)|https?:\/\/(?!127\.0\.0\.1)/)
+  })
+})
+
+describe('a path', () => {
+  test.each([
+    ['PATCH', '/v1/runs', 405, 'GET, HEAD, POST'],
+    ['DELETE', '/v1/runs/00000000-0000-4000-8000-000000000000', 405, 'GET, HEAD'],
+    ['GET', '/v1/nothing', 404, undefined],
+    ['GET', '/v1', 404, undefined],
+  ])('%s %s answers %i', async (method, url, status, allow) => {
+    const answer = await server.app.inject({ method: method as 'GET', url, headers: BEARER })
+    expect([answer.statusCode, answer.headers.allow]).toEqual([status, allow])
+    expect(answer.json()).toMatchObject({ type: 'about:blank', status, instance: url })
+  })
+
+  test('that leads nowhere is a page for a browser', async () => {
+    const headers = { ...BEARER, accept: 'text/html' }
+    const answer = await server.app.inject({ url: '/nothing', headers })
+    expect(answer.statusCode).toBe(404)
+    expect(answer.body).toMatch(/^<!doctype html>.*<h1>Not found<\/h1>/s)
+  })
+})

@@ -1,0 +1,60 @@
+import type { InjectOptions } from 'fastify'
+import type { App } from '../../src/app.ts'
+import { BEARER, unlistened } from '../http/served.ts'
+
+/** The pages on a server that listens nowhere, asked as a browser asks. */
+export interface PagesAsked {
+  get(path: string, headers?: Record<string, string>): Promise<Answer>
+  post(path: string, fields: Record<string, string>): Promise<Answer>
+  close(): Promise<void>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+export async function askPages(app: App): Promise<PagesAsked> {
+  const server = await unlistened(app)
+  const ask = async (request: InjectOptions): Promise<Answer> => {
+    const { statusCode, body, headers } = await server.app.inject(request)
+    return { status: statusCode, text: body, headers }
+  }
+  const person = { ...BEARER, accept: 'text/html' }
+  return {
+    get: (path, headers = {}) =>
+      ask({ method: 'GET', url: path, headers: { ...person, ...headers } }),
+    post: (path, fields) =>
+      ask({
+        method: 'POST',
+        url: path,
+        headers: { ...person, 'content-type': 'application/x-www-form-urlencoded' },
+        payload: new URLSearchParams(fields).toString(),
+      }),
+    close: () => server.app.close(),
+  }
+}
+
+/** The key that a question's form carries, and its other hidden fields. */
+export function hiddenFields(page: Answer): Record<string, string> {
+  const inputs = page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)
+  return Object.fromEntries(
+    [...inputs].map(([, name, value]) => [unescaped(name ?? ''), unescaped(value ?? '')]),
+  )
+}
+
+/** The words of a page as a person reads them, all on one line. */
+export function wordsOf(page: Answer): string {
+  const main = page.text.slice(page.text.indexOf('<main'))
+  return unescaped(main.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ')
+}
+
+function unescaped(html: string): string {
+  return html
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+}

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readActivityDays, readCheckAges, readRunDays } from '../../src/database/daily-activity.ts'
+import {
+  findNewestNightly,
+  readCallsOverTime,
+  readSlowestOrganizations,
+} from '../../src/database/run-course.ts'
+import { countWaiting, readHeldSummary, readHeldUsers } from '../../src/database/waiting.ts'
+import { randomChanges } from '../../src/demo/random-changes.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live, RunRow } from '../helpers/live.ts'
+
+let live: Live
+let organizationId: string
+let second: RunRow
+
+beforeAll(async () => {
+  live = await openLive('postgres')
+  ;[organizationId] = [...live.world.organizationIds()] as [string]
+  await live.importCatalog()
+  await live.run({ trigger: 'schedule' })
+  randomChanges(live.world, { count: 30, seed: 5, kinds: ['edit', 'deleteComment'] })
+  live.standIn.setFaults([
+    { kind: 'unavailable', rate: 0.2, mostInARow: 2 },
+    { kind: 'empty-list', match: { operation: 'users', organizationId } },
+  ])
+  second = await live.run({ trigger: 'schedule' })
+})
+afterAll(() => live.close())
+
+test('the calls over the time of a run add up to those of the run', async () => {
+  const parts = await readCallsOverTime(live.database.pool, second.run_id, 24)
+  expect(parts).toHaveLength(24)
+  expect(sum(parts.map(({ calls }) => calls))).toBe(second['calls'])
+  expect(sum(parts.map(({ retries }) => retries))).toBe(second['retries'])
+  expect(parts.every(({ calls, meanMs }) => calls > 0 === (meanMs !== null))).toBe(true)
+  expect(parts[0]?.fromMs).toBe(0)
+})
+
+test('the slowest organizations come with all that the run did there', async () => {
+  const slowest = await readSlowestOrganizations(live.database.pool, second.run_id, 10)
+  expect(slowest.map((one) => one.organizationId).toSorted()).toEqual(
+    [...live.world.organizationIds()].toSorted(),
+  )
+  expect(sum(slowest.map(({ calls }) => calls))).toBe(second['calls'])
+  const waits = slowest.map((one) => one.serviceMs + one.waitedMs + one.databaseMs)
+  expect(waits).toEqual(waits.toSorted((a, b) => b - a))
+  expect(await readSlowestOrganizations(live.database.pool, second.run_id, 1)).toEqual([slowest[0]])
+})
+
+test('days lead to the run that needs a look, and tell what the checks noticed', async () => {
+  const { pool } = live.database
+  expect(await findNewestNightly(pool)).toBe(second.run_id)
+  const days = await readRunDays(pool)
+  expect(days.at(-1)?.worstRunId).toBe(second.run_id)
+  expect(sum(days.map(({ runs }) => runs))).toBe(2)
+  expect(sum(days.map(({ partial }) => partial))).toBe(1)
+  const { rows } = await pool.query(
+    `select count(*) filter (where change = 'edited')::int as edits,
+      count(*) filter (where change = 'deleted')::int as deletions from reporting.edits_and_deletions`,
+  )
+  const activity = await readActivityDays(pool)
+  expect({
+    edits: sum(activity.map((day) => day.edits)),
+    deletions: sum(activity.map((day) => day.deletions)),
+  }).toEqual(rows[0])
+})
+
+test('ages of checks put every scope into one group', async () => {
+  const { pool } = live.database
+  const { rows } = await pool.query(
+    'select sum(scopes)::int as scopes from collab_store.batches where scopes > 0',
+  )
+  expect(await readCheckAges(pool, [3600, 7200])).toEqual([rows[0].scopes, 0, 0, 0])
+  await pool.query(`update collab_store.batches set checked_at = now() - interval '90 minutes'`)
+  expect(await readCheckAges(pool, [3600, 7200])).toEqual([0, rows[0].scopes, 0, 0])
+  await pool.query(`update collab_store.batches set checked_at = now() - interval '3 hours'`)
+  expect(await readCheckAges(pool, [3600, 7200])).toEqual([0, 0, rows[0].scopes, 0])
+  await pool.query('update collab_store.batches set checked_at = null')
+  expect(await readCheckAges(pool, [3600, 7200])).toEqual([0, 0, 0, rows[0].scopes])
+})
+
+test('held listings come with who would leave and who stays', async () => {
+  const { pool } = live.database
+  const { rows } = await pool.query(
+    `select held_id, run_id, users_before from sync.held where kind = 'organization'`,
+  )
+  const { held_id: heldId, run_id: runId, users_before: usersBefore } = rows[0]
+  expect(await readHeldSummary(pool, heldId)).toMatchObject({
+    heldId,
+    runId,
+    kind: 'organization',
+    organizationId,
+    usersBefore,
+    usersMissing: usersBefore,
+  })
+  const users = (await readHeldUsers(pool, [heldId], 2)).get(heldId)
+  expect(users?.missing.inAll).toBe(usersBefore)
+  expect(users?.missing.first).toHaveLength(2)
+  expect(users?.staying).toEqual({ inAll: 0, first: [] })
+  expect(await readHeldSummary(pool, 0)).toBeNull()
+})
+
+test('what waits is counted, and no further than it is told', async () => {
+  const { pool } = live.database
+  const { rows } = await pool.query('select count(*)::int as held from sync.held')
+  expect(rows[0].held).toBeGreaterThan(2)
+  expect(await countWaiting(pool, 1000)).toEqual({ held: rows[0].held, rejected: 0 })
+  expect(await countWaiting(pool, 2)).toEqual({ held: 2, rejected: 0 })
+})
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0)
+}

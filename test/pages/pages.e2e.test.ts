@@ -1,0 +1,311 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
+import type { RunningHttp } from '../../src/http/start-http.ts'
+import { startWorker } from '../../src/worker.ts'
+import type { RunningWorker } from '../../src/worker.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live, RunRow } from '../helpers/live.ts'
+import { serveApp, TOKEN } from '../http/served.ts'
+import { isBrowserMissing, openBrowser } from './browser.ts'
+import { HOSTILE, hostileComments, importHostilePlace, putHostileUser } from './hostile.ts'
+
+const WAIT_MS = 120_000
+
+/** How people look at a page; what they see is kept in a directory that the test names. */
+const SIGHTS = [
+  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'light', width: 390 },
+  { colorScheme: 'dark', width: 1280 },
+  { colorScheme: 'dark', width: 390 },
+] as const
+
+describe.skipIf(isBrowserMissing())('the pages in a browser', () => {
+  let live: Live
+  let http: RunningHttp
+  let worker: RunningWorker
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let nightly: RunRow
+  let first: string
+  let failing: string
+  let held: string
+  const complaints: string[] = []
+  const shots = mkdtempSync(join(tmpdir(), 'collab-sync-pages-'))
+
+  beforeAll(async () => {
+    // Two calls at a time, so that a run takes long enough to be watched.
+    live = await openLive('postgres', { settings: { SYNC_CONCURRENCY: '2' } })
+    ;[first, failing, held] = [...live.world.organizationIds()] as [string, string, string]
+    putHostileUser(live, held)
+    await live.importCatalog()
+    await live.run()
+    await importHostilePlace(live)
+    live.standIn.setFaults([
+      hostileComments(first),
+      { kind: 'empty-list', match: { organizationId: held, operation: 'users' } },
+    ])
+    nightly = await live.run({ trigger: 'schedule' })
+    live.standIn.setFaults([])
+    worker = await startWorker(await live.openApp(), jobs, { keepsSchedule: true })
+    http = await serveApp(await live.openApp())
+    browser = await openBrowser()
+    context = await open({ width: 1280, colorScheme: 'light' })
+    page = await context.newPage()
+    listen(page)
+    console.info(`Screenshots are kept in ${shots}.`)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await http?.stop()
+    await worker?.stop()
+    await live?.close()
+  })
+
+  test('a person signs in, and a wrong token is refused in a sentence', async () => {
+    const visitor = await (await open({ width: 1280, colorScheme: 'light' })).newPage()
+    expect((await visitor.goto(`${http.url}/runs`))?.status()).toBe(401)
+    await visitor.getByLabel('Token').fill('not the token')
+    await visitor.getByRole('button', { name: 'Sign in' }).click()
+    await visitor.getByText('That is not the token.').waitFor()
+    expect(await faultsOf(visitor)).toEqual([])
+    await visitor.context().close()
+
+    await signIn(page, '/runs')
+    expect(new URL(page.url()).pathname).toBe('/runs')
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+  })
+
+  test.each(SIGHTS)(
+    'no page harms anybody, breaks its policy, scrolls sideways or has what axe finds wrong: $colorScheme, $width px',
+    async (sight) => {
+      const looked = await open(sight)
+      const looking = await looked.newPage()
+      listen(looking)
+      await looking.goto(http.url)
+      expect(await faultsOf(looking)).toEqual([])
+      await signIn(looking, '/')
+      for (const [name, path] of Object.entries(await pathsOf())) {
+        await looking.goto(http.url + path)
+        const file = `${name}-${sight.colorScheme}-${sight.width}.png`
+        await looking.screenshot({ path: join(shots, file), fullPage: true })
+        await openDetails(looking)
+        expect(await sidewaysPx(looking), name).toBe(0)
+        expect(await looking.evaluate(() => 'harmed' in window), name).toBe(false)
+        expect(await looking.locator('img').count(), name).toBe(0)
+        expect(await faultsOf(looking), name).toEqual([])
+      }
+      await looked.close()
+      expect(complaints).toEqual([])
+    },
+  )
+
+  test('no page scrolls sideways on the narrowest phone', async () => {
+    const narrow = await open({ width: 360, colorScheme: 'light' })
+    const looking = await narrow.newPage()
+    await signIn(looking, '/')
+    for (const [name, path] of Object.entries(await pathsOf())) {
+      await looking.goto(http.url + path)
+      await openDetails(looking)
+      expect(await sidewaysPx(looking), name).toBe(0)
+    }
+    await narrow.close()
+  })
+
+  test('a sync of one organization is followed to its end without reloading', async () => {
+    live.standIn.latencyMs = 150
+    await page.goto(`${http.url}/organizations`)
+    await page.getByRole('row', { name: first }).getByRole('button', { name: 'Sync now' }).click()
+    await page.getByRole('button', { name: 'Sync it now' }).click()
+    await page.getByText('The run is asked for.').waitFor()
+    await page.evaluate(() => {
+      const seen: number[] = []
+      Object.assign(window, { seen })
+      new MutationObserver(() => {
+        const bar = document.querySelector('progress')
+        if (bar !== null) seen.push(bar.value)
+      }).observe(document.body, { attributes: true, childList: true, subtree: true })
+    })
+    expect(await faultsOf(page)).toEqual([])
+    await statusIs('succeeded')
+    live.standIn.latencyMs = 0
+    const seen = await page.evaluate(() => (window as unknown as { seen: number[] }).seen)
+    expect(new Set(seen).size).toBeGreaterThan(2)
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b))
+    expect(await page.locator('progress').count()).toBe(0)
+    expect(await page.locator('[data-announce]').textContent()).toContain('The run is over')
+    expect(await page.locator('[data-lost]').isHidden()).toBe(true)
+  })
+
+  test('a scope that fails is seen with its cause, and retried by itself', async () => {
+    live.standIn.setFaults([
+      { kind: 'forbidden', match: { organizationId: failing, operation: 'comments' } },
+    ])
+    await page.goto(`${http.url}/organizations`)
+    await page.getByRole('row', { name: failing }).getByRole('button', { name: 'Sync now' }).click()
+    await page.getByRole('button', { name: 'Sync it now' }).click()
+    await statusIs('partial')
+    await page.getByRole('row', { name: '403 PERMISSION_DENIED' }).waitFor()
+    live.standIn.setFaults([])
+    await page.getByRole('button', { name: /^Retry just/ }).click()
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await statusIs('succeeded')
+    expect(await page.getByRole('heading', { name: 'Failures by cause' }).count()).toBe(0)
+  })
+
+  test('a held removal is looked at and accepted', async () => {
+    await page.goto(`${http.url}/held`)
+    await page.getByText('After: 0 users, as the service answered').first().waitFor()
+    await page
+      .getByRole('button', { name: `Accept the removal in organization ${held}`, exact: true })
+      .click()
+    await page.getByRole('button', { name: /^Remove \d+ users?$/ }).click()
+    await page.getByText(/^The removal is accepted: \d+ users left the listing\.$/).waitFor()
+    const { rows } = await live.database.pool.query(
+      'select count(*)::int as listed from collab.users where organization_id = $1 and listed',
+      [held],
+    )
+    expect(rows).toEqual([{ listed: 0 }])
+  })
+
+  test('the keyboard alone sets the schedule', async () => {
+    await page.goto(`${http.url}/schedule`)
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    await tabTo('Cron expression')
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('15 3 * * *')
+    await tabTo('Set the schedule')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Set the nightly schedule?' }).waitFor()
+    await tabTo('Set the schedule')
+    await page.keyboard.press('Enter')
+    await page.getByText('The nightly schedule is set, for all workers.').waitFor()
+    expect(await page.locator('dl code').textContent()).toBe('15 3 * * *')
+  })
+
+  test('a run can be followed without a script', async () => {
+    const plain = await open({ width: 390, colorScheme: 'light', javaScriptEnabled: false })
+    const still = await plain.newPage()
+    await signIn(still, '/')
+    live.standIn.latencyMs = 150
+    await still.getByRole('button', { name: 'Sync everything now' }).click()
+    await still.getByRole('button', { name: 'Sync everything now' }).click()
+    await still.getByRole('link', { name: 'Refresh' }).click()
+    await still.getByRole('button', { name: 'Cancel the run' }).click()
+    await still.getByRole('button', { name: 'Cancel the run' }).click()
+    await still.getByText('The run ends: nothing further is asked for').waitFor()
+    live.standIn.latencyMs = 0
+    await plain.close()
+  })
+
+  test('pages that say what cannot be done are as good as the others', async () => {
+    for (const path of ['/actions/set-schedule?cron=x&timeZone=UTC', '/runs/none', '/none']) {
+      await page.goto(http.url + path)
+      expect(await faultsOf(page), path).toEqual([])
+    }
+    expect(complaints).toEqual([])
+  })
+
+  async function open(options: {
+    width: number
+    colorScheme: 'light' | 'dark'
+    javaScriptEnabled?: boolean
+  }): Promise<BrowserContext> {
+    const { width, ...others } = options
+    const opened = await browser.newContext({ viewport: { width, height: 900 }, ...others })
+    opened.setDefaultTimeout(WAIT_MS)
+    return opened
+  }
+
+  function listen(to: Page): void {
+    to.on('console', (message) => {
+      // A page that says what cannot be done has a status of its own, which Chromium notes.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        complaints.push(message.text())
+    })
+    to.on('pageerror', (error) => complaints.push(String(error)))
+    to.on('requestfailed', (request) => {
+      if (request.resourceType() !== 'eventsource') complaints.push(request.url())
+    })
+  }
+
+  async function signIn(visitor: Page, path: string): Promise<void> {
+    await visitor.goto(http.url + path)
+    await visitor.getByLabel('Token').fill(TOKEN)
+    await visitor.getByRole('button', { name: 'Sign in' }).click()
+    await visitor.getByRole('navigation', { name: 'Pages', exact: true }).waitFor()
+  }
+
+  function statusIs(status: string): Promise<void> {
+    return page.locator('.title .badge', { hasText: status }).waitFor()
+  }
+
+  /** What the keyboard would act on now, by its label or words. */
+  function focused(): Promise<string> {
+    return page.evaluate(() => {
+      const element = document.activeElement as HTMLInputElement | null
+      return (element?.labels?.[0]?.textContent ?? element?.textContent ?? '').trim()
+    })
+  }
+
+  async function tabTo(words: string): Promise<void> {
+    for (let presses = 0; presses < 40; presses += 1) {
+      await page.keyboard.press('Tab')
+      if ((await focused()) === words) return
+    }
+    throw new Error(`The keyboard does not reach ${words}.`)
+  }
+
+  /** Every page, with the questions before actions. */
+  async function pathsOf(): Promise<Record<string, string>> {
+    const waiting = await live.database.pool.query(
+      'select held_id, run_id from sync.held where resolved_at is null limit 1',
+    )
+    const { held_id: heldId, run_id: runId } = waiting.rows[0]
+    const organization = encodeURIComponent(HOSTILE.organizationId)
+    return {
+      overview: '/?done=schedule-set',
+      runs: '/runs',
+      run: `/runs/${nightly.run_id}`,
+      organizations: '/organizations',
+      search: `/organizations?search=${organization}`,
+      held: '/held',
+      schedule: '/schedule',
+      sync: `/actions/sync?organization=${organization}`,
+      retry: `/actions/retry?run=${nightly.run_id}`,
+      accept: `/actions/accept?held=${heldId}&run=${runId}`,
+      replay: '/actions/replay',
+      remove: '/actions/remove-schedule',
+    }
+  }
+})
+
+/** Shows the tables beneath the charts. */
+async function openDetails(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll('details')) details.open = true
+  })
+}
+
+/** What axe-core finds against WCAG and best practice, as rule and place. */
+async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(() =>
+    (window as unknown as { axe: typeof axe }).axe.run(document),
+  )
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+}
+
+function sidewaysPx(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return scrollWidth - clientWidth
+  })
+}

@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDatabase } from '../../src/database/pool.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live, RunRow } from '../helpers/live.ts'
+import { askPages, hiddenFields, wordsOf } from './ask-pages.ts'
+import type { PagesAsked } from './ask-pages.ts'
+import { HOSTILE, hostileComments, importHostilePlace, putHostileUser } from './hostile.ts'
+
+const PAGES = ['/', '/runs', '/organizations', '/held', '/schedule']
+
+let live: Live
+let pages: PagesAsked
+let whole: string
+let failing: string
+let held: string
+let nightly: RunRow
+
+// One nightly run with all that may go wrong: a scope that fails, a listing that is held, a record that is rejected.
+beforeAll(async () => {
+  live = await openLive('postgres')
+  ;[whole, failing, held] = [...live.world.organizationIds()] as [string, string, string]
+  putHostileUser(live, held)
+  await live.importCatalog()
+  pages = await askPages(await live.openApp())
+  for (const path of PAGES) await expectPage(path)
+  await live.run()
+  await importHostilePlace(live)
+  live.standIn.setFaults([
+    hostileComments(whole),
+    { kind: 'forbidden', match: { organizationId: failing, operation: 'comments' } },
+    { kind: 'empty-list', match: { organizationId: held, operation: 'users' } },
+  ])
+  nightly = await live.run({ trigger: 'schedule' })
+})
+afterAll(async () => {
+  await pages.close()
+  await live.close()
+})
+
+test('the overview says whether last night succeeded, when the next run is due, and what needs a person', async () => {
+  const words = wordsOf(await expectPage('/'))
+  expect(words).toContain('Last night succeeded in part')
+  expect(words).toContain('The next nightly run is due in')
+  expect(words).toContain(`${nightly['scopes_failed']} scopes of the last nightly run failed.`)
+  expect(words).toContain('lacked so many users that nobody was removed.')
+  expect(words).toContain('1 record could not be stored.')
+  expect(words).toContain('No worker is alive')
+  expect(words).toMatch(/In 30 days [\d,]+ comments were written or last updated/)
+  expect(words).toMatch(/[\d,]+ of [\d,]+ scopes were checked within the last 26 hours/)
+})
+
+test('a page of a run groups its failures by cause and tells what was slow', async () => {
+  const page = await expectPage(`/runs/${nightly.run_id}`)
+  const words = wordsOf(page)
+  expect(words).toContain('403 PERMISSION_DENIED')
+  expect(words).toContain(`Retry just those ${nightly['scopes_failed']} scopes`)
+  expect(words).toContain('The organizations that the run waited longest for')
+  expect(page.text).toContain(`<form method="get" action="/actions/retry">`)
+  expect(page.text).not.toContain('data-follow')
+})
+
+test('what the service sent is text on every page', async () => {
+  const shown = [
+    ['/organizations', HOSTILE.organizationId],
+    [`/runs/${nightly.run_id}`, `${HOSTILE.organizationId} / ${HOSTILE.documentId}`],
+    ['/held', HOSTILE.userName],
+    ['/held', HOSTILE.commentText],
+    [
+      `/actions/sync?${new URLSearchParams({ organization: HOSTILE.organizationId })}`,
+      HOSTILE.organizationId,
+    ],
+    [
+      `/organizations?${new URLSearchParams({ search: HOSTILE.organizationId })}`,
+      HOSTILE.organizationId,
+    ],
+  ] as const
+  for (const [path, text] of shown) {
+    const page = await expectPage(path)
+    expect(page.text, path).not.toMatch(/<img|<script>/)
+    expect(decoded(page.text), path).toContain(text)
+  }
+})
+
+test('organizations are searched by a part of their id, and one of them is synced', async () => {
+  const words = wordsOf(await expectPage(`/organizations?search=${encodeURIComponent(whole)}`))
+  expect(words).toContain(whole)
+  expect(words).not.toContain(failing)
+  const question = await expectPage(`/actions/sync?organization=${encodeURIComponent(whole)}`)
+  expect(wordsOf(question)).toContain('Sync one organization now?')
+  const before = await countRuns()
+  const done = await pages.post('/actions/sync', hiddenFields(question))
+  expect(done.status).toBe(303)
+  expect(done.headers['location']).toMatch(/^\/runs\/[0-9a-f-]{36}\?done=run-started$/)
+  expect(await countRuns()).toBe(before + 1)
+  const page = await expectPage(String(done.headers['location']))
+  expect(wordsOf(page)).toContain('The run is asked for.')
+  expect(page.text).toMatch(/data-follow="\/v1\/runs\/[0-9a-f-]{36}\/events"/)
+})
+
+test('a form that is sent twice does it once', async () => {
+  const fields = hiddenFields(await expectPage('/actions/sync'))
+  const first = await pages.post('/actions/sync', fields)
+  const again = await pages.post('/actions/sync', fields)
+  expect(String(again.headers['location'])).toBe(
+    String(first.headers['location']).replace('run-started', 'run-known'),
+  )
+})
+
+test('a run under way is cancelled after a question, and says so', async () => {
+  const started = await pages.post('/actions/sync', hiddenFields(await expectPage('/actions/sync')))
+  const runId = String(started.headers['location']).slice('/runs/'.length, '/runs/'.length + 36)
+  const question = await expectPage(`/actions/cancel?run=${runId}`)
+  expect(wordsOf(question)).toContain('What is stored stays')
+  const done = await pages.post('/actions/cancel', hiddenFields(question))
+  expect(done.headers['location']).toBe(`/runs/${runId}?done=run-cancelled`)
+  expect(wordsOf(await expectPage(`/runs/${runId}`))).toMatch(/cancelled|It is ending/)
+})
+
+test('a held removal is shown before and after, and accepted only as it was seen', async () => {
+  const page = await expectPage('/held')
+  expect(wordsOf(page)).toContain('After: 0 users, as the service answered')
+  const [accept = ''] =
+    page.text.match(/<form method="get" action="\/actions\/accept">.*?<\/form>/) ?? []
+  const fields = hiddenFields({ ...page, text: accept })
+  const question = await expectPage(`/actions/accept?${new URLSearchParams(fields)}`)
+  expect(wordsOf(question)).toContain('Accept the removal?')
+  const stale = { ...fields, run: '00000000-0000-4000-8000-000000000000' }
+  expect(await pages.get(`/actions/accept?${new URLSearchParams(stale)}`)).toMatchObject({
+    status: 400,
+  })
+  const done = await pages.post('/actions/accept', hiddenFields(question))
+  expect(done.headers['location']).toMatch(/^\/held\?done=held-accepted&counts=\d+$/)
+  const after = wordsOf(await expectPage(String(done.headers['location'])))
+  expect(after).toMatch(/The removal is accepted: \d+ users? left the listing\./)
+  const again = await pages.post('/actions/accept', hiddenFields(question))
+  expect(again.status).toBe(400)
+})
+
+test('rejected records are tried again, and the page says what came of it', async () => {
+  const done = await pages.post(
+    '/actions/replay',
+    hiddenFields(await expectPage('/actions/replay')),
+  )
+  expect(wordsOf(await expectPage(String(done.headers['location'])))).toContain(
+    'Tried again: 0 rejected records stored, 1 still not, 0 overtaken',
+  )
+})
+
+test('the schedule is set, shown and removed', async () => {
+  const wanted = new URLSearchParams({ cron: '30 1 * * *', timeZone: 'Europe/Berlin' })
+  const question = await expectPage(`/actions/set-schedule?${wanted}`)
+  expect(wordsOf(question)).toContain('The next runs would start at')
+  await pages.post('/actions/set-schedule', hiddenFields(question))
+  expect(wordsOf(await expectPage('/schedule?done=schedule-set'))).toMatch(
+    /The nightly schedule is set.*30 1 \* \* \*.*Europe\/Berlin.*a person/,
+  )
+  await pages.post(
+    '/actions/remove-schedule',
+    hiddenFields(await expectPage('/actions/remove-schedule')),
+  )
+  expect(wordsOf(await expectPage('/schedule'))).toContain('No run starts by itself')
+  expect(wordsOf(await expectPage('/'))).toContain('No nightly run is scheduled.')
+})
+
+test('wrong input is told in a sentence', async () => {
+  const wrong = [
+    ['/actions/set-schedule?cron=x&timeZone=UTC', 400, 'The cron expression'],
+    ['/actions/cancel?run=1', 400, 'run is wrong'],
+    [`/actions/cancel?run=${nightly.run_id}`, 400, 'is over already'],
+    ['/runs?status=odd', 400, 'status is wrong'],
+    ['/runs?cursor=odd', 400, 'cursor'],
+    ['/organizations?search=a&search=b', 400, 'search is wrong'],
+    ['/runs/00000000-0000-4000-8000-000000000000', 404, 'There is no such run'],
+    ['/runs/odd', 404, 'There is no such run'],
+  ] as const
+  for (const [path, status, sentence] of wrong) {
+    const page = await pages.get(path)
+    expect(page.status, path).toBe(status)
+    expect(wordsOf(page), path).toContain(sentence)
+  }
+  expect((await pages.post('/actions/sync', {})).status).toBe(400)
+})
+
+test('files are kept by browsers until they change, and unknown ones are not there', async () => {
+  const page = await expectPage('/')
+  const [, path = ''] = /<link rel="stylesheet" href="([^"]+)"/.exec(page.text) ?? []
+  const style = await pages.get(path)
+  expect(style.headers).toMatchObject({
+    'content-type': 'text/css; charset=utf-8',
+    'cache-control': 'private, max-age=31536000, immutable',
+  })
+  const plain = await pages.get('/static/style.css', {
+    'if-none-match': String(style.headers['etag']),
+  })
+  expect(plain).toMatchObject({ status: 304, text: '' })
+  expect((await pages.get('/static/none.css')).status).toBe(404)
+  expect(page.text.length + style.text.length).toBeLessThan(100_000)
+})
+
+test('while PostgreSQL is away every page says so in a sentence, and the files are there', async () => {
+  const database = openDatabase('postgres://postgres@127.0.0.1:1/none')
+  const app = await live.openApp()
+  const away = await askPages({ ...app, store: { ...app.store, database } })
+  for (const path of [...PAGES, `/runs/${nightly.run_id}`, '/actions/sync']) {
+    const page = await away.get(path)
+    expect(page.status, path).toBe(503)
+    expect(wordsOf(page), path).toContain('PostgreSQL does not answer')
+    expect(page.text.match(/<h1>/g), path).toHaveLength(1)
+  }
+  expect((await away.get('/static/style.css')).status).toBe(200)
+  await away.close()
+  await database.end()
+})
+
+async function expectPage(path: string) {
+  const page = await pages.get(path)
+  expect(page.status, `${path}: ${wordsOf(page)}`).toBe(200)
+  expect(page.text.match(/<h1>/g), path).toHaveLength(1)
+  expect(page.text, path).not.toMatch(/ style="|<style|javascript:/)
+  return page
+}
+
+async function countRuns(): Promise<number> {
+  const { rows } = await live.database.pool.query('select count(*)::int as runs from sync.runs')
+  return rows[0].runs
+}
+
+function decoded(html: string): string {
+  return html
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('\\"', '"')
+    .replaceAll('&amp;', '&')
+}
