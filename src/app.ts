@@ -5,6 +5,7 @@ import { importCatalog } from './catalog/import.ts'
 import type { CatalogImport } from './catalog/import.ts'
 import { querySource } from './catalog/query.ts'
 import { openCollabApi } from './collab-api/client.ts'
+import type { CallReport } from './collab-api/call-report.ts'
 import type { SharedPace } from './collab-api/shared-pace.ts'
 import { hasPendingItems } from './database/items.ts'
 import type { Item } from './database/items.ts'
@@ -24,6 +25,7 @@ import type { Store } from './store.ts'
 import { RunSignals } from './sync/run-signals.ts'
 import { StoreSignal } from './sync/store-signal.ts'
 import type { SyncContext } from './sync/sync-context.ts'
+import type { SyncWatch } from './sync/watch.ts'
 
 /** Everything a worker works with. */
 export interface App {
@@ -45,8 +47,14 @@ export interface App {
   close(): Promise<void>
 }
 
+/** Hears what a worker does: calls, commits, runs. */
+export interface AppWatch extends SyncWatch {
+  called(call: CallReport): void
+}
+
 /**
  * Opens the service client, the shared pace and the queue on an open store.
+ * @param watch hears what is done, for metrics
  * @throws EnvironmentError where the schema is not this program's or the queue cannot be reached; UsageError for a
  *   setting that cannot be used
  */
@@ -54,13 +62,14 @@ export async function openApp(
   settings: Settings & ServiceSettings,
   store: Store,
   log: Log,
+  watch?: AppWatch,
 ): Promise<App> {
   await requireSchema(store.database)
   await migrateQueue(store.queuePlace)
   const queue = await openQueue(store.queuePlace, log)
   const pace = openPace(settings, store, log)
   const collabApi = await openOrClose(
-    () => openServiceClient(settings, pace.shared),
+    () => openServiceClient(settings, pace.shared, watch),
     async () => {
       await pace.close()
       await queue.close()
@@ -84,6 +93,7 @@ export async function openApp(
     maxIds: settings.maxIds,
     shrinkLimit: settings.shrinkLimit,
     operations: settings.operations,
+    ...(watch === undefined ? {} : { watch }),
   }
   return {
     settings,
@@ -114,7 +124,11 @@ export async function openApp(
   }
 }
 
-function openServiceClient(settings: Settings & ServiceSettings, sharedPace: SharedPace) {
+function openServiceClient(
+  settings: Settings & ServiceSettings,
+  sharedPace: SharedPace,
+  watch: AppWatch | undefined,
+) {
   return openCollabApi({
     baseUrl: settings.collabApiUrl,
     apiKey: settings.apiKey,
@@ -130,6 +144,7 @@ function openServiceClient(settings: Settings & ServiceSettings, sharedPace: Sha
     maxBodyBytes: settings.maxBodyBytes,
     maxConcurrency: settings.concurrency,
     sharedPace,
+    ...(watch === undefined ? {} : { onCall: (call) => watch.called(call) }),
   })
 }
 

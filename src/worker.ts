@@ -3,16 +3,24 @@ import type { Item } from './database/items.ts'
 import { readSetSchedule } from './database/schedule.ts'
 import { readStoppingRuns } from './database/runs.ts'
 import { forgetWorker, writeHeartbeat } from './database/workers.ts'
+import { keepNotified } from './notify/keep-notified.ts'
 import { itemDelivery } from './queue/deliveries.ts'
 import { registerSchedule, unregisterSchedule } from './queue/schedule.ts'
 import { startQueueWorker } from './queue/worker.ts'
 import type { Delivered } from './queue/worker.ts'
 import { Sweep } from './sync/sweep.ts'
+import { outsideTraces, withSpan } from './trace.ts'
 
 /** A kind of job, as `jobs/` lists them. */
 interface WorkableJob {
   readonly name: string
   perform(app: App, job: Delivered): Promise<unknown>
+}
+
+/** Hears of jobs; must neither throw nor wait. */
+export interface JobWatch {
+  jobBegun(name: string): void
+  jobEnded(name: string): void
 }
 
 export interface RunningWorker {
@@ -25,6 +33,8 @@ export interface RunningWorker {
 
 /** Batches in hand at a time: enough that the line of calls never runs dry while one of them commits. */
 const JOBS_IN_HAND = 8
+/** Small organizations have batches of a call or two: then it takes more of them. */
+const JOBS_IN_HAND_MAX = 128
 const HEARTBEAT_MS = 5_000
 const SWEEP_MS = 10_000
 /** Calls in flight get this long to end when the worker stops. */
@@ -33,14 +43,23 @@ const GRACE_MS = 10_000
 /**
  * Works jobs until stopped, says that it lives, takes up what was lost, and keeps the nightly schedule registered.
  * @param options.keepsSchedule false for `run`, which is not there to stay
+ * @param options.watch hears of each job, for metrics
  */
 export async function startWorker(
   app: App,
   jobs: readonly WorkableJob[],
-  options: { keepsSchedule: boolean },
+  options: { keepsSchedule: boolean; watch?: JobWatch },
+): Promise<RunningWorker> {
+  return outsideTraces(() => start(app, jobs, options))
+}
+
+async function start(
+  app: App,
+  jobs: readonly WorkableJob[],
+  options: { keepsSchedule: boolean; watch?: JobWatch },
 ): Promise<RunningWorker> {
   const handlers = Object.fromEntries(
-    jobs.map((job) => [job.name, (delivered: Delivered) => job.perform(app, delivered)]),
+    jobs.map((job) => [job.name, (each: Delivered) => perform(app, job, each, options.watch)]),
   )
   const sweep = new Sweep(app.sync, {
     deliver: (items: readonly Item[]) => app.queue.deliver(items.map(itemDelivery)),
@@ -53,8 +72,13 @@ export async function startWorker(
     if (options.keepsSchedule) await keepSchedule(app)
   })
   if (options.keepsSchedule) await keepSchedule(app)
+  const telling = await keepNotified(app.store.database, app.settings, {
+    staysOn: options.keepsSchedule,
+    log: app.log,
+  })
   const queueWorker = await startQueueWorker(app.queue.place, handlers, {
     concurrency: JOBS_IN_HAND,
+    adjust: (inHand) => jobsInHand(inHand, app.sync.collabApi.pace()),
     log: app.log,
   })
   return {
@@ -63,9 +87,45 @@ export async function startWorker(
       const patience = setTimeout(() => app.abandon(), GRACE_MS)
       await queueWorker.close()
       clearTimeout(patience)
-      await Promise.all([heartbeat.stop(), upkeep.stop()])
+      await Promise.all([heartbeat.stop(), upkeep.stop(), telling.stop()])
       await forgetWorker(app.store.database, app.sync.workerId).catch(() => {})
     },
+  }
+}
+
+/**
+ * How many jobs to have in hand from now on: one more where calls could be made and none waits, one less where a whole round
+ * of calls waits.
+ * @param pace calls in flight, most of them, and those that wait
+ */
+export function jobsInHand(
+  inHand: number,
+  { inFlight, limit, waiting }: { inFlight: number; limit: number; waiting: number },
+): number {
+  if (waiting > limit) return Math.max(JOBS_IN_HAND, inHand - 1)
+  if (waiting > 0 || inFlight >= limit) return inHand
+  return Math.min(inHand + 1, Math.max(JOBS_IN_HAND, Math.min(2 * limit, JOBS_IN_HAND_MAX)))
+}
+
+/** One job: its lines of log and its span name it and the ids that it is about. */
+async function perform(
+  app: App,
+  job: WorkableJob,
+  delivered: Delivered,
+  watch: JobWatch | undefined,
+): Promise<unknown> {
+  const { runId, itemId } = (delivered.data ?? {}) as { runId?: unknown; itemId?: unknown }
+  const log = app.log.child({ job: job.name, runId, itemId })
+  const attributes = {
+    ...(typeof runId === 'string' ? { 'collab_sync.run.id': runId } : {}),
+    ...(typeof itemId === 'number' ? { 'collab_sync.item.id': itemId } : {}),
+  }
+  const within: App = { ...app, log, sync: { ...app.sync, log } }
+  watch?.jobBegun(job.name)
+  try {
+    return await withSpan(job.name, attributes, () => job.perform(within, delivered))
+  } finally {
+    watch?.jobEnded(job.name)
   }
 }
 

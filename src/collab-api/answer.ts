@@ -54,7 +54,6 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
 }
 
 const DIGEST_BYTES = 16
-const NO_BYTES = Buffer.alloc(0)
 
 // Bytes that are not UTF-8 are damage on the way; decoding them loosely would store it. It skips a BOM.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -75,7 +74,7 @@ function parse(reply: Reply, asked: Asked): { text: string; body: unknown } {
   const { length } = reply.body
   try {
     const text = decode(reply.body)
-    reply.body = NO_BYTES
+    reply.release?.()
     return { text, body: JSON.parse(text) as unknown }
   } catch {
     // The parser's own message quotes the body, which may be anybody's words.

@@ -1,7 +1,15 @@
 import type { BodyRoom } from './body-room.ts'
 
+/** Where a large body waits until it may come. */
+export interface LargePlace {
+  /** Never rejects. @param bytes of the body */
+  enter(bytes: number): Promise<void>
+}
+
+export const NO_WAIT: LargePlace = { enter: () => Promise.resolve() }
+
 /** The place of one call's body, if it is a large one. */
-export class BodyPlace {
+export class BodyPlace implements LargePlace {
   readonly #room: BodyRoom
   readonly #further: () => Promise<void> | null
   #leave: () => void = () => {}

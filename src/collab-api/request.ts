@@ -1,6 +1,8 @@
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import type { IncomingHttpHeaders } from 'node:http'
+import { NO_WAIT } from './body-place.ts'
+import type { LargePlace } from './body-place.ts'
 import { callFailure } from './call-failure.ts'
 import type { Asked } from './call-failure.ts'
 import { retryAfterMsOf } from './retry-after.ts'
@@ -23,8 +25,9 @@ export interface RequestOptions {
 export interface Reply {
   readonly httpStatus: number
   readonly retryAfterMs: number | null
-  /** Given away by its reader: a long one need not be there beside its text. */
-  body: Buffer
+  readonly body: Buffer
+  /** Frees the bytes of a large body at once: they need not be there beside their text until the next full collection. */
+  readonly release?: () => void
 }
 
 /**
@@ -90,13 +93,6 @@ export class Requests {
     return this.#pool.close()
   }
 }
-
-/** Where a large body waits until it may come. */
-interface LargePlace {
-  enter(bytes: number): Promise<void>
-}
-
-const NO_WAIT: LargePlace = { enter: () => Promise.resolve() }
 
 /** From here on a body gets its room at once, and waits for its place. */
 const LARGE_BODY_BYTES = 1_000_000
@@ -182,21 +178,16 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.settled || this.#httpStatus === null) return
     this.#settle()
-    const body = this.#takeBody()
-    this.#resolve({ httpStatus: this.#httpStatus, retryAfterMs: this.#retryAfterMs, body })
-  }
-
-  /** The connection remembers its last exchange, and must not keep its body. */
-  #takeBody(): Buffer {
-    const [only] = this.#chunks
-    const body =
-      this.#large?.subarray(0, this.#bytes) ??
-      (this.#chunks.length === 1 && only !== undefined
-        ? only
-        : Buffer.concat(this.#chunks, this.#bytes))
+    const reply = { httpStatus: this.#httpStatus, retryAfterMs: this.#retryAfterMs }
+    const [chunks, large, [only]] = [this.#chunks, this.#large, this.#chunks]
+    // The connection remembers its last exchange, which must not keep its body.
     this.#chunks = []
     this.#large = null
-    return body
+    if (large !== null) {
+      const release = () => void structuredClone(large.buffer, { transfer: [large.buffer] })
+      this.#resolve({ ...reply, body: large.subarray(0, this.#bytes), release })
+    } else if (chunks.length === 1 && only !== undefined) this.#resolve({ ...reply, body: only })
+    else this.#resolve({ ...reply, body: Buffer.concat(chunks, this.#bytes) })
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -6,9 +6,10 @@ import type { Database } from '../database/pool.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import { CallError } from '../errors.ts'
 import type { Privacy, PrivacyKeeper } from '../privacy/privacy.ts'
-import { digestOfTexts, isObject } from './canonical.ts'
+import { isObject } from './canonical.ts'
 import { readComment } from './comment-record.ts'
 import type { CommentRecord } from './comment-record.ts'
+import { digestOfComments } from './content-digest.ts'
 import { receivedOf } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import type { CommentsResult, ScopeResult } from './scope-result.ts'
@@ -43,22 +44,34 @@ export async function askComments(
     await askByIds(asking, scope, commentIds, collected)
     return collected.result(null, null)
   }
-  const answer = await asking.collabApi.getComments(filterOf(scope), {
-    ...asking.call,
-    ...(scope.bodyDigest === null ? {} : { knownDigest: privacy.sealed(scope.bodyDigest) }),
-  })
-  if (answer.status === 'same-bytes') return unchanged(scope)
-  collected.addListing(answer)
-  if (answer.paged) collected.incomplete = onePageOfSeveral('comments')
+  const listing = await askListing(asking, scope, privacy, collected)
+  if (listing === 'same-bytes') return unchanged(scope)
   const contentDigest = collected.contentDigest()
   if (collected.isClean && scope.contentDigest?.equals(contentDigest)) return unchanged(scope)
-  if (!answer.paged && scope.hasRows) {
+  if (!listing.paged && scope.hasRows) {
     const missing = await missingIds(asking.database, scope, collected)
     if (missing.length > 0) await askByIds(asking, scope, missing, collected)
   }
   return collected.isClean
-    ? collected.result(privacy.sealed(answer.digest), contentDigest)
+    ? collected.result(privacy.sealed(listing.digest), contentDigest)
     : collected.result(null, null)
+}
+
+/** Asks for the full listing. When it returns, nothing holds the answer any more: a long one is a burden until then. */
+async function askListing(
+  asking: Asking,
+  scope: BatchScope,
+  privacy: Privacy,
+  collected: Collected,
+): Promise<'same-bytes' | { readonly digest: Buffer; readonly paged: boolean }> {
+  const answer = await asking.collabApi.getComments(filterOf(scope), {
+    ...asking.call,
+    ...(scope.bodyDigest === null ? {} : { knownDigest: privacy.sealed(scope.bodyDigest) }),
+  })
+  if (answer.status === 'same-bytes') return 'same-bytes'
+  collected.addListing(answer)
+  if (answer.paged) collected.incomplete = onePageOfSeveral('comments')
+  return { digest: answer.digest, paged: answer.paged }
 }
 
 /** An answer that says it is not the whole listing; the document shows no paging (service-api.md, Gaps). */
@@ -172,7 +185,9 @@ class Collected {
 
   contentDigest(): Buffer {
     const inOrder = [...this.#records.values()].sort((a, b) => a.commentId - b.commentId)
-    return digestOfTexts(contentsOf(inOrder))
+    // Where nothing is stored yet every comment is new, and its own digest is needed as well.
+    if (this.#scope.hasRows) return digestOfComments(inOrder)
+    return digestOfComments(inOrder, (record, digest) => record.know(digest))
   }
 
   result(bodyDigest: Buffer | null, contentDigest: Buffer | null): CommentsResult {
@@ -210,11 +225,6 @@ class Collected {
     this.#rejects.push({ reason, record })
     this.#rejectedItems += 1
   }
-}
-
-/** One at a time: each is put together for the digest and dropped. A comment's content begins with its id. */
-function* contentsOf(records: readonly CommentRecord[]): Generator<string> {
-  for (const { content } of records) yield `${content}\n`
 }
 
 /** Of two records of one comment the newer stays; the order of answers is "not shown" and must not decide. */

@@ -1,28 +1,28 @@
 import type { CallStats } from '../collab-api/client.ts'
 import { sleep } from '../collab-api/wait.ts'
-import { noCounts, skipItems } from '../database/items.ts'
+import { skipItems } from '../database/items.ts'
 import type { Claim } from '../database/items.ts'
 import { isConnectionLost } from '../database/pool.ts'
 import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import { CallError, DrainingError, RunStoppedError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
+import { describeSpan, withSpan } from '../trace.ts'
 import type { Asking } from './ask-comments.ts'
 import { askScope } from './ask-scope.ts'
+import { countsSince } from './batch-counts.ts'
 import { commitAnswers } from './commit.ts'
-import { takeCpuMs } from './cpu-meter.ts'
 import { DoneScopes } from './done-scopes.ts'
 import { failItem } from './fail-item.ts'
+import { logFailure } from './log-failure.ts'
+import { refusal } from './refusal.ts'
 import type { ScopeResult } from './scope-result.ts'
 import { stopRun } from './stop-run.ts'
 import { SupersededError } from './superseded.ts'
 import { takeUp } from './take-up.ts'
 import type { SyncContext } from './sync-context.ts'
+import { Uncommitted } from './uncommitted.ts'
 
-/** Answers are committed at the latest when they are this old: what a killed worker has to ask again. */
-const COMMIT_AFTER_MS = 500
-/** ... or when they hold this much, so that memory does not grow with the answers. */
-const COMMIT_AFTER_RECORDS = 4000
 /** First and longest wait for another run that writes to the same batch. */
 const OVERTAKEN_WAIT_MS = 500
 const OVERTAKEN_WAIT_MAX_MS = 15_000
@@ -58,7 +58,7 @@ async function syncUntilDone(
       return await syncClaimed(context, claim)
     } catch (error) {
       if (!(error instanceof SupersededError)) throw error
-      context.log.info(ids, 'another run writes to the same batch: asking again')
+      context.log.info('another run writes to the same batch: asking again')
       await waitForOther(context, claim, overtaken)
     }
   }
@@ -74,6 +74,7 @@ async function waitForOther(context: SyncContext, claim: Claim, overtaken: numbe
 async function syncClaimed(context: SyncContext, claim: Claim): Promise<void> {
   const { batchKey, operation } = claim
   if (batchKey === null || operation === null) throw new Error(`Item ${claim.itemId} has no batch.`)
+  describeSpan({ 'collab_sync.operation': operation, 'collab_sync.batch.key': batchKey })
   const done = new DoneScopes(claim)
   const readingSince = performance.now()
   const scopes = (await readScopes(context.database, batchKey, operation)).filter(({ scopeNo }) =>
@@ -96,14 +97,15 @@ class BatchInHand {
   #counted: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
   /** Waiting for PostgreSQL that no commit has counted yet. */
   #databaseMs: number
-  #answers: ScopeResult[] = []
-  #records = 0
-  #oldestAt = 0
+  readonly #uncommitted = new Uncommitted(() => this.#commitSoon())
   #commits: Promise<void> = Promise.resolve()
+  #isCommitDue = false
   /** The first error that ends the batch; the scopes still waiting are not asked. */
   #fatal: unknown = null
   readonly #ended = new AbortController()
   #stopping: Promise<unknown> | null = null
+  /** No further answer comes: the last commit is all that is left. */
+  #isAnswered = false
   /** Whether a commit that failed was made all the same shows only when the item is taken up again. */
   #isCommitUnknown = false
 
@@ -128,6 +130,7 @@ class BatchInHand {
       lastErasure: claim.lastErasure,
       call: {
         stats: this.#stats,
+        room: (waitSignal) => this.#uncommitted.room(waitSignal),
         signal: stopped,
         waitSignal: AbortSignal.any([
           stopped,
@@ -140,10 +143,15 @@ class BatchInHand {
   }
 
   async sync(scopes: readonly BatchScope[]): Promise<void> {
-    await Promise.all(scopes.map((scope) => this.#syncScope(scope)))
-    await this.#commits
-    if (this.#fatal !== null) return this.#giveUp(this.#fatal)
-    await this.#commit(true)
+    try {
+      await Promise.all(scopes.map((scope) => this.#syncScope(scope)))
+      this.#isAnswered = true
+      await this.#commits
+      if (this.#fatal !== null) return await this.#giveUp(this.#fatal)
+      await this.#commit(true)
+    } finally {
+      this.#uncommitted.close()
+    }
   }
 
   async #syncScope(scope: BatchScope): Promise<void> {
@@ -151,6 +159,7 @@ class BatchInHand {
       if (this.#fatal === null) this.#add(await this.#ask(scope))
     } catch (error) {
       if (error instanceof CallError && error.kind !== 'credentials') {
+        logFailure(this.#context.log, this.#where.operation, scope, error)
         this.#add({ outcome: 'failed', scope, error })
       } else {
         this.#end(error)
@@ -174,18 +183,22 @@ class BatchInHand {
   }
 
   #add(result: ScopeResult): void {
-    if (this.#answers.length === 0) this.#oldestAt = performance.now()
-    this.#answers.push(result)
-    if ('records' in result && typeof result.records !== 'number')
-      this.#records += result.records.length
-    const isFull = this.#records >= COMMIT_AFTER_RECORDS
-    if (isFull || performance.now() - this.#oldestAt >= COMMIT_AFTER_MS) {
-      this.#commits = this.#commits.then(() => this.#commitSafely())
-    }
+    this.#uncommitted.add(result)
+    if (this.#uncommitted.isDue) this.#commitSoon()
+  }
+
+  /** One commit at a time waits for the one before it; it takes all that was answered until it begins. */
+  #commitSoon(): void {
+    if (this.#isCommitDue || this.#isAnswered) return
+    this.#isCommitDue = true
+    this.#commits = this.#commits.then(() => {
+      this.#isCommitDue = false
+      return this.#commitSafely()
+    })
   }
 
   async #commitSafely(): Promise<void> {
-    const isNothingNew = this.#answers.length === 0 && this.#stats.calls === this.#counted.calls
+    const isNothingNew = this.#uncommitted.isEmpty && this.#stats.calls === this.#counted.calls
     if (isNothingNew || this.#isCommitUnknown) return
     try {
       await this.#commit(false)
@@ -198,23 +211,16 @@ class BatchInHand {
 
   /** Nothing of a commit that fails counts as done: its answers are asked for again. */
   async #commit(isEnd: boolean): Promise<void> {
-    const answers = this.#answers
-    this.#answers = []
-    this.#records = 0
+    const { answers, over } = this.#uncommitted.take()
     const stats = { ...this.#stats }
-    const counts = {
-      ...noCounts(),
-      calls: stats.calls - this.#counted.calls,
-      retries: stats.retries - this.#counted.retries,
-      service_ms: Math.round(stats.serviceMs - this.#counted.serviceMs),
-      waited_ms: Math.round(stats.waitedMs - this.#counted.waitedMs),
-      database_ms: Math.round(this.#databaseMs),
-      cpu_ms: Math.round(takeCpuMs()),
-    }
+    const counts = countsSince(this.#counted, stats, this.#databaseMs)
     const { database, shrinkLimit } = this.#context
     const committing = { claim: this.#claim, ...this.#where, shrinkLimit, counts }
     const doneScopes = this.#done.bitsWith(answers.map(({ scope }) => scope.scopeNo))
-    await commitAnswers(database, committing, answers, { doneScopes, isEnd })
+    await withSpan('commit', { 'collab_sync.scopes': answers.length }, () =>
+      commitAnswers(database, committing, answers, { doneScopes, isEnd }),
+    ).finally(over)
+    this.#context.watch?.committed(this.#where.operation, counts)
     this.#databaseMs = 0
     this.#done.committed(doneScopes)
     this.#counted = stats
@@ -232,9 +238,4 @@ class BatchInHand {
     if (this.#context.drained.aborted) throw new DrainingError('The worker is stopping.')
     throw error
   }
-}
-
-/** Why a run was stopped, for the person who can mend it. */
-function refusal(error: CallError): string {
-  return `The service refuses key or token: check COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or what is in COLLAB_AUTH_TOKEN_FILE). ${error.message}`
 }

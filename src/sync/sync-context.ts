@@ -5,6 +5,7 @@ import type { Log } from '../log.ts'
 import type { PrivacyKeeper } from '../privacy/privacy.ts'
 import type { RunSignals } from './run-signals.ts'
 import type { StoreSignal } from './store-signal.ts'
+import type { SyncWatch } from './watch.ts'
 
 /** What syncing needs; opened by `src/app.ts`. */
 export interface SyncContext {
@@ -27,4 +28,6 @@ export interface SyncContext {
   readonly shrinkLimit: number
   /** What a run without operations of its own asks for. */
   readonly operations: readonly Operation[]
+  /** Hears what is done; left out where nobody listens. */
+  readonly watch?: SyncWatch
 }

@@ -185,3 +185,42 @@ describe('a call that is given up', () => {
     expect(server.seen.map((seen) => seen.path)).toEqual(['/first', '/third'])
   })
 })
+
+/** With its length said beforehand. */
+const threeMegabytes: Fault = (response) => {
+  response.writeHead(200, { 'content-length': '3000000' })
+  response.end(Buffer.alloc(3_000_000, 'x'))
+}
+
+describe('a large body', () => {
+  test('comes when its place is free, and its time limit begins with it', async () => {
+    const server = await openFaultServer(threeMegabytes)
+    opened.push(server)
+    const requests = requestsTo(server.url, { maxBodyBytes: 10_000_000, timeoutMs: 300 })
+    const asks: number[] = []
+    const place = {
+      async enter(size: number) {
+        asks.push(size)
+        await new Promise((resolve) => setTimeout(resolve, 600))
+      },
+    }
+    const { body } = await requests.post('/p', '{}', 'token', asked, undefined, place)
+    expect([asks, body.length]).toEqual([[3_000_000], 3_000_000])
+    expect(body.equals(Buffer.alloc(3_000_000, 'x'))).toBe(true)
+  })
+
+  test('that waits for its place is given up by its signal', async () => {
+    const server = await openFaultServer(threeMegabytes)
+    opened.push(server)
+    const stop = new AbortController()
+    const place = {
+      enter() {
+        setImmediate(() => stop.abort(new Error('stopped by us')))
+        return new Promise<void>(() => {})
+      },
+    }
+    const requests = requestsTo(server.url, { maxBodyBytes: 10_000_000 })
+    const call = requests.post('/p', '{}', 'token', asked, stop.signal, place)
+    await expect(call).rejects.toThrow('stopped by us')
+  })
+})

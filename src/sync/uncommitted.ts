@@ -1,0 +1,78 @@
+import { backlog } from './backlog.ts'
+import type { BacklogPart } from './backlog.ts'
+import type { ScopeResult } from './scope-result.ts'
+
+/** Answers are committed at the latest when they are this old: what a killed worker has to ask again. */
+const COMMIT_AFTER_MS = 500
+/** ... or when they hold this much, so that memory does not grow with the answers. */
+const COMMIT_AFTER_RECORDS = 4000
+/** What a record takes beside its texts. */
+const RECORD_BYTES = 500
+
+/** The answers of one batch that wait for their commit. */
+export class Uncommitted {
+  readonly #backlog: BacklogPart
+  #answers: ScopeResult[] = []
+  #records = 0
+  #bytes = 0
+  #oldestAt = 0
+
+  /** @param commitSoon called when the process holds too much: what this batch has of it is to be committed at once */
+  constructor(commitSoon: () => void) {
+    this.#backlog = backlog.open(() => {
+      if (this.#bytes > 0) commitSoon()
+    })
+  }
+
+  get isEmpty(): boolean {
+    return this.#answers.length === 0
+  }
+
+  get isDue(): boolean {
+    if (this.isEmpty) return false
+    const isOld = performance.now() - this.#oldestAt >= COMMIT_AFTER_MS
+    return isOld || this.#records >= COMMIT_AFTER_RECORDS
+  }
+
+  /** Null where one more answer may be asked for, else the wait for it. @throws the signal's reason when it aborts */
+  room(waitSignal?: AbortSignal): Promise<void> | null {
+    return this.#backlog.room(waitSignal)
+  }
+
+  add(result: ScopeResult): void {
+    if (this.isEmpty) this.#oldestAt = performance.now()
+    this.#answers.push(result)
+    const { records, bytes } = sizeOf(result)
+    this.#records += records
+    this.#bytes += bytes
+    this.#backlog.add(bytes)
+  }
+
+  /** Takes all answers out, to commit them. @returns them, and what to call when they need not be kept any more */
+  take(): { answers: readonly ScopeResult[]; over: () => void } {
+    const [answers, bytes] = [this.#answers, this.#bytes]
+    this.#answers = []
+    this.#records = 0
+    this.#bytes = 0
+    return { answers, over: () => this.#backlog.remove(bytes) }
+  }
+
+  close(): void {
+    this.#backlog.close()
+  }
+}
+
+/** What a result holds until it is committed, in records and about in bytes. */
+function sizeOf(result: ScopeResult): { records: number; bytes: number } {
+  if (result.outcome === 'unchanged' || result.outcome === 'failed') return { records: 0, bytes: 0 }
+  const { length: records } = result.records
+  let bytes = records * RECORD_BYTES
+  if (result.outcome === 'comments')
+    for (const { commentText, commentHtml, rest } of result.records)
+      bytes += lengthOf(commentText) + lengthOf(commentHtml) + lengthOf(rest)
+  return { records, bytes }
+}
+
+function lengthOf(text: string | null): number {
+  return text?.length ?? 0
+}

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { buildCommand } from './built-command.ts'
+import type { BuiltCommand, Environment } from './built-command.ts'
+
+const LATENCY_MS = 20
+const CALLS_A_SECOND = 60
+
+let command: BuiltCommand
+let database: TestDatabase
+let settings: Environment
+
+beforeAll(async () => {
+  command = await buildCommand()
+  database = await createTestDatabase()
+  const catalog = join(command.directory, 'catalog.ndjson')
+  const world = ['--organizations', '1', '--documents', '2', '--annotations', '10', '--no-skew']
+  const standIn = await command.startStandIn(
+    ...world,
+    '--latency',
+    String(LATENCY_MS),
+    '--catalog',
+    catalog,
+  )
+  settings = { ...standIn.environment, DATABASE_URL: database.url }
+  expect(await command.run(['catalog', 'import', catalog], settings)).toMatchObject({ code: 0 })
+})
+
+afterAll(async () => {
+  await command?.remove()
+  await database?.drop()
+})
+
+describe('where the time of a run went', () => {
+  test('is in its row: the service, the limit of the rate, PostgreSQL and the CPU', async () => {
+    const environment = { ...settings, SYNC_RATE_LIMIT: String(CALLS_A_SECOND) }
+    const { code, stdout } = await command.run(['run', '--json'], environment)
+    expect(code).toBe(0)
+    const run = JSON.parse(stdout)
+    // Whatever else the machine does, no answer comes before the stand-in sends it.
+    expect(run.serviceMs).toBeGreaterThanOrEqual(run.calls * (LATENCY_MS - 1))
+    // The calls are spaced, so that together they wait for more than one of them would.
+    expect(run.waitedMs).toBeGreaterThan(1000 / CALLS_A_SECOND)
+    expect(run.databaseMs).toBeGreaterThan(0)
+    expect(run.cpuMs).toBeGreaterThan(0)
+
+    const { rows } = await database.pool.query(
+      'select service_ms, waited_ms, database_ms, cpu_ms from sync.runs where run_id = $1',
+      [run.runId],
+    )
+    const { serviceMs, waitedMs, databaseMs, cpuMs } = run
+    expect(rows).toEqual([
+      { service_ms: serviceMs, waited_ms: waitedMs, database_ms: databaseMs, cpu_ms: cpuMs },
+    ])
+    const status = await command.run(['status', run.runId], settings)
+    for (const part of ['the service', 'the rate limit', 'PostgreSQL', 'of CPU'])
+      expect(status.stdout).toContain(part)
+  })
+
+  test('is profiled on demand, into a file that developer tools open, with a line for people', async () => {
+    const { code, stderr } = await command.run(
+      ['run', '--json', '--profile', 'one.cpuprofile'],
+      settings,
+    )
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/CPU profile in one\.cpuprofile; computing went into: .+ %/)
+    const file = join(command.directory, 'one.cpuprofile')
+    const profile = JSON.parse(await readFile(file, 'utf8'))
+    expect(profile.samples.length).toBeGreaterThan(0)
+    const urls = profile.nodes.map((node: { callFrame: { url: string } }) => node.callFrame.url)
+    expect(urls.some((url: string) => url.endsWith('/src/sync/sync-batch.js'))).toBe(true)
+  })
+})
