@@ -10,8 +10,10 @@ create table collab_store.comments (
   changed_at timestamptz not null,
   version_at timestamptz not null,
   deleted_at timestamptz,
+  organization_key integer not null,
   annotation_key integer not null,
   version integer not null,
+  day date generated always as ((last_updated at time zone 'UTC')::date) stored,
   digest bytea not null,
   change text not null check (change in ('added', 'edited', 'deleted', 'restored')),
   status text,
@@ -31,6 +33,8 @@ comment on column collab_store.comments.first_seen_at is 'When a check first saw
 comment on column collab_store.comments.changed_at is 'When a check last found anything in this row changed (our clock).';
 comment on column collab_store.comments.version_at is 'When a check first saw the current version (our clock).';
 comment on column collab_store.comments.deleted_at is 'When the service answered null for this comment''s id; null while it is live.';
+comment on column collab_store.comments.organization_key is 'The organization of the annotation''s document, here as well because reports count by it without asking the catalog (docs/decisions).';
+comment on column collab_store.comments.day is 'Day in UTC of last_updated; PostgreSQL fills it in.';
 comment on column collab_store.comments.annotation_key is 'The annotation whose scope was asked.';
 comment on column collab_store.comments.version is 'Number of the current version, from 1; earlier ones are in comment_versions.';
 comment on column collab_store.comments.digest is 'Digest of the record as received, with its keys sorted.';

@@ -113,7 +113,7 @@ select o.organization_id, d.document_id, a.annotation_id, c.comment_id,
 from collab_store.comments c
 join collab_store.annotations a using (annotation_key)
 join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key);
+join collab_store.organizations o on o.organization_key = d.organization_key;
 comment on view collab.comments is 'Comments as of the last check, deleted ones too (see deleted_at).';
 comment on column collab.comments.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.comments.document_id is 'documentId of the service: the document that was asked for.';

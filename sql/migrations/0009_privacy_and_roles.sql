@@ -98,7 +98,7 @@ begin
       ('collab_store.document_users', 'document_key in ' || documents),
       ('collab_store.user_group_members', 'user_group_key in ' || groups),
       ('collab_store.past_memberships', format('(document_key in %s or user_group_key in %s)', documents, groups)),
-      ('collab_store.comments', 'annotation_key in ' || annotations),
+      ('collab_store.comments', 'organization_key = any(' || own || ')'),
       ('collab_store.comment_versions', 'annotation_key in ' || annotations),
       ('sync.failures', 'organization_id in ' || ids),
       ('sync.rejected_records', 'organization_id in ' || ids),
@@ -140,7 +140,7 @@ begin
     from collab_store.comments c
     join collab_store.annotations a using (annotation_key)
     join collab_store.documents d using (document_key)
-    join collab_store.organizations o using (organization_key)
+    join collab_store.organizations o on o.organization_key = d.organization_key
     left join collab_store.users u on u.organization_key = d.organization_key and u.user_id = c.author_user_id
     where c.deleted_at is null and reporting.comment_words(c.comment_text) @@ reporting.search_query($1)
       and ($2 is null or o.organization_id = $2) and (sees_every or d.organization_key = any(granted))

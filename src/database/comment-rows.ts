@@ -3,9 +3,8 @@
  * (PostgreSQL documentation, COPY, "Binary Format"; times are microseconds since 2000-01-01).
  */
 
-/** A new comment, in the columns of comments/copy.sql. */
-export interface NewComment {
-  readonly annotationKey: number
+/** A comment in the columns of comments/copy.sql. */
+export interface CommentColumns {
   readonly commentId: number
   /** ISO 8601 or null. */
   readonly lastUpdated: string | null
@@ -20,12 +19,21 @@ export interface NewComment {
   readonly rest: string | null
 }
 
+/** Comments of one annotation. */
+export interface AnnotationComments {
+  readonly organizationKey: number
+  readonly annotationKey: number
+  readonly comments: readonly CommentColumns[]
+}
+
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const TRAILER = Buffer.from([0xff, 0xff])
 const EPOCH_2000_MS = Date.UTC(2000, 0, 1)
-const COLUMNS = 17
-/** Fixed widths of a row with every length word, and two bytes more than needed for `change`. */
-const FIXED_BYTES = 2 + COLUMNS * 4 + 4 + 8 + 4 * 8 + 4 + 16 + 8
+const COLUMNS = 18
+/** Bytes of a row before its texts: a length word and a value for each of the columns of fixed width, and `change`. */
+const HEAD_BYTES = 2 + 2 * (4 + 4) + (4 + 8) + (4 + 8) + 3 * (4 + 8) + (4 + 4) + (4 + 16) + (4 + 5)
+/** A length word for each text, and the version of jsonb. */
+const TEXT_LENGTH_BYTES = 8 * 4 + 1
 const VERSION_1 = 1
 const JSONB_VERSION = 1
 
@@ -33,47 +41,76 @@ const JSONB_VERSION = 1
 const ROWS_A_CHUNK = 1000
 
 /** Rows with header and trailer, ready to be written to the server, a chunk at a time. */
-export function* encodeComments(comments: readonly NewComment[], at: Date): Generator<Buffer> {
+export function* encodeComments(
+  annotations: Iterable<AnnotationComments>,
+  at: Date,
+): Generator<Buffer> {
   yield SIGNATURE
-  for (let start = 0; start < comments.length; start += ROWS_A_CHUNK) {
-    yield encodeRows(comments.slice(start, start + ROWS_A_CHUNK), at)
-  }
+  for (const chunk of chunksOf(annotations)) yield encodeRows(chunk, at)
   yield TRAILER
 }
 
-function encodeRows(comments: readonly NewComment[], at: Date): Buffer {
-  const writer = new Writer(comments.reduce((bytes, comment) => bytes + sizeMax(comment), 0))
-  const atMicros = micros(at.getTime())
-  for (const comment of comments) {
-    writer.int16(COLUMNS)
-    writer.int4(comment.annotationKey)
-    writer.int8(BigInt(comment.commentId))
-    if (comment.lastUpdated === null) writer.nothing()
-    else writer.int8(micros(Date.parse(comment.lastUpdated)))
-    writer.int8(atMicros)
-    writer.int8(atMicros)
-    writer.int8(atMicros)
-    writer.int4(VERSION_1)
-    writer.bytes(comment.digest)
-    writer.text('added')
-    writer.text(comment.status)
-    writer.text(comment.type)
-    writer.text(comment.authorUserId)
-    writer.text(comment.authorName)
-    writer.text(comment.authorEmail)
-    writer.text(comment.commentText)
-    writer.text(comment.commentHtml)
-    writer.jsonb(comment.rest)
+/** As many annotations at a time as fill a chunk; a large one by parts. */
+function* chunksOf(annotations: Iterable<AnnotationComments>): Generator<AnnotationComments[]> {
+  let chunk: AnnotationComments[] = []
+  let rows = 0
+  for (const { comments, ...keys } of annotations) {
+    for (let start = 0; start < comments.length; start += ROWS_A_CHUNK) {
+      const part = comments.slice(start, start + ROWS_A_CHUNK)
+      chunk.push({ ...keys, comments: part })
+      rows += part.length
+      if (rows < ROWS_A_CHUNK) continue
+      yield chunk
+      chunk = []
+      rows = 0
+    }
+  }
+  if (rows > 0) yield chunk
+}
+
+function encodeRows(annotations: readonly AnnotationComments[], at: Date): Buffer {
+  let bytes = 0
+  for (const { comments } of annotations) {
+    for (const comment of comments) bytes += sizeMax(comment)
+  }
+  const writer = new Writer(bytes)
+  const atMs = at.getTime()
+  for (const { comments, ...keys } of annotations) {
+    for (const comment of comments) encodeRow(writer, keys, comment, atMs)
   }
   return writer.written()
 }
 
-function micros(ms: number): bigint {
-  return BigInt(ms - EPOCH_2000_MS) * 1000n
+function encodeRow(
+  writer: Writer,
+  keys: Omit<AnnotationComments, 'comments'>,
+  comment: CommentColumns,
+  atMs: number,
+): void {
+  writer.int16(COLUMNS)
+  writer.int4(keys.organizationKey)
+  writer.int4(keys.annotationKey)
+  writer.int8(comment.commentId)
+  if (comment.lastUpdated === null) writer.nothing()
+  else writer.time(Date.parse(comment.lastUpdated))
+  writer.time(atMs)
+  writer.time(atMs)
+  writer.time(atMs)
+  writer.int4(VERSION_1)
+  writer.bytes(comment.digest)
+  writer.text('added')
+  writer.text(comment.status)
+  writer.text(comment.type)
+  writer.text(comment.authorUserId)
+  writer.text(comment.authorName)
+  writer.text(comment.authorEmail)
+  writer.text(comment.commentText)
+  writer.text(comment.commentHtml)
+  writer.jsonb(comment.rest)
 }
 
 /** UTF-8 needs at most three bytes for each UTF-16 unit. */
-function sizeMax(comment: NewComment): number {
+function sizeMax(comment: CommentColumns): number {
   const units =
     length(comment.status) +
     length(comment.type) +
@@ -83,12 +120,14 @@ function sizeMax(comment: NewComment): number {
     length(comment.commentText) +
     length(comment.commentHtml) +
     length(comment.rest)
-  return FIXED_BYTES + 3 * units
+  return HEAD_BYTES + TEXT_LENGTH_BYTES + 3 * units
 }
 
 function length(text: string | null): number {
   return text === null ? 0 : text.length
 }
+
+const TWO_TO_32 = 2 ** 32
 
 class Writer {
   readonly #buffer: Buffer
@@ -96,10 +135,6 @@ class Writer {
 
   constructor(bytes: number) {
     this.#buffer = Buffer.allocUnsafe(bytes)
-  }
-
-  raw(bytes: Buffer): void {
-    this.#at += bytes.copy(this.#buffer, this.#at)
   }
 
   int16(value: number): void {
@@ -115,14 +150,25 @@ class Writer {
     this.#at = this.#buffer.writeInt32BE(value, this.#at)
   }
 
-  int8(value: bigint): void {
+  /** By two halves: a BigInt for each number would be half of what a row costs. @param value a safe integer */
+  int8(value: number): void {
     this.#at = this.#buffer.writeInt32BE(8, this.#at)
-    this.#at = this.#buffer.writeBigInt64BE(value, this.#at)
+    const high = Math.floor(value / TWO_TO_32)
+    this.#at = this.#buffer.writeInt32BE(high, this.#at)
+    this.#at = this.#buffer.writeUInt32BE(value - high * TWO_TO_32, this.#at)
+  }
+
+  /** Microseconds of the years 1 to 9999 are beyond 2^53, milliseconds are not. */
+  time(ms: number): void {
+    const since = ms - EPOCH_2000_MS
+    if (Number.isSafeInteger(since * 1000)) return this.int8(since * 1000)
+    this.#at = this.#buffer.writeInt32BE(8, this.#at)
+    this.#at = this.#buffer.writeBigInt64BE(BigInt(since) * 1000n, this.#at)
   }
 
   bytes(value: Buffer): void {
     this.#at = this.#buffer.writeInt32BE(value.length, this.#at)
-    this.raw(value)
+    this.#at += value.copy(this.#buffer, this.#at)
   }
 
   text(value: string | null): void {

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
 import { from as copyFrom } from 'pg-copy-streams'
 import { encodeComments } from './comment-rows.ts'
-import type { NewComment } from './comment-rows.ts'
+import type { AnnotationComments } from './comment-rows.ts'
 import type { Client, Database } from './pool.ts'
 import { sql } from './sql.ts'
 
@@ -38,23 +38,24 @@ export async function readStoredComments(
 /** Adds comments that are not stored yet. */
 export async function insertComments(
   client: Client,
-  comments: readonly NewComment[],
+  annotations: readonly AnnotationComments[],
   at: Date,
 ): Promise<void> {
-  if (comments.length === 0) return
+  if (annotations.every(({ comments }) => comments.length === 0)) return
   const copy = client.query(copyFrom(sql('comments/copy')))
-  await pipeline(Readable.from(encodeComments(comments, at)), copy)
+  await pipeline(Readable.from(encodeComments(annotations, at)), copy)
 }
 
 /** Changes stored comments; keeps the superseded version where the content changed or the comment is back. */
 export async function updateComments(
   client: Client,
-  comments: readonly NewComment[],
+  annotations: readonly AnnotationComments[],
   at: Date,
 ): Promise<void> {
+  const comments = annotations.flatMap((annotation) => annotation.comments)
   if (comments.length === 0) return
   await client.query(sql('comments/update'), [
-    comments.map((comment) => comment.annotationKey),
+    annotations.flatMap((annotation) => annotation.comments.map(() => annotation.annotationKey)),
     comments.map((comment) => comment.commentId),
     comments.map((comment) => comment.lastUpdated),
     comments.map((comment) => comment.commentText),

@@ -3,7 +3,16 @@ import type { FailureCause, Trigger } from './runs.ts'
 import type { Database } from './pool.ts'
 import { sql } from './sql.ts'
 
-export type RunStatus = 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
+export const RUN_STATUSES = [
+  'queued',
+  'running',
+  'succeeded',
+  'partial',
+  'failed',
+  'cancelled',
+] as const
+
+export type RunStatus = (typeof RUN_STATUSES)[number]
 
 /** A run as `sync.runs` has it, in camel case; the counts of one under way are those so far. */
 export interface RunReport {
@@ -74,6 +83,12 @@ export interface RejectedReport extends ScopeIds {
   readonly cut: boolean
 }
 
+/** From its begin to its end, or until it was read, in milliseconds; 0 for one that has not begun. */
+export function durationOf(run: RunReport): number {
+  const from = run.startedAt ?? run.finishedAt ?? run.readAt
+  return (run.finishedAt ?? run.readAt).getTime() - from.getTime()
+}
+
 /** The newest runs first. */
 export async function readRecentRuns(database: Database, max: number): Promise<RunReport[]> {
   return readRuns(database, null, max)
@@ -83,6 +98,14 @@ export async function readRecentRuns(database: Database, max: number): Promise<R
 export async function readRun(database: Database, runId: string): Promise<RunReport | null> {
   const [run] = await readRuns(database, [runId], 1)
   return run ?? null
+}
+
+/** Runs by their ids, the newest first; those that are gone are left out. */
+export async function readRunsOf(
+  database: Database,
+  runIds: readonly string[],
+): Promise<RunReport[]> {
+  return readRuns(database, runIds, runIds.length)
 }
 
 /**
@@ -127,7 +150,8 @@ async function readRuns(
   return rows.map((row) => inCamelCase<RunReport>(row))
 }
 
-function inCamelCase<T>(row: Record<string, unknown>): T {
+/** A row with the names of its columns in camel case. */
+export function inCamelCase<T>(row: Record<string, unknown>): T {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),

@@ -52,6 +52,16 @@ export async function readListedUserIds(
   return rows.map((row) => row.user_id)
 }
 
+/**
+ * Takes the turn to write users of an organization, until the end of the transaction; nothing depends on it but that
+ * nobody waits for a row.
+ * @returns false where another transaction has it
+ */
+export async function takeUsersTurn(client: Client, organizationKey: number): Promise<boolean> {
+  const { rows } = await client.query(sql('users/take-turn'), [organizationKey])
+  return rows[0].taken
+}
+
 /** @returns how many rows were inserted or updated */
 export async function putUsers(
   client: Client,

@@ -36,7 +36,7 @@ export async function acceptHeld(
   let accepted = 0
   let removed = 0
   for (const place of places) {
-    const left = await transaction(context.database, (client) => acceptOne(client, place, runId))
+    const left = await acceptListing(context, place, runId)
     if (left === null) continue
     accepted += 1
     removed += left
@@ -44,7 +44,19 @@ export async function acceptHeld(
   return { accepted, removed }
 }
 
-/** @returns how many users were removed; null where the listing is not held any more */
+/**
+ * Applies the removals of one held listing; see {@link acceptHeld}.
+ * @param runId the run that last saw its answer
+ * @returns how many users were removed; null where the listing is not held any more, or another run has seen it since
+ */
+export async function acceptListing(
+  { database }: Pick<SyncContext, 'database'>,
+  place: HeldPlace,
+  runId: string,
+): Promise<number | null> {
+  return transaction(database, (client) => acceptOne(client, place, runId))
+}
+
 async function acceptOne(
   client: Client,
   { heldId, batchKey }: HeldPlace,

@@ -1,4 +1,5 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
+import { isLosslessNumber } from 'lossless-json'
 
 /** Bytes of a digest: 128 bits of SHA-256, short enough to keep a million and far too long to meet twice. */
 const DIGEST_BYTES = 16
@@ -7,54 +8,32 @@ const DIGEST_BYTES = 16
  * Raised when what a record's columns are made of changes: every stored digest then differs once, so that
  * the next run looks at every record again.
  */
-const DIGEST_FORMAT = '1'
+export const DIGEST_FORMAT = '2'
 
 /** A digest of a text. */
 export function digestOf(text: string): Buffer {
-  return shorten(hash('sha256', DIGEST_FORMAT + text, 'buffer'))
+  return shortDigest(hash('sha256', DIGEST_FORMAT + text, 'binary'))
 }
 
-/** Characters that are hashed at once: many in one go are cheap, all of a large answer would be in memory once more. */
-const CHUNK_CHARACTERS = 100_000
-
-/** One digest for many texts, in the order given; the same as `digestOf` of all of them joined. */
-export function digestOfTexts(texts: Iterable<string>): Buffer {
-  let chunk = ''
-  let hashing: ReturnType<typeof createHash> | null = null
-  for (const text of texts) {
-    chunk += text
-    if (chunk.length < CHUNK_CHARACTERS) continue
-    hashing ??= createHash('sha256').update(DIGEST_FORMAT)
-    hashing.update(chunk)
-    chunk = ''
-  }
-  return hashing === null ? digestOf(chunk) : shorten(hashing.update(chunk).digest())
-}
-
-/** A text with its length before it; null is told from an empty one. */
-export function lengthAndText(text: string | null): string {
-  return text === null ? ' ~' : ` ${text.length}:${text}`
+/** The first bytes of a digest that is given as Latin-1, which is how Node hands it over cheapest. */
+export function shortDigest(digest: string): Buffer {
+  return Buffer.from(digest.slice(0, DIGEST_BYTES), 'latin1')
 }
 
 /** One digest for many, in the order given. */
 export function digestOfDigests(digests: readonly Buffer[]): Buffer {
-  return shorten(hash('sha256', Buffer.concat(digests), 'buffer'))
+  return shortDigest(hash('sha256', Buffer.concat(digests), 'binary'))
 }
 
-/** JSON with the keys of every object in order, so that equal content gives equal text. */
+/** JSON with the keys of every object in order, so that equal content gives equal text. Numbers may be lossless ones. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    isObject(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  )
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
+  if (isLosslessNumber(value)) return value.value
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.keys(value).sort()
+  return `{${members.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join()}}`
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** A copy, so that sixteen bytes do not keep a slab of eight thousand alive. */
-function shorten(digest: Buffer): Buffer {
-  return Buffer.from(digest.subarray(0, DIGEST_BYTES))
 }

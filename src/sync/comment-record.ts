@@ -1,9 +1,10 @@
-import { digestOf, isObject, lengthAndText } from './canonical.ts'
+import { isObject } from './canonical.ts'
+import { digestOfComment } from './content-digest.ts'
 import { memberText } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { restOf } from './rest.ts'
 import { readTimestamp } from './timestamp.ts'
-import { canonicalRest, keyFault, otherMembers, readUser, textColumn } from './user-record.ts'
+import { keyFault, otherMembers, readUser, textColumn } from './user-record.ts'
 import type { UserColumns } from './user-record.ts'
 
 /** One comment as received (service-api.md, Comment). A member that was left out is null. */
@@ -20,10 +21,9 @@ export interface CommentRecord {
   readonly lastUpdated: string | null
   /** Members the columns cannot give back exactly, as JSON text; null when there are none. */
   readonly rest: string | null
-  /** All of the above as one text: equal content gives equal text, whatever the order of its members. */
-  readonly content: string
-  /** A digest of `content`. */
+  /** A digest of all of the above: equal content gives the same, whatever the order of its members. */
   readonly digest: Buffer
+  know(digest: Buffer): void
   /** The author as a person of the organization; null where `from` names none. */
   readonly author: UserColumns | null
 }
@@ -99,7 +99,7 @@ class Comment implements CommentRecord {
   readonly author: UserColumns | null
   #digest: Buffer | null = null
 
-  constructor(columns: Omit<CommentRecord, 'content' | 'digest'>) {
+  constructor(columns: Omit<CommentRecord, 'digest' | 'know'>) {
     this.commentId = columns.commentId
     this.commentText = columns.commentText
     this.commentHtml = columns.commentHtml
@@ -113,31 +113,15 @@ class Comment implements CommentRecord {
     this.author = columns.author
   }
 
-  /** Put together when it is asked for: kept, it would hold every text twice. */
-  get content(): string {
-    return contentOf(this)
+  /** Takes over a digest that was made with others. */
+  know(digest: Buffer): void {
+    this.#digest = digest
   }
 
   get digest(): Buffer {
-    this.#digest ??= digestOf(this.content)
+    this.#digest ??= digestOfComment(this)
     return this.#digest
   }
-}
-
-/** Each column with its length, so that no two records can give one text. */
-function contentOf(columns: Omit<CommentRecord, 'content' | 'digest'>): string {
-  return (
-    columns.commentId +
-    lengthAndText(columns.commentText) +
-    lengthAndText(columns.commentHtml) +
-    lengthAndText(columns.authorUserId) +
-    lengthAndText(columns.authorName) +
-    lengthAndText(columns.authorEmail) +
-    lengthAndText(columns.status) +
-    lengthAndText(columns.type) +
-    lengthAndText(columns.lastUpdated) +
-    lengthAndText(canonicalRest(columns.rest))
-  )
 }
 
 function commentFault(item: unknown): string | null {

@@ -4,20 +4,23 @@ import {
   readStoredComments,
   updateComments,
 } from '../database/comments.ts'
-import type { NewComment } from '../database/comment-rows.ts'
 import type { Client } from '../database/pool.ts'
 import { storeAnswers } from '../database/scopes.ts'
-import type { BatchScope, KnownAnswer } from '../database/scopes.ts'
-import { putUsers, readUsers } from '../database/users.ts'
+import type { KnownAnswer } from '../database/scopes.ts'
+import { putUsers } from '../database/users.ts'
 import type { Committing } from './committing.ts'
 import { compareComments } from './compare.ts'
 import type { CommentChanges } from './compare.ts'
 import type { CommentRecord } from './comment-record.ts'
 import type { CommentsResult } from './scope-result.ts'
-import { addAuthors, rowsToPut } from './user-rows.ts'
-import type { UserCandidates } from './user-rows.ts'
+import { threadFactsOf } from './thread-facts.ts'
+import { authorsOf } from './user-rows.ts'
+import { usersToPut } from './users-turn.ts'
 
-/** Writes the comments of answers, and the authors of those that changed. Adds to the counts. */
+/**
+ * Writes the comments of answers, and the authors of those that changed. Adds to the counts.
+ * @throws OrganizationBusyError where another commit is writing users of the organization, and this one yields
+ */
 export async function commitComments(
   client: Client,
   committing: Committing,
@@ -37,18 +40,23 @@ export async function commitComments(
       result.gone,
     ),
   }))
-  const rowsOf = (pick: (changes: CommentChanges) => readonly CommentRecord[]) =>
-    compared.flatMap(({ result, changes }) =>
-      pick(changes).map((record) => rowOf(result.scope, record)),
-    )
+  // Only comments that changed speak of their authors.
+  const written = compared.flatMap(({ changes: { added, changed } }) => [added, changed]).flat()
+  const authors = await usersToPut(client, committing, organizationKey, authorsOf(written))
+  const commentsOf = (pick: (changes: CommentChanges) => readonly CommentRecord[]) =>
+    compared.map(({ result, changes }) => ({
+      organizationKey,
+      annotationKey: result.scope.key,
+      comments: pick(changes),
+    }))
   await insertComments(
     client,
-    rowsOf(({ added }) => added),
+    commentsOf(({ added }) => added),
     at,
   )
   await updateComments(
     client,
-    rowsOf(({ changed }) => changed),
+    commentsOf(({ changed }) => changed),
     at,
   )
   const gone = compared.flatMap(({ result, changes }) =>
@@ -61,12 +69,8 @@ export async function commitComments(
     at,
   )
   for (const { result, changes } of compared) count(committing, result, changes)
-  const written = compared.flatMap(({ changes }) => [...changes.added, ...changes.changed])
-  committing.counts.users_written += await putAuthors(client, organizationKey, written, at)
-}
-
-function rowOf(scope: BatchScope, record: CommentRecord): NewComment {
-  return { annotationKey: scope.key, ...record, digest: record.digest }
+  // Last, where others may wait for them shortest.
+  committing.counts.users_written += await putUsers(client, organizationKey, authors.rows, at)
 }
 
 /**
@@ -78,20 +82,9 @@ function knownAnswerOf(result: CommentsResult, changes: CommentChanges): KnownAn
   const changed = changes.added.length + changes.changed.length + changes.deleted.length > 0
   const isKnown = contentDigest === null && scope.contentDigest === null
   if (!changed && (isKnown || !result.isListing)) return []
-  return [{ scope, recordCount: changes.live, bodyDigest, contentDigest, changed }]
-}
-
-/** Authors get their row last, where others may wait for it shortest. Only changed comments speak of their authors. */
-async function putAuthors(
-  client: Client,
-  organizationKey: number,
-  written: readonly CommentRecord[],
-  at: Date,
-): Promise<number> {
-  const candidates: UserCandidates = new Map()
-  addAuthors(candidates, written)
-  const stored = await readUsers(client, organizationKey, [...candidates.keys()])
-  return putUsers(client, organizationKey, rowsToPut(candidates, stored), at)
+  const known = { scope, recordCount: changes.live, bodyDigest, contentDigest, changed }
+  const isFirst = !scope.hasRows && changed
+  return [isFirst ? { ...known, facts: threadFactsOf(changes.added) } : known]
 }
 
 function count({ counts }: Committing, result: CommentsResult, changes: CommentChanges): void {

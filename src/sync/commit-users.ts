@@ -4,15 +4,16 @@ import type { MemberKind } from '../database/members.ts'
 import type { Client } from '../database/pool.ts'
 import { storeAnswers, touchHeadBatch } from '../database/scopes.ts'
 import type { KnownAnswer } from '../database/scopes.ts'
-import { putUsers, readUsers, unlistUsers } from '../database/users.ts'
+import { putUsers, unlistUsers } from '../database/users.ts'
 import type { StoredUser } from '../database/users.ts'
 import type { Committing } from './committing.ts'
 import { decideListings } from './decide-listings.ts'
 import type { ListingDecision } from './decide-listings.ts'
 import { SupersededError } from './superseded.ts'
 import type { UsersResult } from './scope-result.ts'
-import { addListingUsers, rowsToPut } from './user-rows.ts'
+import { addListingUsers } from './user-rows.ts'
 import type { UserCandidates } from './user-rows.ts'
+import { usersToPut } from './users-turn.ts'
 
 /** Repeats of one answer in later scheduled runs after which a held listing is believed. */
 const REPEATS_TO_BELIEVE = 2
@@ -38,13 +39,12 @@ export async function commitUsers(
   const at = committing.claim.at
   const candidates: UserCandidates = new Map()
   for (const result of results) addListingUsers(candidates, result)
-  const stored = await readUsers(client, organizationKey, [...candidates.keys()])
+  const { stored, rows } = await usersToPut(client, committing, organizationKey, candidates)
   const decisions = await decideListings(client, results, committing.shrinkLimit)
   const listings = await holdSuspicious(client, committing, decisions)
   for (const kind of ['document', 'group'] as const) await writeMembers(client, kind, listings, at)
   const own = listings.find(({ result }) => result.scope.kind === 'organization')
   const left = await unlistUsers(client, organizationKey, own?.leaving ?? [], at)
-  const rows = rowsToPut(candidates, stored)
   const put = await putUsers(client, organizationKey, rows, at)
   committing.counts.users_written += left + put
   await storeAnswers(client, listings.map(knownAnswerOf), at)

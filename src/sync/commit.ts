@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { insertFailures, insertRejectedRecords } from '../database/failures.ts'
 import type { RejectedRecord, ScopeFailure } from '../database/failures.ts'
 import { commitItem } from '../database/items.ts'
@@ -7,11 +8,13 @@ import type { Client, Database } from '../database/pool.ts'
 import { keepCheck, lockBatch, setCheck } from '../database/scopes.ts'
 import type { BatchScope, ScopeKind } from '../database/scopes.ts'
 import type { Committing, WritersClaim } from './committing.ts'
+import { inCommitLane } from './commit-lanes.ts'
 import { commitComments } from './commit-comments.ts'
 import { commitUsers } from './commit-users.ts'
 import type { Listing } from './commit-users.ts'
 import type { CommentsResult, ScopeResult, UsersResult } from './scope-result.ts'
 import { SupersededError } from './superseded.ts'
+import { OrganizationBusyError } from './users-turn.ts'
 
 /**
  * Commits answers: their upserts, their retirements, the checkpoint and the counts in one transaction, or nothing.
@@ -31,14 +34,42 @@ export async function commitAnswers(
   }
   const before = { ...counts }
   const startedMs = performance.now()
-  await transaction(database, async (client) => {
-    Object.assign(counts, before) // A transaction that is tried again counts once.
-    countUnchanged(counts, results)
+  const tryOnce = (yields: boolean) =>
+    transaction(database, async (client) => {
+      Object.assign(counts, before) // A transaction that is tried again counts once.
+      countUnchanged(counts, results)
+      if (!(await isWritten(client, { ...committing, yields }, results))) return false
+      // Up to here: how long the last statement takes is known when it is too late to be stored.
+      counts.database_ms += Math.round(performance.now() - startedMs)
+      if (!(await commitItem(client, { claim, counts, ...end }))) throw new SupersededError()
+      return true
+    })
+  const yields = () => performance.now() - startedMs < YIELD_MAX_MS
+  while (!(await inCommitLane(database, () => tryOnce(yields())))) {
+    await setTimeout(Math.random() * TURN_WAIT_MS)
+  }
+}
+
+/** A commit that is not its organization's turn waits outside of a transaction, holding nothing. */
+const TURN_WAIT_MS = 40
+/** After this long it waits inside, for whatever it needs: then it gets its turn for certain. */
+const YIELD_MAX_MS = 30_000
+
+/** False where another commit is writing users of the organization: then nothing is written. */
+async function isWritten(
+  client: Client,
+  committing: Committing,
+  results: readonly ScopeResult[],
+): Promise<boolean> {
+  try {
     await writeResults(client, committing, results)
-    // Up to here: how long the last statement takes is known when it is too late to be stored.
-    counts.database_ms += Math.round(performance.now() - startedMs)
-    if (!(await commitItem(client, { claim, counts, ...end }))) throw new SupersededError()
-  })
+    return true
+  } catch (error) {
+    if (!(error instanceof OrganizationBusyError)) throw error
+    // All there is to commit is a lock that is given back: nobody needs to see that on a disk.
+    await client.query('set local synchronous_commit = off')
+    return false
+  }
 }
 
 /**

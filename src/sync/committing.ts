@@ -14,6 +14,8 @@ export interface Committing {
   readonly operation: Operation
   /** Fraction of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
   readonly shrinkLimit: number
+  /** True where the commit is tried again when another one is writing users of its organization. */
+  readonly yields?: boolean
   /** Counts of this commit; the writers add to them. */
   readonly counts: Counts
 }

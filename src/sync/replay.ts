@@ -20,8 +20,16 @@ export interface Replayed {
   readonly tried: number
   /** Of these, those whose record is now in the tables as received. */
   readonly stored: number
-  /** The others: their record is still not sound, or a newer answer has spoken of its scope since. */
+  /** The others: their record is still not sound, or obsolete. */
   readonly still: number
+  /** Of the others, those whose record is sound, but whose scope a newer answer has spoken of, or is in no catalog. */
+  readonly obsolete: number
+}
+
+/** Of some rows: sound ones, and how many of these are in the tables now. */
+interface ReplayedRows {
+  readonly sound: number
+  readonly stored: number
 }
 
 type ReplayContext = Pick<SyncContext, 'database' | 'privacy'>
@@ -43,6 +51,7 @@ export async function replayRejected(
 ): Promise<Replayed> {
   let tried = 0
   let stored = 0
+  let sound = 0
   let beforeId: number | null = null
   for (;;) {
     const page: RejectedRow[] = await pageRejected(context.database, {
@@ -52,8 +61,14 @@ export async function replayRejected(
       characters: CHARACTERS_A_PAGE,
     })
     const last = page.at(-1)
-    if (last === undefined) return { tried, stored, still: tried - stored }
-    for (const rows of byScope(page)) stored += await replayScope(context, rows)
+    if (last === undefined) {
+      return { tried, stored, still: tried - stored, obsolete: sound - stored }
+    }
+    for (const rows of byScope(page)) {
+      const replayed = await replayScope(context, rows)
+      stored += replayed.stored
+      sound += replayed.sound
+    }
     tried += page.length
     beforeId = last.rejectedRecordId
   }
@@ -73,11 +88,10 @@ function byScope(page: readonly RejectedRow[]): [RejectedRow, ...RejectedRow[]][
   return [...groups.values()]
 }
 
-/** @returns how many of the rows are in the tables now */
 async function replayScope(
   context: ReplayContext,
   rows: readonly [RejectedRow, ...RejectedRow[]],
-): Promise<number> {
+): Promise<ReplayedRows> {
   const [{ operation }] = rows
   return operation === 'comments'
     ? replayWith(context, rows, rereadComment, storeReplayedComments)
@@ -94,10 +108,8 @@ async function replayWith<T>(
     scope: BatchScope,
     readings: readonly Rereading<T>[],
   ) => Promise<number>,
-): Promise<number> {
+): Promise<ReplayedRows> {
   const [{ operation, organizationId }] = rows
-  const place = await findScope(context.database, operation, rows[0])
-  if (place === null) return 0
   const rereadAll = async () => {
     const { redact } = await context.privacy.of(organizationId, null)
     return rows.flatMap((row) => {
@@ -108,14 +120,17 @@ async function replayWith<T>(
     })
   }
   // Most are as unsound as they were: nothing is locked for those.
-  if ((await rereadAll()).length === 0) return 0
-  return transaction(context.database, async (client) => {
+  const sound = (await rereadAll()).length
+  const place = sound === 0 ? null : await findScope(context.database, operation, rows[0])
+  if (place === null) return { sound, stored: 0 }
+  const stored = await transaction(context.database, async (client) => {
     await lockBatch(client, place.batchKey)
     const scopes = await readScopes(client, place.batchKey, operation)
     const scope = scopes.find(({ kind, key }) => kind === place.kind && key === place.key)
     // Read again behind the lock: somebody may have been erased meanwhile.
     return scope === undefined ? 0 : store(client, place.batchKey, scope, await rereadAll())
   })
+  return { sound, stored }
 }
 
 /** The comment, where today's readers find no fault in it. */

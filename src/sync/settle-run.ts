@@ -1,5 +1,7 @@
 import { countHeld } from '../database/held.ts'
 import { readFailureCauses, settle } from '../database/runs.ts'
+import { logOfRun } from '../log.ts'
+import { describeSpan, withSpan } from '../trace.ts'
 import { describeProblem } from './describe-problem.ts'
 import type { SyncContext } from './sync-context.ts'
 
@@ -9,15 +11,19 @@ import type { SyncContext } from './sync-context.ts'
  * @returns the status it was settled with; null where it was not
  */
 export async function settleRun(
-  context: Pick<SyncContext, 'database' | 'log' | 'runSignals'>,
+  context: Pick<SyncContext, 'database' | 'log' | 'runSignals' | 'watch'>,
   runId: string,
 ): Promise<string | null> {
-  const causes = await readFailureCauses(context.database, runId)
-  const held = await countHeld(context.database, runId)
-  const status = await settle(context.database, runId, describeProblem(causes, held))
-  if (status !== null) {
+  return withSpan('settle run', { 'collab_sync.run.id': runId }, async () => {
+    const causes = await readFailureCauses(context.database, runId)
+    const held = await countHeld(context.database, runId)
+    const settled = await settle(context.database, runId, describeProblem(causes, held))
+    if (settled === null) return null
+    const { status } = settled
+    describeSpan({ 'collab_sync.run.status': status })
     context.runSignals.forget(runId)
-    context.log.info({ runId, status }, 'run settled')
-  }
-  return status
+    context.watch?.settled(settled)
+    logOfRun(context.log, runId).info({ status }, 'run settled')
+    return status
+  })
 }

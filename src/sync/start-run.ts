@@ -8,6 +8,7 @@ import { UsageError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import { operationsOf } from '../scope.ts'
 import type { Scope } from '../scope.ts'
+import { currentTraceparent, describeSpan, withSpan } from '../trace.ts'
 import type { SyncContext } from './sync-context.ts'
 
 /** A run and the items to hand to the queue. */
@@ -29,7 +30,14 @@ export async function startRun(
   context: Pick<SyncContext, 'database' | 'operations'>,
   request: RunRequest,
 ): Promise<StartedRun> {
-  return transaction(context.database, (client) => makeRun(client, request, context.operations))
+  return withSpan('start run', { 'collab_sync.run.trigger': request.trigger }, async () => {
+    const traceparent = currentTraceparent()
+    const { runId, items } = await transaction(context.database, (client) =>
+      makeRun(client, { ...request, traceparent }, context.operations),
+    )
+    describeSpan({ 'collab_sync.run.id': runId })
+    return { runId, items: items.map((item) => ({ ...item, traceparent })) }
+  })
 }
 
 /** Makes a run in the caller's transaction; see {@link startRun}. */

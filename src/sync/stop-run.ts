@@ -11,7 +11,7 @@ import type { SyncContext } from './sync-context.ts'
  * @returns false where it is over or stopping already
  */
 export async function stopRun(
-  context: Pick<SyncContext, 'database' | 'log' | 'runSignals'>,
+  context: Pick<SyncContext, 'database' | 'log' | 'runSignals' | 'watch'>,
   runId: string,
   as: 'failed' | 'cancelled',
   problem: string,

@@ -1,6 +1,7 @@
 import { readLostItems, readUnsettledRuns } from '../database/items.ts'
 import type { Item } from '../database/items.ts'
 import { DEAD_AFTER_S } from '../database/workers.ts'
+import { inTraceOf } from '../trace.ts'
 import { settleRun } from './settle-run.ts'
 import type { SyncContext } from './sync-context.ts'
 
@@ -34,7 +35,8 @@ export class Sweep {
   /** One sweep. @returns how many items were handed over */
   async once(): Promise<number> {
     const { database } = this.#context
-    for (const runId of await readUnsettledRuns(database)) await settleRun(this.#context, runId)
+    for (const { runId, traceparent } of await readUnsettledRuns(database))
+      await inTraceOf(traceparent, () => settleRun(this.#context, runId))
     const lost = await readLostItems(database, DEAD_AFTER_S, ITEMS_A_SWEEP, this.#context)
     if (lost.length === 0) return 0
     const seen = `${lost.length}:${lost[0]?.itemId}:${lost.at(-1)?.itemId}`

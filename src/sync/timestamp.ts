@@ -29,7 +29,7 @@ export function readTimestamp(value: unknown): Timestamp | null {
 }
 
 /**
- * Whether a text is what the document shows, of a time that is in every month. It says so without a Date, whose making and
+ * Whether a text is what the document shows, of a time that is in every year. It says so without a Date, whose making and
  * writing was a tenth of what reading a comment costs; whatever else is a time takes the longer way.
  */
 function isUsual(text: string): boolean {
@@ -40,11 +40,17 @@ function isUsual(text: string): boolean {
     month >= 1 &&
     month <= 12 &&
     day >= 1 &&
-    day <= 28 &&
+    day <= daysOf(month) &&
     twoDigits(text, 11) < 24 &&
     twoDigits(text, 14) < 60 &&
     twoDigits(text, 17) < 60
   )
+}
+
+/** The 29th of February takes the longer way. */
+function daysOf(month: number): number {
+  if (month === 2) return 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
 function twoDigits(text: string, at: number): number {

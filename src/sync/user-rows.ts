@@ -16,13 +16,24 @@ export function addListingUsers(candidates: UserCandidates, result: UsersResult)
   for (const record of result.records) add(candidates, rowOf(record, source, null, isOwnListing))
 }
 
-/** Adds the authors of comments: those who are in no listing get their row too. */
-export function addAuthors(candidates: UserCandidates, comments: readonly CommentRecord[]): void {
-  for (const { author, lastUpdated } of comments) {
+/**
+ * The authors of comments, each as the newest of their comments shows them: those who are in no listing get their row
+ * too.
+ */
+export function authorsOf(comments: Iterable<CommentRecord>): UserCandidates {
+  const newest = new Map<string, CommentRecord>()
+  for (const comment of comments) {
+    if (comment.author === null) continue
+    const other = newest.get(comment.author.userId)
+    if (other === undefined || isNewer(comment, other)) newest.set(comment.author.userId, comment)
+  }
+  const candidates: UserCandidates = new Map()
+  for (const [userId, { author, lastUpdated }] of newest) {
     if (author === null) continue
     const record = { ...author, digest: digestOfUser(author) }
-    add(candidates, rowOf(record, USER_SOURCES.author, lastUpdated, false))
+    candidates.set(userId, rowOf(record, USER_SOURCES.author, lastUpdated, false))
   }
+  return candidates
 }
 
 /** The candidates that would change what is stored. */
@@ -48,8 +59,11 @@ function add(candidates: UserCandidates, row: UserRow): void {
 
 function isBetter(row: UserRow, other: UserRow): boolean {
   if (row.source !== other.source) return row.source > other.source
-  if (row.listed !== other.listed) return row.listed
-  return (row.sourceAt ?? '') > (other.sourceAt ?? '')
+  return row.listed && !other.listed
+}
+
+function isNewer(comment: CommentRecord, other: CommentRecord): boolean {
+  return (comment.lastUpdated ?? '') > (other.lastUpdated ?? '')
 }
 
 function isOlder(sourceAt: string | null, before: Date | null): boolean {

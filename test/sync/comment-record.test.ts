@@ -77,6 +77,11 @@ describe('a comment as documented', () => {
     expect(a?.digest).not.toEqual(read(text({})).record?.digest)
   })
 
+  test('has another digest when the last digit of a number changes that no double can hold', () => {
+    const long = (digit: number) => text({}).replace(/}$/, `,"order":1234567890123456789${digit}}`)
+    expect(read(long(1)).record?.digest).not.toEqual(read(long(2)).record?.digest)
+  })
+
   test('misses optional members without complaint', () => {
     expect(read('{"commentId":1}')).toMatchObject({
       reasons: [],

@@ -30,12 +30,12 @@ test('a comment that was rejected as a whole is stored with its author, once, an
   await reject('comments', place, comment)
   const calls = live.standIn.calls.total
 
-  expect(await replay()).toEqual({ tried: 1, stored: 1, still: 0 })
+  expect(await replay()).toEqual({ tried: 1, stored: 1, still: 0, obsolete: 0 })
 
   await expectTablesEqual(live.database, live.world)
   expect(live.standIn.calls.total).toBe(calls)
   const after = await dumpTables(live.database)
-  expect(await replay()).toEqual({ tried: 0, stored: 0, still: 0 })
+  expect(await replay()).toEqual({ tried: 0, stored: 0, still: 0, obsolete: 0 })
   expect(await dumpTables(live.database)).toEqual(after)
   expect(await live.run()).toMatchObject({ status: 'succeeded', records_inserted: 0 })
   await expectTablesEqual(live.database, live.world)
@@ -51,7 +51,7 @@ test('a member that was set to null gets its value, however many rows tell of th
   )
   await reject('comments', place, comment)
   await reject('comments', place, comment)
-  expect(await replay()).toEqual({ tried: 2, stored: 2, still: 0 })
+  expect(await replay()).toEqual({ tried: 2, stored: 2, still: 0, obsolete: 0 })
   await expectTablesEqual(live.database, live.world)
 })
 
@@ -65,7 +65,7 @@ test('a record is not stored over a newer answer, nor brought back after one tha
   deleteComment(live.world, place, deleted.commentId)
   expect(await live.run()).toMatchObject({ status: 'succeeded' })
   const before = await dumpTables(live.database)
-  expect(await replay()).toEqual({ tried: 2, stored: 0, still: 2 })
+  expect(await replay()).toEqual({ tried: 2, stored: 0, still: 2, obsolete: 2 })
   expect(await dumpTables(live.database)).toEqual(before)
   await expectTablesEqual(live.database, live.world)
 })
@@ -76,15 +76,15 @@ test('of two answers the later one is stored, and the earlier one never over it'
   await query(`delete from collab_store.comments where ${AT}`, place, comment.commentId)
   await reject('comments', place, { ...comment, commentText: 'Earlier' })
   await reject('comments', place, comment)
-  expect(await replay()).toEqual({ tried: 2, stored: 1, still: 1 })
-  expect(await replay()).toEqual({ tried: 1, stored: 0, still: 1 })
+  expect(await replay()).toEqual({ tried: 2, stored: 1, still: 1, obsolete: 1 })
+  expect(await replay()).toEqual({ tried: 1, stored: 0, still: 1, obsolete: 1 })
   await expectTablesEqual(live.database, live.world)
 })
 
 test('the lesser of two records of one comment in one answer stays rejected', async () => {
   const place = busyPlace()
   await reject('comments', place, { ...commentOf(place), commentText: 'The twin' })
-  expect(await replay()).toEqual({ tried: 1, stored: 0, still: 1 })
+  expect(await replay()).toEqual({ tried: 1, stored: 0, still: 1, obsolete: 1 })
   await expectTablesEqual(live.database, live.world)
 })
 
@@ -98,7 +98,12 @@ test('what is not sound today either stays rejected, and its neighbours land', a
   await rejectText('comments', place, `{"commentId": 9007199254740993, "commentText": "big"}`)
   await rejectText('comments', place, 'null')
   await rejectText('comments', place, '')
-  expect(await replay()).toEqual({ tried: others.length + 4, stored: others.length, still: 4 })
+  expect(await replay()).toEqual({
+    tried: others.length + 4,
+    stored: others.length,
+    still: 4,
+    obsolete: 0,
+  })
   await expectTablesEqual(live.database, live.world)
 })
 
@@ -111,7 +116,7 @@ test('a record of a scope that is not in the catalog any more stays rejected', a
     'update collab_store.annotations set active = false where annotation_id = $1',
     [place.annotationId],
   )
-  expect(await replay()).toEqual({ tried: 2, stored: 0, still: 2 })
+  expect(await replay()).toEqual({ tried: 2, stored: 0, still: 2, obsolete: 2 })
 })
 
 test('a user of a document, a group and an organization gets row and membership back', async () => {
@@ -142,7 +147,7 @@ test('a user of a document, a group and an organization gets row and membership 
   await reject('users', { organizationId, organizationUserGroupId }, member)
   for (const each of [user, member, listed]) await reject('users', { organizationId }, each)
 
-  expect(await replay()).toEqual({ tried: 5, stored: 5, still: 0 })
+  expect(await replay()).toEqual({ tried: 5, stored: 5, still: 0, obsolete: 0 })
 
   await expectTablesEqual(live.database, world)
   expect(await live.run()).toMatchObject({ status: 'succeeded', records_inserted: 0 })
@@ -174,7 +179,7 @@ test('what was written after the rejection stays as it is, also where that left 
     commentOf(place).commentId,
   )
   const before = await dumpTables(live.database)
-  expect(await replay()).toEqual({ tried: 2, stored: 0, still: 2 })
+  expect(await replay()).toEqual({ tried: 2, stored: 0, still: 2, obsolete: 2 })
   expect(await dumpTables(live.database)).toEqual(before)
 })
 
@@ -191,7 +196,12 @@ test('a user of an answer about some users only gets a row and is in no listing 
   )
   await reject('users', { organizationId }, user, narrowed)
   expect(await replay({ runId: run.run_id })).toMatchObject({ tried: 0 })
-  expect(await replay({ runId: narrowed.run_id })).toEqual({ tried: 1, stored: 1, still: 0 })
+  expect(await replay({ runId: narrowed.run_id })).toEqual({
+    tried: 1,
+    stored: 1,
+    still: 0,
+    obsolete: 0,
+  })
   const { rows } = await live.database.pool.query(
     'select name, listed from collab.users where user_id = $1 and organization_id = $2',
     [user?.userId, organizationId],
@@ -248,7 +258,7 @@ test('more rejected records than a page holds are all tried, the sound among the
     select run_id, operation, organization_id, document_id, annotation_id, reason, 'null'
     from sync.rejected_records cross join generate_series(1, 1200)`,
   )
-  expect(await replay()).toEqual({ tried: 1201, stored: 1, still: 1200 })
+  expect(await replay()).toEqual({ tried: 1201, stored: 1, still: 1200, obsolete: 0 })
   await expectTablesEqual(live.database, live.world)
 })
 

@@ -50,8 +50,10 @@ test('each kind of difference is found and named, and nothing is written', async
   )
   await tamper('delete from collab_store.comments where', place, dropped)
   await live.database.pool.query(
-    `insert into collab_store.comments
-    select 987654321, last_updated, first_seen_at, changed_at, version_at, deleted_at, annotation_key, version, digest,
+    `insert into collab_store.comments (organization_key, comment_id, last_updated, first_seen_at, changed_at, version_at,
+      deleted_at, annotation_key, version, digest, change, status, type, author_user_id, author_name, author_email,
+      comment_text, comment_html, rest)
+    select organization_key, 987654321, last_updated, first_seen_at, changed_at, version_at, deleted_at, annotation_key, version, digest,
       change, status, type, author_user_id, author_name, author_email, comment_text, comment_html, rest
     from collab_store.comments where annotation_key = (${KEY_OF}) limit 1`,
     Object.values(other),

@@ -1,0 +1,11 @@
+-- What is known of annotations whose first answer was stored: all their comments are new, so that what reports ask of a
+-- thread is told by the answer, and nothing is read back.
+-- Params: $1 keys, $2 live comments, $3 body digests, $4 content digests, $5 times of the first comment, $6 of the last,
+-- $7 of the first answer, $8 authors (each an array as text), $9 when.
+update collab_store.annotations a
+set comment_count = n.comment_count, body_digest = n.body_digest, content_digest = n.content_digest, changed_at = $9,
+  first_comment_at = n.first_comment_at, last_comment_at = n.last_comment_at, first_answer_at = n.first_answer_at,
+  authors = n.authors::text[]
+from unnest($1::int[], $2::int[], $3::bytea[], $4::bytea[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::text[])
+  as n (annotation_key, comment_count, body_digest, content_digest, first_comment_at, last_comment_at, first_answer_at, authors)
+where a.annotation_key = n.annotation_key

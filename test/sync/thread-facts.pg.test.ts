@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { insertComments } from '../../src/database/comments.ts'
+import { transaction } from '../../src/database/pool.ts'
+import type { CommentRecord } from '../../src/sync/comment-record.ts'
+import { threadFactsOf } from '../../src/sync/thread-facts.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+const AUTHORS = [null, 'b', 'B', 'a"\\ {}', 'ﬀ', '😀']
+const TIMES = [
+  null,
+  '0001-01-01T00:00:00.000Z',
+  '2026-01-02T03:04:05.678Z',
+  '9999-12-31T23:59:59.999Z',
+]
+
+test('the facts of a new thread are those that PostgreSQL finds in what was stored of it', async () => {
+  const threads = Array.from({ length: 300 }, (_, number) => ({
+    organizationKey: 1,
+    annotationKey: number + 1,
+    comments: Array.from({ length: number % 7 }, (_each, place) => comment(number, place)),
+  }))
+  await transaction(database.pool, (client) => insertComments(client, threads, new Date()))
+  const { rows } = await database.pool.query(
+    `select f.* from generate_series(1, $1) n cross join lateral collab_store.thread_facts(n) f order by n`,
+    [threads.length],
+  )
+  const found = rows.map((row) => ({
+    firstCommentAt: row.first_comment_at?.toISOString() ?? null,
+    lastCommentAt: row.last_comment_at?.toISOString() ?? null,
+    firstAnswerAt: row.first_answer_at?.toISOString() ?? null,
+    authors: row.authors,
+  }))
+  expect(threads.map(({ comments }) => threadFactsOf(comments))).toEqual(found)
+})
+
+/** Authors and times in ever new combinations. */
+function comment(thread: number, place: number): CommentRecord {
+  const turn = thread * 31 + place * 17
+  return {
+    commentId: (place * 5) % 7,
+    lastUpdated: TIMES[(turn >> 2) % TIMES.length] ?? null,
+    authorUserId: AUTHORS[turn % AUTHORS.length] ?? null,
+    authorName: null,
+    authorEmail: null,
+    commentText: 'x',
+    commentHtml: null,
+    status: null,
+    type: null,
+    rest: null,
+    digest: Buffer.alloc(16),
+    know() {},
+    author: null,
+  }
+}

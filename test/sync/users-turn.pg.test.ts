@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { transaction } from '../../src/database/pool.ts'
+import { noCounts } from '../../src/database/items.ts'
+import { USER_SOURCES, putUsers, takeUsersTurn } from '../../src/database/users.ts'
+import type { UserRow } from '../../src/database/users.ts'
+import type { Committing } from '../../src/sync/committing.ts'
+import { OrganizationBusyError, usersToPut } from '../../src/sync/users-turn.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+
+let database: TestDatabase
+let organizationKey: number
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const { rows } = await database.pool.query(
+    `insert into collab_store.organizations (organization_id) values ('acme') returning organization_key`,
+  )
+  organizationKey = rows[0].organization_key
+})
+afterAll(() => database.drop())
+
+test('a commit with a new user yields to the one that is writing users of the organization, and then finds them written', async () => {
+  const candidates = new Map([['ann', ANN]])
+  const find = (yields: boolean) =>
+    transaction(database.pool, (client) =>
+      usersToPut(client, committing(yields), organizationKey, candidates),
+    )
+  await transaction(database.pool, async (other) => {
+    expect(await takeUsersTurn(other, organizationKey)).toBe(true)
+    await putUsers(other, organizationKey, [ANN], new Date())
+    await expect(find(true)).rejects.toThrow(OrganizationBusyError)
+    expect((await find(false)).rows).toEqual([ANN])
+  })
+  const found = await find(true)
+  expect(found.rows).toEqual([])
+  expect([...found.stored.keys()]).toEqual(['ann'])
+})
+
+test('organizations do not wait for each other, and known users need no turn', async () => {
+  await transaction(database.pool, async (other) => {
+    expect(await takeUsersTurn(other, organizationKey)).toBe(true)
+    await transaction(database.pool, async (client) => {
+      expect(await takeUsersTurn(client, organizationKey + 1)).toBe(true)
+      const known = new Map([['ann', ANN]])
+      expect((await usersToPut(client, committing(true), organizationKey, known)).rows).toEqual([])
+    })
+  })
+})
+
+const ANN: UserRow = {
+  userId: 'ann',
+  name: 'Ann',
+  email: null,
+  rest: null,
+  digest: Buffer.alloc(16, 1),
+  source: USER_SOURCES.author,
+  sourceAt: '2026-01-02T03:04:05.678Z',
+  listed: false,
+}
+
+function committing(yields: boolean): Committing {
+  const claim = {
+    runId: '',
+    claimNo: 1,
+    batchVersion: 0,
+    claimedAt: new Date(),
+    at: new Date(),
+    trigger: 'cli',
+    onlyScopes: null,
+  }
+  return { claim, batchKey: 1, operation: 'comments', shrinkLimit: 1, counts: noCounts(), yields }
+}
