@@ -35,6 +35,8 @@ export interface Comparison {
   readonly title: string
   /** What is compared with what, and why the figure is what it is: a paragraph of docs/PERFORMANCE.md. */
   readonly explains: string
+  /** True for what takes too long to be measured with all the others. */
+  readonly isOnlyByName?: boolean
   run(servers: Servers): Promise<Result>
 }
 

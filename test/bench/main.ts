@@ -10,8 +10,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { accept: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
 })
-const chosen = comparisons.filter(
-  ({ name }) => positionals.length === 0 || positionals.includes(name),
+const chosen = comparisons.filter(({ name, isOnlyByName = false }) =>
+  positionals.length === 0 ? !isOnlyByName : positionals.includes(name),
 )
 const unknown = positionals.filter(
   (name) => !comparisons.some((comparison) => comparison.name === name),
@@ -22,7 +22,8 @@ if (values.help === true || unknown.length > 0) {
   console.log(
     'npm run bench [-- [--accept] NAME...]\n\n  --accept  keep what is measured as the baseline, and write docs/PERFORMANCE.md\n',
   )
-  for (const { name, title } of comparisons) console.log(`  ${name.padEnd(12)} ${title}`)
+  for (const { name, title, isOnlyByName } of comparisons)
+    console.log(`  ${name.padEnd(12)} ${title}${isOnlyByName ? ' (only by its name)' : ''}`)
   process.exitCode = unknown.length > 0 ? 2 : 0
 } else {
   await main()

@@ -4,6 +4,7 @@ import { changed } from './changed.ts'
 import { firstLoad } from './first-load.ts'
 import { listings } from './listings.ts'
 import { memory } from './memory.ts'
+import { million } from './million.ts'
 import { network } from './network.ts'
 import { plainLoop } from './plain-loop.ts'
 import { reports } from '../reports/reports.ts'
@@ -25,5 +26,6 @@ export const comparisons: readonly Comparison[] = [
   bytes,
   listings,
   sizes,
+  million,
   reports,
 ]

@@ -117,9 +117,9 @@ async function fill({ pool }: BenchDatabase): Promise<void> {
     insert into collab_store.annotations (document_key, batch_key, comment_count, changed_at, scope_no, annotation_id)
       select (n - 1) / 100 + 1, 100 + (n - 1) / 250 + 1, ${COMMENTS_EACH}, now(), (n - 1) % 250, 'a' || n
       from generate_series(1, ${ANNOTATIONS}) n;
-    insert into collab_store.comments (annotation_key, comment_id, last_updated, first_seen_at, changed_at, version_at, version,
-        digest, change, status, type, author_user_id, author_name, author_email, comment_text, comment_html)
-      select a, c, now() - make_interval(mins => a % 130000), now(), now(), now(), 1,
+    insert into collab_store.comments (organization_key, annotation_key, comment_id, last_updated, first_seen_at, changed_at,
+        version_at, version, digest, change, status, type, author_user_id, author_name, author_email, comment_text, comment_html)
+      select (a - 1) / 10000 + 1, a, c, now() - make_interval(mins => a % 130000), now(), now(), now(), 1,
         decode(md5(a::text || c), 'hex'), 'added', 'added', 'text', 'u' || a % 50, 'User', 'u@example.com', 'Comment ' || a, '<p>Comment</p>'
       from generate_series(1, ${ANNOTATIONS}) a, generate_series(1, ${COMMENTS_EACH}) c;
     insert into sync.runs (trigger, status, requested_at, started_at, finished_at)

@@ -18,7 +18,7 @@ export const network: Comparison = {
   name: 'network',
   title: 'A whole run against the limit of the network',
   explains:
-    'The service waits 40 ms before each answer and 64 calls are in flight, so calls x 40 ms / 64 is the least a run can take. The share of it that a whole run reaches is measured from the first call until the run is settled, beside a bare loop that makes the same calls with the same HTTP client and throws the answers away: what even that loses is timers, sockets and the stand-in itself, which shares the two cores.',
+    'The service waits 40 ms before each answer and 64 calls are in flight, so calls x 40 ms / 64 is the least a run can take. The share of it that a whole run reaches is measured from the first call until the run is settled, beside a bare loop that makes the same calls with the same HTTP client and throws the answers away: what even that loses is timers, sockets and the stand-in itself, which shares the two cores. An answer gives its place to the next call before it is read, and answers are read a few at a time with the sockets looked after in between: read as they came, those of one moment would keep each other, and the calls after them, waiting.',
   async run(servers) {
     const place = await openPlace(servers, FOUR_THOUSAND, { latencyMs: LATENCY_MS })
     const rows: (string | number)[][] = []
