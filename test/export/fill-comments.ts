@@ -14,13 +14,14 @@ export async function fillComments(
     insert into collab_store.annotations (document_key, batch_key, scope_no, annotation_id)
     select document_key, batch_key, 0, 'a' || n from collab_store.documents, generate_series(1, 1000) n`)
   await database.pool.query(
-    `insert into collab_store.comments (annotation_key, comment_id, last_updated, first_seen_at, changed_at, version_at,
-      version, digest, change, status, type, author_user_id, author_name, author_email, comment_text, comment_html)
-    select a.annotation_key, n, now() - make_interval(secs => n), now(), now(), now(), 1, '\\x00', 'added', 'added', 'text',
+    `insert into collab_store.comments (organization_key, annotation_key, comment_id, last_updated, first_seen_at, changed_at,
+      version_at, version, digest, change, status, type, author_user_id, author_name, author_email, comment_text, comment_html)
+    select d.organization_key, a.annotation_key, n, now() - make_interval(secs => n), now(), now(), now(), 1, '\\x00', 'added', 'added', 'text',
       'user-' || n % 100, 'Name of ' || n % 100, 'user' || n % 100 || '@example.com',
       'Comment ' || n || ': ' || repeat(md5(n::text) || ' ', 1 + n % 8), '<p>' || n || '</p>'
     from generate_series(1, $1::int) n
-    join (select annotation_key, row_number() over () - 1 as place from collab_store.annotations) a on a.place = n % 1000`,
+    join (select annotation_key, row_number() over () - 1 as place from collab_store.annotations) a on a.place = n % 1000
+    cross join collab_store.documents d`,
     [comments],
   )
 }
