@@ -67,7 +67,7 @@ export async function writeParquet(
     if ((group[0]?.length ?? 0) >= ROWS_A_GROUP || characters >= CHARACTERS_A_GROUP) await flush()
   }
   if ((group[0]?.length ?? 0) > 0) await flush()
-  nameJson(schema)
+  nameTypes(schema)
   await writer.finish()
   await writeAll(out, bytes.take())
   return count
@@ -87,12 +87,14 @@ const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8', ...optional } as cons
 const JSON_TEXT = { type: 'BYTE_ARRAY', logical_type: { type: 'JSON' }, ...optional } as const
 
 /**
- * Many readers know JSON by its older name only. The writer must not hear of it before the values are written: it would
- * want to write them as JSON itself, and numbers would lose digits.
+ * Many readers know JSON by its older name only, and a time as one of UTC by its newer name only. The writer must not hear
+ * of them before the values are written: it would want to convert them itself, and numbers would lose digits.
  */
-function nameJson(schema: readonly SchemaElement[]): void {
+function nameTypes(schema: readonly SchemaElement[]): void {
   for (const element of schema) {
     if (element.logical_type?.type === 'JSON') element.converted_type = 'JSON'
+    if (element.converted_type === 'TIMESTAMP_MICROS')
+      element.logical_type = { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' }
   }
 }
 

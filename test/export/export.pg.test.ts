@@ -192,6 +192,8 @@ describe('Parquet', () => {
     expect(type('comment_id')).toEqual(['INT64', undefined])
     expect(type('comment_text')).toEqual(['BYTE_ARRAY', 'UTF8'])
     expect(type('last_updated')).toEqual(['INT64', 'TIMESTAMP_MICROS'])
+    const time = schema.find(({ name }) => name === 'last_updated')
+    expect(time?.logical_type).toEqual({ type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' })
     expect(type('raw')).toEqual(['BYTE_ARRAY', 'JSON'])
     const read = sorted(
       (await parquetReadObjects({
