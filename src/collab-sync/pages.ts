@@ -16,7 +16,7 @@ export interface Listing<T, Key> {
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 500
 /** The longest key is an id of the service's. */
-const CURSOR_CHARACTERS_MAX = 8000
+export const CURSOR_CHARACTERS_MAX = 8000
 
 /**
  * One page of a listing.

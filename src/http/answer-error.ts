@@ -50,6 +50,11 @@ async function toProblem(
   if (error instanceof ProblemError) return error
   if (hasZodFastifySchemaValidationErrors(error)) return wrongRequest(error as FastifyError)
   if (error instanceof UsageError) return new ProblemError(400, error.message)
+  // The time limit of an operation counts while its body is read.
+  if (codeOf(error) === 'FST_ERR_HANDLER_TIMEOUT' && !request.raw.complete)
+    return new ProblemError(408, 'The request did not come in time.', {
+      headers: { connection: 'close' },
+    })
   const { look } = readiness
   if (isAway(error) || (isOfTables(error) && (await look()).postgresql !== null)) {
     log.warn({ err: error, path: request.routeOptions.url }, 'http')

@@ -21,7 +21,7 @@ import { probes } from './probes.ts'
 import { openReadiness } from './readiness.ts'
 import { listRoutes, methodsOf } from './route-table.ts'
 import type { Route } from './route-table.ts'
-import { addSecurityHeaders } from './security-headers.ts'
+import { addSecurityHeaders, guardUnhooked } from './security-headers.ts'
 import { v1 } from './v1/v1.ts'
 
 /** What the HTTP side works with; all of it stays open when the server closes. */
@@ -59,11 +59,13 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
     http: { headersTimeout: HEADERS_MS, maxHeaderSize: HEADER_BYTES_MAX },
     routerOptions: { maxParamLength: PARAMETER_CHARACTERS_MAX },
     // A path that cannot be read reaches no hook, so it is brought to the door here.
-    frameworkErrors: (error, request, reply) =>
+    frameworkErrors(error, request, reply) {
+      guardUnhooked(reply)
       void door
         .check(request)
         .then(() => Promise.reject(error))
-        .catch((problem: unknown) => answerError(problem, request, reply)),
+        .catch((problem: unknown) => answerError(problem, request, reply))
+    },
     clientErrorHandler: answerBrokenRequest,
     // What ends TLS on this machine says whose request it is; anybody else could say anything.
     trustProxy: 'loopback',

@@ -47,16 +47,18 @@ export async function keepNotified(
     work().catch((error: unknown) => log.warn({ err: error }, 'people could not be told'))
   // Before the first run can end: runs that ended before anybody looked are not told.
   await safely(() => notifier.look())
-  let running = safely(() => notifier.deliver())
+  let running: Promise<unknown> | null = null
+  const begin = (work: () => Promise<unknown>) => {
+    // Where receivers hang, this one takes longer than the pause: no line of others forms behind it.
+    running ??= safely(work).finally(() => (running = null))
+  }
+  begin(() => notifier.deliver())
   const timer = setInterval(
-    () => {
-      running = running.then(() =>
-        safely(async () => {
-          await notifier.look()
-          await notifier.deliver()
-        }),
-      )
-    },
+    () =>
+      begin(async () => {
+        await notifier.look()
+        await notifier.deliver()
+      }),
     LOOK_MS * (0.9 + Math.random() * 0.2),
   )
   return {

@@ -35,8 +35,8 @@ export interface NotifierOptions {
 
 /**
  * Tells the receivers of NOTIFY_URL what needs a person, and when it is well again. Any number of processes may have
- * one: PostgreSQL decides who looks and who delivers. A message is repeated only where a process dies, or PostgreSQL is
- * lost, between a receiver's answer and the note of it; it then has the same id.
+ * one: PostgreSQL decides who looks and who delivers. A message is repeated only where a receiver took it and its answer is
+ * late or lost, or a process dies, or PostgreSQL is lost, before that is noted; it then has the same id.
  */
 export class Notifier {
   readonly #options: NotifierOptions

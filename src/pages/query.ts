@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { CURSOR_CHARACTERS_MAX } from '../collab-sync/pages.ts'
 import { UsageError } from '../errors.ts'
 
 /**
@@ -12,10 +13,10 @@ export function readFields<Fields>(schema: z.ZodType<Fields>, given: unknown): F
   throw new UsageError(`${issue?.path.join('.') || 'The form'} is wrong: ${issue?.message}.`)
 }
 
-/** A field that an empty input leaves out. */
+/** A field that an empty input leaves out; a cursor too, which is the longest there is. */
 export const optionalText = z
   .string()
   .trim()
-  .max(1000)
+  .max(CURSOR_CHARACTERS_MAX)
   .optional()
   .transform((text) => text || undefined)

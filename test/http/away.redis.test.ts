@@ -141,6 +141,9 @@ describe('with the queue on Redis', () => {
           queue: 'The queue does not answer, or refuses us.',
           postgresql: 'ready',
         })
+        expect((await served.ask('/readyz')).status).toBe(503)
+        expect((await served.ask('/healthz')).status).toBe(200)
+        for (const page of PAGES) expect((await served.ask(page)).status, page).toBe(200)
         const taken = await served.ask('/v1/runs', post)
         expect([taken.status, await taken.json()]).toMatchObject([202, { isDelivered: false }])
         await redis.start()

@@ -16,9 +16,9 @@ export function setSessionCookie(request: FastifyRequest, reply: FastifyReply, v
   reply.setCookie(nameFor(request), value, { ...attributes(request), maxAge: SESSION_SECONDS })
 }
 
-/** Takes the session from the browser that signs out. */
+/** Takes the session from the browser that signs out, also one that it got over http and shows over https. */
 export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply) {
-  reply.clearCookie(nameFor(request), attributes(request))
+  for (const name of new Set([NAME, nameFor(request)])) reply.clearCookie(name, attributes(request))
 }
 
 function attributes(request: FastifyRequest) {

@@ -14,6 +14,7 @@ const PROBLEMS = {
   401: 'No token, or a wrong one.',
   403: 'The request comes from a page of another site.',
   404: 'There is no such thing.',
+  408: 'The request did not come in time.',
   409: 'It cannot be done any more, or there is nothing to do.',
   413: 'The body is too large.',
   415: 'The body is not application/json.',
@@ -24,7 +25,7 @@ const PROBLEMS = {
 } as const
 
 /** What any operation can be answered with. */
-const ALWAYS = [400, 401, 403, 429, 500, 503] as const
+const ALWAYS = [400, 401, 403, 408, 429, 500, 503] as const
 
 /** The part of a route's schema that describes it. */
 export function operation(parts: OperationParts) {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { CURSOR_CHARACTERS_MAX } from '../../collab-sync/pages.ts'
 import { cronPattern, timeZone } from '../../settings/parse.ts'
 
 /** The schemas of what the API is asked with. Whatever they do not name is refused by its name. */
@@ -50,7 +51,8 @@ const page = {
   limit: wholeNumber(1, 500).optional().describe('At most so many items; 50 when left out.'),
   cursor: z
     .string()
-    .regex(/^[\w-]{1,1000}$/, 'must be the nextCursor of a page before')
+    .max(CURSOR_CHARACTERS_MAX)
+    .regex(/^[\w-]+$/, 'must be the nextCursor of a page before')
     .optional()
     .describe('The nextCursor of the page before.'),
 }

@@ -55,17 +55,18 @@ export async function runEventsRoute(
     async (request, reply) => {
       if (request.headers['last-event-id'] === END) return reply.code(204).send()
       const { runId } = request.params
+      const stream = new AbortController()
+      // Before anything is awaited: whoever leaves meanwhile leaves nothing behind.
+      reply.raw.once('close', () => stream.abort())
       if ((await collabSync.getRun(runId)) === null) throw noSuchRun()
       if (streams.size >= STREAMS_MAX)
         throw new ProblemError(429, 'Too many runs are followed at a time.', {
           headers: { 'retry-after': '30' },
         })
-      const stream = new AbortController()
-      streams.add(stream)
-      reply.raw.on('close', () => {
-        streams.delete(stream)
-        stream.abort()
-      })
+      if (!stream.signal.aborted) {
+        streams.add(stream)
+        stream.signal.addEventListener('abort', () => streams.delete(stream))
+      }
       return reply
         .type('text/event-stream')
         .header('x-accel-buffering', 'no')

@@ -4,10 +4,13 @@ import { pathWithNotice } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
 import type { Action } from './action.ts'
 
+/** As many as an id of the catalog has bytes at most. */
+const ID_CHARACTERS_MAX = 2000
+
 /** Asks for a run of one organization, or of everything in the catalog. */
 export const sync: Action<{ organization?: string | undefined }> = {
   name: 'sync',
-  fields: z.object({ organization: z.string().min(1).max(1000).optional() }),
+  fields: z.object({ organization: z.string().min(1).max(ID_CHARACTERS_MAX).optional() }),
   async ask({ collabSync }, { organization }) {
     if (organization !== undefined) {
       return {

@@ -222,6 +222,14 @@ describe('signing in', () => {
     expect(answer.statusCode).toBe(303)
     expect(String(answer.headers['set-cookie'])).toMatch(/^collab-sync-session=; Max-Age=0/)
   })
+
+  test('out over https takes a cookie that was given over http too', async () => {
+    const cookie = await cookieOf(await signIn(TOKEN))
+    const secure = { host: 'sync.example.com', origin: 'https://sync.example.com' }
+    const { headers } = await ask('POST', '/sign-out', { ...secure, cookie })
+    const names = [headers['set-cookie']].flat().map((set) => String(set).split('=')[0])
+    expect(names).toEqual(['collab-sync-session', '__Host-collab-sync-session'])
+  })
 })
 
 describe('a cookie', () => {
@@ -250,6 +258,10 @@ test('every answer carries the headers that guard a browser', async () => {
     ['/nowhere', BEARER],
     ['/v1/runs', {}],
     ['/nowhere', BROWSER],
+    ['/%zz', {}],
+    ['/%zz', BROWSER],
+    ['/%zz', BEARER],
+    ['/%zz', { ...BEARER, ...BROWSER }],
   ] as const) {
     const answer = await ask('GET', path, headers)
     expect(answer.headers, path).toMatchObject({

@@ -1,0 +1,50 @@
+import type { LightMyRequestResponse } from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { HttpServer } from '../../src/http/server.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { BEARER, unlistened } from './served.ts'
+
+/** As long as the catalog takes an id, of characters that take most room in cursors, addresses and pages. */
+const LONG_IDS = Array.from({ length: 55 }, (_, n) => `${n}`.padStart(2000, '"'))
+
+let live: Live
+let server: HttpServer
+
+beforeAll(async () => {
+  live = await openLive('postgres')
+  await live.database.pool.query(
+    'insert into collab_store.organizations (organization_id) select unnest($1::text[])',
+    [LONG_IDS],
+  )
+  server = await unlistened(await live.openApp())
+})
+afterAll(async () => {
+  await server?.app.close()
+  await live?.close()
+})
+
+test('the API pages past ids as long as the catalog takes them', async () => {
+  const listed: string[] = []
+  let path: string | undefined = '/v1/organizations?limit=20'
+  while (path !== undefined) {
+    const answer: LightMyRequestResponse = await server.app.inject({ url: path, headers: BEARER })
+    expect(answer.statusCode).toBe(200)
+    const { items } = answer.json<{ items: { organizationId: string }[] }>()
+    listed.push(...items.map(({ organizationId }) => organizationId))
+    path = /^<(.+)>; rel="next"$/.exec(String(answer.headers['link'] ?? ''))?.[1]
+  }
+  expect(listed.toSorted()).toEqual(LONG_IDS.toSorted())
+})
+
+test('so do the pages, and one of them can be synced', async () => {
+  const page = (url: string) =>
+    server.app.inject({ url, headers: { ...BEARER, accept: 'text/html' } })
+  const next = /rel="next" href="([^"]+)"/.exec((await page('/organizations')).body)?.[1] ?? ''
+  expect(next).toMatch(/^\/organizations\?cursor=/)
+  const second = await page(next)
+  expect(second.statusCode).toBe(200)
+  expect(second.body).toContain('First page')
+  const question = await page(`/actions/sync?organization=${encodeURIComponent(LONG_IDS[0] ?? '')}`)
+  expect(question.body).toContain('Sync one organization now?')
+})
