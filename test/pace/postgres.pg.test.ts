@@ -1,36 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { openPostgresPace } from '../../src/pace/postgres.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
 import { sharedPaceSuite } from './shared-pace-suite.ts'
 
-const server = 'postgres://postgres@127.0.0.1:5432'
-const database = `test_pace_${randomUUID().replaceAll('-', '')}`
-let pool: Pool
-
-async function atServer(statement: string): Promise<void> {
-  const admin = new Pool({ connectionString: `${server}/postgres`, max: 1 })
-  await admin.query(statement)
-  await admin.end()
-}
-
+let database: TestDatabase
+let pool: TestDatabase['pool']
 beforeAll(async () => {
-  await atServer(`create database ${database}`)
-  pool = new Pool({ connectionString: `${server}/${database}`, max: 4 })
-  await pool.query(`
-    create schema sync;
-    create unlogged table sync.pace (
-      name text primary key,
-      next_at timestamptz not null,
-      paused_until timestamptz
-    )
-  `)
+  database = await createTestDatabase()
+  pool = database.pool
 })
-afterAll(async () => {
-  await pool.end()
-  await atServer(`drop database ${database}`)
-})
+afterAll(() => database.drop())
 
 describe('the pace on PostgreSQL', () => {
   sharedPaceSuite(() => {

@@ -3,20 +3,22 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { openRedisPace } from '../../src/pace/redis.ts'
+import { redisUrl } from '../helpers/redis.ts'
 import { sharedPaceSuite } from './shared-pace-suite.ts'
 
 const key = `test:pace:${randomUUID()}`
 let redis: Redis
-beforeAll(() => {
-  redis = new Redis('redis://127.0.0.1:6379')
-})
-afterAll(async () => {
-  const keys = await redis.keys(`${key}*`)
-  if (keys.length > 0) await redis.del(keys)
-  redis.disconnect()
-})
 
-describe('the pace on Redis', () => {
+describe.skipIf(!redisUrl())('the pace on Redis', () => {
+  beforeAll(() => {
+    redis = new Redis(redisUrl() as string)
+  })
+  afterAll(async () => {
+    const keys = await redis.keys(`${key}*`)
+    if (keys.length > 0) await redis.del(keys)
+    redis.disconnect()
+  })
+
   sharedPaceSuite(() => {
     const own = `${key}:${randomUUID()}`
     return (options) => openRedisPace(redis, own, options)
