@@ -14,6 +14,11 @@ export class RunSignals {
     return controller.signal
   }
 
+  /** Whether this process works on the run, or did and has not heard of its end yet. */
+  knows(runId: string): boolean {
+    return this.#controllers.has(runId)
+  }
+
   /** Gives up the work in hand for a run. */
   abort(runId: string): void {
     this.#controllers.get(runId)?.abort(new RunStoppedError(`Run ${runId} was stopped.`))
@@ -22,11 +27,6 @@ export class RunSignals {
   /** Gives up the work in hand for every run, for another reason than their end. */
   abortAll(reason: Error): void {
     for (const controller of this.#controllers.values()) controller.abort(reason)
-  }
-
-  /** Runs whose signal was asked for and that are not forgotten. */
-  get runIds(): string[] {
-    return [...this.#controllers.keys()]
   }
 
   /** Drops the signal of a run that is over. */

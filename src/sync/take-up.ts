@@ -19,10 +19,11 @@ export async function takeUp(
     await skipItems(context.database, ids.runId, ids.itemId)
     return null
   }
-  if (claim.runStatus === 'queued') {
-    // A breaker that a former run left open must not fail this one's scopes unasked.
+  if (!context.runSignals.knows(ids.runId)) {
+    // A breaker that a former run left open, in whichever process, must not fail this one's scopes unasked.
     context.collabApi.startAfresh()
-    await beginRun(context.database, ids.runId)
+    context.runSignals.signalOf(ids.runId)
   }
+  if (claim.runStatus === 'queued') await beginRun(context.database, ids.runId)
   return claim
 }

@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beginRun } from '../../src/database/runs.ts'
 import { places } from '../../src/demo/expected.ts'
 import type { Place } from '../../src/demo/layout.ts'
+import { startRun } from '../../src/sync/start-run.ts'
+import { startWorker } from '../../src/worker.ts'
+import { jobs } from '../../jobs/index.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { QUEUE_KINDS, isMissing, openLive } from '../helpers/live.ts'
+import { QUEUE_KINDS, isMissing, openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
 describe.each(QUEUE_KINDS)('what the service refuses, with the queue on %s', (queue) => {
@@ -74,6 +78,25 @@ describe.each(QUEUE_KINDS)('what the service refuses, with the queue on %s', (qu
     let served = 0
     for (const each of places(live.world)) served += live.world.comments(each)?.length ?? 0
     expect(stored).toEqual([{ n: served }])
+  })
+
+  test('what a worker learned in one run stops nothing in the next, also where another worker began that', async () => {
+    live.standIn.setFaults([{ kind: 'forbidden', match: { operation: 'users', organizationId } }])
+    const app = await live.openApp()
+    const worker = await startWorker(app, jobs, { keepsSchedule: false })
+    const ask = async (beforehand: (runId: string) => Promise<void>) => {
+      const request = { trigger: 'cli', scope: {}, requestKey: null } as const
+      const { runId, items } = await startRun(app.sync, request)
+      await beforehand(runId)
+      await app.deliver(items)
+      return settled(live.database, runId)
+    }
+    expect(await ask(async () => {})).toMatchObject({ status: 'partial' })
+    live.standIn.setFaults([])
+    expect(await ask((runId) => beginRun(live.database.pool, runId))).toMatchObject({
+      status: 'succeeded',
+    })
+    await worker.stop()
   })
 
   async function expectCommentsIn(id: string): Promise<void> {
