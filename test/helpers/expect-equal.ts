@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import pg from 'pg'
 import { expect } from 'vitest'
 import {
   expectedComments,
@@ -104,13 +105,29 @@ const DATA_TABLES = [
 
 /** Rows ever inserted, updated and deleted in the tables of what the service said. */
 export async function rowsTouched(database: TestDatabase): Promise<number> {
-  // A session hands in its statistics a second after its last statement, or when it ends; every app here has ended.
-  await setTimeout(1200)
-  await database.pool.query('select pg_stat_clear_snapshot()')
-  const { rows } = await database.pool.query(
-    `select sum(n_tup_ins + n_tup_upd + n_tup_del)::int as touched
-    from pg_stat_user_tables where relname = any($1)`,
-    [DATA_TABLES],
+  const reader = new pg.Client(database.url)
+  await reader.connect()
+  try {
+    // A session may keep its statistics for ten seconds when it is idle, and hands them in when it ends.
+    await expect.poll(() => endOthers(reader), { interval: 50 }).toBe(0)
+    // PostgreSQL 14 takes them by messages that are on their way for half a second.
+    await setTimeout(1200)
+    const { rows } = await reader.query(
+      `select sum(n_tup_ins + n_tup_upd + n_tup_del)::int as touched
+      from pg_stat_user_tables where relname = any($1)`,
+      [DATA_TABLES],
+    )
+    return rows[0].touched
+  } finally {
+    await reader.end()
+  }
+}
+
+/** @returns how many other sessions there still were */
+async function endOthers(reader: pg.Client): Promise<number> {
+  const { rows } = await reader.query(
+    `select count(pg_terminate_backend(pid))::int as ended from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
   )
-  return rows[0].touched
+  return rows[0].ended
 }
