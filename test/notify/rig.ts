@@ -71,12 +71,10 @@ export async function openRig(addresses: NotifierOptions['addresses']): Promise<
 /** All look and deliver at the same time, until nobody finds anything more to do. */
 export async function lookTogether(notifiers: readonly Notifier[]): Promise<void> {
   for (let idle = 0; idle < 2;) {
-    const looks = await Promise.all(
-      notifiers.map(async (each) => {
-        await each.look()
-        return each.deliver()
-      }),
-    )
+    await Promise.all(notifiers.map((each) => each.look()))
+    // Of those that look at once one has its turn, and not every process looks at the nights: each gets one here.
+    for (const each of notifiers) await each.look()
+    const looks = await Promise.all(notifiers.map((each) => each.deliver()))
     idle = looks.every((sent) => sent === 0) ? idle + 1 : 0
   }
 }
