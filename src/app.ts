@@ -4,7 +4,6 @@ import { Redis } from 'ioredis'
 import { importCatalog } from './catalog/import.ts'
 import type { CatalogImport } from './catalog/import.ts'
 import { querySource } from './catalog/query.ts'
-import { openCollabApi } from './collab-api/client.ts'
 import type { CallReport } from './collab-api/call-report.ts'
 import type { SharedPace } from './collab-api/shared-pace.ts'
 import { hasPendingItems } from './database/items.ts'
@@ -20,6 +19,7 @@ import { finishDelivery, itemDelivery } from './queue/deliveries.ts'
 import { openQueue } from './queue/queue.ts'
 import type { JobQueue } from './queue/queue.ts'
 import type { ServiceSettings } from './settings/settings.ts'
+import { openServiceClient } from './service-client.ts'
 import type { Settings } from './settings/table.ts'
 import type { Store } from './store.ts'
 import { RunSignals } from './sync/run-signals.ts'
@@ -69,7 +69,11 @@ export async function openApp(
   const queue = await openQueue(store.queuePlace, log)
   const pace = openPace(settings, store, log)
   const collabApi = await openOrClose(
-    () => openServiceClient(settings, pace.shared, watch),
+    () =>
+      openServiceClient(settings, {
+        sharedPace: pace.shared,
+        ...(watch === undefined ? {} : { onCall: (call) => watch.called(call) }),
+      }),
     async () => {
       await pace.close()
       await queue.close()
@@ -122,30 +126,6 @@ export async function openApp(
       await queue.close()
     },
   }
-}
-
-function openServiceClient(
-  settings: Settings & ServiceSettings,
-  sharedPace: SharedPace,
-  watch: AppWatch | undefined,
-) {
-  return openCollabApi({
-    baseUrl: settings.collabApiUrl,
-    apiKey: settings.apiKey,
-    tokenSource:
-      settings.authTokenFile === undefined
-        ? { token: settings.authToken ?? '' }
-        : { tokenFile: settings.authTokenFile },
-    apiKeyHeader: settings.apiKeyHeader,
-    authTokenHeader: settings.authTokenHeader,
-    timeoutMs: settings.timeoutMs,
-    retries: settings.retries,
-    retryAfterMaxMs: settings.retryAfterMaxMs,
-    maxBodyBytes: settings.maxBodyBytes,
-    maxConcurrency: settings.concurrency,
-    sharedPace,
-    ...(watch === undefined ? {} : { onCall: (call) => watch.called(call) }),
-  })
 }
 
 /** A connection that is left open keeps the process alive, so what was opened before is closed again. */

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { callFailure } from './call-failure.ts'
 import type { Asked } from './call-failure.ts'
 import { isOnePageOfSeveral } from './page-hints.ts'
-import type { Reply } from './request.ts'
+import type { Reply } from './exchange.ts'
 
 /** A successful answer (service-api.md, Endpoints). */
 export type Answer =

@@ -32,7 +32,7 @@ export interface CollabApi {
   getComments(filter: CommentsFilter, call?: Call): Promise<Answer>
   /** Calls in flight and what was learned of the pace. */
   pace(): PaceSnapshot
-  /** Forgets open breakers and a refused token: to be called when a run starts, which tries afresh. */
+  /** Forgets open breakers and a refused token: to be called when a process begins to work on a run, which tries afresh. */
   startAfresh(): void
   /** Sends away who waits for a permit, lets the calls in flight end, closes the connections. */
   close(): Promise<void>

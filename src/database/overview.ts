@@ -1,3 +1,4 @@
+import type { WaitingListing } from './held-pages.ts'
 import type { Database } from './pool.ts'
 import { sql } from './sql.ts'
 import { DEAD_AFTER_S } from './workers.ts'
@@ -15,21 +16,8 @@ export interface WorkerReport {
   readonly alive: boolean
 }
 
-/** A listing that lacked so many users that nobody was removed. */
-export interface HeldReport {
-  /** The run that last saw the answer. */
-  readonly runId: string
-  readonly at: Date
-  readonly kind: 'organization' | 'document' | 'group'
-  readonly organizationId: string
-  readonly documentId: string | null
-  readonly organizationUserGroupId: string | null
-  readonly usersBefore: number
-  readonly usersMissing: number
-  readonly firstMissingUserIds: readonly string[]
-  /** Later scheduled runs in which the same answer came again. */
-  readonly repeats: number
-}
+/** A listing that waits for a person, as a report tells of it: with the first few users that it lacked. */
+export type HeldReport = Omit<WaitingListing, 'heldId'>
 
 /** What there is to sync, and when it was last gone through. */
 export interface Freshness {
@@ -70,19 +58,21 @@ export async function readHeld(
   max: number,
 ): Promise<{ listings: number; first: HeldReport[] }> {
   const { rows } = await database.query(sql('held/open'), [runId, max])
-  const first = rows.map((row) => ({
-    runId: row.run_id,
-    at: row.at,
-    kind: row.kind,
-    organizationId: row.organization_id,
-    documentId: row.document_id,
-    organizationUserGroupId: row.organization_user_group_id,
-    usersBefore: row.users_before,
-    usersMissing: row.users_missing,
-    firstMissingUserIds: row.first_missing_user_ids,
-    repeats: row.repeats,
-  }))
-  return { listings: rows[0]?.listings ?? 0, first }
+  return {
+    listings: rows[0]?.listings ?? 0,
+    first: rows.map((row) => ({
+      runId: row.run_id,
+      at: row.at,
+      kind: row.kind,
+      organizationId: row.organization_id,
+      documentId: row.document_id,
+      organizationUserGroupId: row.organization_user_group_id,
+      usersBefore: row.users_before,
+      usersMissing: row.users_missing,
+      firstMissingUserIds: row.first_missing_user_ids,
+      repeats: row.repeats,
+    })),
+  }
 }
 
 /** From the batches alone, so that it costs no scan of a large table. */

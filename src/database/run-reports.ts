@@ -89,6 +89,16 @@ export function durationOf(run: RunReport): number {
   return (run.finishedAt ?? run.readAt).getTime() - from.getTime()
 }
 
+/** Scopes of a run that are settled, one way or the other. */
+export function scopesDone(run: RunReport): number {
+  return run.scopesSucceeded + run.scopesFailed + run.scopesHeld + run.scopesSkipped
+}
+
+/** Scopes of a run in all, as far as that is known. */
+export function scopesInAll(run: RunReport): number {
+  return Math.max(run.scopesExpected, run.scopesPlanned)
+}
+
 /** The newest runs first. */
 export async function readRecentRuns(database: Database, max: number): Promise<RunReport[]> {
   return readRuns(database, null, max)

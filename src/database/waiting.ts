@@ -1,5 +1,6 @@
-import type { HeldKind } from './held.ts'
+import type { WaitingListing } from './held-pages.ts'
 import type { Database } from './pool.ts'
+import { inCamelCase } from './run-reports.ts'
 import { sql } from './sql.ts'
 
 /** How much waits for a person; never more than the most that was asked for. */
@@ -10,17 +11,7 @@ export interface Waiting {
 }
 
 /** A held listing, without its users. */
-export interface HeldSummary {
-  readonly heldId: number
-  /** The run that last saw the answer. */
-  readonly runId: string
-  readonly kind: HeldKind
-  readonly organizationId: string
-  readonly documentId: string | null
-  readonly organizationUserGroupId: string | null
-  readonly usersBefore: number
-  readonly usersMissing: number
-}
+export type HeldSummary = Omit<WaitingListing, 'at' | 'firstMissingUserIds' | 'repeats'>
 
 /** Users of a held listing, some of them by name. */
 export interface HeldUsers {
@@ -49,16 +40,7 @@ export async function readHeldSummary(
   const { rows } = await database.query(sql('pages/held'), [heldId])
   const row = rows[0]
   if (row === undefined) return null
-  return {
-    heldId: row.held_id,
-    runId: row.run_id,
-    kind: row.kind,
-    organizationId: row.organization_id,
-    documentId: row.document_id,
-    organizationUserGroupId: row.organization_user_group_id,
-    usersBefore: row.users_before,
-    usersMissing: row.users_missing,
-  }
+  return inCamelCase<HeldSummary>(row)
 }
 
 /**

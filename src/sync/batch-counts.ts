@@ -1,6 +1,6 @@
 import type { CallStats } from '../collab-api/client.ts'
-import { noCounts } from '../database/items.ts'
-import type { Counts } from '../database/items.ts'
+import { noCounts } from '../database/claims.ts'
+import type { Counts } from '../database/claims.ts'
 import { takeCpuMs } from './cpu-meter.ts'
 
 /** The counts of one commit before its records are looked at: what calls and waiting have cost since the last one. */

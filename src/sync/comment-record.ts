@@ -1,5 +1,6 @@
 import { isObject } from './canonical.ts'
 import { digestOfComment } from './content-digest.ts'
+import type { CommentColumns } from './content-digest.ts'
 import { memberText } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { restOf } from './rest.ts'
@@ -7,23 +8,12 @@ import { readTimestamp } from './timestamp.ts'
 import { keyFault, otherMembers, readUser, textColumn } from './user-record.ts'
 import type { UserColumns } from './user-record.ts'
 
-/** One comment as received (service-api.md, Comment). A member that was left out is null. */
-export interface CommentRecord {
-  readonly commentId: number
-  readonly commentText: string | null
-  readonly commentHtml: string | null
-  readonly authorUserId: string | null
-  readonly authorName: string | null
-  readonly authorEmail: string | null
-  readonly status: string | null
-  readonly type: string | null
-  /** ISO 8601 in UTC with milliseconds. */
-  readonly lastUpdated: string | null
-  /** Members the columns cannot give back exactly, as JSON text; null when there are none. */
-  readonly rest: string | null
-  /** A digest of all of the above: equal content gives the same, whatever the order of its members. */
+/** One comment as received, with its author. */
+export interface CommentRecord extends CommentColumns {
+  /** A digest of all columns: equal content gives the same, whatever the order of its members. */
   readonly digest: Buffer
-  know(digest: Buffer): void
+  /** Takes over its digest, made together with those of others. */
+  keepDigest(digest: Buffer): void
   /** The author as a person of the organization; null where `from` names none. */
   readonly author: UserColumns | null
 }
@@ -99,7 +89,7 @@ class Comment implements CommentRecord {
   readonly author: UserColumns | null
   #digest: Buffer | null = null
 
-  constructor(columns: Omit<CommentRecord, 'digest' | 'know'>) {
+  constructor(columns: Omit<CommentRecord, 'digest' | 'keepDigest'>) {
     this.commentId = columns.commentId
     this.commentText = columns.commentText
     this.commentHtml = columns.commentHtml
@@ -113,8 +103,7 @@ class Comment implements CommentRecord {
     this.author = columns.author
   }
 
-  /** Takes over a digest that was made with others. */
-  know(digest: Buffer): void {
+  keepDigest(digest: Buffer): void {
     this.#digest = digest
   }
 

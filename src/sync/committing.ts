@@ -1,4 +1,4 @@
-import type { Claim, Counts } from '../database/items.ts'
+import type { Claim, Counts } from '../database/claims.ts'
 import type { Operation } from '../errors.ts'
 
 /** What the writers need to know of a claim. */

@@ -2,8 +2,8 @@ import { createHash, hash } from 'node:crypto'
 import { DIGEST_FORMAT, shortDigest } from './canonical.ts'
 import { canonicalRest } from './user-record.ts'
 
-/** What a comment's digest is made of: all of its columns. */
-export interface CommentContent {
+/** A comment as received, in columns (service-api.md, Comment): what its digest is made of. A member that was left out is null. */
+export interface CommentColumns {
   readonly commentId: number
   readonly commentText: string | null
   readonly commentHtml: string | null
@@ -12,12 +12,14 @@ export interface CommentContent {
   readonly authorEmail: string | null
   readonly status: string | null
   readonly type: string | null
+  /** ISO 8601 in UTC with milliseconds. */
   readonly lastUpdated: string | null
+  /** Members the columns cannot give back exactly, as JSON text; null when there are none. */
   readonly rest: string | null
 }
 
 /** Equal content gives the same digest, whatever the order in which its members came. */
-export function digestOfComment(comment: CommentContent): Buffer {
+export function digestOfComment(comment: CommentColumns): Buffer {
   return digestOfComments([comment])
 }
 
@@ -26,7 +28,7 @@ export function digestOfComment(comment: CommentContent): Buffer {
  * share: joined as texts they would each be copied twice, and all of a large answer would be in memory once more.
  * @param tellEach told the digest of each comment by itself too, which costs little while its bytes are there
  */
-export function digestOfComments<T extends CommentContent>(
+export function digestOfComments<T extends CommentColumns>(
   comments: Iterable<T>,
   tellEach?: (comment: T, digest: Buffer) => void,
 ): Buffer {
@@ -55,7 +57,7 @@ const SHARED_BYTES = 256 * 1024
 const shared = Buffer.allocUnsafe(SHARED_BYTES)
 
 /** The format, the id, and a length word before each of nine texts; UTF-8 needs at most three bytes for each UTF-16 unit. */
-function bytesMax(comment: CommentContent, rest: string | null): number {
+function bytesMax(comment: CommentColumns, rest: string | null): number {
   const units =
     length(comment.commentText) +
     length(comment.commentHtml) +
@@ -77,7 +79,7 @@ function length(text: string | null): number {
 function writeContent(
   buffer: Buffer,
   start: number,
-  comment: CommentContent,
+  comment: CommentColumns,
   rest: string | null,
 ): number {
   let at = start + buffer.write(DIGEST_FORMAT, start, 'latin1')

@@ -1,4 +1,4 @@
-import type { Claim } from '../database/items.ts'
+import type { Claim } from '../database/claims.ts'
 
 /** Scopes a batch can hold: the width of the bit strings in `sync.run_items`. */
 const BATCH_SCOPES = 256

@@ -1,6 +1,6 @@
 import { insertFailures } from '../database/failures.ts'
-import { commitItem, noCounts } from '../database/items.ts'
-import type { Claim } from '../database/items.ts'
+import { commitItem, noCounts } from '../database/claims.ts'
+import type { Claim } from '../database/claims.ts'
 import { transaction } from '../database/pool.ts'
 import { keepCheck, readScopes } from '../database/scopes.ts'
 import { CallError } from '../errors.ts'

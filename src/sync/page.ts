@@ -1,4 +1,4 @@
-import { pageDocuments, pageOrganizations } from '../database/items.ts'
+import { pageDocuments, pageOrganizations } from '../database/item-pages.ts'
 import type { Item } from '../database/items.ts'
 import { operationsOf } from '../scope.ts'
 import { takeUp } from './take-up.ts'

@@ -1,5 +1,5 @@
 import type { CallStats } from '../collab-api/client.ts'
-import { noCounts } from '../database/items.ts'
+import { noCounts } from '../database/claims.ts'
 import { rolledBack } from '../database/pool.ts'
 import { insertRun } from '../database/runs.ts'
 import { lockBatch } from '../database/scopes.ts'

@@ -1,5 +1,5 @@
 import { readCommentContents, readUserContents } from '../database/contents.ts'
-import { noCounts } from '../database/items.ts'
+import { noCounts } from '../database/claims.ts'
 import type { Client } from '../database/pool.ts'
 import { markReplayed } from '../database/rejected.ts'
 import { claimBatch, readCheck } from '../database/scopes.ts'

@@ -1,5 +1,6 @@
-import { claimItem, skipItems } from '../database/items.ts'
-import type { Claim } from '../database/items.ts'
+import { skipItems } from '../database/items.ts'
+import { claimItem } from '../database/claims.ts'
+import type { Claim } from '../database/claims.ts'
 import { beginRun } from '../database/runs.ts'
 import type { SyncContext } from './sync-context.ts'
 

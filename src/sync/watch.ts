@@ -1,4 +1,4 @@
-import type { Counts } from '../database/items.ts'
+import type { Counts } from '../database/claims.ts'
 import type { SettledRun } from '../database/runs.ts'
 import type { Operation } from '../errors.ts'
 

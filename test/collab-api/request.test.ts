@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Asked } from '../../src/collab-api/call-failure.ts'
 import { Requests } from '../../src/collab-api/request.ts'
-import type { Reply, RequestOptions } from '../../src/collab-api/request.ts'
+import type { RequestOptions } from '../../src/collab-api/request.ts'
+import type { Reply } from '../../src/collab-api/exchange.ts'
 import { CallError } from '../../src/errors.ts'
 import {
   bytes,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { claimItem, commitItem, noCounts } from '../../src/database/items.ts'
+import { claimItem, commitItem, noCounts } from '../../src/database/claims.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
 import { parseScope } from '../../src/scope.ts'
 import { UsageError } from '../../src/errors.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { digestOfComment, digestOfComments } from '../../src/sync/content-digest.ts'
-import type { CommentContent } from '../../src/sync/content-digest.ts'
+import type { CommentColumns } from '../../src/sync/content-digest.ts'
 
-const PLAIN: CommentContent = {
+const PLAIN: CommentColumns = {
   commentId: 1,
   commentText: 'Hello',
   commentHtml: '<p>Hello</p>',

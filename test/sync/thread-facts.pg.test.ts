@@ -55,7 +55,7 @@ function comment(thread: number, place: number): CommentRecord {
     type: null,
     rest: null,
     digest: Buffer.alloc(16),
-    know() {},
+    keepDigest() {},
     author: null,
   }
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { transaction } from '../../src/database/pool.ts'
-import { noCounts } from '../../src/database/items.ts'
+import { noCounts } from '../../src/database/claims.ts'
 import { USER_SOURCES, putUsers, takeUsersTurn } from '../../src/database/users.ts'
 import type { UserRow } from '../../src/database/users.ts'
 import type { Committing } from '../../src/sync/committing.ts'

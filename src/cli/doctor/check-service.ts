@@ -1,7 +1,7 @@
-import { openCollabApi } from '../../collab-api/client.ts'
 import { CallError, UsageError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { openProcessPace } from '../../pace/process.ts'
+import { openServiceClient } from '../../service-client.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { duration } from '../../format.ts'
@@ -23,21 +23,12 @@ export async function checkService(
 ): Promise<Finding> {
   const pace = openProcessPace({ callsPerSecond: null, log })
   try {
-    const collabApi = openCollabApi({
-      baseUrl: settings.collabApiUrl,
-      apiKey: settings.apiKey,
-      tokenSource:
-        settings.authTokenFile === undefined
-          ? { token: settings.authToken ?? '' }
-          : { tokenFile: settings.authTokenFile },
-      apiKeyHeader: settings.apiKeyHeader,
-      authTokenHeader: settings.authTokenHeader,
+    const collabApi = openServiceClient(settings, {
+      sharedPace: pace,
       timeoutMs: Math.min(settings.timeoutMs, TIMEOUT_MAX_MS),
       retries: 0,
       retryAfterMaxMs: 0,
-      maxBodyBytes: settings.maxBodyBytes,
       maxConcurrency: 1,
-      sharedPace: pace,
     })
     try {
       const startedAtMs = performance.now()

@@ -1,0 +1,31 @@
+import { openCollabApi } from './collab-api/client.ts'
+import type { CollabApi, CollabApiOptions } from './collab-api/client.ts'
+import type { ServiceSettings } from './settings/settings.ts'
+import type { Settings } from './settings/table.ts'
+
+/**
+ * Opens the service client as the settings say.
+ * @param own what is the caller's to say, the shared pace above all; it wins over the settings
+ * @throws UsageError for a setting that cannot be used
+ */
+export function openServiceClient(
+  settings: Settings & ServiceSettings,
+  own: Pick<CollabApiOptions, 'sharedPace'> & Partial<CollabApiOptions>,
+): CollabApi {
+  return openCollabApi({
+    baseUrl: settings.collabApiUrl,
+    apiKey: settings.apiKey,
+    tokenSource:
+      settings.authTokenFile === undefined
+        ? { token: settings.authToken ?? '' }
+        : { tokenFile: settings.authTokenFile },
+    apiKeyHeader: settings.apiKeyHeader,
+    authTokenHeader: settings.authTokenHeader,
+    timeoutMs: settings.timeoutMs,
+    retries: settings.retries,
+    retryAfterMaxMs: settings.retryAfterMaxMs,
+    maxBodyBytes: settings.maxBodyBytes,
+    maxConcurrency: settings.concurrency,
+    ...own,
+  })
+}
