@@ -1,10 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { EXPORT_FORMATS } from '../export/formats.ts'
-
-/** Hears the exit code of the command that was run. */
-type OnExitCode = (code: number) => void
-
-const JSON_OPTION = ['--json', 'print one JSON document on stdout instead'] as const
+import { JSON_OPTION } from './command-parts.ts'
+import type { OnExitCode } from './command-parts.ts'
 
 /** The commands for what is stored: handing it out, who may see it, and taking it away. */
 export function addDataCommands(program: Command, onExitCode: OnExitCode): void {

@@ -3,7 +3,7 @@ import { SingleBar } from 'cli-progress'
 import { countLiveWorkers } from '../database/overview.ts'
 import { codeOf } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
-import { readRun } from '../database/run-reports.ts'
+import { readRun, scopesDone, scopesInAll } from '../database/run-reports.ts'
 import type { RunReport } from '../database/run-reports.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import { count, counted, duration } from '../format.ts'
@@ -50,16 +50,6 @@ export async function followRun(
   } finally {
     view.close()
   }
-}
-
-/** Scopes of a run that are settled, one way or the other. */
-export function scopesDone(run: RunReport): number {
-  return run.scopesSucceeded + run.scopesFailed + run.scopesHeld + run.scopesSkipped
-}
-
-/** Scopes of a run in all, as far as that is known. */
-export function scopesInAll(run: RunReport): number {
-  return Math.max(run.scopesExpected, run.scopesPlanned)
 }
 
 interface PaceSeen {

@@ -7,7 +7,7 @@ import { UsageError } from '../errors.ts'
 import { describeScope } from '../scope.ts'
 import { count, counted, duration, scopePath, shortId, shorten, time } from '../format.ts'
 import { facts, heading, paint, table } from './output.ts'
-import { scopesDone, scopesInAll } from './progress.ts'
+import { scopesDone, scopesInAll } from '../database/run-reports.ts'
 
 /** A run with all that a person or a program may want to know of it; the document that `--json` prints. */
 export interface RunDetails extends RunReport {

@@ -1,10 +1,7 @@
 import type { Command } from 'commander'
+import { JSON_OPTION } from './command-parts.ts'
+import type { OnExitCode } from './command-parts.ts'
 import * as help from './help.ts'
-
-/** Hears the exit code of the command that was run. */
-type OnExitCode = (code: number) => void
-
-const JSON_OPTION = ['--json', 'print one JSON document on stdout instead'] as const
 
 /** The command for the nightly schedule, with what it can do. */
 export function addScheduleCommand(program: Command, onExitCode: OnExitCode): void {

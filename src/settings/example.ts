@@ -1,5 +1,5 @@
 import { SETTING_LIST } from './table.ts'
-import type { Setting, SettingGroup } from './table.ts'
+import type { Setting, SettingGroup } from './setting.ts'
 
 const HEADINGS: Record<SettingGroup, string> = {
   service: 'The service',

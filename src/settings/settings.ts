@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { parse as parseEnvFile } from 'dotenv'
 import { UsageError } from '../errors.ts'
 import { SETTING_LIST, SETTINGS } from './table.ts'
-import type { Setting, SettingGroup, Settings } from './table.ts'
+import type { Setting, SettingGroup } from './setting.ts'
+import type { Settings } from './table.ts'
 
 /** What a command needs of the settings. `catalog` makes CATALOG_SQL required. */
 export type SettingNeed = Exclude<SettingGroup, 'sync' | 'signals' | 'notify'>

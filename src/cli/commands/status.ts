@@ -12,7 +12,7 @@ import { EXIT } from '../exit-code.ts'
 import { findRun } from '../find-run.ts'
 import { count, counted, duration, shortId, shorten, time } from '../../format.ts'
 import { facts, heading, paint, print, printJson, table } from '../output.ts'
-import { scopesDone, scopesInAll } from '../progress.ts'
+import { scopesDone, scopesInAll } from '../../database/run-reports.ts'
 import { describeRun, heldTable, paintedStatus, readRunDetails } from '../run-details.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

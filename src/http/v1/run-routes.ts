@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
+import { RUN_STATUSES } from '../../database/run-reports.ts'
 import { UsageError } from '../../errors.ts'
 import { parseScope } from '../../scope.ts'
 import type { Scope } from '../../scope.ts'
@@ -9,7 +10,7 @@ import { atMost } from './at-most.ts'
 import { sendPage } from './listing.ts'
 import { answers, operation, pageSchema } from './operation.ts'
 import { IdempotencySchema, NewRunSchema, RunIdSchema, pageOf } from './request-schemas.ts'
-import { AcceptedRunSchema, RUN_STATUSES, RunDetailsSchema, RunSchema } from './schemas.ts'
+import { AcceptedRunSchema, RunDetailsSchema, RunSchema } from './schemas.ts'
 import type { V1Options } from './options.ts'
 
 /** Runs asked for in a second, all callers together; each is a transaction and some jobs. */

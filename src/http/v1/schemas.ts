@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { RUN_STATUSES } from '../../database/run-reports.ts'
 
 /** The schemas of what the API answers with, which the OpenAPI document names as its components. */
 
@@ -13,15 +14,6 @@ const ids = {
   annotationId: nullableText.optional(),
   organizationUserGroupId: nullableText.optional(),
 }
-
-export const RUN_STATUSES = [
-  'queued',
-  'running',
-  'succeeded',
-  'partial',
-  'failed',
-  'cancelled',
-] as const
 
 /** As it is stored: of a scope that was checked when it was asked for. */
 const StoredScopeSchema = z

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { count, shortId } from '../../format.ts'
+import { scopesDone, scopesInAll } from '../../database/run-reports.ts'
 import { UsageError } from '../../errors.ts'
+import { count, shortId } from '../../format.ts'
 import { pathWithNotice } from '../notices.ts'
-import { scopesOf } from '../runs/progress.tsx'
 import type { Action } from './action.ts'
 import { requireRun } from './require-run.ts'
 
@@ -13,11 +13,10 @@ export const cancelRun: Action<{ run: string }> = {
   async ask({ collabSync }, { run: runId }) {
     const run = await requireRun(collabSync, runId)
     if (run.finishedAt !== null) throw new UsageError(`Run ${shortId(runId)} is over already.`)
-    const { done, inAll } = scopesOf(run)
     return {
       title: `Cancel run ${shortId(runId)}?`,
       sentences: [
-        `${count(done)} of ${count(inAll)} scopes are done. What is stored stays; nothing further is asked for.`,
+        `${count(scopesDone(run))} of ${count(scopesInAll(run))} scopes are done. What is stored stays; nothing further is asked for.`,
       ],
       words: 'Cancel the run',
       isDanger: true,

@@ -1,9 +1,11 @@
 import type { Run } from '../../collab-sync/collab-sync.ts'
+import { scopesDone, scopesInAll } from '../../database/run-reports.ts'
 import { count } from '../../format.ts'
 
 /** How far a run is. The page's script keeps the bar and the numbers as they are by then. */
 export function Progress({ run }: { run: Run }) {
-  const { done, inAll } = scopesOf(run)
+  const done = scopesDone(run)
+  const inAll = scopesInAll(run)
   return (
     <div class="stack tight">
       <progress aria-label="Scopes done" max={Math.max(inAll, 1)} value={done} />
@@ -19,14 +21,6 @@ export function Progress({ run }: { run: Run }) {
       </p>
     </div>
   )
-}
-
-/** Scopes of a run that are settled one way or the other, and in all as far as that is known. */
-export function scopesOf(run: Run): { done: number; inAll: number } {
-  return {
-    done: run.scopesSucceeded + run.scopesFailed + run.scopesHeld + run.scopesSkipped,
-    inAll: Math.max(run.scopesExpected, run.scopesPlanned),
-  }
 }
 
 /** A count of a run, by its name, which the page's script keeps as it is. */

@@ -1,0 +1,110 @@
+import { InvalidArgumentError, Option } from 'commander'
+import type { Command } from 'commander'
+import { JSON_OPTION } from './command-parts.ts'
+import type { OnExitCode } from './command-parts.ts'
+import * as help from './help.ts'
+import { addScopeOptions } from './scope-options.ts'
+
+/** The commands for whoever is on call: what became of runs and what to do about it, and a look around. */
+export function addOperatorCommands(program: Command, onExitCode: OnExitCode): void {
+  addRunCare(program, onExitCode)
+  addLooks(program, onExitCode)
+}
+
+function addRunCare(program: Command, onExitCode: OnExitCode): void {
+  program
+    .command('status')
+    .summary('recent runs, or one run')
+    .description(help.STATUS)
+    .argument('[run]', 'id of a run, or its first six or more digits')
+    .option('--limit <n>', 'how many runs are listed', wholeFromOne, 10)
+    .option(...JSON_OPTION)
+    .action(async (run, options) =>
+      onExitCode(await (await import('./commands/status.ts')).status(run, options)),
+    )
+
+  program
+    .command('cancel')
+    .summary('end a run early')
+    .description(help.CANCEL)
+    .argument('<run>', 'id of a run, or its first six or more digits')
+    .option(...JSON_OPTION)
+    .action(async (run, options) =>
+      onExitCode(await (await import('./commands/cancel.ts')).cancel(run, options)),
+    )
+
+  program
+    .command('accept')
+    .summary('remove the users whom a run held')
+    .description(help.ACCEPT)
+    .argument('<run>', 'id of a run, or its first six or more digits')
+    .option('--organization <id>', 'only what is held in this organization')
+    .option(...JSON_OPTION)
+    .action(async (run, options) =>
+      onExitCode(await (await import('./commands/accept.ts')).accept(run, options)),
+    )
+
+  addScopeOptions(
+    program
+      .command('verify')
+      .summary('compare the tables with the service')
+      .description(help.VERIFY),
+  )
+    .option('--sample <n>', 'so many random scopes of the catalog (default: 100)', wholeFromOne)
+    .option(...JSON_OPTION)
+    .addHelpText('after', help.VERIFY_AFTER)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/verify.ts')).verify(options)),
+    )
+
+  program
+    .command('replay')
+    .summary('try rejected records again after an upgrade')
+    .description(help.REPLAY)
+    .argument('[run]', 'only what that run rejected: its id, or its first six or more digits')
+    .option(...JSON_OPTION)
+    .action(async (run, options) =>
+      onExitCode(await (await import('./commands/replay.ts')).replay(run, options)),
+    )
+}
+
+function addLooks(program: Command, onExitCode: OnExitCode): void {
+  program
+    .command('doctor')
+    .summary('say what is wrong and what mends it')
+    .description(help.DOCTOR)
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/doctor.ts')).doctor(options)),
+    )
+
+  program
+    .command('psql')
+    .summary('ask the tables in SQL')
+    .description(help.PSQL)
+    .argument('[args...]', 'for psql')
+    .passThroughOptions()
+    .allowUnknownOption()
+    .addHelpText('after', help.PSQL_AFTER)
+    .action(async (args) => onExitCode(await (await import('./commands/psql.ts')).psql(args)))
+
+  program
+    .command('dictionary')
+    .summary('explain every table and view')
+    .description(help.DICTIONARY)
+    .addOption(
+      new Option('--format <format>', 'a page for people, JSON, or sources.yml of dbt')
+        .choices(['markdown', 'json', 'dbt'])
+        .default('markdown'),
+    )
+    .option('--json', 'the same as --format json')
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/dictionary.ts')).dictionary(options)),
+    )
+}
+
+function wholeFromOne(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number from 1.')
+  return Number(text)
+}

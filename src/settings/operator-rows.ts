@@ -1,0 +1,108 @@
+import * as parse from './parse.ts'
+import * as parseNotify from './parse-notify.ts'
+import type { Setting } from './setting.ts'
+
+/** What operators and their programs are told, and how they ask. */
+export const OPERATOR_ROWS = {
+  httpHost: {
+    name: 'HTTP_HOST',
+    group: 'http',
+    parse: parse.hostName,
+    default: '127.0.0.1',
+    meaning: 'Where `serve` listens; beyond this machine only with HTTP_TOKEN.',
+    example: '0.0.0.0',
+  },
+  httpPort: {
+    name: 'HTTP_PORT',
+    group: 'http',
+    parse: parse.wholeNumber(0, 65_535),
+    default: '8080',
+    meaning: 'Port of `serve`; 0 takes a free one.',
+    example: '8080',
+  },
+  httpToken: {
+    name: 'HTTP_TOKEN',
+    group: 'http',
+    parse: parse.accessToken,
+    meaning:
+      'What people and programs show to `serve`, 16 characters or more. Without it this machine alone is served.',
+    example: 'the-output-of-openssl-rand-hex-32',
+    secret: true,
+  },
+  metricsPort: {
+    name: 'METRICS_PORT',
+    group: 'signals',
+    parse: parse.wholeNumber(0, 65_535),
+    meaning:
+      'Port on which a worker serves its own /metrics for Prometheus; 0 takes a free one. Without it none.',
+    example: '9464',
+  },
+  metricsHost: {
+    name: 'METRICS_HOST',
+    group: 'signals',
+    parse: parse.hostName,
+    default: '127.0.0.1',
+    meaning:
+      'Where a worker listens on METRICS_PORT. Its numbers ask for no token: let nobody but Prometheus reach it.',
+    example: '0.0.0.0',
+  },
+  otlpEndpoint: {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    group: 'signals',
+    parse: parse.address('http', 'https'),
+    meaning:
+      'Base address of an OpenTelemetry collector (OTLP over HTTP), to which traces of runs go. Without it none are made.',
+    example: 'http://127.0.0.1:4318',
+  },
+  otlpTracesEndpoint: {
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    group: 'signals',
+    parse: parse.address('http', 'https'),
+    meaning: 'The full address for traces, where it is not the base address and /v1/traces.',
+    example: 'http://127.0.0.1:4318/v1/traces',
+  },
+  otelServiceName: {
+    name: 'OTEL_SERVICE_NAME',
+    group: 'signals',
+    parse: parse.text,
+    default: 'collab-sync',
+    meaning: 'What traces call this program.',
+    example: 'collab-sync',
+  },
+  notifyUrls: {
+    name: 'NOTIFY_URL',
+    group: 'notify',
+    parse: parseNotify.receivers,
+    meaning:
+      'Who is told when something needs a person, and when it is well again: addresses that take a POST, with spaces between; slack+https:// and teams+https:// for these two. The same for all workers.',
+    example:
+      'https://alerts.example.com/collab slack+https://hooks.slack.com/services/T0/B0/secret',
+    secret: true,
+  },
+  notifySecret: {
+    name: 'NOTIFY_SECRET',
+    group: 'notify',
+    parse: parseNotify.signingSecret,
+    meaning:
+      'What messages to NOTIFY_URL are signed with (Standard Webhooks): whsec_ and the output of openssl rand -base64 32.',
+    example: 'whsec_bm90IGEgc2VjcmV0IGJ1dCBhbiBleGFtcGxlIQ==',
+    secret: true,
+  },
+  freshnessPromiseMs: {
+    name: 'FRESHNESS_PROMISE',
+    group: 'notify',
+    parse: parseNotify.duration,
+    default: '26h',
+    meaning: 'How old what is stored may get before somebody is told, such as 26h or 2d.',
+    example: '26h',
+  },
+  nightlyLateAfterMs: {
+    name: 'NIGHTLY_LATE_AFTER',
+    group: 'notify',
+    parse: parseNotify.duration,
+    default: '30m',
+    meaning:
+      'How long after its time a nightly run may begin, and how far beyond half as long again as usual it may take, before somebody is told.',
+    example: '30m',
+  },
+} as const satisfies Record<string, Setting>

@@ -1,0 +1,147 @@
+import * as parse from './parse.ts'
+import type { Setting } from './setting.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+/** How to sync, and what. */
+export const SYNC_ROWS = {
+  cron: {
+    name: 'SYNC_CRON',
+    group: 'sync',
+    parse: parse.cronPattern,
+    default: '0 2 * * *',
+    meaning: 'When the nightly run starts.',
+    example: '0 2 * * *',
+  },
+  timeZone: {
+    name: 'SYNC_TZ',
+    group: 'sync',
+    parse: parse.timeZone,
+    default: 'UTC',
+    meaning: 'Time zone of SYNC_CRON.',
+    example: 'Europe/Berlin',
+  },
+  operations: {
+    name: 'SYNC_OPERATIONS',
+    group: 'sync',
+    parse: parse.operations,
+    default: 'users,comments',
+    meaning: 'What to sync: users,comments or one of them.',
+    example: 'users,comments',
+  },
+  concurrency: {
+    name: 'SYNC_CONCURRENCY',
+    group: 'sync',
+    parse: parse.wholeNumber(1, 1024),
+    default: '16',
+    meaning: 'Most calls to the service in flight, in one process.',
+    example: '16',
+  },
+  rateLimit: {
+    name: 'SYNC_RATE_LIMIT',
+    group: 'sync',
+    parse: parse.decimalNumber(0.1, 100_000),
+    meaning: 'Most calls a second to the service, all processes together. Without it unlimited.',
+    example: '50',
+  },
+  timeoutMs: {
+    name: 'SYNC_TIMEOUT_MS',
+    group: 'sync',
+    parse: parse.wholeNumber(100, 3_600_000),
+    default: '30000',
+    meaning: 'Time limit of one call, in milliseconds.',
+    example: '30000',
+  },
+  retries: {
+    name: 'SYNC_RETRIES',
+    group: 'sync',
+    parse: parse.wholeNumber(0, 100),
+    default: '5',
+    meaning: 'Further tries of a call that failed.',
+    example: '5',
+  },
+  retryAfterMaxMs: {
+    name: 'SYNC_RETRY_AFTER_MAX_MS',
+    group: 'sync',
+    parse: parse.wholeNumber(0, 86_400_000),
+    default: '120000',
+    meaning: 'Longest wait that a Retry-After of the service can ask for, in milliseconds.',
+    example: '120000',
+  },
+  maxIds: {
+    name: 'SYNC_MAX_IDS',
+    group: 'sync',
+    parse: parse.wholeNumber(1, 10_000),
+    default: '30',
+    meaning: 'Most ids in one filter of a call.',
+    example: '30',
+  },
+  maxBodyBytes: {
+    name: 'SYNC_MAX_BODY_BYTES',
+    group: 'sync',
+    // A string of V8 ends at 2^29 characters.
+    parse: parse.wholeNumber(1024, 500 * MEBIBYTE),
+    default: String(64 * MEBIBYTE),
+    meaning: 'Largest answer of the service that is read, in bytes; a larger one fails its scope.',
+    example: String(64 * MEBIBYTE),
+  },
+  shrinkLimit: {
+    name: 'SYNC_SHRINK_LIMIT',
+    group: 'sync',
+    parse: parse.share,
+    default: '50%',
+    meaning:
+      'A listing of users that loses more than this share at once is held for a person to accept.',
+    example: '50%',
+  },
+  privacyEmail: {
+    name: 'PRIVACY_EMAIL',
+    group: 'sync',
+    parse: parse.oneOf('keep', 'hash', 'drop'),
+    default: 'keep',
+    meaning:
+      "How e-mail addresses are stored: keep, hash (salted with this database's own secret, equal for equal ones), or drop.",
+    example: 'hash',
+  },
+  privacyRaw: {
+    name: 'PRIVACY_RAW',
+    group: 'sync',
+    parse: parse.oneOf('keep', 'drop'),
+    default: 'keep',
+    meaning: 'Members that the service does not document: keep them in raw, or drop them.',
+    example: 'drop',
+  },
+  logLevel: {
+    name: 'LOG_LEVEL',
+    group: 'sync',
+    parse: parse.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    default: 'info',
+    meaning: 'Least level of what is logged on stderr.',
+    example: 'info',
+  },
+  catalogSql: {
+    name: 'CATALOG_SQL',
+    group: 'catalog',
+    parse: parse.text,
+    required: true,
+    meaning:
+      'A query of yours for the catalog, run at the start of a nightly run and by "catalog refresh".',
+    example: '"select organization_id, document_id, annotation_id from app.threads"',
+  },
+  catalogDatabaseUrl: {
+    name: 'CATALOG_DATABASE_URL',
+    group: 'catalog',
+    parse: parse.address('postgres', 'postgresql'),
+    meaning: 'The database that CATALOG_SQL asks. Without it DATABASE_URL.',
+    example: 'postgres://reader:secret@app-db.example.com:5432/app',
+    secret: true,
+  },
+  catalogPrune: {
+    name: 'CATALOG_PRUNE',
+    group: 'catalog',
+    parse: parse.flag,
+    default: '0',
+    meaning: '1 deactivates what CATALOG_SQL no longer lists.',
+    example: '1',
+  },
+} as const satisfies Record<string, Setting>
