@@ -23,6 +23,7 @@ import { openServiceClient } from './service-client.ts'
 import type { Settings } from './settings/table.ts'
 import type { Store } from './store.ts'
 import { RunSignals } from './sync/run-signals.ts'
+import { ScopePlaces } from './sync/scope-places.ts'
 import { StoreSignal } from './sync/store-signal.ts'
 import type { SyncContext } from './sync/sync-context.ts'
 import type { SyncWatch } from './sync/watch.ts'
@@ -88,6 +89,7 @@ export async function openApp(
     workerId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     runSignals,
     storeSignal: new StoreSignal(),
+    scopePlaces: new ScopePlaces(settings.concurrency),
     itemsInHand: new Set(),
     drained: draining.signal,
     privacy: openPrivacy(store.database, {

@@ -4,6 +4,7 @@ import { callFailure } from './call-failure.ts'
 import type { Asked } from './call-failure.ts'
 import { isOnePageOfSeveral } from './page-hints.ts'
 import type { Reply } from './exchange.ts'
+import { shortDigest } from './short-digest.ts'
 
 /** A successful answer (service-api.md, Endpoints). */
 export type Answer =
@@ -35,7 +36,7 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
   if (reply.body.length === 0) {
     throw unusable(reply, asked, 'body_empty', 'an empty body')
   }
-  const digest = hash('sha256', reply.body, 'buffer').subarray(0, DIGEST_BYTES)
+  const digest = shortDigest(hash('sha256', reply.body, 'binary'))
   if (knownDigest !== undefined && digest.equals(knownDigest)) {
     return { status: 'same-bytes', digest }
   }
@@ -52,8 +53,6 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
   checkResultStatus(reply, asked, result['status'])
   return { status: 'data', digest, data: result['data'], text, paged: isOnePageOfSeveral(body) }
 }
-
-const DIGEST_BYTES = 16
 
 // Bytes that are not UTF-8 are damage on the way; decoding them loosely would store it. It skips a BOM.
 const utf8 = new TextDecoder('utf-8', { fatal: true })

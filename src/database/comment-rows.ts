@@ -37,48 +37,72 @@ const TEXT_LENGTH_BYTES = 8 * 4 + 1
 const VERSION_1 = 1
 const JSONB_VERSION = 1
 
-/** Rows in one buffer: an answer of 50 MB must not be in memory once more as rows. */
-const ROWS_A_CHUNK = 1000
+/** What the server is sent at a time: each costs a message. */
+const CHUNK_BYTES = 64 * 1024
 
-/** Rows with header and trailer, ready to be written to the server, a chunk at a time. */
-export function* encodeComments(
+/** Rows as they are sent to the server: bytes outside of the heap, which may be kept until they are written. */
+export class CommentRows {
+  readonly #at: Date
+  readonly #full: Buffer[] = []
+  #writer: Writer | null = null
+  #fullBytes = 0
+
+  /** @param at when the comments were first seen */
+  constructor(at: Date) {
+    this.#at = at
+  }
+
+  /** Bytes of all rows. */
+  get bytes(): number {
+    return this.#fullBytes + (this.#writer?.length ?? 0)
+  }
+
+  /** Some rows in each; nothing may be added any more. */
+  get chunks(): readonly Buffer[] {
+    return this.#writer === null ? [] : [...this.#full, this.#writer.written]
+  }
+
+  add({ comments, ...keys }: AnnotationComments): void {
+    for (const comment of comments)
+      encodeRow(this.#writerOf(sizeMax(comment)), keys, comment, this.#at.getTime())
+  }
+
+  #writerOf(bytesMax: number): Writer {
+    if (this.#writer !== null) {
+      if (bytesMax <= this.#writer.room) return this.#writer
+      this.#full.push(this.#writer.written)
+      this.#fullBytes += this.#writer.length
+    }
+    this.#writer = new Writer(Buffer.allocUnsafe(Math.max(bytesMax, CHUNK_BYTES)))
+    return this.#writer
+  }
+}
+
+/** Comments that are encoded at a time: a large answer must not be in memory once more as rows. */
+const COMMENTS_AT_A_TIME = 1000
+
+/** Rows made while they are sent. */
+export function* encodeRows(
   annotations: Iterable<AnnotationComments>,
   at: Date,
 ): Generator<Buffer> {
-  yield SIGNATURE
-  for (const chunk of chunksOf(annotations)) yield encodeRows(chunk, at)
-  yield TRAILER
-}
-
-/** As many annotations at a time as fill a chunk; a large one by parts. */
-function* chunksOf(annotations: Iterable<AnnotationComments>): Generator<AnnotationComments[]> {
-  let chunk: AnnotationComments[] = []
-  let rows = 0
+  let rows = new CommentRows(at)
   for (const { comments, ...keys } of annotations) {
-    for (let start = 0; start < comments.length; start += ROWS_A_CHUNK) {
-      const part = comments.slice(start, start + ROWS_A_CHUNK)
-      chunk.push({ ...keys, comments: part })
-      rows += part.length
-      if (rows < ROWS_A_CHUNK) continue
-      yield chunk
-      chunk = []
-      rows = 0
+    for (let start = 0; start < comments.length; start += COMMENTS_AT_A_TIME) {
+      rows.add({ ...keys, comments: comments.slice(start, start + COMMENTS_AT_A_TIME) })
+      if (rows.bytes < CHUNK_BYTES) continue
+      yield* rows.chunks
+      rows = new CommentRows(at)
     }
   }
-  if (rows > 0) yield chunk
+  yield* rows.chunks
 }
 
-function encodeRows(annotations: readonly AnnotationComments[], at: Date): Buffer {
-  let bytes = 0
-  for (const { comments } of annotations) {
-    for (const comment of comments) bytes += sizeMax(comment)
-  }
-  const writer = new Writer(bytes)
-  const atMs = at.getTime()
-  for (const { comments, ...keys } of annotations) {
-    for (const comment of comments) encodeRow(writer, keys, comment, atMs)
-  }
-  return writer.written()
+/** Rows with header and trailer, as the server takes them. */
+export function* copyOf(...rows: Iterable<Buffer>[]): Generator<Buffer> {
+  yield SIGNATURE
+  for (const chunks of rows) yield* chunks
+  yield TRAILER
 }
 
 function encodeRow(
@@ -133,8 +157,16 @@ class Writer {
   readonly #buffer: Buffer
   #at = 0
 
-  constructor(bytes: number) {
-    this.#buffer = Buffer.allocUnsafe(bytes)
+  constructor(buffer: Buffer) {
+    this.#buffer = buffer
+  }
+
+  get length(): number {
+    return this.#at
+  }
+
+  get room(): number {
+    return this.#buffer.length - this.#at
   }
 
   int16(value: number): void {
@@ -186,7 +218,7 @@ class Writer {
     this.#at += 5 + written
   }
 
-  written(): Buffer {
+  get written(): Buffer {
     return this.#buffer.subarray(0, this.#at)
   }
 }

@@ -1,8 +1,8 @@
 import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
 import { from as copyFrom } from 'pg-copy-streams'
-import { encodeComments } from './comment-rows.ts'
-import type { AnnotationComments } from './comment-rows.ts'
+import { copyOf, encodeRows } from './comment-rows.ts'
+import type { AnnotationComments, CommentRows } from './comment-rows.ts'
 import type { Client, Database } from './pool.ts'
 import { sql } from './sql.ts'
 
@@ -35,15 +35,20 @@ export async function readStoredComments(
   return stored
 }
 
-/** Adds comments that are not stored yet. */
+/**
+ * Adds comments that are not stored yet.
+ * @param rows those that are rows already
+ * @param at when the others were first seen
+ */
 export async function insertComments(
   client: Client,
-  annotations: readonly AnnotationComments[],
+  rows: CommentRows,
+  others: readonly AnnotationComments[],
   at: Date,
 ): Promise<void> {
-  if (annotations.every(({ comments }) => comments.length === 0)) return
-  const copy = client.query(copyFrom(sql('comments/copy')))
-  await pipeline(Readable.from(encodeComments(annotations, at)), copy)
+  if (rows.bytes === 0 && others.every(({ comments }) => comments.length === 0)) return
+  const bytes = copyOf(rows.chunks, encodeRows(others, at))
+  await pipeline(Readable.from(bytes), client.query(copyFrom(sql('comments/copy'))))
 }
 
 /** Changes stored comments; keeps the superseded version where the content changed or the comment is back. */

@@ -5,7 +5,7 @@ import type { Database } from '../database/pool.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import { CallError } from '../errors.ts'
 import type { Privacy, PrivacyKeeper } from '../privacy/privacy.ts'
-import type { ScopeResult } from './scope-result.ts'
+import type { AskedResult } from './scope-result.ts'
 import { CollectedComments } from './collected-comments.ts'
 
 /** What asking needs. */
@@ -31,7 +31,7 @@ export async function askComments(
   asking: Asking,
   scope: BatchScope,
   commentIds: readonly number[] | null,
-): Promise<ScopeResult> {
+): Promise<AskedResult> {
   const privacy = await asking.privacy.of(scope.organizationId, asking.lastErasure)
   const collected = new CollectedComments(scope, privacy, commentIds === null)
   if (commentIds !== null) {
@@ -77,7 +77,7 @@ export function onePageOfSeveral(operation: string): CallError {
   )
 }
 
-function unchanged(scope: BatchScope): ScopeResult {
+function unchanged(scope: BatchScope): AskedResult {
   return { outcome: 'unchanged', scope, records: scope.recordCount }
 }
 

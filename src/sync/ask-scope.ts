@@ -4,7 +4,7 @@ import type { Scope } from '../scope.ts'
 import { askComments } from './ask-comments.ts'
 import type { Asking } from './ask-comments.ts'
 import { askUsers } from './ask-users.ts'
-import type { ScopeResult } from './scope-result.ts'
+import type { AskedResult } from './scope-result.ts'
 
 /**
  * Asks for one scope, for all of it or what the run narrows it to.
@@ -15,7 +15,7 @@ export async function askScope(
   operation: Operation,
   scope: BatchScope,
   { userIds, commentIds }: Pick<Scope, 'userIds' | 'commentIds'>,
-): Promise<ScopeResult> {
+): Promise<AskedResult> {
   return operation === 'comments'
     ? askComments(asking, scope, commentIds ? [...new Set(commentIds)] : null)
     : askUsers(asking, scope, userIds ? [...new Set(userIds)] : null)

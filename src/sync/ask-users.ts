@@ -8,7 +8,7 @@ import type { Asking } from './ask-comments.ts'
 import { digestOfDigests } from './canonical.ts'
 import { receivedOf } from './received.ts'
 import type { Reject } from './received.ts'
-import type { ScopeResult } from './scope-result.ts'
+import type { AskedResult } from './scope-result.ts'
 import { readUsers } from './user-record.ts'
 import type { UserRecord } from './user-record.ts'
 
@@ -21,14 +21,14 @@ export async function askUsers(
   asking: Asking,
   scope: BatchScope,
   userIds: readonly string[] | null,
-): Promise<ScopeResult> {
+): Promise<AskedResult> {
   const privacy = await asking.privacy.of(scope.organizationId, asking.lastErasure)
   if (userIds !== null) return askSomeUsers(asking, scope, privacy, userIds)
   const answer = await asking.collabApi.getUsers(filterOf(scope), {
     ...asking.call,
     ...(scope.bodyDigest === null ? {} : { knownDigest: privacy.sealed(scope.bodyDigest) }),
   })
-  const unchanged: ScopeResult = { outcome: 'unchanged', scope, records: scope.recordCount }
+  const unchanged: AskedResult = { outcome: 'unchanged', scope, records: scope.recordCount }
   if (answer.status === 'same-bytes') return unchanged
   const listing = readUsers(receivedOf(answer, privacy.redact?.users))
   const contentDigest = contentDigestOf(listing.records)
@@ -53,7 +53,7 @@ async function askSomeUsers(
   scope: BatchScope,
   privacy: Privacy,
   userIds: readonly string[],
-): Promise<ScopeResult> {
+): Promise<AskedResult> {
   const records = new Map<string, UserRecord>()
   const rejects: Reject[] = []
   let rejectedItems = 0

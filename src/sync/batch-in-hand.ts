@@ -13,7 +13,7 @@ import { commitAnswers } from './commit.ts'
 import { DoneScopes } from './done-scopes.ts'
 import { logFailure } from './log-failure.ts'
 import { refusal } from './refusal.ts'
-import type { ScopeResult } from './scope-result.ts'
+import type { AskedResult } from './scope-result.ts'
 import { stopRun } from './stop-run.ts'
 import { SupersededError } from './superseded.ts'
 import type { SyncContext } from './sync-context.ts'
@@ -30,12 +30,14 @@ export class BatchInHand {
   #counted: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
   /** Waiting for PostgreSQL that no commit has counted yet. */
   #databaseMs: number
-  readonly #uncommitted = new Uncommitted(() => this.#commitSoon())
+  readonly #uncommitted: Uncommitted
   #commits: Promise<void> = Promise.resolve()
   #isCommitDue = false
   /** The first error that ends the batch; the scopes still waiting are not asked. */
   #fatal: unknown = null
   readonly #ended = new AbortController()
+  /** Ends what waits; calls in flight come to their end. */
+  readonly #waitSignal: AbortSignal
   #stopping: Promise<unknown> | null = null
   /** No further answer comes: the last commit is all that is left. */
   #isAnswered = false
@@ -53,8 +55,15 @@ export class BatchInHand {
     this.#context = context
     this.#databaseMs = databaseMs
     this.#claim = claim
+    this.#uncommitted = new Uncommitted(claim.at, () => this.#commitSoon())
     this.#where = where
     this.#done = done
+    this.#waitSignal = AbortSignal.any([
+      stopped,
+      context.drained,
+      context.storeSignal.signal,
+      this.#ended.signal,
+    ])
     this.#asking = {
       collabApi: context.collabApi,
       database: context.database,
@@ -65,12 +74,7 @@ export class BatchInHand {
         stats: this.#stats,
         room: (waitSignal) => this.#uncommitted.room(waitSignal),
         signal: stopped,
-        waitSignal: AbortSignal.any([
-          stopped,
-          context.drained,
-          context.storeSignal.signal,
-          this.#ended.signal,
-        ]),
+        waitSignal: this.#waitSignal,
       },
     }
   }
@@ -81,13 +85,22 @@ export class BatchInHand {
    */
   async sync(scopes: readonly BatchScope[]): Promise<void> {
     try {
-      await Promise.all(scopes.map((scope) => this.#syncScope(scope)))
+      await this.#askAll(scopes)
       this.#isAnswered = true
       await this.#commits
       if (this.#fatal !== null) return await this.#giveUp(this.#fatal)
       await this.#commit(true)
     } finally {
       this.#uncommitted.close()
+    }
+  }
+
+  async #askAll(scopes: readonly BatchScope[]): Promise<void> {
+    const { scopePlaces } = this.#context
+    try {
+      await scopePlaces.each(scopes, this.#waitSignal, (scope) => this.#syncScope(scope))
+    } catch (error) {
+      this.#end(error)
     }
   }
 
@@ -115,11 +128,11 @@ export class BatchInHand {
     }
   }
 
-  #ask(scope: BatchScope): Promise<ScopeResult> {
+  #ask(scope: BatchScope): Promise<AskedResult> {
     return askScope(this.#asking, this.#where.operation, scope, this.#claim.scope)
   }
 
-  #add(result: ScopeResult): void {
+  #add(result: AskedResult): void {
     this.#uncommitted.add(result)
     if (this.#uncommitted.isDue) this.#commitSoon()
   }
@@ -148,11 +161,11 @@ export class BatchInHand {
 
   /** Nothing of a commit that fails counts as done: its answers are asked for again. */
   async #commit(isEnd: boolean): Promise<void> {
-    const { answers, over } = this.#uncommitted.take()
+    const { answers, newThreads, over } = this.#uncommitted.take()
     const stats = { ...this.#stats }
     const counts = countsSince(this.#counted, stats, this.#databaseMs)
     const { database, shrinkLimit } = this.#context
-    const committing = { claim: this.#claim, ...this.#where, shrinkLimit, counts }
+    const committing = { claim: this.#claim, ...this.#where, shrinkLimit, newThreads, counts }
     const doneScopes = this.#done.bitsWith(answers.map(({ scope }) => scope.scopeNo))
     await withSpan('commit', { 'collab_sync.scopes': answers.length }, () =>
       commitAnswers(database, committing, answers, { doneScopes, isEnd }),

@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto'
 import { isLosslessNumber } from 'lossless-json'
-
-/** Bytes of a digest: 128 bits of SHA-256, short enough to keep a million and far too long to meet twice. */
-const DIGEST_BYTES = 16
+import { shortDigest } from '../collab-api/short-digest.ts'
 
 /**
  * Raised when what a record's columns are made of changes: every stored digest then differs once, so that
@@ -13,11 +11,6 @@ export const DIGEST_FORMAT = '2'
 /** A digest of a text. */
 export function digestOf(text: string): Buffer {
   return shortDigest(hash('sha256', DIGEST_FORMAT + text, 'binary'))
-}
-
-/** The first bytes of a digest that is given as Latin-1, which is how Node hands it over cheapest. */
-export function shortDigest(digest: string): Buffer {
-  return Buffer.from(digest.slice(0, DIGEST_BYTES), 'latin1')
 }
 
 /** One digest for many, in the order given. */

@@ -1,3 +1,4 @@
+import { CommentRows } from '../database/comment-rows.ts'
 import {
   deleteComments,
   insertComments,
@@ -5,15 +6,14 @@ import {
   updateComments,
 } from '../database/comments.ts'
 import type { Client } from '../database/pool.ts'
-import { storeAnswers } from '../database/scopes.ts'
-import type { KnownAnswer } from '../database/scopes.ts'
+import { storeAnswers } from '../database/known-answers.ts'
+import type { KnownAnswer } from '../database/known-answers.ts'
 import { putUsers } from '../database/users.ts'
 import type { Committing } from './committing.ts'
 import { compareComments } from './compare.ts'
 import type { CommentChanges } from './compare.ts'
 import type { CommentRecord } from './comment-record.ts'
-import type { CommentsResult } from './scope-result.ts'
-import { threadFactsOf } from './thread-facts.ts'
+import type { CommentsResult, NewThreadResult } from './scope-result.ts'
 import { authorsOf } from './user-rows.ts'
 import { usersToPut } from './users-turn.ts'
 
@@ -25,8 +25,9 @@ export async function commitComments(
   client: Client,
   committing: Committing,
   results: readonly CommentsResult[],
+  firstAnswers: readonly NewThreadResult[] = [],
 ): Promise<void> {
-  const organizationKey = results[0]?.scope.organizationKey
+  const organizationKey = [...results, ...firstAnswers][0]?.scope.organizationKey
   if (organizationKey === undefined) return
   const at = committing.claim.at
   // Read again under the lock: what was stored when the answers were asked for may have changed since.
@@ -42,18 +43,18 @@ export async function commitComments(
   }))
   // Only comments that changed speak of their authors.
   const written = compared.flatMap(({ changes: { added, changed } }) => [added, changed]).flat()
-  const authors = await usersToPut(client, committing, organizationKey, authorsOf(written))
+  const { newThreads } = committing
+  const sightings = [...(newThreads?.authors.values() ?? []), ...written]
+  const users = await usersToPut(client, committing, organizationKey, authorsOf(sightings))
   const commentsOf = (pick: (changes: CommentChanges) => readonly CommentRecord[]) =>
     compared.map(({ result, changes }) => ({
       organizationKey,
       annotationKey: result.scope.key,
       comments: pick(changes),
     }))
-  await insertComments(
-    client,
-    commentsOf(({ added }) => added),
-    at,
-  )
+  const rows = newThreads?.rows ?? new CommentRows(at)
+  const added = commentsOf((changes) => changes.added)
+  await insertComments(client, rows, added, at)
   await updateComments(
     client,
     commentsOf(({ changed }) => changed),
@@ -65,12 +66,21 @@ export async function commitComments(
   await deleteComments(client, gone, at)
   await storeAnswers(
     client,
-    compared.flatMap(({ result, changes }) => knownAnswerOf(result, changes)),
+    [
+      ...firstAnswers.map(firstAnswerOf),
+      ...compared.flatMap(({ result, changes }) => knownAnswerOf(result, changes)),
+    ],
     at,
   )
   for (const { result, changes } of compared) count(committing, result, changes)
+  for (const thread of firstAnswers) countNewThread(committing, thread)
   // Last, where others may wait for them shortest.
-  committing.counts.users_written += await putUsers(client, organizationKey, authors.rows, at)
+  committing.counts.users_written += await putUsers(client, organizationKey, users.rows, at)
+}
+
+function firstAnswerOf(thread: NewThreadResult): KnownAnswer {
+  const { scope, comments: recordCount, bodyDigest, contentDigest, facts } = thread
+  return { scope, recordCount, bodyDigest, contentDigest, changed: true, facts }
 }
 
 /**
@@ -82,9 +92,7 @@ function knownAnswerOf(result: CommentsResult, changes: CommentChanges): KnownAn
   const changed = changes.added.length + changes.changed.length + changes.deleted.length > 0
   const isKnown = contentDigest === null && scope.contentDigest === null
   if (!changed && (isKnown || !result.isListing)) return []
-  const known = { scope, recordCount: changes.live, bodyDigest, contentDigest, changed }
-  const isFirst = !scope.hasRows && changed
-  return [isFirst ? { ...known, facts: threadFactsOf(changes.added) } : known]
+  return [{ scope, recordCount: changes.live, bodyDigest, contentDigest, changed }]
 }
 
 function count({ counts }: Committing, result: CommentsResult, changes: CommentChanges): void {
@@ -98,4 +106,12 @@ function count({ counts }: Committing, result: CommentsResult, changes: CommentC
   counts.comments_written += changes.added.length + changes.changed.length
   counts.comments_deleted += changes.deleted.length
   counts.rejected += rejects.length
+}
+
+function countNewThread({ counts }: Committing, thread: NewThreadResult): void {
+  counts.records_received += thread.comments + thread.rejectedItems
+  counts.records_inserted += thread.comments
+  counts.records_rejected += thread.rejectedItems
+  counts.comments_written += thread.comments
+  counts.rejected += thread.rejects.length
 }

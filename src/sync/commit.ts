@@ -12,7 +12,7 @@ import { inCommitLane } from './commit-lanes.ts'
 import { commitComments } from './commit-comments.ts'
 import { commitUsers } from './commit-users.ts'
 import type { Listing } from './commit-users.ts'
-import type { CommentsResult, ScopeResult, UsersResult } from './scope-result.ts'
+import type { CommentsResult, NewThreadResult, ScopeResult, UsersResult } from './scope-result.ts'
 import { SupersededError } from './superseded.ts'
 import { OrganizationBusyError } from './users-turn.ts'
 
@@ -92,13 +92,16 @@ export async function writeResults(
   )
   const listings = await commitUsers(client, committing, users)
   const held = listings.filter(({ isHeld }) => isHeld).map(({ result }) => result.scope)
-  await commitComments(client, committing, comments)
+  const firstAnswers = results.filter(
+    (result): result is NewThreadResult => result.outcome === 'new-thread',
+  )
+  await commitComments(client, committing, comments, firstAnswers)
   const failures = failuresOf(results)
   await insertFailures(client, { runId: claim.runId, batchKey, operation }, failures)
   await insertRejectedRecords(
     client,
     { runId: claim.runId, operation },
-    rejectedOf([...users, ...comments]),
+    rejectedOf([...users, ...comments, ...firstAnswers]),
   )
   const notGood = new Set([...held, ...failures.map(({ scope }) => scope)])
   const good = results.map(({ scope }) => scope).filter((scope) => !notGood.has(scope))
@@ -106,7 +109,9 @@ export async function writeResults(
   counts.scopes_held += held.length
   countDone(
     counts,
-    [...users, ...comments].map(({ scope }) => scope).filter((scope) => !notGood.has(scope)),
+    [...users, ...comments, ...firstAnswers]
+      .map(({ scope }) => scope)
+      .filter((scope) => !notGood.has(scope)),
   )
   await noteChecks(client, claim, good, [...notGood])
   return listings
@@ -167,6 +172,8 @@ function failuresOf(results: readonly ScopeResult[]): ScopeFailure[] {
   })
 }
 
-function rejectedOf(results: readonly (UsersResult | CommentsResult)[]): RejectedRecord[] {
+function rejectedOf(
+  results: readonly (UsersResult | CommentsResult | NewThreadResult)[],
+): RejectedRecord[] {
   return results.flatMap(({ scope, rejects }) => rejects.map((reject) => ({ scope, ...reject })))
 }

@@ -1,5 +1,6 @@
 import type { Claim, Counts } from '../database/claims.ts'
 import type { Operation } from '../errors.ts'
+import type { NewThreads } from './new-threads.ts'
 
 /** What the writers need to know of a claim. */
 export type WritersClaim = Pick<
@@ -16,6 +17,8 @@ export interface Committing {
   readonly shrinkLimit: number
   /** True where the commit is tried again when another one is writing users of its organization. */
   readonly yields?: boolean
+  /** The comments of the new threads among the results; left out where there are none. */
+  readonly newThreads?: NewThreads
   /** Counts of this commit; the writers add to them. */
   readonly counts: Counts
 }

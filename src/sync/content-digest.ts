@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto'
-import { DIGEST_FORMAT, shortDigest } from './canonical.ts'
+import { shortDigest } from '../collab-api/short-digest.ts'
+import { DIGEST_FORMAT } from './canonical.ts'
 import { canonicalRest } from './user-record.ts'
 
 /** A comment as received, in columns (service-api.md, Comment): what its digest is made of. A member that was left out is null. */

@@ -1,11 +1,15 @@
 import type { CallError } from '../errors.ts'
+import type { ThreadFacts } from '../database/known-answers.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import type { CommentRecord } from './comment-record.ts'
 import type { Reject } from './received.ts'
 import type { UserRecord } from './user-record.ts'
 
 /** What came of asking for one scope. */
-export type ScopeResult = UnchangedResult | CommentsResult | UsersResult | FailedResult
+export type AskedResult = UnchangedResult | CommentsResult | UsersResult | FailedResult
+
+/** The same, as it waits for its commit. */
+export type ScopeResult = AskedResult | NewThreadResult
 
 /** The answer is the one that is stored. */
 export interface UnchangedResult {
@@ -25,6 +29,13 @@ interface AnswerResult {
   readonly contentDigest: Buffer | null
   /** Why the answer may be incomplete: its records are stored, it removes nothing, and the scope failed. */
   readonly incomplete: CallError | null
+}
+
+/** The listing of an annotation under which nothing was ever stored: its comments are among the rows of `NewThreads`. */
+export interface NewThreadResult extends AnswerResult {
+  readonly outcome: 'new-thread'
+  readonly comments: number
+  readonly facts: ThreadFacts
 }
 
 /** Comments to store. */

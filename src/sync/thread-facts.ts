@@ -1,4 +1,4 @@
-import type { ThreadFacts } from '../database/scopes.ts'
+import type { ThreadFacts } from '../database/known-answers.ts'
 import type { CommentRecord } from './comment-record.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { backlog } from './backlog.ts'
 import type { BacklogPart } from './backlog.ts'
-import type { ScopeResult } from './scope-result.ts'
+import { NewThreads } from './new-threads.ts'
+import type { AskedResult, ScopeResult } from './scope-result.ts'
 
 /** Answers are committed at the latest when they are this old: what a killed worker has to ask again. */
 const COMMIT_AFTER_MS = 500
@@ -11,14 +12,21 @@ const RECORD_BYTES = 500
 
 /** The answers of one batch that wait for their commit. */
 export class Uncommitted {
+  readonly #at: Date
   readonly #backlog: BacklogPart
+  #newThreads: NewThreads
   #answers: ScopeResult[] = []
   #records = 0
   #bytes = 0
   #oldestAt = 0
 
-  /** @param commitSoon called when the process holds too much: what this batch has of it is to be committed at once */
-  constructor(commitSoon: () => void) {
+  /**
+   * @param at when what they bring was first seen
+   * @param commitSoon called when the process holds too much: what this batch has of it is to be committed at once
+   */
+  constructor(at: Date, commitSoon: () => void) {
+    this.#at = at
+    this.#newThreads = new NewThreads(at)
     this.#backlog = backlog.open(() => {
       if (this.#bytes > 0) commitSoon()
     })
@@ -39,22 +47,26 @@ export class Uncommitted {
     return this.#backlog.room(waitSignal)
   }
 
-  add(result: ScopeResult): void {
+  add(asked: AskedResult): void {
     if (this.isEmpty) this.#oldestAt = performance.now()
+    const rowBytesBefore = this.#newThreads.rows.bytes
+    const result = (asked.outcome === 'comments' && this.#newThreads.add(asked)) || asked
     this.#answers.push(result)
-    const { records, bytes } = sizeOf(result)
+    const { records, bytes: heapBytes } = sizeOf(result)
+    const bytes = heapBytes + this.#newThreads.rows.bytes - rowBytesBefore
     this.#records += records
     this.#bytes += bytes
     this.#backlog.add(bytes)
   }
 
   /** Takes all answers out, to commit them. @returns them, and what to call when they need not be kept any more */
-  take(): { answers: readonly ScopeResult[]; over: () => void } {
-    const [answers, bytes] = [this.#answers, this.#bytes]
+  take(): { answers: readonly ScopeResult[]; newThreads: NewThreads; over: () => void } {
+    const [answers, newThreads, bytes] = [this.#answers, this.#newThreads, this.#bytes]
     this.#answers = []
+    this.#newThreads = new NewThreads(this.#at)
     this.#records = 0
     this.#bytes = 0
-    return { answers, over: () => this.#backlog.remove(bytes) }
+    return { answers, newThreads, over: () => this.#backlog.remove(bytes) }
   }
 
   close(): void {
@@ -62,9 +74,10 @@ export class Uncommitted {
   }
 }
 
-/** What a result holds until it is committed, in records and about in bytes. */
+/** What a result holds on the heap until it is committed, in records and about in bytes. */
 function sizeOf(result: ScopeResult): { records: number; bytes: number } {
   if (result.outcome === 'unchanged' || result.outcome === 'failed') return { records: 0, bytes: 0 }
+  if (result.outcome === 'new-thread') return { records: result.comments, bytes: RECORD_BYTES }
   const { length: records } = result.records
   let bytes = records * RECORD_BYTES
   if (result.outcome === 'comments')

@@ -1,9 +1,8 @@
 import { USER_SOURCES } from '../database/users.ts'
 import type { StoredUser, UserRow, UserSource } from '../database/users.ts'
-import type { CommentRecord } from './comment-record.ts'
 import type { UsersResult } from './scope-result.ts'
 import { digestOfUser } from './user-record.ts'
-import type { UserRecord } from './user-record.ts'
+import type { UserColumns, UserRecord } from './user-record.ts'
 
 /** Users of one organization as several answers show them, the best source of each. */
 export type UserCandidates = Map<string, UserRow>
@@ -16,17 +15,20 @@ export function addListingUsers(candidates: UserCandidates, result: UsersResult)
   for (const record of result.records) add(candidates, rowOf(record, source, null, isOwnListing))
 }
 
+/** An author as a comment shows them. */
+export interface AuthorSighting {
+  /** Null where the comment names none. */
+  readonly author: UserColumns | null
+  readonly lastUpdated: string | null
+}
+
 /**
  * The authors of comments, each as the newest of their comments shows them: those who are in no listing get their row
  * too.
  */
-export function authorsOf(comments: Iterable<CommentRecord>): UserCandidates {
-  const newest = new Map<string, CommentRecord>()
-  for (const comment of comments) {
-    if (comment.author === null) continue
-    const other = newest.get(comment.author.userId)
-    if (other === undefined || isNewer(comment, other)) newest.set(comment.author.userId, comment)
-  }
+export function authorsOf(sightings: Iterable<AuthorSighting>): UserCandidates {
+  const newest = new Map<string, AuthorSighting>()
+  for (const sighting of sightings) keepNewest(newest, sighting)
   const candidates: UserCandidates = new Map()
   for (const [userId, { author, lastUpdated }] of newest) {
     if (author === null) continue
@@ -34,6 +36,17 @@ export function authorsOf(comments: Iterable<CommentRecord>): UserCandidates {
     candidates.set(userId, rowOf(record, USER_SOURCES.author, lastUpdated, false))
   }
   return candidates
+}
+
+/** Keeps a sighting where it is the newest of its author. */
+export function keepNewest(
+  newest: Map<string, AuthorSighting>,
+  { author, lastUpdated }: AuthorSighting,
+): void {
+  if (author === null) return
+  const other = newest.get(author.userId)
+  if (other === undefined || (lastUpdated ?? '') > (other.lastUpdated ?? ''))
+    newest.set(author.userId, { author, lastUpdated })
 }
 
 /** The candidates that would change what is stored. */
@@ -60,10 +73,6 @@ function add(candidates: UserCandidates, row: UserRow): void {
 function isBetter(row: UserRow, other: UserRow): boolean {
   if (row.source !== other.source) return row.source > other.source
   return row.listed && !other.listed
-}
-
-function isNewer(comment: CommentRecord, other: CommentRecord): boolean {
-  return (comment.lastUpdated ?? '') > (other.lastUpdated ?? '')
 }
 
 function isOlder(sourceAt: string | null, before: Date | null): boolean {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CommentRows } from '../../src/database/comment-rows.ts'
 import { insertComments } from '../../src/database/comments.ts'
 import { transaction } from '../../src/database/pool.ts'
 import type { CommentRecord } from '../../src/sync/comment-record.ts'
@@ -26,7 +27,10 @@ test('the facts of a new thread are those that PostgreSQL finds in what was stor
     annotationKey: number + 1,
     comments: Array.from({ length: number % 7 }, (_each, place) => comment(number, place)),
   }))
-  await transaction(database.pool, (client) => insertComments(client, threads, new Date()))
+  const at = new Date()
+  await transaction(database.pool, (client) =>
+    insertComments(client, new CommentRows(at), threads, at),
+  )
   const { rows } = await database.pool.query(
     `select f.* from generate_series(1, $1) n cross join lateral collab_store.thread_facts(n) f order by n`,
     [threads.length],

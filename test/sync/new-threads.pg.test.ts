@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { insertComments } from '../../src/database/comments.ts'
+import { readCommentContents } from '../../src/database/contents.ts'
+import { transaction } from '../../src/database/pool.ts'
+import type { BatchScope } from '../../src/database/scopes.ts'
+import { readComment } from '../../src/sync/comment-record.ts'
+import type { CommentRecord } from '../../src/sync/comment-record.ts'
+import { NewThreads } from '../../src/sync/new-threads.ts'
+import { receivedBefore } from '../../src/sync/received.ts'
+import type { CommentsResult } from '../../src/sync/scope-result.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+const AT = new Date('2026-01-02T03:04:05.678Z')
+
+describe('comments of a new thread', () => {
+  test('are stored as they were received, whatever their sizes and the chunks they fall into', async () => {
+    const texts = ['', 'x', 'ä'.repeat(40_000), '漢'.repeat(30_000), '😀'.repeat(20_000)]
+    const threads = Array.from({ length: 12 }, (_, key) =>
+      listing(
+        key + 1,
+        texts.map((text, id) => comment(id, { commentText: text.repeat(key % 3) })),
+      ),
+    )
+    const newThreads = new NewThreads(AT)
+    for (const thread of threads) expect(newThreads.add(thread)).toMatchObject({ comments: 5 })
+    expect(newThreads.rows.chunks.length).toBeGreaterThan(3)
+
+    await transaction(database.pool, (client) => insertComments(client, newThreads.rows, [], AT))
+
+    for (const { scope, records } of threads) {
+      const stored = await readCommentContents(database.pool, scope.key, null)
+      expect(stored.size).toBe(records.length)
+      for (const record of records) {
+        const { commentText, authorUserId, rest, digest } = record
+        expect(stored.get(record.commentId)).toMatchObject({ commentText, authorUserId, digest })
+        expect(stored.get(record.commentId)?.rest).toEqual(rest === null ? null : JSON.parse(rest))
+      }
+    }
+    const { rows } = await database.pool.query(
+      'select distinct organization_key, first_seen_at, changed_at, version, change from collab_store.comments',
+    )
+    const seen = { first_seen_at: AT, changed_at: AT, version: 1, change: 'added' }
+    expect(rows).toEqual([{ organization_key: 7, ...seen }])
+  })
+
+  test('tell each author as the newest of them shows them', () => {
+    const newThreads = new NewThreads(AT)
+    const by = (id: number, name: string, lastUpdated?: string) =>
+      comment(id, { from: { userId: 'u', name }, lastUpdated })
+    newThreads.add(listing(1, [by(1, 'old', '2025-01-01T00:00:00Z'), by(2, 'no time')]))
+    newThreads.add(listing(2, [by(1, 'new', '2025-01-02T00:00:00Z'), comment(2, { from: null })]))
+    newThreads.add(listing(3, [by(1, 'older', '2024-01-01T00:00:00Z')]))
+    expect([...newThreads.authors.values()].map(({ author }) => author?.name)).toEqual(['new'])
+  })
+
+  test('are those of a full listing of something where nothing was stored and which is not long, and no others', () => {
+    const newThreads = new NewThreads(AT)
+    const full = listing(1, [comment(1)])
+    expect(newThreads.add({ ...full, scope: { ...full.scope, hasRows: true } })).toBeNull()
+    expect(newThreads.add({ ...full, isListing: false })).toBeNull()
+    expect(newThreads.add({ ...full, records: [] })).toBeNull()
+    const long = comment(1, { commentText: 'x'.repeat(1024 * 1024 + 1) })
+    expect(newThreads.add({ ...full, records: [long] })).toBeNull()
+    expect(newThreads.rows.bytes).toBe(0)
+    expect(newThreads.authors.size).toBe(0)
+  })
+})
+
+function comment(commentId: number, members: object = {}): CommentRecord {
+  const text = JSON.stringify({
+    commentId,
+    commentText: 'x',
+    from: { userId: `u${commentId}`, name: 'N' },
+    lastUpdated: '2025-01-01T00:00:00.000Z',
+    extra: { kept: ['as', 'it', commentId] },
+    ...members,
+  })
+  const item = readComment(receivedBefore(text), 0, () => {})
+  if ('fault' in item) throw new Error(item.fault)
+  return item.record
+}
+
+function listing(key: number, records: readonly CommentRecord[]): CommentsResult {
+  const scope: BatchScope = {
+    kind: 'annotation',
+    key,
+    scopeNo: 0,
+    organizationKey: 7,
+    organizationId: 'o',
+    documentId: 'd',
+    annotationId: `a${key}`,
+    organizationUserGroupId: null,
+    bodyDigest: null,
+    contentDigest: null,
+    recordCount: 0,
+    hasRows: false,
+    hasOwnCheck: false,
+  }
+  return {
+    outcome: 'comments',
+    scope,
+    records,
+    rejects: [],
+    rejectedItems: 0,
+    gone: [],
+    isListing: true,
+    bodyDigest: null,
+    contentDigest: null,
+    incomplete: null,
+  }
+}

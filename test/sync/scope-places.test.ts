@@ -1,0 +1,76 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { ScopePlaces } from '../../src/sync/scope-places.ts'
+
+const NEVER = new AbortController().signal
+
+test('begins batch after batch in the order in which they came, and no more than there are places', async () => {
+  const places = new ScopePlaces(1) // Eight places.
+  const begun: string[] = []
+  let underWay = 0
+  let most = 0
+  const work = async (scope: string) => {
+    begun.push(scope)
+    most = Math.max(most, (underWay += 1))
+    await setImmediate()
+    underWay -= 1
+  }
+  const batches = ['a', 'b', 'c'].map((name) => Array.from({ length: 20 }, (_, n) => name + n))
+
+  await Promise.all(batches.map((batch) => places.each(batch, NEVER, work)))
+
+  expect(begun).toEqual(batches.flat())
+  expect(most).toBe(8)
+})
+
+test('a batch that is given up waits for what it began, and gives its places to the others', async () => {
+  const places = new ScopePlaces(1)
+  const given = new AbortController()
+  const ended: number[] = []
+  const slow = places.each(range(20), given.signal, async (scope) => {
+    await setTimeout(20)
+    ended.push(scope)
+  })
+  const next: number[] = []
+  const other = places.each(range(20), NEVER, async (scope) => {
+    next.push(scope)
+  })
+  const reason = new Error('given up')
+  await setImmediate()
+  given.abort(reason)
+
+  await expect(slow).rejects.toBe(reason)
+  expect(ended).toEqual(range(8))
+  await other
+  expect(next).toEqual(range(20))
+})
+
+test('a batch that is given up while another one begins its scopes leaves the line at once', async () => {
+  const places = new ScopePlaces(1)
+  let goOn = (): void => {}
+  const held = new Promise<void>((resolve) => (goOn = resolve))
+  const first = places.each(range(9), NEVER, () => held)
+  const given = new AbortController()
+  const begun: number[] = []
+  const second = places.each(range(5), given.signal, async (scope) => {
+    begun.push(scope)
+  })
+  await setImmediate()
+  given.abort(new Error('given up'))
+
+  await expect(second).rejects.toThrow('given up')
+  expect(begun).toEqual([])
+  goOn()
+  await first
+})
+
+test('a batch of no scopes ends, and one that was given up before begins none', async () => {
+  const places = new ScopePlaces(1)
+  await places.each([], NEVER, () => Promise.reject(new Error('no scope')))
+  const aborted = AbortSignal.abort(new Error('given up'))
+  await expect(places.each([1], aborted, async () => {})).rejects.toThrow('given up')
+})
+
+function range(length: number): number[] {
+  return Array.from({ length }, (_, n) => n)
+}
