@@ -56,9 +56,9 @@ export async function walOf<T>(
   options: { checkpoint: boolean } = { checkpoint: true },
 ): Promise<{ walBytes: number; result: T }> {
   if (options.checkpoint) await admin.query('checkpoint')
-  const before = await admin.query('select pg_current_wal_lsn() as at')
+  const before = await admin.query('select pg_current_wal_insert_lsn() as at')
   const result = await work()
-  const { rows } = await admin.query('select pg_current_wal_lsn() - $1::pg_lsn as bytes', [
+  const { rows } = await admin.query('select pg_current_wal_insert_lsn() - $1::pg_lsn as bytes', [
     before.rows[0].at,
   ])
   return { walBytes: Number(rows[0].bytes), result }

@@ -1,4 +1,5 @@
 import { readAnswer } from '../../src/collab-api/answer.ts'
+import { ReadingLine } from '../../src/collab-api/reading-line.ts'
 import type { Call, CollabApi } from '../../src/collab-api/client.ts'
 import type { CommentsFilter, UsersFilter } from '../../src/collab-api/filters.ts'
 import { Answers, successBody } from '../../src/demo/answers.ts'
@@ -6,11 +7,13 @@ import type { World } from '../../src/demo/world.ts'
 import type { Operation } from '../../src/errors.ts'
 
 /**
- * The service without its network: the bytes of every answer are there before anything is measured, and the client's
- * own reader reads them. What is left is what the program itself costs.
+ * The service without its network: the bytes of every answer are there before anything is measured, and the client's own
+ * reader reads them, a few in each turn of the event loop as it does with those of a socket. What is left is what the
+ * program itself costs.
  */
 export class MemoryApi implements CollabApi {
   readonly #bodies = new Map<string, Buffer>()
+  readonly #reading = new ReadingLine()
 
   /** Makes all answers to full listings. @param order another number gives the same content in another order */
   prepare(world: World, order: number): void {
@@ -53,10 +56,11 @@ export class MemoryApi implements CollabApi {
 
   async close(): Promise<void> {}
 
-  #answer(operation: Operation, filter: UsersFilter | CommentsFilter, call: Call) {
+  async #answer(operation: Operation, filter: UsersFilter | CommentsFilter, call: Call) {
     const body = this.#bodies.get(keyOf(operation, filter))
     if (body === undefined) throw new Error(`No answer was prepared for ${JSON.stringify(filter)}.`)
     if (call.stats !== undefined) call.stats.calls += 1
+    await this.#reading.join(body.length)
     const reply = { httpStatus: 200, retryAfterMs: null, body }
     return readAnswer(reply, { operation, filter, secrets: [] }, call.knownDigest)
   }

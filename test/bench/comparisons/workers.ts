@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import { openQueue } from '../../../src/queue/queue.ts'
 import { itemDelivery } from '../../../src/queue/deliveries.ts'
@@ -13,52 +14,56 @@ import { createDatabaseOf } from '../memory-place.ts'
 import type { Servers } from '../servers.ts'
 import { FOUR_THOUSAND, worldOf } from '../worlds.ts'
 
-const WORLD = { ...FOUR_THOUSAND, documents: 40 }
-const CALLS = 20 * (1 + 2 + 40 + 40 * 20)
+const WORLD = { ...FOUR_THOUSAND, documents: 80 }
+const CALLS = 20 * (1 + 2 + 80 + 80 * 20)
 /** One, two and four processes take turns, so that what the machine does meanwhile falls on all of them. */
 const ROUNDS = 3
 const RUNS_A_ROUND = 2
+const CORES = availableParallelism()
 
 export const workers: Comparison = {
   name: 'workers',
   title: 'Several worker processes',
   explains:
-    'Processes that answer from memory share one run, so that the two cores belong to them and to PostgreSQL. Every answer comes in another order than it was stored in, which is the most that a run with nothing changed can cost. While four of them make the first load, sessions that wait for a lock are counted every 10 ms, and deadlocks over all. Apart from them those waits are told that last as long as a file takes to grow by some pages, which any two sessions have that add to one table: they hold nothing while they wait, and nothing that collab-sync does decides how long.',
+    'Processes that answer from memory share one run, so that the two cores belong to them and to PostgreSQL. Every answer comes in another order than it was stored in, which is the most that a run with nothing changed can cost. Two processes cannot be twice as fast as one: what PostgreSQL and the garbage collector take of the second core while one process runs is not there for the second, so the ratio is told beside the most that it leaves. While four of them make the first load, sessions that wait for a lock are counted every 10 ms, and deadlocks over all. Apart from them those waits are told that last as long as a file takes to grow by some pages, which any two sessions have that add to one table: they hold nothing while they wait, and nothing that collab-sync does decides how long.',
   async run(servers) {
     if (servers.redisUrl === null) return { tables: [], figures: [] }
     const database = await createDatabaseOf(servers, worldOf(WORLD))
     try {
-      const first = await measure(servers, database, { processes: 4, runs: 1, order: 0 })
-      const rates = new Map<number, number[]>()
-      const shares = new Map<number, number[]>()
+      const locks = watchLocks(database)
+      await measure(servers, database, { processes: 4, runs: 1, order: 0 })
+      const lockWaits = await locks.stop()
+      const warm = new Map<number, WarmRun[]>()
       for (let round = 0; round < ROUNDS; round++) {
         let one = 0
         for (const processes of [1, 2, 4]) {
           const options = { processes, runs: RUNS_A_ROUND + 1, order: 1 }
-          const { callsPerS } = await measure(servers, database, options)
-          const warm = callsPerS.slice(1)
-          if (processes === 1) one = median(warm)
-          rates.set(processes, [...(rates.get(processes) ?? []), ...warm])
-          const ratios = warm.map((rate) => rate / one)
-          shares.set(processes, [...(shares.get(processes) ?? []), ...ratios])
+          const runs = (await measure(servers, database, options)).slice(1)
+          if (processes === 1) one = median(runs.map(({ callsPerS }) => callsPerS))
+          const compared = runs.map((run) => ({ ...run, ofOne: run.callsPerS / one }))
+          warm.set(processes, [...(warm.get(processes) ?? []), ...compared])
         }
       }
-      const share = (processes: number) => shares.get(processes) ?? []
+      const each = (processes: number, value: (run: WarmRun) => number) =>
+        (warm.get(processes) ?? []).map(value)
+      const share = (processes: number) => each(processes, ({ ofOne }) => ofOne)
       const rows = [1, 2, 4].map((processes) => [
         processes,
-        short(median(rates.get(processes) ?? [])),
+        short(median(each(processes, ({ callsPerS }) => callsPerS))),
         short(median(share(processes))),
+        short(median(each(processes, ({ coresBusy }) => coresBusy))),
       ])
+      const mostPossible = CORES / median(each(1, ({ coresBusy }) => coresBusy))
       return {
         tables: [
           {
             title: 'Waits for a lock while four processes made the first load, seen every 10 ms',
             head: ['wait', 'seen'],
-            rows: [...first.lockWaits].map(([what, times]) => [what.replaceAll('\n', ' '), times]),
+            rows: [...lockWaits].map(([what, times]) => [what.replaceAll('\n', ' '), times]),
           },
           {
-            title: '16,860 calls, nothing changed',
-            head: ['processes', 'calls/s', 'of one'],
+            title: `${CALLS.toLocaleString('en')} calls, nothing changed`,
+            head: ['processes', 'calls/s', 'of one', 'cores busy'],
             rows,
           },
         ],
@@ -66,17 +71,23 @@ export const workers: Comparison = {
           figure('workers.two', 'calls a second of two processes / of one', share(2), {
             atLeast: 1.7,
           }),
+          figure(
+            'workers.two-of-possible',
+            'calls a second of two processes / the most that the cores left over by one allow',
+            share(2).map((ratio) => ratio / mostPossible),
+            {},
+          ),
           figure('workers.four', 'calls a second of four processes / of one', share(4), {}),
           figure(
             'workers.lock-waits',
             'waits for a lock seen while four made the first load',
-            [total(first.lockWaits, (what) => !isGrowth(what))],
+            [total(lockWaits, (what) => !isGrowth(what))],
             { atMost: 0 },
           ),
           figure(
             'workers.growth-waits',
             'waits for a file to grow seen while four made the first load',
-            [total(first.lockWaits, isGrowth)],
+            [total(lockWaits, isGrowth)],
             { better: 'lower' },
           ),
           figure('workers.deadlocks', 'deadlocks', [await deadlocks(database)], { atMost: 0 }),
@@ -88,22 +99,32 @@ export const workers: Comparison = {
   },
 }
 
+interface Run {
+  readonly callsPerS: number
+  /** Cores that were busy meanwhile, with whatever. */
+  readonly coresBusy: number
+}
+
+interface WarmRun extends Run {
+  readonly ofOne: number
+}
+
 async function measure(
   servers: Servers,
   database: BenchDatabase,
   { processes, runs, order }: { processes: number; runs: number; order: number },
-) {
+): Promise<Run[]> {
   const prefix = `bench-${randomBytes(6).toString('hex')}`
   const place = { kind: 'redis', url: servers.redisUrl as string, prefix } as const
   const children = await Promise.all(
     Array.from({ length: processes }, () => startChild(database.url, place.url, prefix, order)),
   )
   const queue = await openQueue(place, createLog('warn'))
-  const waits = watchLocks(database)
-  const callsPerS: number[] = []
+  const measured: Run[] = []
   try {
     for (let run = 0; run < runs; run++) {
-      const startedMs = performance.now()
+      const busyBefore = busyMs()
+      const startedAtMs = Date.now()
       const context = { database: database.pool, operations: ['users', 'comments'] } as const
       const { runId, items } = await startRun(context, {
         trigger: 'cli',
@@ -111,14 +132,21 @@ async function measure(
         requestKey: null,
       })
       await queue.deliver(items.map(itemDelivery))
-      await settled(database, runId)
-      callsPerS.push((CALLS / (performance.now() - startedMs)) * 1000)
+      const finishedAt = await settled(database, runId)
+      const tookMs = finishedAt.getTime() - startedAtMs
+      const coresBusy = (busyMs() - busyBefore) / (Date.now() - startedAtMs)
+      measured.push({ callsPerS: (CALLS / tookMs) * 1000, coresBusy })
     }
   } finally {
     await queue.close()
     await Promise.all(children.map(stopChild))
   }
-  return { callsPerS, lockWaits: await waits.stop() }
+  return measured
+}
+
+/** What all cores have computed so far. */
+function busyMs(): number {
+  return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0)
 }
 
 async function startChild(databaseUrl: string, redisUrl: string, prefix: string, order: number) {
@@ -150,15 +178,15 @@ async function stopChild(child: ChildProcess): Promise<void> {
   await ended
 }
 
-async function settled({ pool }: BenchDatabase, runId: string): Promise<void> {
+async function settled({ pool }: BenchDatabase, runId: string): Promise<Date> {
   for (;;) {
     const { rows } = await pool.query(
-      'select status, problem from sync.runs where run_id = $1 and finished_at is not null',
+      'select status, problem, finished_at from sync.runs where run_id = $1 and finished_at is not null',
       [runId],
     )
-    if (rows[0]?.status === 'succeeded') return
+    if (rows[0]?.status === 'succeeded') return rows[0].finished_at
     if (rows[0] !== undefined) throw new Error(`Run ${runId} ${rows[0].status}: ${rows[0].problem}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, 25))
   }
 }
 
