@@ -39,6 +39,8 @@ export interface Call {
   /** `digest` of the last answer that was taken to the same filter. */
   readonly knownDigest?: Buffer
   readonly stats?: CallStats
+  /** Hears of each try that failed, before the wait for the next one, if there is one. */
+  readonly onFailedTry?: () => void
   /**
    * Asked, with a permit in hand, before the call is made: null to go on, else what to wait for. Whoever cannot take one more
    * answer holds up all calls: there is one memory.
@@ -123,6 +125,7 @@ export class Attempts {
       return answer
     } catch (error) {
       failure = error
+      call.onFailedTry?.()
       if (error instanceof CallError) outcome = this.#learnFrom(error, sending.token)
       throw error
     } finally {

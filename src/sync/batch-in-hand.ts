@@ -98,15 +98,17 @@ export class BatchInHand {
   async #askAll(scopes: readonly BatchScope[]): Promise<void> {
     const { scopePlaces } = this.#context
     try {
-      await scopePlaces.each(scopes, this.#waitSignal, (scope) => this.#syncScope(scope))
+      await scopePlaces.each(scopes, this.#waitSignal, (scope, triesAgain) =>
+        this.#syncScope(scope, triesAgain),
+      )
     } catch (error) {
       this.#end(error)
     }
   }
 
-  async #syncScope(scope: BatchScope): Promise<void> {
+  async #syncScope(scope: BatchScope, triesAgain: () => void): Promise<void> {
     try {
-      if (this.#fatal === null) this.#add(await this.#ask(scope))
+      if (this.#fatal === null) this.#add(await this.#ask(scope, triesAgain))
     } catch (error) {
       if (error instanceof CallError && error.kind !== 'credentials') {
         logFailure(this.#context.log, this.#where.operation, scope, error)
@@ -128,8 +130,9 @@ export class BatchInHand {
     }
   }
 
-  #ask(scope: BatchScope): Promise<AskedResult> {
-    return askScope(this.#asking, this.#where.operation, scope, this.#claim.scope)
+  #ask(scope: BatchScope, triesAgain: () => void): Promise<AskedResult> {
+    const call = { ...this.#asking.call, onFailedTry: triesAgain }
+    return askScope({ ...this.#asking, call }, this.#where.operation, scope, this.#claim.scope)
   }
 
   #add(result: AskedResult): void {

@@ -5,7 +5,7 @@ import { ScopePlaces } from '../../src/sync/scope-places.ts'
 const NEVER = new AbortController().signal
 
 test('begins batch after batch in the order in which they came, and no more than there are places', async () => {
-  const places = new ScopePlaces(1) // Eight places.
+  const places = new ScopePlaces(4) // Eight places.
   const begun: string[] = []
   let underWay = 0
   let most = 0
@@ -23,8 +23,37 @@ test('begins batch after batch in the order in which they came, and no more than
   expect(most).toBe(8)
 })
 
+test('begins others while a scope waits for another try, three in its place', async () => {
+  const places = new ScopePlaces(4)
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  const failed: (() => void)[] = []
+  const all = places.each(range(50), NEVER, (_, triesAgain) => {
+    failed.push(triesAgain)
+    return ended
+  })
+  await setImmediate()
+  expect(failed).toHaveLength(8)
+
+  // A second failure of the same scope gives nothing more.
+  for (const triesAgain of failed.slice(0, 4)) triesAgain()
+  for (const triesAgain of failed.slice(0, 4)) triesAgain()
+  await setImmediate()
+  expect(failed).toHaveLength(8 + 3)
+
+  for (let known = 4; known < failed.length; known++) {
+    failed[known]?.()
+    await setImmediate()
+  }
+  // Each takes one of 32 units then, and a first try takes four.
+  expect(failed).toHaveLength(29)
+  end()
+  await all
+  expect(failed).toHaveLength(50)
+})
+
 test('a batch that is given up waits for what it began, and gives its places to the others', async () => {
-  const places = new ScopePlaces(1)
+  const places = new ScopePlaces(4)
   const given = new AbortController()
   const ended: number[] = []
   const slow = places.each(range(20), given.signal, async (scope) => {
