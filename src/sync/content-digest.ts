@@ -1,7 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import { shortDigest } from '../collab-api/short-digest.ts'
 import { DIGEST_FORMAT } from './canonical.ts'
-import { canonicalRest } from './user-record.ts'
 
 /** A comment as received, in columns (service-api.md, Comment): what its digest is made of. A member that was left out is null. */
 export interface CommentColumns {
@@ -15,7 +14,7 @@ export interface CommentColumns {
   readonly type: string | null
   /** ISO 8601 in UTC with milliseconds. */
   readonly lastUpdated: string | null
-  /** Members the columns cannot give back exactly, as JSON text; null when there are none. */
+  /** Members the columns cannot give back exactly, as canonical JSON text; null when there are none. */
   readonly rest: string | null
 }
 
@@ -37,15 +36,14 @@ export function digestOfComments<T extends CommentColumns>(
   let buffer = shared
   let at = 0
   for (const comment of comments) {
-    const rest = canonicalRest(comment.rest)
-    const room = bytesMax(comment, rest)
+    const room = bytesMax(comment)
     if (at + room > buffer.length) {
       hashing = (hashing ?? createHash('sha256')).update(buffer.subarray(0, at))
       buffer = room > SHARED_BYTES ? Buffer.allocUnsafe(room) : shared
       at = 0
     }
     const start = at
-    at = writeContent(buffer, start, comment, rest)
+    at = writeContent(buffer, start, comment)
     tellEach?.(comment, shortDigest(hash('sha256', buffer.subarray(start, at), 'binary')))
   }
   const left = buffer.subarray(0, at)
@@ -58,7 +56,7 @@ const SHARED_BYTES = 256 * 1024
 const shared = Buffer.allocUnsafe(SHARED_BYTES)
 
 /** The format, the id, and a length word before each of nine texts; UTF-8 needs at most three bytes for each UTF-16 unit. */
-function bytesMax(comment: CommentColumns, rest: string | null): number {
+function bytesMax(comment: CommentColumns): number {
   const units =
     length(comment.commentText) +
     length(comment.commentHtml) +
@@ -68,7 +66,7 @@ function bytesMax(comment: CommentColumns, rest: string | null): number {
     length(comment.status) +
     length(comment.type) +
     length(comment.lastUpdated) +
-    length(rest)
+    length(comment.rest)
   return DIGEST_FORMAT.length + 8 + 9 * 4 + 3 * units
 }
 
@@ -77,12 +75,7 @@ function length(text: string | null): number {
 }
 
 /** Each column with its length, so that no two comments can give the same bytes. @returns where the next one goes */
-function writeContent(
-  buffer: Buffer,
-  start: number,
-  comment: CommentColumns,
-  rest: string | null,
-): number {
+function writeContent(buffer: Buffer, start: number, comment: CommentColumns): number {
   let at = start + buffer.write(DIGEST_FORMAT, start, 'latin1')
   at = buffer.writeDoubleBE(comment.commentId, at)
   at = writeText(buffer, at, comment.commentText)
@@ -93,7 +86,7 @@ function writeContent(
   at = writeText(buffer, at, comment.status)
   at = writeText(buffer, at, comment.type)
   at = writeText(buffer, at, comment.lastUpdated)
-  return writeText(buffer, at, rest)
+  return writeText(buffer, at, comment.rest)
 }
 
 /** Null is told from an empty text. */

@@ -1,6 +1,6 @@
-import { isLosslessNumber, parse, stringify } from 'lossless-json'
+import { isLosslessNumber, parse } from 'lossless-json'
 import { isStorable } from './received.ts'
-import { isObject } from './canonical.ts'
+import { canonicalJson, isObject } from './canonical.ts'
 
 /** Deeper than anyone nests by intent; PostgreSQL's jsonb and our own recursion both have a limit of stack. */
 const DEPTH_MAX = 100
@@ -9,7 +9,8 @@ const DEPTH_MAX = 100
 const NUMBER_MAGNITUDE_MAX = 1000
 
 /**
- * The part of a record that its columns cannot give back, as JSON text for `rest`; null when there is none.
+ * The part of a record that its columns cannot give back, as canonical JSON text for `rest`; null when there is none. A
+ * digest takes it as it is: the order of its members is not content, and every digit of its numbers is.
  * @param members members to keep, as parsed
  * @param exactText the record's own text, for numbers that a double cannot hold
  * @param complain called with the path of every member that PostgreSQL cannot hold; it is left out
@@ -23,7 +24,7 @@ export function restOf(
   if (names.length === 0) return null
   const exact = holdsLongNumber(members) ? pick(parse(exactText()), names) : members
   const kept = withoutUnstorable(exact, '', 0, complain) as Record<string, unknown>
-  return Object.keys(kept).length === 0 ? null : (stringify(kept) ?? null)
+  return Object.keys(kept).length === 0 ? null : canonicalJson(kept)
 }
 
 function pick(record: unknown, names: readonly string[]): Record<string, unknown> {

@@ -1,5 +1,4 @@
-import { parse } from 'lossless-json'
-import { canonicalJson, digestOf, isObject } from './canonical.ts'
+import { digestOf, isObject } from './canonical.ts'
 import { isStorable } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { restOf } from './rest.ts'
@@ -85,7 +84,7 @@ export function otherMembers(
 
 /** A digest of all that is stored of a user. */
 export function digestOfUser({ userId, name, email, rest }: UserColumns): Buffer {
-  return digestOf(JSON.stringify([userId, name, email]) + (canonicalRest(rest) ?? ''))
+  return digestOf(JSON.stringify([userId, name, email]) + (rest ?? ''))
 }
 
 /** Why an object cannot be keyed by its `userId`; null where it can. */
@@ -126,12 +125,3 @@ export function textColumn(
   }
   return null
 }
-
-/** `rest` for a digest: the order of its members is not content, and every digit of its numbers is. */
-export function canonicalRest(rest: string | null): string | null {
-  if (rest === null) return null
-  return canonicalJson(MAY_BE_LONG_NUMBER.test(rest) ? parse(rest) : JSON.parse(rest))
-}
-
-/** What a double may not hold, or in a text what looks like it: there it only takes longer. */
-const MAY_BE_LONG_NUMBER = /\d[\d.]{15}|\d[eE]/
