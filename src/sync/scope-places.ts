@@ -3,7 +3,7 @@ import { WaitLine } from '../collab-api/wait-line.ts'
 /**
  * Scopes under way at a time, for each call that may be in flight: one that is in flight, and one that is next. Each that
  * waited longer would outlive two collections of young garbage, and its answer with it: an old promise keeps what it was
- * resolved with until the next full collection. With eight instead of two, a quarter of the CPU went there.
+ * resolved with until the next full collection. With eight instead of two, a call took a sixth more CPU.
  */
 const SCOPES_A_CALL = 2
 /** What a scope takes while its first try is under way; from then on, while it waits for another try or makes it, it takes 1. */
