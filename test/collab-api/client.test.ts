@@ -85,6 +85,15 @@ describe('the two operations', () => {
 })
 
 describe('a call that fails for a moment', () => {
+  test('tells of each try that failed before the next one is made', async () => {
+    const { server, api } = await start([json(500, {}), reset])
+    const callsAtFailures: number[] = []
+    await api.getUsers(users, { onFailedTry: () => callsAtFailures.push(server.seen.length) })
+    await api.getUsers(users, { onFailedTry: () => callsAtFailures.push(server.seen.length) })
+    expect(callsAtFailures).toEqual([1, 2])
+    expect(server.seen).toHaveLength(4)
+  })
+
   test.each<[string, Fault]>([
     ['429', json(429, {})],
     ['429 with Retry-After in seconds', json(429, {}, { 'retry-after': '1' })],
