@@ -1,6 +1,8 @@
+import { CopyWriter } from './copy-writer.ts'
+
 /**
  * Binary rows for `copy ... with (format binary)`: twice as fast as text parameters, and nothing to escape
- * (PostgreSQL documentation, COPY, "Binary Format"; times are microseconds since 2000-01-01).
+ * (PostgreSQL documentation, COPY, "Binary Format").
  */
 
 /** A comment in the columns of comments/copy.sql. */
@@ -28,14 +30,12 @@ export interface AnnotationComments {
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const TRAILER = Buffer.from([0xff, 0xff])
-const EPOCH_2000_MS = Date.UTC(2000, 0, 1)
 const COLUMNS = 18
 /** Bytes of a row before its texts: a length word and a value for each of the columns of fixed width, and `change`. */
 const HEAD_BYTES = 2 + 2 * (4 + 4) + (4 + 8) + (4 + 8) + 3 * (4 + 8) + (4 + 4) + (4 + 16) + (4 + 5)
 /** A length word for each text, and the version of jsonb. */
 const TEXT_LENGTH_BYTES = 8 * 4 + 1
 const VERSION_1 = 1
-const JSONB_VERSION = 1
 
 /** What the server is sent at a time: each costs a message. */
 const CHUNK_BYTES = 64 * 1024
@@ -44,7 +44,7 @@ const CHUNK_BYTES = 64 * 1024
 export class CommentRows {
   readonly #at: Date
   readonly #full: Buffer[] = []
-  #writer: Writer | null = null
+  #writer: CopyWriter | null = null
   #fullBytes = 0
 
   /** @param at when the comments were first seen */
@@ -67,13 +67,13 @@ export class CommentRows {
       encodeRow(this.#writerOf(sizeMax(comment)), keys, comment, this.#at.getTime())
   }
 
-  #writerOf(bytesMax: number): Writer {
+  #writerOf(bytesMax: number): CopyWriter {
     if (this.#writer !== null) {
       if (bytesMax <= this.#writer.room) return this.#writer
       this.#full.push(this.#writer.written)
       this.#fullBytes += this.#writer.length
     }
-    this.#writer = new Writer(Buffer.allocUnsafe(Math.max(bytesMax, CHUNK_BYTES)))
+    this.#writer = new CopyWriter(Buffer.allocUnsafe(Math.max(bytesMax, CHUNK_BYTES)))
     return this.#writer
   }
 }
@@ -106,7 +106,7 @@ export function* copyOf(...rows: Iterable<Buffer>[]): Generator<Buffer> {
 }
 
 function encodeRow(
-  writer: Writer,
+  writer: CopyWriter,
   keys: Omit<AnnotationComments, 'comments'>,
   comment: CommentColumns,
   atMs: number,
@@ -149,76 +149,4 @@ function sizeMax(comment: CommentColumns): number {
 
 function length(text: string | null): number {
   return text === null ? 0 : text.length
-}
-
-const TWO_TO_32 = 2 ** 32
-
-class Writer {
-  readonly #buffer: Buffer
-  #at = 0
-
-  constructor(buffer: Buffer) {
-    this.#buffer = buffer
-  }
-
-  get length(): number {
-    return this.#at
-  }
-
-  get room(): number {
-    return this.#buffer.length - this.#at
-  }
-
-  int16(value: number): void {
-    this.#at = this.#buffer.writeInt16BE(value, this.#at)
-  }
-
-  nothing(): void {
-    this.#at = this.#buffer.writeInt32BE(-1, this.#at)
-  }
-
-  int4(value: number): void {
-    this.#at = this.#buffer.writeInt32BE(4, this.#at)
-    this.#at = this.#buffer.writeInt32BE(value, this.#at)
-  }
-
-  /** By two halves: a BigInt for each number would be half of what a row costs. @param value a safe integer */
-  int8(value: number): void {
-    this.#at = this.#buffer.writeInt32BE(8, this.#at)
-    const high = Math.floor(value / TWO_TO_32)
-    this.#at = this.#buffer.writeInt32BE(high, this.#at)
-    this.#at = this.#buffer.writeUInt32BE(value - high * TWO_TO_32, this.#at)
-  }
-
-  /** Microseconds of the years 1 to 9999 are beyond 2^53, milliseconds are not. */
-  time(ms: number): void {
-    const since = ms - EPOCH_2000_MS
-    if (Number.isSafeInteger(since * 1000)) return this.int8(since * 1000)
-    this.#at = this.#buffer.writeInt32BE(8, this.#at)
-    this.#at = this.#buffer.writeBigInt64BE(BigInt(since) * 1000n, this.#at)
-  }
-
-  bytes(value: Buffer): void {
-    this.#at = this.#buffer.writeInt32BE(value.length, this.#at)
-    this.#at += value.copy(this.#buffer, this.#at)
-  }
-
-  text(value: string | null): void {
-    if (value === null) return this.nothing()
-    const written = this.#buffer.write(value, this.#at + 4, 'utf8')
-    this.#buffer.writeInt32BE(written, this.#at)
-    this.#at += 4 + written
-  }
-
-  jsonb(value: string | null): void {
-    if (value === null) return this.nothing()
-    const written = this.#buffer.write(value, this.#at + 5, 'utf8')
-    this.#buffer.writeInt32BE(written + 1, this.#at)
-    this.#buffer.writeInt8(JSONB_VERSION, this.#at + 4)
-    this.#at += 5 + written
-  }
-
-  get written(): Buffer {
-    return this.#buffer.subarray(0, this.#at)
-  }
 }

@@ -23,7 +23,7 @@ test('begins batch after batch in the order in which they came, and no more than
   expect(most).toBe(8)
 })
 
-test('begins others while a scope waits for another try, three in its place', async () => {
+test('begins others while scopes wait for another try, three in the place of four', async () => {
   const places = new ScopePlaces(4)
   let end = (): void => {}
   const ended = new Promise<void>((resolve) => (end = resolve))
