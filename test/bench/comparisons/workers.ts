@@ -10,6 +10,7 @@ import { startRun } from '../../../src/sync/start-run.ts'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
 import type { BenchDatabase } from '../database.ts'
+import { deadlocks, isGrowth, total, watchLocks } from '../lock-watch.ts'
 import { createDatabaseOf } from '../memory-place.ts'
 import type { Servers } from '../servers.ts'
 import { FOUR_THOUSAND, worldOf } from '../worlds.ts'
@@ -236,41 +237,4 @@ async function settled({ pool }: BenchDatabase, runId: string): Promise<Date> {
     if (rows[0] !== undefined) throw new Error(`Run ${runId} ${rows[0].status}: ${rows[0].problem}`)
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
-}
-
-function watchLocks({ pool }: BenchDatabase) {
-  const seen = new Map<string, number>()
-  let isOver = false
-  const watching = (async () => {
-    while (!isOver) {
-      const { rows } = await pool.query(
-        `select wait_event || ' in ' || left(query, 60) as what from pg_stat_activity
-         where wait_event_type = 'Lock' and datname = current_database()`,
-      )
-      for (const { what } of rows) seen.set(what, (seen.get(what) ?? 0) + 1)
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
-  })()
-  return {
-    async stop() {
-      isOver = true
-      await watching
-      return seen
-    },
-  }
-}
-
-function isGrowth(what: string): boolean {
-  return what.startsWith('extend ')
-}
-
-function total(waits: ReadonlyMap<string, number>, counts: (what: string) => boolean): number {
-  return [...waits].reduce((sum, [what, times]) => (counts(what) ? sum + times : sum), 0)
-}
-
-async function deadlocks({ pool }: BenchDatabase): Promise<number> {
-  const { rows } = await pool.query(
-    'select deadlocks::int from pg_stat_database where datname = current_database()',
-  )
-  return rows[0].deadlocks
 }
