@@ -24,6 +24,7 @@ import type { Settings } from './settings/table.ts'
 import type { Store } from './store.ts'
 import { RunSignals } from './sync/run-signals.ts'
 import { ScopePlaces } from './sync/scope-places.ts'
+import { SentCalls } from './sync/sent-calls.ts'
 import { StoreSignal } from './sync/store-signal.ts'
 import type { SyncContext } from './sync/sync-context.ts'
 import type { SyncWatch } from './sync/watch.ts'
@@ -90,6 +91,7 @@ export async function openApp(
     runSignals,
     storeSignal: new StoreSignal(),
     scopePlaces: new ScopePlaces(settings.concurrency),
+    sentCalls: new SentCalls(store.database, log),
     itemsInHand: new Set(),
     drained: draining.signal,
     privacy: openPrivacy(store.database, {
@@ -110,6 +112,8 @@ export async function openApp(
     deliver: (items) => queue.deliver(items.map(itemDelivery)),
     async finishIfDone(runId) {
       if (await hasPendingItems(store.database, runId)) return
+      // Whoever waits for the run's end reads all calls of this process.
+      await sync.sentCalls.write()
       await queue.deliver([finishDelivery(runId)])
     },
     async refreshCatalog() {

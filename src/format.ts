@@ -1,4 +1,5 @@
 import type { ScopeIds } from './database/run-reports.ts'
+import { printable } from './printable.ts'
 
 /** `1,234,567`. */
 export function count(n: number): string {
@@ -34,7 +35,7 @@ export function shortId(runId: string): string {
 
 /** On one line, and no longer than a number of characters. */
 export function shorten(text: string, max: number): string {
-  const line = text.replace(/\s+/g, ' ').trim()
+  const line = printable(text.replace(/\s+/g, ' ').trim())
   return line.length > max ? `${line.slice(0, max - 1).toWellFormed()}…` : line
 }
 
@@ -43,6 +44,7 @@ export function scopePath(ids: { readonly [Id in keyof ScopeIds]?: string | null
   const group = ids.organizationUserGroupId
   return [ids.organizationId, ids.documentId, ids.annotationId, group && `group ${group}`]
     .filter(Boolean)
+    .map((id) => printable(String(id)))
     .join(' / ')
 }
 

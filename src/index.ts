@@ -13,6 +13,7 @@ export type {
   OrganizationFreshness,
   Page,
   PageRequest,
+  RejectedChoice,
   RejectedRecord,
   RequestedRun,
   Run,

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
-import type { Logger } from 'pino'
+import type { DestinationStream, Logger } from 'pino'
+import { printable } from './printable.ts'
 
 export type Log = Logger
 
@@ -19,11 +20,14 @@ const SECRET_MEMBERS = [
 ]
 
 /**
- * The root logger: JSON lines on stderr (stdout belongs to what a command prints).
+ * The root logger: JSON lines, on stderr unless said otherwise (stdout belongs to what a command prints).
  * Members that could hold a credential are censored whatever logs them; that is the second door,
  * the first is that no credential is ever handed to a log line.
  */
-export function createLog(level: string): Log {
+export function createLog(
+  level: string,
+  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
+): Log {
   return pino(
     {
       level,
@@ -31,12 +35,14 @@ export function createLog(level: string): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
+      // JSON escapes C0 by itself; the rest would reach a terminal that shows the log.
+      hooks: { streamWrite: (line) => printable(line, '\n') },
       redact: {
         paths: SECRET_MEMBERS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
         censor: '[secret]',
       },
     },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   )
 }
 
@@ -45,10 +51,23 @@ export function logOfRun(log: Log, runId: string): Log {
   return log.bindings()['runId'] === runId ? log : log.child({ runId })
 }
 
-/** Just these members: errors of drivers carry their client, or the command with its arguments, password and all. */
+/**
+ * Just these members: errors of drivers carry their client, or the command with its arguments, password and all. What
+ * PostgreSQL (class 22, data exception) or a parser could not use, it quotes: that may be a record.
+ */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }
-  const { name, message, stack } = error
-  const { code } = error as { code?: unknown }
-  return { name, message, ...(code === undefined ? {} : { code }), stack }
+  const { name, stack } = error
+  const { code = (error.cause as { code?: unknown } | undefined)?.code } = error as {
+    code?: unknown
+  }
+  const quotes =
+    /^22...$/.test(String(code)) || [error, error.cause].some((each) => each instanceof SyntaxError)
+  const message = quotes ? error.message.replace(/".*"/s, '"..."') : error.message
+  return {
+    name,
+    message,
+    ...(code === undefined ? {} : { code }),
+    stack: stack?.replace(error.message, () => message),
+  }
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { UsageError } from './errors.ts'
 import type { Operation } from './errors.ts'
+import { printable } from './printable.ts'
 
 export const OPERATIONS: readonly Operation[] = ['users', 'comments']
 
@@ -78,7 +79,7 @@ export function describeScope(scope: Scope): string {
     scope.organizationUserGroupIds && `group ${scope.organizationUserGroupIds.join(', ')}`,
     scope.operations && `${scope.operations.join(' and ')} only`,
   ].filter(Boolean)
-  return parts.length === 0 ? 'everything in the catalog' : parts.join(', ')
+  return parts.length === 0 ? 'everything in the catalog' : printable(parts.join(', '))
 }
 
 function combinationFault(scope: Scope): string | null {

@@ -24,20 +24,30 @@ const CONNECTIONS_MAX = 12
 /**
  * Opens PostgreSQL; nothing is read yet.
  * @param options.say hears a line for a person when the embedded one takes time; the log when left out
+ * @param options.signal while it is opened, and breaks its connections later: for a process that is told to stop at its start
  * @throws UsageError, EnvironmentError where the embedded one cannot be started
  */
 export async function openStore(
   settings: Settings,
-  options: { log: Log; applicationName: string; say?: (line: string) => void },
+  options: {
+    log: Log
+    applicationName: string
+    say?: (line: string) => void
+    signal?: AbortSignal | undefined
+  },
 ): Promise<Store> {
+  const { applicationName, signal } = options
   const say = options.say ?? ((line: string) => options.log.info(line))
   const embedded =
     settings.databaseUrl === undefined
-      ? await openEmbeddedPostgres({ home: settings.home, log: say })
+      ? await openEmbeddedPostgres({ home: settings.home, log: say, signal })
       : null
   const databaseUrl = settings.databaseUrl ?? (embedded?.url as string)
-  const { applicationName } = options
-  const database = openDatabase(databaseUrl, { max: CONNECTIONS_MAX, applicationName })
+  const database = openDatabase(databaseUrl, {
+    max: CONNECTIONS_MAX,
+    applicationName,
+    ...(signal && { signal }),
+  })
   const queueUrl = settings.queueDatabaseUrl ?? embedded?.urlOf('collab_sync_queue') ?? databaseUrl
   return {
     databaseUrl,

@@ -2,11 +2,11 @@ import type { App } from './app.ts'
 import type { Item } from './database/items.ts'
 import { readSetSchedule } from './database/schedule.ts'
 import { readStoppingRuns } from './database/runs.ts'
-import { forgetWorker, writeHeartbeat } from './database/workers.ts'
+import { endSessionsOfDead, forgetWorker, writeHeartbeat } from './database/workers.ts'
 import { keepNotified } from './notify/keep-notified.ts'
 import { itemDelivery } from './queue/deliveries.ts'
 import { registerSchedule, unregisterSchedule } from './queue/schedule.ts'
-import { startQueueWorker } from './queue/worker.ts'
+import { idsOf, startQueueWorker } from './queue/worker.ts'
 import type { Delivered } from './queue/worker.ts'
 import { Sweep } from './sync/sweep.ts'
 import { outsideTraces, withSpan } from './trace.ts'
@@ -37,6 +37,8 @@ const JOBS_IN_HAND = 8
 const JOBS_IN_HAND_MAX = 128
 const HEARTBEAT_MS = 5_000
 const SWEEP_MS = 10_000
+/** With the jitter of `every`, calls are written within a second of being sent. */
+const WRITE_CALLS_MS = 800
 /** Calls in flight get this long to end when the worker stops. */
 const GRACE_MS = 10_000
 
@@ -58,7 +60,7 @@ async function start(
   jobs: readonly WorkableJob[],
   options: { keepsSchedule: boolean; watch?: JobWatch },
 ): Promise<RunningWorker> {
-  const handlers = Object.fromEntries(
+  const handlers = new Map(
     jobs.map((job) => [job.name, (each: Delivered) => perform(app, job, each, options.watch)]),
   )
   const sweep = new Sweep(app.sync, {
@@ -66,30 +68,45 @@ async function start(
     countPending: () => app.queue.countPending(),
   })
   await beat(app)
-  const heartbeat = every(HEARTBEAT_MS, app, () => beat(app))
-  const upkeep = every(SWEEP_MS, app, async () => {
-    await sweep.once()
+  const upkeep = [
+    every(HEARTBEAT_MS, app, () => beat(app)),
+    every(WRITE_CALLS_MS, app, () => app.sync.sentCalls.write()),
+    every(SWEEP_MS, app, async () => {
+      await sweep.once()
+      if (options.keepsSchedule) await keepSchedule(app)
+    }),
+  ]
+  const stopUpkeep = async () => {
+    await Promise.all(upkeep.map((each) => each.stop()))
+    await app.sync.sentCalls.close()
+    await forgetWorker(app.store.database, app.sync.workerId).catch(() => {})
+  }
+  try {
     if (options.keepsSchedule) await keepSchedule(app)
-  })
-  if (options.keepsSchedule) await keepSchedule(app)
-  const telling = await keepNotified(app.store.database, app.settings, {
-    staysOn: options.keepsSchedule,
-    log: app.log,
-  })
-  const queueWorker = await startQueueWorker(app.queue.place, handlers, {
-    concurrency: JOBS_IN_HAND,
-    adjust: (inHand) => jobsInHand(inHand, app.sync.collabApi.pace()),
-    log: app.log,
-  })
-  return {
-    async stop() {
-      app.drain()
-      const patience = setTimeout(() => app.abandon(), GRACE_MS)
-      await queueWorker.close()
-      clearTimeout(patience)
-      await Promise.all([heartbeat.stop(), upkeep.stop(), telling.stop()])
-      await forgetWorker(app.store.database, app.sync.workerId).catch(() => {})
-    },
+    upkeep.push(
+      await keepNotified(app.store.database, app.settings, {
+        staysOn: options.keepsSchedule,
+        log: app.log,
+      }),
+    )
+    const queueWorker = await startQueueWorker(app.queue.place, handlers, {
+      concurrency: JOBS_IN_HAND,
+      adjust: (inHand) => jobsInHand(inHand, app.sync.collabApi.pace()),
+      log: app.log,
+    })
+    return {
+      async stop() {
+        app.drain()
+        const patience = setTimeout(() => app.abandon(), GRACE_MS)
+        await queueWorker.close()
+        clearTimeout(patience)
+        await stopUpkeep()
+      },
+    }
+  } catch (error) {
+    // A timer that is left would keep the process, and a heartbeat say that it works.
+    await stopUpkeep()
+    throw error
   }
 }
 
@@ -114,11 +131,11 @@ async function perform(
   delivered: Delivered,
   watch: JobWatch | undefined,
 ): Promise<unknown> {
-  const { runId, itemId } = (delivered.data ?? {}) as { runId?: unknown; itemId?: unknown }
+  const { runId, itemId } = idsOf(delivered.data)
   const log = app.log.child({ job: job.name, runId, itemId })
   const attributes = {
-    ...(typeof runId === 'string' ? { 'collab_sync.run.id': runId } : {}),
-    ...(typeof itemId === 'number' ? { 'collab_sync.item.id': itemId } : {}),
+    ...(runId === undefined ? {} : { 'collab_sync.run.id': runId }),
+    ...(itemId === undefined ? {} : { 'collab_sync.item.id': itemId }),
   }
   const within: App = { ...app, log, sync: { ...app.sync, log } }
   watch?.jobBegun(job.name)
@@ -129,7 +146,7 @@ async function perform(
   }
 }
 
-/** Says that this worker lives, and hears which runs are to end early. */
+/** Says that this worker lives, ends what a frozen one holds up, and hears which runs are to end early. */
 async function beat(app: App): Promise<void> {
   const { inFlight, limit, latencyMsEwma } = app.sync.collabApi.pace()
   await writeHeartbeat(app.store.database, {
@@ -138,6 +155,8 @@ async function beat(app: App): Promise<void> {
     callsLimit: limit,
     latencyMs: latencyMsEwma === null ? null : Math.round(latencyMsEwma),
   })
+  for (const session of await endSessionsOfDead(app.store.database))
+    app.log.warn(session, 'a worker without a heartbeat held a transaction open: it was ended')
   for (const runId of await readStoppingRuns(app.store.database)) app.sync.runSignals.abort(runId)
 }
 
@@ -149,13 +168,15 @@ async function keepSchedule(app: App): Promise<void> {
   await registerSchedule(app.queue, { cron, timeZone: set?.timeZone ?? app.settings.timeZone })
 }
 
-/** Does something now and then until stopped; a failure is logged, and the next time comes all the same. */
+/** Does something now and then, one at a time, until stopped; a failure is logged, and the next time comes all the same. */
 function every(ms: number, app: App, work: () => Promise<void>): { stop(): Promise<void> } {
-  let running: Promise<void> = Promise.resolve()
+  let running: Promise<void> | null = null
   // Jitter, so that workers started together do not all come at once.
   const timer = setInterval(
     () => {
-      running = running.then(work).catch((error: unknown) => app.log.warn({ err: error }, 'upkeep'))
+      running ??= work()
+        .catch((error: unknown) => app.log.warn({ err: error }, 'upkeep'))
+        .finally(() => (running = null))
     },
     ms * (0.9 + Math.random() * 0.2),
   )

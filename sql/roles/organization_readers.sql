@@ -2,6 +2,9 @@
 -- on by `migrate`, by the role that owns the tables.
 -- The views come to belong to collab_views, because policies bind neither the owner of a table nor a superuser, and a
 -- view reads with the rights of its owner. PostgreSQL 14 has no security_invoker.
+-- And each of their columns becomes an expression for members of collab_organization_reader, and stays the column for
+-- everybody else: the planner has no statistics and no index for an expression, and because num_nonnulls is not leakproof
+-- it is computed of rows that passed the policies only. So no plan, estimate or count tells of rows that they hide.
 
 do $$
 declare
@@ -35,13 +38,23 @@ begin
   grant usage on schema collab, reporting to collab_organization_reader;
 
   for object in
-    select c.oid::regclass as name, pg_get_userbyid(c.relowner) as owner
+    select c.oid::regclass as name, pg_get_userbyid(c.relowner) as owner,
+      pg_get_viewdef(c.oid) ~ 'num_nonnulls\(guarded\.' as is_guarded
     from pg_class c
     where c.relnamespace in ('collab'::regnamespace, 'reporting'::regnamespace) and c.relkind = 'v'
     order by c.oid
   loop
     -- Views that analysts made there keep their owner, and are granted by him or her.
     continue when object.owner not in (current_user, 'collab_views');
+    -- The columns of a view are guarded once, and again where an upgrade replaced it.
+    if not object.is_guarded then
+      execute format('create or replace view %s as select %s from (%s) guarded', object.name, (
+        select string_agg(format('case when not collab_store.reads_granted_only() or num_nonnulls(guarded.%1$I) = 1
+          then guarded.%1$I end as %1$I', a.attname), ', ' order by a.attnum)
+        from pg_attribute a
+        where a.attrelid = object.name and a.attnum > 0
+      ), rtrim(pg_get_viewdef(object.name), ';'));
+    end if;
     if object.owner <> 'collab_views' then
       execute format('alter view %s owner to collab_views', object.name);
     end if;

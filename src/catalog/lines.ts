@@ -1,3 +1,5 @@
+import { ID_BYTES_MAX, isTooLongId } from '../database/storable.ts'
+
 /**
  * One thing to sync, in the words of `contract.md` ("Catalog lines"): an organization, or a document,
  * an annotation or a user group in it. It implies its parents.
@@ -79,16 +81,11 @@ const MEMBERS: readonly CatalogMember[] = [
 ]
 const KNOWN = `known are ${MEMBERS.join(', ')}`
 
-/** An entry of a B-tree index of PostgreSQL holds a third of a page, 2,704 bytes; the rest is for its other columns. */
-const MAX_ID_BYTES = 2000
-
 function idFault(id: string): string | null {
   if (id === '') return 'is empty'
   if (id.includes('\0')) return 'holds a NUL character'
   if (/\p{Surrogate}/u.test(id)) return 'holds half of a surrogate pair, which is no character'
-  // Every UTF-16 unit takes at most three bytes.
-  if (id.length * 3 > MAX_ID_BYTES && Buffer.byteLength(id) > MAX_ID_BYTES)
-    return `is longer than ${MAX_ID_BYTES} bytes`
+  if (isTooLongId(id)) return `is longer than ${ID_BYTES_MAX} bytes`
   return null
 }
 

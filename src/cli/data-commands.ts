@@ -7,6 +7,7 @@ import type { OnExitCode } from './command-parts.ts'
 export function addDataCommands(program: Command, onExitCode: OnExitCode): void {
   addExport(program, onExitCode)
   addGrant(program, onExitCode)
+  addToken(program, onExitCode)
   addErase(program, onExitCode)
   addPrune(program, onExitCode)
 }
@@ -31,8 +32,8 @@ function addExport(program: Command, onExitCode: OnExitCode): void {
     .addHelpText(
       'after',
       `
-In CSV a null is an empty cell and an empty text is "". A text that begins with = + - @, a tab or a line end gets an
-apostrophe before it. Times are UTC. In Parquet times are microseconds, numeric is double, jsonb is JSON.
+In CSV a null is an empty cell and an empty text is "". A text that begins with = + - @ (also behind blanks), a tab or a
+line end gets an apostrophe before it. A new file is its owner's alone; a FIFO or a device is written to as it is. Times are UTC. In Parquet times are microseconds, numeric is double, jsonb is JSON.
 
 Examples:
   collab-sync export reporting.comments --format parquet --out comments.parquet
@@ -68,30 +69,81 @@ Examples:
     )
 }
 
+function addToken(program: Command, onExitCode: OnExitCode): void {
+  const token = program
+    .command('token')
+    .summary('tokens of serve, each for one person or program')
+    .description(
+      `Tokens that serve takes beside HTTP_TOKEN, once that is set: named, with rights, withdrawn one by one and without a restart. read: everything that only reads, but the queue's dashboard. operate: also what changes something (runs, held listings, rejected records, the schedule). admin: everything, as HTTP_TOKEN.`,
+    )
+  token
+    .command('add')
+    .description('Adds a token, and prints it this once: PostgreSQL keeps a hash of it.')
+    .argument('<name>', 'whose it is or what for: up to 64 letters, digits and . _ -')
+    .addOption(
+      new Option('--rights <rights>', 'what it allows')
+        .choices(['read', 'operate', 'admin'])
+        .makeOptionMandatory(),
+    )
+    .option(...JSON_OPTION)
+    .action(async (name, options) =>
+      onExitCode(await (await import('./commands/token.ts')).tokenAdd(name, options)),
+    )
+  token
+    .command('list')
+    .description('Lists names and rights; nobody can read a token again.')
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/token.ts')).tokenList(options)),
+    )
+  token
+    .command('remove')
+    .description('Withdraws a token and the sessions that began with it, within a second.')
+    .argument('<name>', 'the name that it was added with')
+    .option(...JSON_OPTION)
+    .action(async (name, options) =>
+      onExitCode(await (await import('./commands/token.ts')).tokenRemove(name, options)),
+    )
+}
+
 function addErase(program: Command, onExitCode: OnExitCode): void {
-  program
+  const erase = program
     .command('erase')
     .summary('erase a person')
     .description('Erases what is stored of somebody.')
-    .command('user')
-    .description(
-      `Erases a person for good: name, e-mail address, words and further members, in current tables, history, rejected records and messages, in one transaction. A pseudonym takes the place of the id, so that rows and counts stay, and the next syncs store nothing of the person either. sync.erasures keeps the proof.
+  const addKind = (name: string, argument: readonly [string, string], text: string) =>
+    erase
+      .command(name)
+      .description(
+        `${text} Addresses go wherever they stand, in any letter case and however they are encoded; ids where a whole value or a part of a URL is one. A pseudonym takes their place, so that rows and counts stay, and the next syncs store nothing of the person either. Runs go on beside it. Where it was interrupted, repeat it: it goes on. sync.erasures keeps the proof.
 
-What others wrote stays, also where they name the person; the command says how many comments do. Backups, replicas, exports and the queue's old jobs are not in its reach.`,
-    )
-    .argument('<id>', 'userId of the service')
-    .requiredOption('--reason <text>', 'why; kept with the proof, so name nobody in it')
-    .option('--organization <id>', 'only in this organization (default: in all, also later ones)')
-    .option(...JSON_OPTION)
+A name alone in what others wrote stays; the command says how many comments hold it. Backups, replicas, exports and ids in the catalog are not in its reach.`,
+      )
+      .argument(...argument)
+      .requiredOption('--reason <text>', 'why; kept with the proof, so name nobody in it')
+      .option('--organization <id>', 'only in this organization (default: in all, also later ones)')
+      .option(...JSON_OPTION)
+  addKind(
+    'user',
+    ['<id>', 'userId of the service'],
+    'Erases a person for good: name, e-mail addresses, words and further members, in current tables, history, rejected records and messages.',
+  )
     .addHelpText(
       'after',
       `
 Example:
   collab-sync erase user user-17 --reason "request of 2026-11-20, ticket 4711"`,
     )
-    .action(async (id, options) =>
-      onExitCode(await (await import('./commands/erase.ts')).eraseUserCommand(id, options)),
+    .action(async (userId, options) =>
+      onExitCode(await (await import('./commands/erase.ts')).eraseCommand({ userId }, options)),
     )
+  addKind(
+    'email',
+    ['<address>', 'e-mail address'],
+    'Erases a person who has no user id: the address, and what came with it and no id. Somebody with an id is erased by it.',
+  ).action(async (email, options) =>
+    onExitCode(await (await import('./commands/erase.ts')).eraseCommand({ email }, options)),
+  )
 }
 
 function addPrune(program: Command, onExitCode: OnExitCode): void {

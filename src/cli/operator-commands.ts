@@ -8,6 +8,7 @@ import { addScopeOptions } from './scope-options.ts'
 /** The commands for whoever is on call: what became of runs and what to do about it, and a look around. */
 export function addOperatorCommands(program: Command, onExitCode: OnExitCode): void {
   addRunCare(program, onExitCode)
+  addRejected(program, onExitCode)
   addLooks(program, onExitCode)
 }
 
@@ -65,6 +66,42 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .option(...JSON_OPTION)
     .action(async (run, options) =>
       onExitCode(await (await import('./commands/replay.ts')).replay(run, options)),
+    )
+}
+
+function addRejected(program: Command, onExitCode: OnExitCode): void {
+  const rejected = program
+    .command('rejected')
+    .summary('what could not be stored, and what to do about it')
+    .description(help.REJECTED)
+  rejected
+    .command('list', { isDefault: true })
+    .description('Lists rejected records that are open, the newest first.')
+    .option('--run <run>', 'only what that run rejected')
+    .option('--set-aside', 'what was set aside in place of what is open')
+    .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/rejected.ts')).rejectedList(options)),
+    )
+  rejected
+    .command('set-aside')
+    .description('Sets rejected records aside for good, by their content.')
+    .argument('[id...]', 'as the list shows them')
+    .option('--run <run>', 'all that this run rejected, in place of the ids')
+    .requiredOption('--reason <text>', 'why; kept with it')
+    .option(...JSON_OPTION)
+    .action(async (ids, options) =>
+      onExitCode(await (await import('./commands/rejected.ts')).rejectedSettle(ids, options)),
+    )
+  rejected
+    .command('restore')
+    .description('Takes back that rejected records were set aside.')
+    .argument('[id...]', 'as the list with --set-aside shows them')
+    .option('--run <run>', 'all that this run rejected, in place of the ids')
+    .option(...JSON_OPTION)
+    .action(async (ids, options) =>
+      onExitCode(await (await import('./commands/rejected.ts')).rejectedSettle(ids, options)),
     )
 }
 

@@ -1,24 +1,38 @@
+import { randomInt } from 'node:crypto'
 import CliTable from 'cli-table3'
 import picocolors from 'picocolors'
+import { printable } from '../printable.ts'
+
+const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
+
+/** A number that no text of others can know: it tells our own colours from theirs until they are printed. */
+const MARK = randomInt(2 ** 40)
+const OWN_COLOR = new RegExp(`(\u001b\\[\\d+);${MARK}m`, 'g')
 
 /** Colours of stdout; none where it is no terminal, or NO_COLOR is set. */
-export const paint = picocolors.createColors(
-  process.stdout.isTTY === true && picocolors.isColorSupported,
-)
+export const paint = {
+  bold: marked(colors.bold),
+  dim: marked(colors.dim),
+  red: marked(colors.red),
+  green: marked(colors.green),
+  yellow: marked(colors.yellow),
+  cyan: marked(colors.cyan),
+  magenta: marked(colors.magenta),
+}
 
 /** What a command prints for a person: one or more lines on stdout. */
 export function print(text = ''): void {
-  process.stdout.write(`${harmless(text)}\n`)
+  process.stdout.write(shown(text))
 }
 
 /** What a command has to say beside its result: a line on stderr. */
 export function note(text: string): void {
-  process.stderr.write(`${harmless(text)}\n`)
+  process.stderr.write(shown(text))
 }
 
 /** The one JSON document of a command with `--json`, on stdout. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+  process.stdout.write(`${printable(JSON.stringify(value, null, 2), '\n')}\n`)
 }
 
 /** A column of a table: its heading, and `right` for numbers. */
@@ -35,7 +49,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
     chars: NO_RULES,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   })
-  built.push(...rows.map((row) => row.map((cell) => harmless(cell).replace(/[\n\r\t]+/g, ' '))))
+  built.push(...rows.map((row) => row.map((cell) => harmless(cell))))
   return indent(built.toString())
 }
 
@@ -43,7 +57,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
 export function facts(pairs: readonly (readonly [name: string, fact: string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length))
   return pairs
-    .map(([name, fact]) => `  ${paint.dim(name.padEnd(width))}  ${fact}`.trimEnd())
+    .map(([name, fact]) => `  ${paint.dim(name.padEnd(width))}  ${harmless(fact)}`.trimEnd())
     .join('\n')
 }
 
@@ -77,10 +91,21 @@ function indent(text: string): string {
     .join('\n')
 }
 
-/** Ids and texts of the service must not steer the terminal: only colours pass, other control characters do not. */
-function harmless(text: string): string {
-  return text.replace(/\p{Cc}(\[[\d;]*m)?/gu, (found, colour?: string) => {
-    const isColour = found.startsWith('\u001b') && colour !== undefined
-    return isColour || found === '\n' || found === '\t' ? found : `\u{FFFD}${colour ?? ''}`
-  })
+function marked(color: (text: string) => string): (text: string) => string {
+  const [open = '', close = ''] = color('\0')
+    .split('\0')
+    .map((code) => code.replace(/m$/, `;${MARK}m`))
+  return (text) => open + text + close
+}
+
+/** What is written: with our colours, and nothing else that steers a terminal. */
+function shown(text: string): string {
+  return `${harmless(text, '\n\t').replace(OWN_COLOR, '$1m')}\n`
+}
+
+/** Printable but for our own colours. */
+function harmless(text: string, kept = ''): string {
+  const own = text.match(OWN_COLOR) ?? []
+  const others = text.split(OWN_COLOR).filter((_part, place) => place % 2 === 0)
+  return others.map((part, place) => printable(part, kept) + (own[place] ?? '')).join('')
 }

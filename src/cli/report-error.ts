@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander'
 import { EnvironmentError, UsageError } from '../errors.ts'
+import { printable } from '../printable.ts'
 import { readSettings } from '../settings/settings.ts'
 import { EXIT } from './exit-code.ts'
 import { note } from './output.ts'
@@ -17,7 +18,11 @@ export function reportError(error: unknown): number {
     note(error.message)
     return EXIT.failed
   }
-  note(isDebugging() ? stackOf(error) : `${messageOf(error)} (LOG_LEVEL=debug shows where.)`)
+  note(
+    isDebugging()
+      ? stackOf(error)
+      : `${printable(messageOf(error))} (LOG_LEVEL=debug shows where.)`,
+  )
   return EXIT.failed
 }
 

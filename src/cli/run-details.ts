@@ -6,6 +6,7 @@ import type { FailureReport, RejectedReport, RunReport } from '../database/run-r
 import { UsageError } from '../errors.ts'
 import { describeScope } from '../scope.ts'
 import { count, counted, duration, scopePath, shortId, shorten, time } from '../format.ts'
+import { printable } from '../printable.ts'
 import { facts, heading, paint, table } from './output.ts'
 import { scopesDone, scopesInAll } from '../database/run-reports.ts'
 
@@ -42,7 +43,7 @@ export function paintedStatus(status: RunReport['status']): string {
 export function describeRun(run: RunDetails): string {
   return [
     `Run ${paint.bold(shortId(run.runId))} ${paintedStatus(run.status)}${howLong(run)}`,
-    ...(run.problem === null ? [] : [`  ${paint.yellow(run.problem)}`]),
+    ...(run.problem === null ? [] : [`  ${paint.yellow(printable(run.problem))}`]),
     '',
     facts([
       ['run', run.runId],
@@ -182,17 +183,23 @@ export function heldTable(held: readonly HeldReport[]): string {
   )
 }
 
+const REJECTED_COLUMNS = ['id', 'from', 'what', 'reason', 'as received'].map((head) => ({ head }))
+
 function rejectedOf(run: RunDetails): string[] {
   if (run.rejectedRecords.length === 0) return []
   const rows = run.rejectedRecords.map((rejected) => [
+    String(rejected.rejectedRecordId),
     shorten(scopePath(rejected), 50),
+    rejected.setAsideAt !== null ? 'set aside' : rejected.isWhole ? 'whole record' : 'part of it',
     shorten(rejected.reason, 60),
     shorten(rejected.record, 40),
   ])
   const more = run.rejected - rows.length
   return [
     heading('Rejected records'),
-    table([{ head: 'from' }, { head: 'reason' }, { head: 'as received' }], rows),
-    ...(more > 0 ? [`  and ${count(more)} more in sync.rejected_records`] : []),
+    table(REJECTED_COLUMNS, rows),
+    ...(more > 0
+      ? [`  and ${count(more)} more: collab-sync rejected --run ${shortId(run.runId)}`]
+      : []),
   ]
 }

@@ -18,6 +18,8 @@ export interface Opening {
   readonly name: string
   /** True brings the tables to this program's version first; else only those of a brand-new embedded PostgreSQL. */
   readonly migrates?: boolean
+  /** Ends the opening early. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -25,10 +27,10 @@ export interface Opening {
  * @throws EnvironmentError where PostgreSQL cannot be reached or used; what `work` throws
  */
 export async function withStore<T>(
-  { settings, log, name, migrates = false }: Opening,
+  { settings, log, name, migrates = false, signal }: Opening,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(settings, { log, applicationName: name, say: note })
+  const store = await openStore(settings, { log, applicationName: name, say: note, signal })
   try {
     await checkDatabase(store.database)
     if (store.isNew || migrates) await migrate(store.databaseUrl)

@@ -2,8 +2,11 @@ import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { callFailure } from './call-failure.ts'
 import type { Asked } from './call-failure.ts'
+import { AmbiguousBodyError, NoObjectError, readBody } from './body.ts'
+import type { Body } from './body.ts'
 import { isOnePageOfSeveral } from './page-hints.ts'
 import type { Reply } from './exchange.ts'
+import type { Shape } from './failures.ts'
 import { shortDigest } from './short-digest.ts'
 
 /** A successful answer (service-api.md, Endpoints). */
@@ -17,10 +20,10 @@ export type Answer =
       readonly status: 'data'
       /** First 16 bytes of the SHA-256 of the body. */
       readonly digest: Buffer
-      /** `result.data` as `JSON.parse` reads it: integers beyond 2^53 - 1 are rounded, see `text`. */
+      /** `result.data` as `JSON.parse` reads it: integers beyond 2^53 - 1 are rounded, see `dataText`. */
       readonly data: unknown[]
-      /** The whole body as it came. */
-      readonly text: string
+      /** The text of `result.data` as it came. */
+      readonly dataText: string
       /** Something in the body hints that this is not the whole list: then it removes nothing. */
       readonly paged: boolean
     }
@@ -40,19 +43,23 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
   if (knownDigest !== undefined && digest.equals(knownDigest)) {
     return { status: 'same-bytes', digest }
   }
-  const { text, body } = parse(reply, asked)
-  if (!isObject(body)) throw unusable(reply, asked, 'no_data', 'no result.data in the body')
+  const { body, data, dataText } = parse(reply, asked)
   // `error: null` is a common way to say that there is none.
   if (body['error'] !== undefined && body['error'] !== null) {
     throw errorBody(reply, asked, body['error'])
   }
   const result = body['result']
-  if (!isObject(result) || !Array.isArray(result['data'])) {
+  if (!isObject(result) || data === null) {
     throw unusable(reply, asked, 'no_data', 'no result.data array in the body')
   }
   checkResultStatus(reply, asked, result['status'])
-  return { status: 'data', digest, data: result['data'], text, paged: isOnePageOfSeveral(body) }
+  if (data.length > RECORDS_MAX)
+    throw unusable(reply, asked, 'too_many_records', `${data.length} records in one body`)
+  return { status: 'data', digest, data, dataText, paged: isOnePageOfSeveral(body, data.length) }
 }
+
+/** Records in one body: far more than a listing has, and few enough that each may end as a rejected record. */
+const RECORDS_MAX = 1_000_000
 
 // Bytes that are not UTF-8 are damage on the way; decoding them loosely would store it. It skips a BOM.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -69,16 +76,22 @@ function isSuccessStatus(httpStatus: number): boolean {
   return httpStatus >= 200 && httpStatus < 300 && httpStatus !== 206
 }
 
-function parse(reply: Reply, asked: Asked): { text: string; body: unknown } {
+function parse(reply: Reply, asked: Asked): Body {
   const { length } = reply.body
+  let body: Body
   try {
     const text = decode(reply.body)
     reply.release?.()
-    return { text, body: JSON.parse(text) as unknown }
-  } catch {
+    body = readBody(text)
+  } catch (error) {
+    if (error instanceof AmbiguousBodyError)
+      throw unusable(reply, asked, 'body_ambiguous', `${error.message} (${length} bytes)`)
+    if (error instanceof NoObjectError)
+      throw unusable(reply, asked, 'no_data', 'no result.data in the body')
     // The parser's own message quotes the body, which may be anybody's words.
     throw unusable(reply, asked, 'body_unreadable', `not JSON (${length} bytes)`)
   }
+  return body
 }
 
 /** An answer that is larger is not in memory once more for the sake of speed. */
@@ -102,12 +115,7 @@ function checkResultStatus(reply: Reply, asked: Asked, status: unknown): void {
   }
 }
 
-function unusable(
-  reply: Reply,
-  asked: Asked,
-  shape: 'body_empty' | 'body_unreadable' | 'no_data' | 'failed_status',
-  detail: string,
-): Error {
+function unusable(reply: Reply, asked: Asked, shape: Shape, detail: string): Error {
   const { httpStatus, retryAfterMs } = reply
   return callFailure(asked, { httpStatus, retryAfterMs, shape, detail })
 }

@@ -6,6 +6,7 @@ import { BodyRoom } from './body-room.ts'
 import type { Asked } from './call-failure.ts'
 import { callOutcome } from './call-report.ts'
 import type { CallReport } from './call-report.ts'
+import { decodeBody } from './decode-body.ts'
 import { isOverload } from './failures.ts'
 import { Gate } from './gate.ts'
 import type { Outcome, PaceSnapshot } from './gate.ts'
@@ -21,7 +22,7 @@ import type { SharedPace } from './shared-pace.ts'
 
 /** Counts that calls add to, kept by the caller: one object for a batch, say. */
 export interface CallStats {
-  /** Calls made, further tries included. */
+  /** Calls sent, further tries included. */
   calls: number
   /** The further tries among them. */
   retries: number
@@ -39,6 +40,8 @@ export interface Call {
   /** `digest` of the last answer that was taken to the same filter. */
   readonly knownDigest?: Buffer
   readonly stats?: CallStats
+  /** Hears of each try as its request goes out: what the service may have seen of it. */
+  readonly onSent?: (isRetry: boolean) => void
   /** Hears of each try that failed, before the wait for the next one, if there is one. */
   readonly onFailedTry?: () => void
   /**
@@ -115,10 +118,13 @@ export class Attempts {
       permit.waitsForSlot()
       await this.#options.sharedPace.acquire(waitSignal)
       const waitedMs = permit.sent()
-      if (stats !== undefined) countCall(stats, waitedMs, sending.attemptNumber)
-      const { path, body, token } = sending
-      const reply = await this.#requests.post(path, body, token, asked, signal, place)
+      if (stats !== undefined) stats.waitedMs += waitedMs
+      const { path, body, token, attemptNumber } = sending
+      const onSent = () => countSent(call, attemptNumber > 1)
+      const sent = await this.#requests.post(path, body, token, asked, signal, place, onSent)
       permit.answered(place.heldUpMs)
+      const { maxBodyBytes } = this.#options
+      const reply = sent.encoding === undefined ? sent : await decodeBody(sent, asked, maxBodyBytes)
       if (isLong(reply)) await this.#waitForTurn(reply.body.length, permit)
       const answer = readAnswer(reply, asked, knownDigest)
       outcome = 'success'
@@ -167,8 +173,9 @@ function isLong({ httpStatus, body }: Reply): boolean {
   return httpStatus === 200 && body.length > SHORT_BYTES
 }
 
-function countCall(stats: CallStats, waitedMs: number, attemptNumber: number): void {
+function countSent({ stats, onSent }: Call, isRetry: boolean): void {
+  onSent?.(isRetry)
+  if (stats === undefined) return
   stats.calls += 1
-  stats.waitedMs += waitedMs
-  if (attemptNumber > 1) stats.retries += 1
+  if (isRetry) stats.retries += 1
 }

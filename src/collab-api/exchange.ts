@@ -19,6 +19,8 @@ export interface ExchangeLimits {
 export interface Reply {
   readonly httpStatus: number
   readonly retryAfterMs: number | null
+  /** `content-encoding` as it came; left out where the body is as it is. */
+  readonly encoding?: string | undefined
   readonly body: Buffer
   /** Frees the bytes of a large body at once: they need not be there beside their text until the next full collection. */
   readonly release?: () => void
@@ -35,11 +37,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (reply: Reply) => void
   readonly #reject: (reason: Error) => void
   readonly #place: LargePlace
+  readonly #onSent: () => void
   #timer: NodeJS.Timeout
   #forgetSignal: (() => void) | null = null
   #controller: Dispatcher.DispatchController | null = null
   #httpStatus: number | null = null
   #retryAfterMs: number | null = null
+  #encoding: string | undefined
   #chunks: Buffer[] = []
   /** A large body goes here as it comes, so that it is not in memory twice. */
   #large: Buffer | null = null
@@ -52,8 +56,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     reject: (reason: Error) => void,
     signal: AbortSignal | undefined,
     place: LargePlace,
+    onSent: () => void,
   ) {
     this.#limits = limits
+    this.#onSent = onSent
     this.#place = place
     this.#asked = asked
     this.#resolve = resolve
@@ -68,6 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller = controller
     // Given up while it waited for a connection: it must not be sent any more.
     if (this.settled) controller.abort(new Error('given up'))
+    else this.#onSent()
   }
 
   onResponseStart(
@@ -80,6 +87,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (headers['retry-after'] !== undefined) {
       this.#retryAfterMs = retryAfterMsOf(headers['retry-after'], headers.date)
     }
+    if (headers['content-encoding'] !== undefined)
+      this.#encoding = String(headers['content-encoding'])
     const bytes = Number(headers['content-length'])
     if (bytes > this.#limits.maxBodyBytes) this.#refuseSize()
     else if (bytes >= LARGE_BODY_BYTES) this.#waitForPlace(bytes)
@@ -107,17 +116,28 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.settled || this.#httpStatus === null) return
-    this.#settle()
-    const reply = { httpStatus: this.#httpStatus, retryAfterMs: this.#retryAfterMs }
+    try {
+      this.#resolve(this.#reply(this.#httpStatus))
+      this.#settle()
+    } catch (error) {
+      // Whatever happens, the one who waits for the reply hears of it.
+      this.#fail('body_unreadable', 'its body could not be put together', error)
+    }
+  }
+
+  #reply(httpStatus: number): Reply {
     const [chunks, large, [only]] = [this.#chunks, this.#large, this.#chunks]
     // The connection remembers its last exchange, which must not keep its body.
     this.#chunks = []
     this.#large = null
+    const encoding = this.#encoding === undefined ? {} : { encoding: this.#encoding }
+    const reply = { httpStatus, retryAfterMs: this.#retryAfterMs, ...encoding }
     if (large !== null) {
       const release = () => void structuredClone(large.buffer, { transfer: [large.buffer] })
-      this.#resolve({ ...reply, body: large.subarray(0, this.#bytes), release })
-    } else if (chunks.length === 1 && only !== undefined) this.#resolve({ ...reply, body: only })
-    else this.#resolve({ ...reply, body: Buffer.concat(chunks, this.#bytes) })
+      return { ...reply, body: large.subarray(0, this.#bytes), release }
+    }
+    if (chunks.length === 1 && only !== undefined) return { ...reply, body: only }
+    return { ...reply, body: Buffer.concat(chunks, this.#bytes) }
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -7,7 +7,9 @@ export type Shape =
   | 'body_cut'
   | 'body_empty'
   | 'body_unreadable'
+  | 'body_ambiguous'
   | 'body_too_large'
+  | 'too_many_records'
   | 'no_data'
   | 'error_without_code'
   | 'failed_status'
@@ -53,11 +55,12 @@ export const FAILURES: readonly Row[] = [
 
   { shape: ['timeout', 'connection'],
                                 kind: 'retry',       because: 'the network: nothing is known of the answer' },
-  { shape: ['body_cut', 'body_empty', 'body_unreadable', 'no_data'],
+  { shape: ['body_cut', 'body_empty', 'body_unreadable', 'body_ambiguous', 'no_data'],
                                 kind: 'retry',       because: 'an answer damaged on its way, or of a proxy' },
   { shape: ['error_without_code'],
                                 kind: 'retry',       because: 'a failure that the service does not explain' },
-  { shape: ['body_too_large'],  kind: 'refused',     because: 'it will be as large again' },
+  { shape: ['body_too_large', 'too_many_records'],
+                                kind: 'refused',     because: 'it will be as large again' },
   { shape: ['failed_status'],   kind: 'unknown',     because: '`result.status` speaks of a failure; only `success` is shown' },
 ]
 

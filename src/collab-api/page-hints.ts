@@ -2,10 +2,10 @@
  * True when a success body hints that its `result.data` is one page of several. Paging is not shown
  * (service-api.md, Endpoints), so any usual word for it counts, beside `result`, in it, and in objects
  * within either; the items of `data` are not looked at.
+ * @param items how many `data` has
  */
-export function isOnePageOfSeveral(body: Record<string, unknown>): boolean {
-  const result = body['result'] as Record<string, unknown>
-  return hasHint(body, (result['data'] as unknown[]).length, 0)
+export function isOnePageOfSeveral(body: Record<string, unknown>, items: number): boolean {
+  return hasHint(body, items, 0)
 }
 
 /** Deeper than any envelope is; the body is a stranger's. */

@@ -37,6 +37,7 @@ export class Requests {
   /**
    * One POST of `body` (JSON) to `path`.
    * @param place where a large body waits until it may come; its time limit then begins anew
+   * @param onSent called when the request goes out on a connection; never for one given up before
    * @returns whatever the service answered in full, under any HTTP status
    * @throws CallError when there was no full answer; the signal's reason when it aborts
    */
@@ -47,10 +48,11 @@ export class Requests {
     asked: Asked,
     signal?: AbortSignal,
     place: LargePlace = NO_WAIT,
+    onSent: () => void = () => {},
   ): Promise<Reply> {
     const { apiKeyHeader, apiKey, authTokenHeader } = this.#options
     return new Promise((resolve, reject) => {
-      const exchange = new Exchange(this.#options, asked, resolve, reject, signal, place)
+      const exchange = new Exchange(this.#options, asked, resolve, reject, signal, place, onSent)
       if (exchange.settled) return
       this.#pool.dispatch(
         {

@@ -2,10 +2,11 @@ import type { Failure, RejectedRecord } from '../database/failure-pages.ts'
 import type { WaitingListing } from '../database/held-pages.ts'
 import type { OrganizationFreshness } from '../database/organization-pages.ts'
 import type { Freshness } from '../database/overview.ts'
+import type { RejectedChoice } from '../database/rejected.ts'
 import type { FailureReport, RunReport, RunStatus } from '../database/run-reports.ts'
 import type { Scope } from '../scope.ts'
 
-export type { Failure, Freshness, OrganizationFreshness, RejectedRecord }
+export type { Failure, Freshness, OrganizationFreshness, RejectedChoice, RejectedRecord }
 
 /** A listing that lacked so many of its users that nobody was removed. */
 export type HeldListing = WaitingListing
@@ -93,8 +94,18 @@ export interface CollabSync {
   listFailures(
     request?: PageRequest & { runId?: string; organizationId?: string },
   ): Promise<Page<Failure>>
-  /** The newest first; what was stored after all is left out. */
+  /** The newest first; what was stored after all, or set aside, is left out. */
   listRejectedRecords(request?: PageRequest & { runId?: string }): Promise<Page<RejectedRecord>>
+  /**
+   * Sets rejected records aside for good, by their content: the same in the same scope makes no later run partial.
+   * @param as.by who does it
+   * @returns how many contents were not set aside before
+   * @throws UsageError where one of them is not there
+   */
+  setAsideRejectedRecords(
+    choice: RejectedChoice,
+    as: { by: string; reason: string },
+  ): Promise<{ setAside: number }>
   /**
    * Tries again to store what was rejected, without a call to the service.
    * @returns how many were stored (`replayed`), are as unsound as they were (`stillRejected`), or are sound but no longer

@@ -8,7 +8,8 @@ import { durationOf, RUN_STATUSES } from '../database/run-reports.ts'
 import { UsageError } from '../errors.ts'
 import type { CollabSync } from './collab-sync.ts'
 import { readPage } from './pages.ts'
-import { isStorable, runIdOf, textOf } from './request.ts'
+import { isStorable } from '../database/storable.ts'
+import { runIdOf, textOf } from './request.ts'
 
 type Listings = Pick<
   CollabSync,
@@ -54,7 +55,7 @@ export function listingsOn(database: Database): Listings {
       return readPage(page, {
         name: 'rejected',
         key: RowId,
-        read: (after, max) => listRejected(database, { runId: of, after, max }),
+        read: (after, max) => listRejected(database, { runId: of, setAside: false, after, max }),
         keyOf: ({ rejectedRecordId }) => rejectedRecordId,
       })
     },

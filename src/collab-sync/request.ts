@@ -1,3 +1,4 @@
+import { isStorable } from '../database/storable.ts'
 import * as z from 'zod'
 import { UsageError } from '../errors.ts'
 
@@ -42,9 +43,4 @@ export function requireStorable(member: string, value: unknown): void {
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 80 ? `${text.slice(0, 80)}...` : text
-}
-
-/** Whether PostgreSQL can hold a text as it is. */
-export function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed()
 }

@@ -1,17 +1,18 @@
 import { findHeld } from '../database/held-pages.ts'
+import { settleRejected } from '../database/rejected.ts'
 import { UsageError } from '../errors.ts'
 import { openPrivacy } from '../privacy/privacy.ts'
 import { acceptListing } from '../sync/accept-held.ts'
 import { replayRejected } from '../sync/replay.ts'
 import type { CollabSync } from './collab-sync.ts'
 import type { Parts } from './parts.ts'
-import { runIdOf, shown } from './request.ts'
+import { requireStorable, runIdOf, shown } from './request.ts'
 
 /** Settles what waits for a person: held listings and rejected records. */
 export function settlingOn({
   database,
   settings,
-}: Parts): Pick<CollabSync, 'acceptHeld' | 'replayRejectedRecords'> {
+}: Parts): Pick<CollabSync, 'acceptHeld' | 'replayRejectedRecords' | 'setAsideRejectedRecords'> {
   return {
     async acceptHeld(heldId, { runId } = {}) {
       const seenIn = runIdOf(runId)
@@ -28,6 +29,13 @@ export function settlingOn({
       const replayed = await replayRejected({ database, privacy }, of === null ? {} : { runId: of })
       const { stored, still, obsolete } = replayed
       return { replayed: stored, stillRejected: still - obsolete, obsolete }
+    },
+    async setAsideRejectedRecords(choice, as) {
+      requireStorable('reason', as)
+      if ('runId' in choice) runIdOf(choice.runId)
+      else if (!choice.ids.every((id) => Number.isSafeInteger(id)))
+        throw new UsageError(`ids must be ids of rejected records, not ${shown(choice.ids)}.`)
+      return { setAside: await settleRejected(database, choice, as) }
     },
   }
 }

@@ -40,11 +40,19 @@ const VERSION_1 = 1
 /** What the server is sent at a time: each costs a message. */
 const CHUNK_BYTES = 64 * 1024
 
+/** Rows as the server takes them. */
+export interface EncodedRows {
+  /** Bytes of all rows. */
+  readonly bytes: number
+  /** Some rows in each. */
+  readonly chunks: readonly Buffer[]
+}
+
 /** Rows as they are sent to the server: bytes outside of the heap, which may be kept until they are written. */
-export class CommentRows {
+export class CommentRows implements EncodedRows {
   readonly #at: Date
-  readonly #full: Buffer[] = []
-  #writer: CopyWriter | null = null
+  readonly #writers: CopyWriter[] = []
+  /** Of all writers but the last. */
   #fullBytes = 0
 
   /** @param at when the comments were first seen */
@@ -52,29 +60,55 @@ export class CommentRows {
     this.#at = at
   }
 
-  /** Bytes of all rows. */
   get bytes(): number {
-    return this.#fullBytes + (this.#writer?.length ?? 0)
+    return this.#fullBytes + (this.#writers.at(-1)?.length ?? 0)
   }
 
-  /** Some rows in each; nothing may be added any more. */
   get chunks(): readonly Buffer[] {
-    return this.#writer === null ? [] : [...this.#full, this.#writer.written]
+    return this.#writers.map(({ written }) => written)
   }
 
+  /** Adds all of the comments, or none where one of them cannot be a row. */
   add({ comments, ...keys }: AnnotationComments): void {
-    for (const comment of comments)
-      encodeRow(this.#writerOf(sizeMax(comment)), keys, comment, this.#at.getTime())
+    const before = this.bytes
+    try {
+      for (const comment of comments)
+        encodeRow(this.#writerOf(sizeMax(comment)), keys, comment, this.#at.getTime())
+    } catch (error) {
+      this.#rewind(before)
+      throw error
+    }
+  }
+
+  /** The rows that were added between two values of `bytes`. */
+  between(from: number, to: number): Buffer[] {
+    let start = 0
+    return this.chunks.flatMap((chunk) => {
+      const [begin, end] = [Math.max(from - start, 0), Math.min(to - start, chunk.length)]
+      start += chunk.length
+      return begin < end ? [chunk.subarray(begin, end)] : []
+    })
   }
 
   #writerOf(bytesMax: number): CopyWriter {
-    if (this.#writer !== null) {
-      if (bytesMax <= this.#writer.room) return this.#writer
-      this.#full.push(this.#writer.written)
-      this.#fullBytes += this.#writer.length
+    const last = this.#writers.at(-1)
+    if (last !== undefined && bytesMax <= last.room) return last
+    this.#fullBytes += last?.length ?? 0
+    const next = new CopyWriter(Buffer.allocUnsafe(Math.max(bytesMax, CHUNK_BYTES)))
+    this.#writers.push(next)
+    return next
+  }
+
+  #rewind(bytes: number): void {
+    this.#fullBytes = 0
+    for (const [index, writer] of this.#writers.entries()) {
+      if (this.#fullBytes + writer.length >= bytes) {
+        writer.rewind(bytes - this.#fullBytes)
+        this.#writers.length = index + 1
+        return
+      }
+      this.#fullBytes += writer.length
     }
-    this.#writer = new CopyWriter(Buffer.allocUnsafe(Math.max(bytesMax, CHUNK_BYTES)))
-    return this.#writer
   }
 }
 

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
 import { from as copyFrom } from 'pg-copy-streams'
 import { copyOf, encodeRows } from './comment-rows.ts'
-import type { AnnotationComments, CommentRows } from './comment-rows.ts'
+import type { AnnotationComments, EncodedRows } from './comment-rows.ts'
 import type { Client, Database } from './pool.ts'
 import { sql } from './sql.ts'
 
@@ -42,7 +42,7 @@ export async function readStoredComments(
  */
 export async function insertComments(
   client: Client,
-  rows: CommentRows,
+  rows: EncodedRows,
   others: readonly AnnotationComments[],
   at: Date,
 ): Promise<void> {

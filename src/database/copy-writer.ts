@@ -20,6 +20,11 @@ export class CopyWriter {
     return this.#buffer.length - this.#at
   }
 
+  /** Drops what was written behind a former `length`. */
+  rewind(length: number): void {
+    this.#at = length
+  }
+
   int16(value: number): void {
     this.#at = this.#buffer.writeInt16BE(value, this.#at)
   }

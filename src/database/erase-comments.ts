@@ -1,4 +1,4 @@
-import type { ErasePlace } from './erase.ts'
+import type { ErasePlace, PersonSearch } from './erase.ts'
 import type { Client } from './pool.ts'
 import { sql } from './sql.ts'
 
@@ -8,19 +8,43 @@ export interface CommentKey {
   readonly commentId: number
 }
 
-/** Comments by the person, or whose further members name them. */
+/** A comment that may speak of a person. */
+export interface FoundComment extends CommentKey {
+  readonly batchKey: number
+  readonly isHit: boolean
+  /** Its words hold one of the names. */
+  readonly isNamed: boolean
+  /** Characters of its texts. */
+  readonly units: number
+}
+
+/** Comments by the person, that may speak of the person, or whose words hold one of the names; batch after batch. */
 export async function findComments(
   client: Client,
   { organizationKeys }: ErasePlace,
-  person: { userId: string; emails: readonly string[]; idInJson: readonly string[] },
-): Promise<CommentKey[]> {
+  search: PersonSearch,
+  registeredAt: Date,
+): Promise<FoundComment[]> {
+  await client.query(sql('erase/no-time-limits'))
+  const { userId, pseudonym, pattern, emails, names, namesPattern } = search
   const { rows } = await client.query(sql('erase/find-comments'), [
     organizationKeys,
-    person.userId,
-    person.emails.map((email) => email.toLowerCase()),
-    person.idInJson,
+    userId,
+    pattern,
+    emails,
+    names,
+    namesPattern,
+    pseudonym,
+    registeredAt,
   ])
-  return rows.map((row) => ({ annotationKey: row.annotation_key, commentId: row.comment_id }))
+  return rows.map((row) => ({
+    annotationKey: row.annotation_key,
+    commentId: row.comment_id,
+    batchKey: row.batch_key,
+    isHit: row.hit,
+    isNamed: row.named,
+    units: row.units,
+  }))
 }
 
 /** A stored comment; `rest` is JSON text. */
@@ -57,7 +81,7 @@ export async function readComments(
 }
 
 /** A comment as it is to be stored now. */
-export type CommentErased = Omit<CommentToErase, 'status' | 'type' | 'lastUpdated'> & {
+export type CommentErased = Omit<CommentToErase, 'lastUpdated'> & {
   readonly digest: Buffer
 }
 
@@ -72,6 +96,8 @@ export async function updateComments(
     comments.map(({ authorUserId }) => authorUserId),
     comments.map(({ authorName }) => authorName),
     comments.map(({ authorEmail }) => authorEmail),
+    comments.map(({ status }) => status),
+    comments.map(({ type }) => type),
     comments.map(({ rest }) => rest),
     comments.map(({ digest }) => digest),
   ])
@@ -81,6 +107,17 @@ export async function updateComments(
 export async function emptyVersions(client: Client, keys: readonly CommentKey[]): Promise<number> {
   const { rowCount } = await client.query(sql('erase/empty-versions'), columnsOf(keys))
   return rowCount ?? 0
+}
+
+/** The next run looks at the answers again that spoke of the person. */
+export async function forgetThreads(
+  client: Client,
+  keys: readonly CommentKey[],
+  userId: string | null,
+  pseudonym: string,
+): Promise<void> {
+  const annotationKeys = [...new Set(keys.map(({ annotationKey }) => annotationKey))]
+  await client.query(sql('erase/forget-threads'), [annotationKeys, userId, pseudonym])
 }
 
 function columnsOf(keys: readonly CommentKey[]): [number[], number[]] {

@@ -8,7 +8,7 @@ export interface ErasePlace {
   readonly organizationKeys: readonly number[]
 }
 
-/** What an erasure emptied, in the columns of `sync.erasures`. */
+/** What an erasure emptied or replaced, in the columns of `sync.erasures`. */
 export interface ErasedCounts {
   readonly users: number
   readonly comments: number
@@ -19,28 +19,57 @@ export interface ErasedCounts {
   readonly messages: number
   readonly held: number
   readonly scopes: number
+}
+
+/** The proof of an erasure. */
+export interface ErasureProof extends ErasedCounts {
+  readonly erasedAt: Date
+  readonly finishedAt: Date
   readonly mentionsLeft: number
 }
 
-/** Begins an erasure: no other one runs beside it, and answers in hand are asked for again once it is over. */
-export async function beginErasure(
-  client: Client,
+/** What tells a person. */
+export interface Identity {
+  /** Null for a person without one. */
+  readonly userId: string | null
+  readonly names: readonly string[]
+  readonly emails: readonly string[]
+}
+
+/** What rows are found by that may speak of a person; src/erase/pattern.ts makes the patterns. */
+export interface PersonSearch {
+  readonly userId: string | null
+  readonly pseudonym: string
+  /** Of the id and the addresses, as a regular expression. */
+  readonly pattern: string
+  /** In lower case. */
+  readonly emails: readonly string[]
+  /** Names, as patterns of `like`, and all of them as a regular expression; null where there is none. */
+  readonly names: readonly string[]
+  readonly namesPattern: string | null
+}
+
+/** An erasure under way. */
+export interface Erasing {
+  readonly erasureId: number
+  readonly registeredAt: Date
+}
+
+export async function readPlace(
+  database: Database,
   organizationId: string | null,
 ): Promise<ErasePlace> {
-  await client.query(sql('erase/no-time-limits'))
-  await client.query(sql('erase/lock'))
-  await client.query(sql('erase/claim-batches'), [organizationId])
-  const { rows } = await client.query(sql('erase/organizations'), [organizationId])
+  const { rows } = await database.query(sql('erase/organizations'), [organizationId])
   return { organizationId, organizationKeys: rows.map((row) => row.organization_key) }
 }
 
 /** @returns when the person was last erased there; null where that never was */
 export async function findErasure(
-  client: Client,
+  database: Database,
   pseudonym: string,
   organizationId: string | null,
 ): Promise<Date | null> {
-  const { rows } = await client.query(sql('erase/previous'), [pseudonym, organizationId])
+  const { rows } = await database.query(sql('erase/previous'), [pseudonym, organizationId])
   return rows[0].erased_at
 }
 
@@ -48,144 +77,142 @@ export async function findErasure(
 export async function readIdentity(
   client: Client,
   { organizationKeys }: ErasePlace,
-  userId: string,
-): Promise<{ names: string[]; emails: string[] }> {
-  const { rows } = await client.query(sql('erase/identity'), [organizationKeys, userId])
-  return { names: rows[0].names, emails: rows[0].emails }
+  { userId, emails }: Identity,
+): Promise<Identity> {
+  await client.query(sql('erase/no-time-limits'))
+  const values = [organizationKeys, userId, emails.map((email) => email.toLowerCase())]
+  const { rows } = await client.query(sql('erase/identity'), values)
+  return { userId, names: rows[0].names, emails: [...emails, ...rows[0].emails] }
 }
 
-/** A stored user; `rest` is JSON text. */
-export interface UserToErase {
-  readonly organizationKey: number
-  readonly userId: string
-  readonly name: string | null
-  readonly email: string | null
-  readonly rest: string | null
-}
-
-/** Users who are the person, or whose further members name them. */
-export async function findUsers(
-  client: Client,
-  { organizationKeys }: ErasePlace,
-  person: { userId: string; pseudonym: string; idInJson: readonly string[] },
-): Promise<UserToErase[]> {
-  const { userId, pseudonym, idInJson } = person
-  await client.query(sql('erase/merge-users'), [organizationKeys, userId, pseudonym])
-  const { rows } = await client.query(sql('erase/find-users'), [organizationKeys, userId, idInJson])
-  return rows.map((row) => ({
-    organizationKey: row.organization_key,
-    userId: row.user_id,
-    name: row.name,
-    email: row.email,
-    rest: row.rest,
-  }))
-}
-
-/** A user as it is to be stored in the place of another one. */
-export interface UserErased extends UserToErase {
-  readonly newUserId: string
-  readonly digest: Buffer
-}
-
-export async function updateUsers(client: Client, users: readonly UserErased[]): Promise<void> {
-  if (users.length === 0) return
-  await client.query(sql('erase/update-users'), [
-    users.map(({ organizationKey }) => organizationKey),
-    users.map(({ userId }) => userId),
-    users.map(({ newUserId }) => newUserId),
-    users.map(({ name }) => name),
-    users.map(({ email }) => email),
-    users.map(({ rest }) => rest),
-    users.map(({ digest }) => digest),
-  ])
-}
-
-/** Puts the pseudonym in the place of the id in every listing. @returns how many rows changed */
-export async function renameMember(
-  client: Client,
-  { organizationKeys }: ErasePlace,
-  userId: string,
+/** The erasure of the person that did not end; null where there is none. */
+export async function findUnfinished(
+  database: Database,
   pseudonym: string,
-): Promise<number> {
-  let renamed = 0
-  for (const table of ['document-users', 'user-group-members', 'past-memberships']) {
-    const values = [organizationKeys, userId, pseudonym]
-    renamed += (await client.query(sql(`erase/rename-${table}`), values)).rowCount ?? 0
-  }
-  return renamed
+  organizationId: string | null,
+): Promise<(Erasing & { identity: Identity }) | null> {
+  const { rows } = await database.query(sql('erase/unfinished'), [pseudonym, organizationId])
+  const [row] = rows
+  if (row === undefined) return null
+  return { erasureId: row.erasure_id, registeredAt: row.erased_at, identity: row.identity }
 }
 
-/** The next run looks at the answers again that spoke of the person. */
-export async function forgetAnswers(
-  client: Client,
-  { organizationKeys }: ErasePlace,
-  annotationKeys: readonly number[],
-  { userId, pseudonym }: { userId: string; pseudonym: string },
-): Promise<void> {
-  const values = [organizationKeys, annotationKeys, pseudonym, userId]
-  await client.query(sql('erase/forget-answers'), values)
-}
-
-/** Empties what the worker noted of a person. @param needles texts that tell the person, plain and inside of JSON */
-export async function emptyNotes(
-  client: Client,
-  { organizationId }: ErasePlace,
-  person: { userId: string; pseudonym: string },
-  needles: { plain: readonly string[]; json: readonly string[] },
-): Promise<Pick<ErasedCounts, 'rejectedRecords' | 'messages' | 'held' | 'scopes'>> {
-  const { userId, pseudonym } = person
-  const count = async (statement: string, values: unknown[]) =>
-    (await client.query(sql(statement), values)).rowCount ?? 0
-  const renaming = [organizationId, userId, pseudonym]
-  const rejectedRecords = await count('erase/empty-rejected', [organizationId, needles.json])
-  const held = await count('erase/rename-held', renaming)
-  const scopes = await count('erase/rename-scopes', renaming)
-  const { rows } = await client.query(sql('erase/empty-messages'), [organizationId, needles.plain])
-  return { rejectedRecords, messages: rows[0].messages, held, scopes }
-}
-
-/** Comments of others whose words name the person. */
-export async function countMentions(
-  client: Client,
-  { organizationKeys }: ErasePlace,
-  needles: readonly string[],
-): Promise<number> {
-  const { rows } = await client.query(sql('erase/count-mentions'), [organizationKeys, needles])
-  return rows[0].comments
-}
-
-/** Keeps the proof. @returns its number and time */
-export async function insertErasure(
+/** Registers an erasure: whatever is claimed once this is committed is redacted. */
+export async function registerErasure(
   client: Client,
   erasure: {
     organizationId: string | null
     pseudonym: string
     emailHashes: readonly string[]
+    nameHashes: readonly string[]
     reason: string
-    counts: ErasedCounts
+    identity: Identity
   },
-): Promise<{ erasureId: number; erasedAt: Date }> {
-  const { organizationId, pseudonym, emailHashes, reason, counts } = erasure
-  const { rows } = await client.query(sql('erase/insert'), [
-    organizationId,
-    pseudonym,
-    emailHashes,
-    reason,
-    counts.users,
-    counts.comments,
-    counts.commentVersions,
-    counts.memberships,
-    counts.mentionsInRecords,
-    counts.rejectedRecords,
-    counts.messages,
-    counts.held,
-    counts.scopes,
-    counts.mentionsLeft,
+): Promise<Erasing> {
+  // Their numbers are in the order of their commits: workers notice a new one by it.
+  await client.query(sql('erase/lock'))
+  const { rows } = await client.query(sql('erase/register'), [
+    erasure.organizationId,
+    erasure.pseudonym,
+    erasure.emailHashes,
+    erasure.nameHashes,
+    erasure.reason,
+    JSON.stringify(erasure.identity),
   ])
-  return { erasureId: rows[0].erasure_id, erasedAt: rows[0].erased_at }
+  return { erasureId: rows[0].erasure_id, registeredAt: rows[0].erased_at }
 }
 
-/** Takes the planner's samples of values anew, so that none of the person is left in them. */
-export async function refreshStatistics(database: Database): Promise<void> {
-  await database.query(sql('erase/analyze'))
+/** Has every answer thrown away that was asked for before this is called; waits for commits under way. */
+export async function supersedeAnswers(
+  database: Database,
+  organizationId: string | null,
+): Promise<void> {
+  const claimNo = (await database.query(sql('erase/claim-number'))).rows[0].claim_no
+  for (const waits of [false, true]) {
+    let taken: number
+    do {
+      const values = [organizationId, claimNo, waits]
+      taken = (await database.query(sql('erase/claim-batches'), values)).rowCount ?? 0
+    } while (taken > 0)
+  }
+}
+
+/** Batches in whose listings the person is. */
+export async function batchesOfMember(
+  database: Database,
+  { organizationKeys }: ErasePlace,
+  userId: string,
+): Promise<number[]> {
+  const { rows } = await database.query(sql('erase/batches-of-member'), [organizationKeys, userId])
+  return rows.map((row) => row.batch_key)
+}
+
+/** Puts the pseudonym in the place of the id in the listings of one batch. @returns how many rows changed */
+export async function renameMember(
+  client: Client,
+  batchKey: number,
+  userId: string,
+  pseudonym: string,
+): Promise<number> {
+  let renamed = 0
+  for (const table of ['document-users', 'user-group-members']) {
+    const values = [batchKey, userId, pseudonym]
+    renamed += (await client.query(sql(`erase/rename-${table}`), values)).rowCount ?? 0
+  }
+  await client.query(sql('erase/forget-listings'), [batchKey, pseudonym])
+  return renamed
+}
+
+/** As renameMember, of those who left, in all organizations of the place. */
+export async function renamePastMember(
+  client: Client,
+  { organizationKeys }: ErasePlace,
+  userId: string,
+  pseudonym: string,
+): Promise<number> {
+  const values = [organizationKeys, userId, pseudonym]
+  return (await client.query(sql('erase/rename-past-memberships'), values)).rowCount ?? 0
+}
+
+/** Adds to the counts of an erasure, in the transaction that did it. */
+export async function countErased(
+  client: Client,
+  erasureId: number,
+  counts: Partial<ErasedCounts>,
+): Promise<void> {
+  const { users, comments, commentVersions, memberships, mentionsInRecords } = counts
+  const { rejectedRecords, messages, held, scopes } = counts
+  const records = [users, comments, commentVersions, memberships, mentionsInRecords]
+  const all = [...records, rejectedRecords, messages, held, scopes].map((count) => count ?? 0)
+  if (all.every((count) => count === 0)) return
+  await client.query(sql('erase/count'), [erasureId, ...all])
+}
+
+/** Ends an erasure. */
+export async function finishErasure(
+  database: Database,
+  erasureId: number,
+  mentionsLeft: number,
+): Promise<ErasureProof> {
+  const { rows } = await database.query(sql('erase/finish'), [erasureId, mentionsLeft])
+  const [row] = rows
+  return {
+    erasedAt: row.erased_at,
+    finishedAt: row.finished_at,
+    users: row.users,
+    comments: row.comments,
+    commentVersions: row.comment_versions,
+    memberships: row.memberships,
+    mentionsInRecords: row.mentions_in_records,
+    rejectedRecords: row.rejected_records,
+    messages: row.messages,
+    held: row.held,
+    scopes: row.scopes,
+    mentionsLeft: row.mentions_left,
+  }
+}
+
+/** Takes an erasure back that found nothing. @returns false where it found something, and stays */
+export async function withdrawErasure(database: Database, erasureId: number): Promise<boolean> {
+  return (await database.query(sql('erase/withdraw'), [erasureId])).rowCount === 1
 }

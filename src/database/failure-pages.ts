@@ -26,6 +26,12 @@ export interface RejectedRecord extends ScopeIds {
   /** JSON text as received, cut after 2,000 characters. */
   readonly record: string
   readonly isCut: boolean
+  /** True where nothing of it is stored. */
+  readonly isWhole: boolean
+  /** When a person set it aside, who, and why; null while it is open. */
+  readonly setAsideAt: Date | null
+  readonly setAsideBy: string | null
+  readonly setAsideReason: string | null
 }
 
 const RECORD_CHARACTERS = 2000
@@ -43,13 +49,16 @@ export async function pageFailures(
   return rows.map((row) => inCamelCase<Failure>(row))
 }
 
-/** A page of what could not be stored and was not stored after all, the newest first; `after` as in pageFailures. */
+/**
+ * A page of what could not be stored and was not stored after all, the newest first; `after` as in pageFailures.
+ * @param page.setAside what a person set aside in place of what is open
+ */
 export async function listRejected(
   database: Database,
-  page: { runId: string | null; after: number | null; max: number },
+  page: { runId: string | null; setAside: boolean; after: number | null; max: number },
 ): Promise<RejectedRecord[]> {
-  const { runId, after, max } = page
-  const values = [runId, after, max, RECORD_CHARACTERS]
+  const { runId, setAside, after, max } = page
+  const values = [runId, after, max, RECORD_CHARACTERS, setAside]
   const { rows } = await database.query(sql('rejected/list'), values)
   return rows.map((row) => inCamelCase<RejectedRecord>(row))
 }

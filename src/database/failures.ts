@@ -15,6 +15,10 @@ export interface RejectedRecord {
   readonly reason: string
   /** JSON text as received. */
   readonly record: string
+  /** True where nothing of the record is stored. */
+  readonly isWhole: boolean
+  /** Of its scope and content, by which it can be set aside; null where its text is not known. */
+  readonly digest: Buffer | null
 }
 
 /** Keeps failures of scopes; those whose meaning nobody knows are counted in `sync.observed_errors` too. */
@@ -52,6 +56,8 @@ export async function insertRejectedRecords(
     ...idColumns(rejected.map(({ scope }) => scope)),
     rejected.map(({ reason }) => reason),
     rejected.map(({ record }) => record),
+    rejected.map(({ isWhole }) => isWhole),
+    rejected.map(({ digest }) => digest),
   ])
 }
 

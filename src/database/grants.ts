@@ -71,6 +71,7 @@ export async function renewOrganizationReaders(client: Client): Promise<void> {
   if (!rows[0].are_in_use) return
   await client.query('begin')
   try {
+    await client.query(sql('grants/adopt'))
     await client.query(readFileSync(ORGANIZATION_READERS, 'utf8'))
     await client.query('commit')
   } catch (error) {
@@ -94,7 +95,10 @@ async function changing(
   work: (client: Client) => Promise<Sees>,
 ): Promise<Sees> {
   try {
-    return await transaction(database, work)
+    return await transaction(database, async (client) => {
+      await client.query(sql('grants/adopt'))
+      return work(client)
+    })
   } catch (error) {
     const code = codeOf(error)
     if (code !== INSUFFICIENT_PRIVILEGE && code !== UNDEFINED_OBJECT) throw error

@@ -60,6 +60,8 @@ export interface EndedRun {
   readonly scopesFailed: number
   readonly scopesHeld: number
   readonly scopesSkipped: number
+  /** Whole records that were rejected and not set aside; left out by versions that did not count them. */
+  readonly recordsRejected?: number
 }
 
 /** Runs that ended other than `succeeded` since then, and are not noted yet. */
@@ -75,6 +77,7 @@ export async function readEndedRuns(client: Client, since: Date): Promise<EndedR
     scopesFailed: row.scopes_failed,
     scopesHeld: row.scopes_held,
     scopesSkipped: row.scopes_skipped,
+    recordsRejected: row.rejected,
   }))
 }
 

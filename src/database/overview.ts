@@ -14,6 +14,8 @@ export interface WorkerReport {
   readonly callsLimit: number
   readonly latencyMs: number | null
   readonly alive: boolean
+  /** It does not live, and holds a transaction open: others may wait for its locks. */
+  readonly holdsTransaction: boolean
 }
 
 /** A listing that waits for a person, as a report tells of it: with the first few users that it lacked. */
@@ -39,6 +41,7 @@ export async function readWorkers(database: Database): Promise<WorkerReport[]> {
     callsLimit: row.calls_limit,
     latencyMs: row.latency_ms,
     alive: row.alive,
+    holdsTransaction: row.holds_transaction,
   }))
 }
 

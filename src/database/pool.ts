@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import pRetry from 'p-retry'
 import pg from 'pg'
 import { EnvironmentError } from '../errors.ts'
+import { breakableSocket } from './breakable-socket.ts'
 
 /** The connections of one process to the database of collab-sync. */
 export type Database = pg.Pool
@@ -19,16 +21,21 @@ const INT8_OID = 20
  * number -Infinity.
  * @param url `postgres://...`
  * @param options.max most connections at a time
- * @param options.applicationName what `pg_stat_activity` shows behind `collab-sync`
+ * @param options.signal breaks all its connections, also those that are being made, when it aborts
+ * @param options.applicationName what `pg_stat_activity` shows behind `collab-sync`, with eight digits that no other pool has
  */
 export function openDatabase(
   url: string,
-  options: { max?: number; applicationName?: string } = {},
+  options: { max?: number; applicationName?: string; signal?: AbortSignal } = {},
 ): Database {
+  const { signal } = options
   return openWith({
     connectionString: url,
+    ...(signal && { stream: () => breakableSocket(signal) }),
     max: options.max ?? 10,
-    application_name: ['collab-sync', options.applicationName].filter(Boolean).join(' '),
+    application_name: ['collab-sync', options.applicationName, randomBytes(4).toString('hex')]
+      .filter(Boolean)
+      .join(' '),
     connectionTimeoutMillis: 15_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
@@ -170,7 +177,26 @@ export function describeDatabase(database: Database): string {
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error) ?? ''
   if (/^(08...|57P0[1-5]|ECONN.*|EPIPE|ETIMEDOUT)$/.test(code)) return true
-  return error instanceof Error && /connection (terminated|timeout|error)/i.test(error.message)
+  return (
+    error instanceof Error &&
+    /connection (terminated|timeout|error)|timeout exceeded when trying to connect/i.test(
+      error.message,
+    )
+  )
+}
+
+/**
+ * Whether an error lies in what was to be read or stored, so that it comes again with the same data: any but those that
+ * speak of the server, the connection, the rights, the schema or other transactions (Error Codes; a code without digits is
+ * the system's).
+ */
+export function isDataFault(error: unknown): boolean {
+  if (isConnectionLost(error)) return false
+  const code = codeOf(error)
+  if (code === undefined) return error instanceof Error && !error.name.endsWith('AbortError')
+  return /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code)
+    ? !/^(0A|25|26|28|3D|3F|40|42|53|55|57|58|F0|XX00[12])/.test(code)
+    : code.startsWith('ERR_') && !/STREAM|SSL|TLS|SOCKET/.test(code)
 }
 
 /** The SQLSTATE or system code of an error, if it has one. */

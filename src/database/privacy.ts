@@ -6,6 +6,7 @@ export interface StoredErasure {
   readonly organizationId: string | null
   readonly pseudonym: string
   readonly emailHashes: readonly string[]
+  readonly nameHashes: readonly string[]
 }
 
 /** Every erasure, and the number of the newest; 0 where there is none. */
@@ -19,6 +20,7 @@ export async function readErasures(
       organizationId: row.organization_id,
       pseudonym: row.pseudonym,
       emailHashes: row.email_hashes,
+      nameHashes: row.name_hashes,
     })),
   }
 }

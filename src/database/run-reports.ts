@@ -76,11 +76,16 @@ export interface FailureReport extends FailureCause {
 }
 
 export interface RejectedReport extends ScopeIds {
+  readonly rejectedRecordId: number
   readonly operation: string
   readonly reason: string
   /** As received, cut where it is long. */
   readonly record: string
   readonly cut: boolean
+  /** True where nothing of it is stored. */
+  readonly isWhole: boolean
+  /** When a person set it aside; null while it is open. */
+  readonly setAsideAt: Date | null
 }
 
 /** From its begin to its end, or until it was read, in milliseconds; 0 for one that has not begun. */

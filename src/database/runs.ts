@@ -73,6 +73,20 @@ export async function beginRun(database: Database, runId: string): Promise<void>
   await database.query(sql('runs/begin'), [runId])
 }
 
+/** Adds calls that were sent, and the further tries among them, to a run, whether it is settled or not. */
+export async function addCalls(
+  database: Database,
+  runId: string,
+  calls: number,
+  retries: number,
+): Promise<void> {
+  await database.query({
+    name: 'runs/add-calls',
+    text: sql('runs/add-calls'),
+    values: [runId, calls, retries],
+  })
+}
+
 /** Asks a run to end early. @returns false where it is over or stopping already */
 export async function markStopping(
   database: Database,

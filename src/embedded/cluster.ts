@@ -33,12 +33,13 @@ const SETTINGS = [
 export async function createClusterIfMissing(
   cluster: Cluster,
   log: (line: string) => void,
+  signal?: AbortSignal,
 ): Promise<boolean> {
   const { dataDirectory, binaries } = cluster
   const version = await readFile(join(dataDirectory, 'PG_VERSION'), 'utf8').catch(() => null)
   if (version === null) {
     log(`creating a PostgreSQL ${binaries.version} cluster in ${dataDirectory}`)
-    await create(cluster)
+    await create(cluster, signal)
     return true
   }
   const major = binaries.version.split(/\D/)[0]
@@ -49,7 +50,7 @@ export async function createClusterIfMissing(
   return false
 }
 
-async function create(cluster: Cluster): Promise<void> {
+async function create(cluster: Cluster, signal: AbortSignal | undefined): Promise<void> {
   const { serverDirectory, dataDirectory, account, password, binaries, home } = cluster
   const unfinished = join(serverDirectory, `data-${randomBytes(4).toString('hex')}.new`)
   const passwordFile = `${unfinished}.password`
@@ -64,6 +65,7 @@ async function create(cluster: Cluster): Promise<void> {
       ...account,
       cwd: serverDirectory,
       env: serverEnvironment(),
+      signal,
     })
     // A kill during initdb leaves an unfinished directory, never half a cluster under this name.
     await rename(unfinished, dataDirectory)

@@ -70,7 +70,11 @@ export async function deadLeasesDropped(home: Home): Promise<Lease[]> {
  * Waits until leases of other machines have gone stale; throws `EnvironmentError` when one is
  * renewed meanwhile. Hold the lock.
  */
-export async function waitForOtherMachines(home: Home, log: (line: string) => void): Promise<void> {
+export async function waitForOtherMachines(
+  home: Home,
+  log: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<void> {
   const machine = await thisMachine()
   const firstSeen = new Map<string, number>()
   for (;;) {
@@ -86,7 +90,7 @@ export async function waitForOtherMachines(home: Home, log: (line: string) => vo
           `COLLAB_SYNC_HOME (${home.directory}) is in use on another machine or container (${other}). The embedded PostgreSQL serves one machine: set COLLAB_SYNC_HOME to another directory, or DATABASE_URL to a PostgreSQL that both can reach.`,
         )
     }
-    await sleep(500)
+    await sleep(500, undefined, signal && { signal })
   }
 }
 

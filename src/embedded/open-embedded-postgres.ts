@@ -30,7 +30,8 @@ export interface EmbeddedPostgres {
 /**
  * Opens the PostgreSQL that lives in `home`: makes it, starts it, or joins the one that another
  * process has open. It listens on 127.0.0.1 only, asks for a password, and outlives a killed owner.
- * `log` gets a line for a person when something takes time or a file is put outside of `home`.
+ * `log` gets a line for a person when something takes time or a file is put outside of `home`. When `signal` aborts it
+ * rejects, leaving nothing that runs; a cluster that was just made is opened all the same, for its tables.
  *
  * Throws `UsageError` when `home` cannot be written or is someone else's, and `EnvironmentError`
  * when the server cannot run here or its data is of another major version.
@@ -38,19 +39,23 @@ export interface EmbeddedPostgres {
 export async function openEmbeddedPostgres({
   home: homePath,
   log = () => {},
+  signal,
 }: {
   home: string
   log?: (line: string) => void
+  signal?: AbortSignal | undefined
 }): Promise<EmbeddedPostgres> {
   const home = await openHome(homePath)
   return withLock(home, async () => {
-    await waitForOtherMachines(home, log)
+    await waitForOtherMachines(home, log, signal)
     const cluster = await openCluster(home, log)
-    const created = await createClusterIfMissing(cluster, log)
+    signal?.throwIfAborted()
+    const created = await createClusterIfMissing(cluster, log, signal)
     const { port } = await joinOrStart(cluster, log)
     const urlOf = (database: string) =>
       `postgres://collab_sync:${cluster.password}@127.0.0.1:${port}/${encodeURIComponent(database)}`
     try {
+      if (!created) signal?.throwIfAborted()
       await createMissingDatabases(cluster, port, ['collab_sync', 'collab_sync_queue'])
       return { url: urlOf('collab_sync'), urlOf, created, close: await closer(cluster) }
     } catch (error) {

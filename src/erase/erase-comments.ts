@@ -1,55 +1,86 @@
 import {
   emptyVersions,
   findComments,
+  forgetThreads,
   readComments,
   updateComments,
 } from '../database/erase-comments.ts'
-import type { CommentToErase } from '../database/erase-comments.ts'
-import type { ErasePlace } from '../database/erase.ts'
-import type { Client } from '../database/pool.ts'
+import type { CommentKey, CommentToErase, FoundComment } from '../database/erase-comments.ts'
+import { countErased } from '../database/erase.ts'
+import type { ErasePlace, Erasing } from '../database/erase.ts'
+import { transaction } from '../database/pool.ts'
+import type { Client, Database } from '../database/pool.ts'
+import { lockBatch } from '../database/scopes.ts'
 import { eraseCommentRecord } from './erase-record.ts'
 import type { Person } from './person.ts'
+import { piecesOf } from './pieces.ts'
 
-/** Comments in memory at a time. */
-const COMMENTS_A_PAGE = 1000
+/** Comments that are rewritten in one transaction, so that nobody waits long for their batch. */
+const COMMENTS_A_PIECE = 500
 
-/** What was done to comments. */
-export interface CommentsErased {
-  /** By the person. */
-  readonly own: number
-  readonly versions: number
-  /** By others, whose further members named the person. */
-  readonly mentions: number
-  /** The annotations of all of these. */
-  readonly annotationKeys: readonly number[]
-}
-
-/** Empties a person's comments and their history, and takes the person's id out of the further members of others'. */
+/**
+ * Empties a person's comments and their history, and takes the person out of others'. Each piece holds its batch as a commit
+ * does, and nothing else that a commit waits for.
+ * @returns how many comments of others hold the person's name in their words
+ */
 export async function eraseComments(
-  client: Client,
+  database: Database,
   place: ErasePlace,
   person: Person,
-): Promise<CommentsErased> {
-  const keys = await findComments(client, place, person)
-  let own = 0
-  let versions = 0
-  for (let from = 0; from < keys.length; from += COMMENTS_A_PAGE) {
-    const stored = await readComments(client, keys.slice(from, from + COMMENTS_A_PAGE))
-    const redacted = stored.map((comment) => eraseCommentRecord(comment, person.redaction))
-    await updateComments(client, redacted)
-    const theirs = stored.filter((comment) => isBy(comment, person))
-    versions += await emptyVersions(client, theirs)
-    own += theirs.length
+  { erasureId, registeredAt }: Erasing,
+): Promise<number> {
+  const found = await transaction(database, (client) =>
+    findComments(client, place, person.search, registeredAt),
+  )
+  const named = new Set(found.filter(({ isNamed }) => isNamed).map(keyOf))
+  const hits = found.filter(({ isHit }) => isHit)
+  const pieces = piecesOf(
+    hits,
+    COMMENTS_A_PIECE,
+    ({ batchKey }) => batchKey,
+    ({ units }) => units,
+  )
+  for (const piece of pieces) {
+    const own = await transaction(database, (client) =>
+      erasePiece(client, piece, person, erasureId),
+    )
+    for (const comment of own) named.delete(keyOf(comment))
   }
-  return {
-    own,
-    versions,
-    mentions: keys.length - own,
-    annotationKeys: [...new Set(keys.map(({ annotationKey }) => annotationKey))],
-  }
+  return named.size
 }
 
-function isBy({ authorUserId, authorEmail }: CommentToErase, person: Person): boolean {
-  if (authorUserId !== null) return authorUserId === person.userId
-  return authorEmail !== null && (person.redaction.erased?.hasEmail(authorEmail) ?? false)
+/** @returns those of the piece that are the person's own */
+async function erasePiece(
+  client: Client,
+  piece: readonly [FoundComment, ...FoundComment[]],
+  person: Person,
+  erasureId: number,
+): Promise<CommentToErase[]> {
+  await lockBatch(client, piece[0].batchKey)
+  const stored = await readComments(client, piece)
+  const erased = stored.flatMap((comment) => eraseCommentRecord(comment, person.redaction) ?? [])
+  const own = stored.filter((comment) => isBy(comment, person))
+  const commentVersions = await emptyVersions(client, own)
+  const keys = new Set(own.map(keyOf))
+  if (erased.length > 0) {
+    await updateComments(client, erased)
+    await forgetThreads(client, erased, person.userId, person.pseudonym)
+  }
+  const comments = erased.filter((comment) => keys.has(keyOf(comment))).length
+  const mentionsInRecords = erased.length - comments
+  await countErased(client, erasureId, { comments, commentVersions, mentionsInRecords })
+  return own
+}
+
+function keyOf({ annotationKey, commentId }: CommentKey): string {
+  return `${annotationKey} ${commentId}`
+}
+
+function isBy(comment: CommentToErase, person: Person): boolean {
+  const { authorUserId, authorName, authorEmail, commentText, commentHtml, rest } = comment
+  if (authorUserId !== null) return [person.userId, person.pseudonym].includes(authorUserId)
+  if (authorEmail !== null) return person.redaction.erased?.pseudonymOfEmail(authorEmail) != null
+  // Found because a run emptied it since the erasure was registered.
+  const texts = [authorName, commentText, commentHtml, rest]
+  return texts.every((text) => text === null)
 }

@@ -1,6 +1,6 @@
 import { parse, stringify } from 'lossless-json'
 import type { CommentErased, CommentToErase } from '../database/erase-comments.ts'
-import type { UserErased, UserToErase } from '../database/erase.ts'
+import type { UserErased, UserToErase } from '../database/erase-users.ts'
 import { redactComment, redactUser } from '../privacy/redact.ts'
 import type { Redaction } from '../privacy/redact.ts'
 import { readComment } from '../sync/comment-record.ts'
@@ -10,9 +10,13 @@ import { readUsers } from '../sync/user-record.ts'
 
 /**
  * A stored comment as the next sync will read it: put together again, redacted, and read by the very readers of a sync. So
- * its digest is the one that the next answer gives, and an unchanged service touches no row after an erasure.
+ * its digest is the one that the next answer gives, and an unchanged service touches no row after an erasure. Null where
+ * nothing of it changes.
  */
-export function eraseCommentRecord(stored: CommentToErase, redaction: Redaction): CommentErased {
+export function eraseCommentRecord(
+  stored: CommentToErase,
+  redaction: Redaction,
+): CommentErased | null {
   const { annotationKey, commentId, authorUserId: userId, authorName, authorEmail, rest } = stored
   const author = withoutNulls({ userId, name: authorName, email: authorEmail })
   const record = {
@@ -27,27 +31,33 @@ export function eraseCommentRecord(stored: CommentToErase, redaction: Redaction)
     ...(Object.keys(author).length === 0 ? {} : { from: author }),
     ...membersOf(rest),
   }
-  const item = readComment(again(redactComment(record, redaction)), 0, () => {})
+  const redacted = redactComment(record, redaction)
+  if (stringify(redacted) === stringify(record)) return null
+  const item = readComment(again(redacted), 0, () => {})
   if ('fault' in item) throw new Error(`A stored comment cannot be read again: ${item.fault}.`)
-  const { commentText, commentHtml, authorUserId, digest } = item.record
+  const read = item.record
   return {
     annotationKey,
     commentId,
-    commentText,
-    commentHtml,
-    authorUserId,
-    authorName: item.record.authorName,
-    authorEmail: item.record.authorEmail,
-    rest: item.record.rest,
-    digest,
+    commentText: read.commentText,
+    commentHtml: read.commentHtml,
+    authorUserId: read.authorUserId,
+    authorName: read.authorName,
+    authorEmail: read.authorEmail,
+    status: read.status,
+    type: read.type,
+    rest: read.rest,
+    digest: read.digest,
   }
 }
 
 /** A stored user, as eraseCommentRecord has comments. */
-export function eraseUserRecord(stored: UserToErase, redaction: Redaction): UserErased {
+export function eraseUserRecord(stored: UserToErase, redaction: Redaction): UserErased | null {
   const { organizationKey, userId, name, email, rest } = stored
   const record = { ...withoutNulls({ userId, name, email }), ...membersOf(rest) }
-  const [read] = readUsers(again(redactUser(record, redaction))).records
+  const redacted = redactUser(record, redaction)
+  if (stringify(redacted) === stringify(record)) return null
+  const [read] = readUsers(again(redacted)).records
   if (read === undefined) throw new Error('A stored user cannot be read again.')
   return {
     organizationKey,
@@ -61,7 +71,7 @@ export function eraseUserRecord(stored: UserToErase, redaction: Redaction): User
 }
 
 function again(record: unknown): Received {
-  return receivedBefore(stringify(record) ?? '') as Received
+  return receivedBefore(stringify(record) ?? '', null)
 }
 
 /** Numbers keep every digit. */

@@ -1,11 +1,60 @@
+import type { Identity, PersonSearch } from '../database/erase.ts'
+import { erasedIn } from '../privacy/people.ts'
+import {
+  emailPseudonymOf,
+  hashEmail,
+  hashName,
+  isHashedEmail,
+  pseudonymOf,
+} from '../privacy/pseudonym.ts'
 import type { Redaction } from '../privacy/redact.ts'
+import { containing, namesPattern, patternOf } from './pattern.ts'
 
 /** A person on the way out. */
 export interface Person {
-  readonly userId: string
+  readonly userId: string | null
   readonly pseudonym: string
-  readonly emails: readonly string[]
-  /** The id as it may stand inside of JSON. */
-  readonly idInJson: readonly string[]
+  readonly emailHashes: readonly string[]
+  readonly nameHashes: readonly string[]
+  /** What PostgreSQL finds the person by. */
+  readonly search: PersonSearch
+  /** Leaves the person out of what is stored, as the next syncs leave the person out of what is answered. */
   readonly redaction: Redaction
+}
+
+/** What a person is told by, in a database with its salt. */
+export function personOf(salt: Buffer, { userId, names, emails }: Identity): Person {
+  const pseudonym = standsFor(salt, { userId, emails })
+  const hashOf = (email: string) => (isHashedEmail(email) ? email : hashEmail(salt, email))
+  const emailHashes = [...new Set(emails.map(hashOf))]
+  const nameHashes = [...new Set(names.map((name) => hashName(salt, name)))]
+  const erasure = { organizationId: null, pseudonym, emailHashes, nameHashes }
+  return {
+    userId,
+    pseudonym,
+    emailHashes,
+    nameHashes,
+    search: {
+      userId,
+      pseudonym,
+      pattern: patternOf(userId, emails),
+      emails: emails.map((email) => email.toLowerCase()),
+      names: names.filter(isLong).map(containing),
+      namesPattern: namesPattern(names.filter(isLong)),
+    },
+    redaction: { email: null, keepsUnknown: true, erased: erasedIn(salt, [erasure], '') },
+  }
+}
+
+/** A name of one or two letters stands in half of all words. */
+function isLong(name: string): boolean {
+  return name.length > 2
+}
+
+/** What stands for the user id; for the address of a person without one. */
+export function standsFor(
+  salt: Buffer,
+  { userId, emails }: Pick<Identity, 'userId' | 'emails'>,
+): string {
+  return userId === null ? emailPseudonymOf(salt, emails[0] ?? '') : pseudonymOf(salt, userId)
 }

@@ -5,8 +5,12 @@ import type { RowFormat } from './write-rows.ts'
 /** So that a spreadsheet takes the file for UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** What makes a spreadsheet take a cell for a formula (OWASP, CSV Injection). */
-const STARTS_A_FORMULA = /^[=+\-@\t\r\n]/
+/**
+ * What makes a spreadsheet take a cell for a formula (OWASP, CSV Injection): a sign, in any width, also behind what it
+ * trims or does not show; or a tab or line break, behind which it may begin a cell.
+ */
+const STARTS_A_FORMULA =
+  /^[\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@\u2212＝＋－＠﹢﹣﹦﹫]|^[\t\r\n]/u
 
 /**
  * CSV of RFC 4180 in UTF-8, with a header. A null is an empty cell, an empty text is `""`.

@@ -1,5 +1,7 @@
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open, realpath, rename, rm } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import type { Writable } from 'node:stream'
 import { UsageError } from '../errors.ts'
@@ -15,11 +17,24 @@ export interface Target {
 }
 
 /**
- * @param path a file, which is replaced when everything is written; or `-` for standard output
- * @throws UsageError where the file cannot be written
+ * A file is written beside its place and renamed when everything is in it: for its owner alone where it is new, with the
+ * mode of the one that it replaces where there is one. A symbolic link stays, and what it leads to is replaced. A device
+ * or a FIFO is written to as it is.
+ * @param path a file, a device or a FIFO; or `-` for standard output
+ * @throws UsageError where it cannot be written
  */
 export async function openTarget(path: string): Promise<Target> {
-  return path === '-' ? standardOutput() : file(path)
+  if (path === '-') return standardOutput()
+  try {
+    const existing = await openExisting(path)
+    if (existing === null) return await file(path, 0o600)
+    const stat = await existing.stat()
+    if (!stat.isFile()) return stream(existing)
+    await existing.close()
+    return await file(await realpath(path), stat.mode & 0o777)
+  } catch (error) {
+    throw new UsageError(`The file ${path} cannot be written (${codeOf(error)}).`, { cause: error })
+  }
 }
 
 /** The reader of standard output went away, as `head` does: nobody wants the rest. */
@@ -34,25 +49,46 @@ function standardOutput(): Target {
   return { out, complete: async () => {}, abandon: async () => {} }
 }
 
-async function file(path: string): Promise<Target> {
-  // In the same directory, so that it can be renamed; a name of its own for every process.
-  const partial = `${path}.partial-${process.pid}`
-  const out = createWriteStream(partial)
-  out.on('error', () => {})
+/** By opening it, so that the kernel's own rules on links and modes hold; null where there is nothing. */
+async function openExisting(path: string): Promise<FileHandle | null> {
   try {
-    await new Promise((resolve, reject) => out.once('open', resolve).once('error', reject))
+    return await open(path, constants.O_WRONLY)
   } catch (error) {
-    throw new UsageError(`The file ${path} cannot be written (${codeOf(error)}).`, { cause: error })
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
   }
+}
+
+function stream(handle: FileHandle): Target {
+  const out = handle.createWriteStream()
+  out.on('error', () => {})
   return {
     out,
     async complete() {
       out.end()
       await finished(out)
-      await rename(partial, path)
     },
     async abandon() {
       out.destroy()
+    },
+  }
+}
+
+async function file(path: string, mode: number): Promise<Target> {
+  // In the same directory, so that it can be renamed; of a name that nobody can guess and prepare.
+  const partial = `${path}.partial-${randomBytes(6).toString('hex')}`
+  const handle = await open(partial, 'wx', 0o600)
+  const { out, complete, abandon } = stream(handle)
+  return {
+    out,
+    async complete() {
+      // Not by `open`: the umask would take from it.
+      await handle.chmod(mode)
+      await complete()
+      await rename(partial, path)
+    },
+    async abandon() {
+      await abandon()
       await rm(partial, { force: true })
     },
   }

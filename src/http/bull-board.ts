@@ -36,6 +36,9 @@ export function bullBoard({ bull }: JobQueue): FastifyPluginAsync {
     board.setErrorHandler((error) => {
       throw error
     })
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, right: 'admin' }
+    })
     scope.addHook('onSend', async (_request, reply, payload) => {
       if (!String(reply.getHeader('content-type')).startsWith('text/html')) return payload
       reply.header('content-security-policy', BULL_BOARD_CSP)

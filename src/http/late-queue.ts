@@ -53,7 +53,7 @@ async function openWhenThere(
   let said = ''
   while (!closing.aborted) {
     try {
-      await migrateQueue(place)
+      await migrateQueue(place, closing)
       return await openQueue(place, log)
     } catch (error) {
       const reason = (error as Error).message

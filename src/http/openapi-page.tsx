@@ -19,8 +19,8 @@ export function renderOpenApi(document: OpenAPIV3_1.Document): string {
         <p key={paragraph}>{paragraph.replaceAll('`', '')}</p>
       ))}
       <p>
-        For programs: <a href="/openapi.json">openapi.json</a>. Show HTTP_TOKEN with every request,
-        as <code>Authorization: Bearer</code>.
+        For programs: <a href="/openapi.json">openapi.json</a>. Show HTTP_TOKEN or a token of your
+        own with every request, as <code>Authorization: Bearer</code>.
       </p>
       {tags.map((tag) => (
         <section key={tag} class="card">

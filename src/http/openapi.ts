@@ -15,7 +15,11 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       security: [{ token: [] }, { session: [] }],
       components: {
         securitySchemes: {
-          token: { type: 'http', scheme: 'bearer', description: 'HTTP_TOKEN.' },
+          token: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'HTTP_TOKEN, or a token of `collab-sync token add`.',
+          },
           session: {
             type: 'apiKey',
             in: 'cookie',
@@ -30,8 +34,8 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
     transformObject: (document) =>
       withUsedSchemas(jsonSchemaTransformObject(document) as OpenAPIV3_1.Document) as never,
   })
-  app.get('/openapi.json', async () => app.swagger())
-  app.get('/api', async (_request, reply) =>
+  app.get('/openapi.json', { config: { right: 'read' } }, async () => app.swagger())
+  app.get('/api', { config: { right: 'read' } }, async (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
       .send(renderOpenApi(app.swagger() as OpenAPIV3_1.Document)),

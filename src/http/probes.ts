@@ -8,7 +8,7 @@ export async function probes(
   app: FastifyInstance,
   { readiness }: { readiness: ReadinessLook },
 ): Promise<void> {
-  const options = { config: { isOpen: true } } as const
+  const options = { config: { right: 'none' } } as const
   app.get('/healthz', options, async () => ({ status: 'ok' }))
   app.get('/readyz', options, async (_request, reply) => {
     const { postgresql, queue } = await readiness.look()

@@ -1,19 +1,39 @@
 import type { FastifyInstance } from 'fastify'
+import type { Right } from '../database/access-tokens.ts'
 
 /** A route as Fastify was told of it. */
 export interface Route {
   readonly method: string
   /** With parameters, such as `/v1/runs/:runId`. */
   readonly url: string
+  /** What a token must allow. */
+  readonly right: Right | 'none' | undefined
 }
 
 /** Every route that is added from now on. */
 export function listRoutes(app: FastifyInstance): readonly Route[] {
   const routes: Route[] = []
-  app.addHook('onRoute', ({ method, url }) => {
-    for (const each of [method].flat()) routes.push({ method: each, url })
+  app.addHook('onRoute', (route) => {
+    const { method, url } = route
+    for (const each of [method].flat()) {
+      routes.push({
+        method: each,
+        url,
+        // A plugin may declare it for all its routes, in a hook after this one.
+        get right() {
+          return route.config?.right
+        },
+      })
+    }
   })
   return routes
+}
+
+/** @throws for a route that does not declare what a token must allow */
+export function requireRights(routes: readonly Route[]): void {
+  const missing = routes.find(({ right }) => right === undefined)
+  if (missing !== undefined)
+    throw new Error(`The route ${missing.method} ${missing.url} declares no right.`)
 }
 
 /** The methods that a path can be asked with; none where there is no such path. */

@@ -19,7 +19,7 @@ import { addOpenApi } from './openapi.ts'
 import { ProblemError, pathOf } from './problem.ts'
 import { probes } from './probes.ts'
 import { openReadiness } from './readiness.ts'
-import { listRoutes, methodsOf } from './route-table.ts'
+import { listRoutes, methodsOf, requireRights } from './route-table.ts'
 import type { Route } from './route-table.ts'
 import { addSecurityHeaders, guardUnhooked } from './security-headers.ts'
 import { v1 } from './v1/v1.ts'
@@ -67,8 +67,8 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
         .catch((problem: unknown) => answerError(problem, request, reply))
     },
     clientErrorHandler: answerBrokenRequest,
-    // What ends TLS on this machine says whose request it is; anybody else could say anything.
-    trustProxy: 'loopback',
+    // Whose request it is, these proxies say; anybody else could say anything.
+    trustProxy: settings.httpTrustedProxies,
   })
   // Fastify reads plain text too, which nothing here is asked with.
   app.removeContentTypeParser('text/plain')
@@ -81,7 +81,7 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   })
   await addSecurityHeaders(app)
   await app.register(cookie)
-  const door = openDoor(app, settings.httpToken)
+  const door = openDoor(app, { token: settings.httpToken, database: store.database })
   // Answered here, whoever answers the errors of the route behind it.
   app.addHook('onRequest', (request, reply) =>
     door.check(request).catch((problem: unknown) => answerError(problem, request, reply)),
@@ -99,6 +99,7 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   await app.register(bullBoard(queue), { prefix: '/queues' })
   await app.register(pages, { collabSync, database: store.database, settings })
   await app.ready()
+  requireRights(routes)
   return { app, routes }
 }
 

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { UsageError } from '../errors.ts'
+import { requireOwnToken } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
 import { isLoopback } from './door/origins.ts'
 import { createServer } from './server.ts'
@@ -45,8 +46,10 @@ export async function startHttp(parts: HttpParts): Promise<RunningHttp> {
   }
 }
 
-/** @throws UsageError for a server that other machines could reach without a token */
-export function checkReach({ httpHost, httpToken }: Settings): void {
+/** @throws UsageError for a server that other machines could reach without a token, or with one that everybody knows */
+export function checkReach(settings: Settings): void {
+  const { httpHost, httpToken } = settings
+  requireOwnToken(settings)
   if (httpToken === undefined && !isLoopback(httpHost))
     throw new UsageError(
       `HTTP_TOKEN is not set, so HTTP_HOST must be an address of this machine alone. Example: HTTP_HOST=127.0.0.1, or HTTP_TOKEN=the-output-of-openssl-rand-hex-32`,

@@ -1,3 +1,4 @@
+import { printable } from '../printable.ts'
 import { describeHappening } from './message.ts'
 import type { Message } from './message.ts'
 import type { Happening } from './happening.ts'
@@ -61,5 +62,5 @@ function linesOf({ text, action, facts }: Message): string[] {
     `collab-sync: ${text}`,
     ...(action === null ? [] : [action]),
     ...facts.map(([name, value]) => `${name}: ${value}`),
-  ]
+  ].map((line) => printable(line))
 }

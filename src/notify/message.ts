@@ -63,9 +63,11 @@ export function describeHappening(happening: Happening): Message {
 
 function endedBadly(run: Happening & { kind: 'run.failed' | 'run.partial' | 'run.cancelled' }) {
   const { runId, scopesPlanned, scopesSucceeded, scopesFailed, scopesHeld, scopesSkipped } = run
+  const { recordsRejected = 0 } = run
   const what = {
     'run.failed': 'failed',
-    'run.partial': 'ended with some scopes failed or held; everything else is in',
+    'run.partial':
+      'ended with some scopes failed or held, or records rejected; everything else is in',
     'run.cancelled': 'was cancelled',
   }[run.kind]
   const retry =
@@ -75,13 +77,14 @@ function endedBadly(run: Happening & { kind: 'run.failed' | 'run.partial' | 'run
     action:
       run.kind === 'run.cancelled'
         ? null
-        : `\`collab-sync status ${runId}\` shows why${retry}${scopesHeld > 0 ? `, \`collab-sync accept ${runId}\` applies what is held` : ''}.`,
+        : `\`collab-sync status ${runId}\` shows why${retry}${scopesHeld > 0 ? `, \`collab-sync accept ${runId}\` applies what is held` : ''}${recordsRejected > 0 ? `, \`collab-sync rejected --run ${runId}\` shows what was rejected` : ''}.`,
     facts: [
       ['run', runId],
       [
         'scopes',
         `${scopesPlanned} planned, ${scopesSucceeded} succeeded, ${scopesFailed} failed, ${scopesHeld} held, ${scopesSkipped} skipped`,
       ],
+      ...(recordsRejected > 0 ? [['records rejected', String(recordsRejected)] as const] : []),
     ],
   } satisfies Message
 }

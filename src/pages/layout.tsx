@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
+import { printable } from '../printable.ts'
 import type { Notice } from './notices.ts'
 import { staticPath } from './static/files.ts'
 
@@ -54,7 +55,8 @@ export function renderPage(frame: Frame, content: ComponentChildren, hasSignOut 
       {content}
     </Page>
   )
-  return `<!doctype html>${render(page)}`
+  // A control that turns the order of letters would turn what stands beside it too.
+  return `<!doctype html>${render(page).replace(/>[^<]+/g, (text) => printable(text, '\n\t\r'))}`
 }
 
 function Page({

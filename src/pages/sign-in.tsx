@@ -50,7 +50,7 @@ function SignIn({ failed, next }: { failed: boolean; next: string }) {
         <main>
           <h1>collab-sync</h1>
           <p id="what">
-            Sign in with the token that <code>HTTP_TOKEN</code> holds.
+            Sign in with <code>HTTP_TOKEN</code>, or a token of <code>collab-sync token add</code>.
           </p>
           {failed && (
             <p class="failed" role="alert" id="failed">

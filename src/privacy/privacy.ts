@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import type { Operation } from '../errors.ts'
 import { readErasures, readSalt } from '../database/privacy.ts'
 import type { Database } from '../database/pool.ts'
+import { withoutTooDeep } from './json.ts'
 import { erasedIn } from './people.ts'
 import type { ErasedPeople, Erasure } from './people.ts'
 import { hashEmail } from './pseudonym.ts'
+import { redactMessage } from './redact-members.ts'
 import { redactComment, redactUser } from './redact.ts'
 import type { Redaction } from './redact.ts'
 
@@ -17,7 +19,12 @@ export interface PrivacyPolicy {
 /** What may be stored of answers about one organization. */
 export interface Privacy {
   /** Null where everything may be stored: then there is nothing to do. */
-  readonly redact: Readonly<Record<Operation, (item: unknown) => unknown>> | null
+  readonly redact:
+    | (Readonly<Record<Operation, (item: unknown) => unknown>> & {
+        /** A message of the service. */
+        readonly text: <T>(text: T) => T | string
+      })
+    | null
   /**
    * What is stored as the digest of an answer's bytes, and back: under another policy the same bytes are no longer the
    * same, so that the next run looks at every answer again.
@@ -58,8 +65,9 @@ export function openPrivacy(database: Database, policy: PrivacyPolicy): PrivacyK
       const redaction = redactionOf(policy, salt, erased)
       return {
         redact: {
-          users: (item) => redactUser(item, redaction),
-          comments: (item) => redactComment(item, redaction),
+          users: (item) => redactUser(withoutTooDeep(item), redaction),
+          comments: (item) => redactComment(withoutTooDeep(item), redaction),
+          text: (text) => redactMessage(text, redaction),
         },
         sealed: mask,
       }

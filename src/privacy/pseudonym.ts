@@ -24,6 +24,26 @@ export function isHashedEmail(text: string): boolean {
   return /^hmac:[0-9a-f]{32}$/.test(text)
 }
 
+/** What stands for an erased address: the digits of hashEmail, also where that is what came. */
+export function emailPseudonymOf(salt: Buffer, email: string): string {
+  return (isHashedEmail(email) ? email : hashEmail(salt, email)).replace('hmac:', 'erased:')
+}
+
+/** A name's hash: its words in order, whatever their case and what stands between them. */
+export function hashName(salt: Buffer, name: string): string {
+  return `hmac:${hashOf(salt, 'name', wordsOf(name).join(' '))}`
+}
+
+/** The words of a name or a text, so that they can be compared. */
+export function wordsOf(text: string): string[] {
+  return (
+    text
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  )
+}
+
 function hashOf(salt: Buffer, kind: string, text: string): string {
   return createHmac('sha256', salt)
     .update(`${kind}:${text}`)

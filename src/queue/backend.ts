@@ -1,3 +1,5 @@
+import { Socket } from 'node:net'
+import { addAbortSignal } from 'node:stream'
 import { createPostgresBackend, createRedisBackend, runMigrations, withBackend } from 'bullmq'
 import type { BackendClasses, IQueueBackend } from 'bullmq'
 import pg from 'pg'
@@ -20,6 +22,7 @@ export interface Backend {
 
 /** Connections of one process to the queue's PostgreSQL: a worker's listener holds one of them. */
 const POSTGRES_POOL_MAX = 6
+const CONNECT_MS = 15_000
 
 export function backendOf(place: QueuePlace): Backend {
   if (place.kind === 'postgres') {
@@ -46,13 +49,17 @@ export function backendOf(place: QueuePlace): Backend {
 /**
  * Creates or upgrades the queue's own schema; nothing to do on Redis. Must come before any queue is opened: BullMQ's
  * PostgreSQL backend remembers a first connection that found none, for ever. Safe beside other machines doing the same.
+ * @param signal gives it up, also where PostgreSQL does not answer
  */
-export async function migrateQueue(place: QueuePlace): Promise<void> {
+export async function migrateQueue(place: QueuePlace, signal?: AbortSignal): Promise<void> {
   if (place.kind === 'redis') return
   const client = new pg.Client({
     connectionString: place.url,
     application_name: 'collab-sync queue',
+    connectionTimeoutMillis: CONNECT_MS,
+    ...(signal && { stream: () => addAbortSignal(signal, new Socket()) }),
   })
+  client.on('error', () => {}) // The query that it breaks tells of it.
   await client.connect()
   try {
     await runMigrations(client)

@@ -42,7 +42,7 @@ const BACKOFF_MAX_MS = 30_000
  */
 export async function startQueueWorker(
   place: QueuePlace,
-  handlers: Readonly<Record<string, Handler>>,
+  handlers: ReadonlyMap<string, Handler>,
   { concurrency, adjust, log }: WorkerOptions,
 ): Promise<QueueWorker> {
   const { classes, worker: connection } = backendOf(place)
@@ -67,7 +67,7 @@ export async function startQueueWorker(
   ) as unknown as Worker
   worker.on('error', (error) => log.warn({ err: error }, 'queue worker'))
   worker.on('failed', (job, error) =>
-    log.warn({ job: job?.name, data: job?.data, err: error }, 'job failed'),
+    log.warn({ job: job?.name, ...idsOf(job?.data), err: error }, 'job failed'),
   )
   await worker.waitUntilReady()
   return { close: () => worker.close() }
@@ -76,10 +76,10 @@ export async function startQueueWorker(
 async function work(
   job: Job,
   token: string | undefined,
-  handlers: Readonly<Record<string, Handler>>,
+  handlers: ReadonlyMap<string, Handler>,
   log: Log,
 ): Promise<unknown> {
-  const handler = handlers[job.name]
+  const handler = handlers.get(job.name)
   if (handler === undefined) {
     throw new UnrecoverableError(`There is no job named ${JSON.stringify(job.name)}.`)
   }
@@ -92,8 +92,17 @@ async function work(
       await job.moveToWait(token)
       throw new WaitingError()
     }
-    log.debug({ job: job.name, data: job.data, err: error }, 'job attempt failed')
+    log.debug({ job: job.name, ...idsOf(job.data), err: error }, 'job attempt failed')
     throw storable(error)
+  }
+}
+
+/** What a log may hold of a job's data: other programs put jobs into the queue too, with anything in them. */
+export function idsOf(data: unknown): { runId?: string; itemId?: number } {
+  const { runId, itemId } = (data ?? {}) as { runId?: unknown; itemId?: unknown }
+  return {
+    ...(typeof runId === 'string' && /^[\da-f-]{36}$/i.test(runId) ? { runId } : {}),
+    ...(typeof itemId === 'number' ? { itemId } : {}),
   }
 }
 

@@ -29,6 +29,15 @@ export const OPERATOR_ROWS = {
     example: 'the-output-of-openssl-rand-hex-32',
     secret: true,
   },
+  httpTrustedProxies: {
+    name: 'HTTP_TRUSTED_PROXIES',
+    group: 'http',
+    parse: parse.addressRanges,
+    default: '127.0.0.0/8 ::1',
+    meaning:
+      'Addresses of proxies before `serve` that say in X-Forwarded-For whose request it is, with spaces between. Nobody else is believed.',
+    example: '10.0.0.0/8 2001:db8::/32',
+  },
   metricsPort: {
     name: 'METRICS_PORT',
     group: 'signals',

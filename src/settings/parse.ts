@@ -128,6 +128,20 @@ export const accessToken: z.ZodType<string, string> = parser(
   (text) => (/^[\x21-\x7e]{16,}$/.test(text) ? text : undefined),
 )
 
+/** Addresses and ranges of addresses (CIDR) with spaces or commas between; none that means everybody. */
+export const addressRanges: z.ZodType<string[], string> = parser(
+  'must be IP addresses or ranges such as 10.0.0.0/8, with spaces between',
+  (text) => {
+    const ranges = text.split(/[\s,]+/)
+    const isRange = (each: string) => {
+      const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(each) ?? []
+      const bitsMax = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
+      return bitsMax > 0 && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= bitsMax))
+    }
+    return ranges.every(isRange) ? ranges : undefined
+  },
+)
+
 /** A name or address of a network interface of this machine. */
 export const hostName: z.ZodType<string, string> = parser(
   'must be a host name or an IP address, without a port',

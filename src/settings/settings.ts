@@ -57,6 +57,15 @@ export function readSettings<Need extends SettingNeed>(
   return settings
 }
 
+/** @throws UsageError where HTTP_TOKEN is the one of our documents, which everybody knows */
+export function requireOwnToken({ httpToken }: Settings): void {
+  const { name, example } = SETTINGS.httpToken
+  if (httpToken === example)
+    throw new UsageError(
+      `${name} is the example of the documents, which everybody knows: make one with openssl rand -hex 32.`,
+    )
+}
+
 /** Every secret in the settings, and the passwords in their addresses, as texts that must appear nowhere. */
 export function secretValues(settings: Settings): string[] {
   const receivers = (settings.notifyUrls ?? []).map(({ url }) => url)

@@ -27,7 +27,7 @@ export async function metrics(app: FastifyInstance, options: MetricsOptions): Pr
   const ofProcess = new Registry()
   addProcessMetrics(ofProcess)
   const readState = rarely(serviceReader(options))
-  app.get('/metrics', async (_request, reply) => {
+  app.get('/metrics', { config: { right: 'read' } }, async (_request, reply) => {
     const texts = await Promise.all([readState(), ofProcess.metrics()])
     return reply.type(ofProcess.contentType).send(texts.join('\n'))
   })

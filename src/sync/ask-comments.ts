@@ -17,6 +17,8 @@ export interface Asking {
   readonly privacy: PrivacyKeeper
   /** The newest erasure that the claim saw; null to look with every scope. */
   readonly lastErasure: number | null
+  /** Whether results hold the text of each record. */
+  readonly keepsTexts?: boolean
   /** Signals and counters that all its calls share. */
   readonly call: Omit<Call, 'knownDigest'>
 }
@@ -33,7 +35,7 @@ export async function askComments(
   commentIds: readonly number[] | null,
 ): Promise<AskedResult> {
   const privacy = await asking.privacy.of(scope.organizationId, asking.lastErasure)
-  const collected = new CollectedComments(scope, privacy, commentIds === null)
+  const collected = new CollectedComments(scope, privacy, commentIds === null, asking.keepsTexts)
   if (commentIds !== null) {
     await askByIds(asking, scope, commentIds, collected)
     return collected.result(null, null)

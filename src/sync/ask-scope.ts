@@ -1,4 +1,5 @@
 import type { BatchScope } from '../database/scopes.ts'
+import { CallError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import type { Scope } from '../scope.ts'
 import { askComments } from './ask-comments.ts'
@@ -16,7 +17,23 @@ export async function askScope(
   scope: BatchScope,
   { userIds, commentIds }: Pick<Scope, 'userIds' | 'commentIds'>,
 ): Promise<AskedResult> {
-  return operation === 'comments'
-    ? askComments(asking, scope, commentIds ? [...new Set(commentIds)] : null)
-    : askUsers(asking, scope, userIds ? [...new Set(userIds)] : null)
+  try {
+    const result = await (operation === 'comments'
+      ? askComments(asking, scope, commentIds ? [...new Set(commentIds)] : null)
+      : askUsers(asking, scope, userIds ? [...new Set(userIds)] : null))
+    if ('incomplete' in result) await redactFailure(asking, scope, result.incomplete)
+    return result
+  } catch (error) {
+    await redactFailure(asking, scope, error)
+    throw error
+  }
+}
+
+/** What the service says of a failure is stored too: erased people are left out of it. */
+async function redactFailure(asking: Asking, scope: BatchScope, error: unknown): Promise<void> {
+  if (!(error instanceof CallError)) return
+  const { redact } = await asking.privacy.of(scope.organizationId, asking.lastErasure)
+  if (redact === null) return
+  const { message, errorStatus } = error
+  Object.assign(error, { message: redact.text(message), errorStatus: redact.text(errorStatus) })
 }

@@ -2,6 +2,7 @@ import type { Answer } from '../collab-api/answer.ts'
 import { chunkIds } from '../collab-api/filters.ts'
 import type { UsersFilter } from '../collab-api/filters.ts'
 import type { BatchScope } from '../database/scopes.ts'
+import type { CallError } from '../errors.ts'
 import type { Privacy } from '../privacy/privacy.ts'
 import { onePageOfSeveral } from './ask-comments.ts'
 import type { Asking } from './ask-comments.ts'
@@ -30,7 +31,7 @@ export async function askUsers(
   })
   const unchanged: AskedResult = { outcome: 'unchanged', scope, records: scope.recordCount }
   if (answer.status === 'same-bytes') return unchanged
-  const listing = readUsers(receivedOf(answer, privacy.redact?.users))
+  const listing = readUsers(receivedOf(answer, scope, privacy.redact?.users), asking.keepsTexts)
   const contentDigest = contentDigestOf(listing.records)
   const isClean = listing.rejects.length === 0 && !answer.paged
   if (isClean && scope.contentDigest?.equals(contentDigest)) return unchanged
@@ -55,30 +56,36 @@ async function askSomeUsers(
   userIds: readonly string[],
 ): Promise<AskedResult> {
   const records = new Map<string, UserRecord>()
+  const texts = new Map<string, string>()
   const rejects: Reject[] = []
   let rejectedItems = 0
+  let incomplete: CallError | null = null
   for (const chunk of chunkIds(userIds, asking.maxIds)) {
     const answer: Answer = await asking.collabApi.getUsers(
       { ...filterOf(scope), userIds: chunk } as UsersFilter,
       asking.call,
     )
     if (answer.status !== 'data') continue
-    const listing = readUsers(receivedOf(answer, privacy.redact?.users))
+    if (answer.paged) incomplete = onePageOfSeveral('users')
+    const listing = readUsers(receivedOf(answer, scope, privacy.redact?.users), asking.keepsTexts)
     rejectedItems += answer.data.length - listing.records.length
     rejects.push(...listing.rejects)
     for (const record of listing.records) records.set(record.userId, record)
+    for (const [userId, text] of listing.texts) texts.set(userId, text)
   }
   return {
     outcome: 'users',
     scope,
     records: [...records.values()],
     nameless: 0,
+    rejectedIds: new Set(),
+    texts,
     rejects,
     rejectedItems,
     isListing: false,
     bodyDigest: null,
     contentDigest: null,
-    incomplete: null,
+    incomplete,
   }
 }
 

@@ -6,9 +6,18 @@ import { isObject } from './canonical.ts'
 import { readComment } from './comment-record.ts'
 import type { CommentRecord } from './comment-record.ts'
 import { digestOfComments } from './content-digest.ts'
-import { receivedOf } from './received.ts'
+import {
+  REJECTS_MAX,
+  checkRejects,
+  answerOfAnotherScope,
+  keptText,
+  processingFault,
+  receivedOf,
+  tooManyRejected,
+} from './received.ts'
 import type { Received, Reject } from './received.ts'
 import type { CommentsResult } from './scope-result.ts'
+import { twinReason } from './user-record.ts'
 
 /** Sorts answers into records, rejects and evidence. */
 export class CollectedComments {
@@ -18,15 +27,21 @@ export class CollectedComments {
   readonly #rejects: Reject[] = []
   #rejectedItems = 0
   readonly #gone: number[] = []
+  /** Comments of which nothing is stored, though the answers hold them: they are not missing. */
+  readonly #rejectedIds = new Set<number>()
+  #strays = 0
   #foundByAsking = false
   incomplete: CallError | null = null
 
   readonly #isListing: boolean
+  readonly #texts: Map<number, string> | null
 
-  constructor(scope: BatchScope, privacy: Privacy, isListing: boolean) {
+  /** @param keepsTexts whether the result holds the text of each record; each then has its digest too */
+  constructor(scope: BatchScope, privacy: Privacy, isListing: boolean, keepsTexts = false) {
     this.#scope = scope
     this.#privacy = privacy
     this.#isListing = isListing
+    this.#texts = keepsTexts ? new Map() : null
   }
 
   /** True where all of one full listing is stored, so that its digests stand for it. */
@@ -34,13 +49,20 @@ export class CollectedComments {
     return this.#rejects.length === 0 && this.incomplete === null && !this.#foundByAsking
   }
 
+  /** Whether an answer spoke of the comment, sound or not. */
   has(commentId: number): boolean {
-    return this.#records.has(commentId)
+    return this.#records.has(commentId) || this.#rejectedIds.has(commentId)
   }
 
+  /** @throws CallError where every record names another place than the one asked for, or too many are rejected */
   addListing(answer: Extract<Answer, { status: 'data' }>): void {
     const received = this.#received(answer)
-    for (let index = 0; index < received.items.length; index++) this.#add(received, index)
+    for (let index = 0; index < received.length; index++) {
+      this.#add(received, index)
+      if (this.#rejects.length > REJECTS_MAX) throw tooManyRejected(received.length)
+    }
+    checkRejects(this.#rejects, received.length)
+    if (this.#strays > 0 && this.#strays === received.length) throw answerOfAnotherScope()
   }
 
   /**
@@ -48,19 +70,23 @@ export class CollectedComments {
    * up, nobody knows which null means which comment, and the whole answer is no evidence.
    */
   addAnswerByIds(ids: readonly number[], answer: Extract<Answer, { status: 'data' }>): void {
+    const { data } = answer
     const received = this.#received(answer)
-    const { items } = received
     const linesUp =
       !answer.paged &&
-      items.length === ids.length &&
-      items.every(
-        (item, place) => item === null || (isObject(item) && item['commentId'] === ids[place]),
+      data.length === ids.length &&
+      data.every(
+        (item, place) =>
+          item === null ||
+          (isObject(item) &&
+            item['commentId'] === ids[place] &&
+            received.strayFault(place) === null),
       )
     if (!linesUp) {
-      this.incomplete = doesNotLineUp(ids.length, items.length)
+      this.incomplete = doesNotLineUp(ids.length, data.length)
       return
     }
-    items.forEach((item, index) => {
+    data.forEach((item, index) => {
       if (item === null) return this.#gone.push(ids[index] as number)
       this.#foundByAsking = true
       this.#add(received, index)
@@ -86,27 +112,58 @@ export class CollectedComments {
       bodyDigest,
       contentDigest,
       incomplete: this.incomplete,
+      ...(this.#texts === null ? {} : { texts: this.#texts }),
     }
   }
 
   #received(answer: Extract<Answer, { status: 'data' }>): Received {
-    return receivedOf(answer, this.#privacy.redact?.comments)
+    return receivedOf(answer, this.#scope, this.#privacy.redact?.comments)
   }
 
+  /** Whatever fails while a record is read concerns that record alone. */
   #add(received: Received, index: number): void {
-    const item = readComment(received, index, (reject) => this.#rejects.push(reject))
-    if ('fault' in item) return this.#reject(item.fault, received.textOf(index))
-    const { record } = item
-    const twin = this.#records.get(record.commentId)
-    if (twin !== undefined) {
-      this.#reject(`commentId ${record.commentId} is in the answer twice`, received.textOf(index))
-      if (!isBefore(twin, record)) return
+    const before = this.#rejects.length
+    try {
+      const stray = received.strayFault(index)
+      if (stray !== null) {
+        this.#strays += 1
+        return this.#rejectWhole(received, index, stray)
+      }
+      const item = readComment(received, index, this.#tell)
+      if ('fault' in item) return this.#rejectWhole(received, index, item.fault)
+      const { record } = item
+      const twin = this.#records.get(record.commentId)
+      if (twin === undefined) this.#keep(received, record)
+      else this.#addTwin(received, twin, record)
+    } catch (error) {
+      this.#rejects.length = before
+      const { commentId } = Object(received.rawAt(index)) as { commentId?: unknown }
+      if (typeof commentId === 'number') this.#rejectedIds.add(commentId)
+      this.#rejectWhole(received, index, processingFault(error))
     }
+  }
+
+  #keep(received: Received, record: CommentRecord): void {
+    if (this.#texts !== null && record.digest.length > 0)
+      this.#texts.set(record.commentId, received.textOf(record.place))
     this.#records.set(record.commentId, record)
   }
 
-  #reject(reason: string, record: string): void {
-    this.#rejects.push({ reason, record })
+  /** Of two records of one comment. Where both are equal, nothing is lost with one of them. */
+  #addTwin(received: Received, twin: CommentRecord, record: CommentRecord): void {
+    const isSame = twin.digest.equals(record.digest)
+    const isNewer = !isSame && isBefore(twin, record)
+    if (isNewer) this.#keep(received, record)
+    const loser = isNewer ? twin : record
+    this.#rejectWhole(received, loser.place, twinReason('commentId', isSame), !isSame)
+  }
+
+  readonly #tell = (fault: Reject): void => {
+    this.#rejects.push(fault)
+  }
+
+  #rejectWhole(received: Received, index: number, reason: string, isWhole = true): void {
+    this.#rejects.push({ reason, record: keptText(received, index), isWhole })
     this.#rejectedItems += 1
   }
 }

@@ -1,7 +1,7 @@
 import { isObject } from './canonical.ts'
 import { digestOfComment } from './content-digest.ts'
 import type { CommentColumns } from './content-digest.ts'
-import { memberText } from './received.ts'
+import { faultsOf, memberText } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { restOf } from './rest.ts'
 import { readTimestamp } from './timestamp.ts'
@@ -16,6 +16,8 @@ export interface CommentRecord extends CommentColumns {
   keepDigest(digest: Buffer): void
   /** The author as a person of the organization; null where `from` names none. */
   readonly author: UserColumns | null
+  /** Its place among the items of its answer. */
+  readonly place: number
 }
 
 /** Reads one item; the reason where it has no sound key. */
@@ -30,11 +32,11 @@ export function readComment(
   index: number,
   reject: (reject: Reject) => void,
 ): CommentItem {
-  const item = received.items[index]
+  const item = received.itemAt(index)
   const fault = commentFault(item)
   if (fault !== null) return { fault }
-  const exactText = () => received.textOf(index)
-  const tell = (reason: string) => reject({ reason, record: exactText() })
+  const exactText = () => received.exactTextOf(index)
+  const tell = faultsOf(received, index, reject)
   const members = item as Record<string, unknown>
   const { commentId, commentText, commentHtml, from, lastUpdated, status, type } = members
   const rest = otherMembers(members, DOCUMENTED)
@@ -60,6 +62,7 @@ export function readComment(
       lastUpdated: time,
       rest: restText,
       author: author.user,
+      place: index,
     }),
   }
 }
@@ -87,6 +90,7 @@ class Comment implements CommentRecord {
   readonly lastUpdated: string | null
   readonly rest: string | null
   readonly author: UserColumns | null
+  readonly place: number
   #digest: Buffer | null = null
 
   constructor(columns: Omit<CommentRecord, 'digest' | 'keepDigest'>) {
@@ -101,6 +105,7 @@ class Comment implements CommentRecord {
     this.lastUpdated = columns.lastUpdated
     this.rest = columns.rest
     this.author = columns.author
+    this.place = columns.place
   }
 
   keepDigest(digest: Buffer): void {
@@ -154,7 +159,7 @@ const NO_AUTHOR: Author = { userId: null, name: null, email: null, user: null }
 function authorColumns(
   from: unknown,
   rest: Record<string, unknown>,
-  exactText: () => string,
+  exactText: () => string | null,
   tell: (reason: string) => void,
 ): Author {
   if (from === undefined) return NO_AUTHOR
@@ -175,7 +180,10 @@ function authorColumns(
   }
   const user = readUser(
     from as Record<string, unknown>,
-    () => memberText(exactText(), 'from'),
+    () => {
+      const text = exactText()
+      return text === null ? null : memberText(text, 'from')
+    },
     (reason) => tell(`from: ${reason}`),
   )
   if (user.rest !== null) rest['from'] = from

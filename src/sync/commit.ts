@@ -7,6 +7,8 @@ import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import { keepCheck, lockBatch, setCheck } from '../database/scopes.ts'
 import type { BatchScope, ScopeKind } from '../database/scopes.ts'
+import type { Operation } from '../errors.ts'
+import { digestOfRejected } from './canonical.ts'
 import type { Committing, WritersClaim } from './committing.ts'
 import { inCommitLane } from './commit-lanes.ts'
 import { commitComments } from './commit-comments.ts'
@@ -101,7 +103,7 @@ export async function writeResults(
   await insertRejectedRecords(
     client,
     { runId: claim.runId, operation },
-    rejectedOf([...users, ...comments, ...firstAnswers]),
+    rejectedOf(operation, [...users, ...comments, ...firstAnswers]),
   )
   const notGood = new Set([...held, ...failures.map(({ scope }) => scope)])
   const good = results.map(({ scope }) => scope).filter((scope) => !notGood.has(scope))
@@ -173,7 +175,14 @@ function failuresOf(results: readonly ScopeResult[]): ScopeFailure[] {
 }
 
 function rejectedOf(
+  operation: Operation,
   results: readonly (UsersResult | CommentsResult | NewThreadResult)[],
 ): RejectedRecord[] {
-  return results.flatMap(({ scope, rejects }) => rejects.map((reject) => ({ scope, ...reject })))
+  return results.flatMap(({ scope, rejects }) =>
+    rejects.map((reject) => ({
+      scope,
+      ...reject,
+      digest: digestOfRejected(operation, scope, reject.record),
+    })),
+  )
 }

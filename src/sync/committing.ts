@@ -1,6 +1,6 @@
 import type { Claim, Counts } from '../database/claims.ts'
 import type { Operation } from '../errors.ts'
-import type { NewThreads } from './new-threads.ts'
+import type { WaitingThreads } from './new-threads.ts'
 
 /** What the writers need to know of a claim. */
 export type WritersClaim = Pick<
@@ -18,7 +18,7 @@ export interface Committing {
   /** True where the commit is tried again when another one is writing users of its organization. */
   readonly yields?: boolean
   /** The comments of the new threads among the results; left out where there are none. */
-  readonly newThreads?: NewThreads
+  readonly newThreads?: WaitingThreads
   /** Counts of this commit; the writers add to them. */
   readonly counts: Counts
 }

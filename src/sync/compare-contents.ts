@@ -2,22 +2,27 @@ import { readCommentContents, readUserContents } from '../database/contents.ts'
 import type { CommentContent, UserContent } from '../database/contents.ts'
 import { readMembers } from '../database/members.ts'
 import type { Database } from '../database/pool.ts'
+import { readSetAside } from '../database/rejected.ts'
 import { USER_SOURCES } from '../database/users.ts'
-import { canonicalJson } from './canonical.ts'
+import { canonicalJson, digestOfRejected } from './canonical.ts'
 import type { CommentRecord } from './comment-record.ts'
 import type { CommentsResult, UsersResult } from './scope-result.ts'
 import type { UserRecord } from './user-record.ts'
 
 /** A record that differs. */
 export interface ContentDifference {
-  /** `commentId` or `userId`. */
-  readonly id: number | string
-  /** `missing`: the tables lack it; `extra`: the service lacks it; `different`: both have it. */
-  readonly kind: 'missing' | 'extra' | 'different'
+  /** `commentId` or `userId`; null where the record was rejected. */
+  readonly id: number | string | null
+  /** `missing`: the tables lack it; `extra`: the service lacks it; `different`: both have it; `rejected`: it cannot be stored. */
+  readonly kind: 'missing' | 'extra' | 'different' | 'rejected'
+  /** Why it was rejected; null for the other kinds. */
+  readonly reason: string | null
   /** The columns that differ, `rest` for members without a column; empty unless `different`. */
   readonly columns: readonly string[]
   /** True for a comment whose `lastUpdated` is later than the last check: it was changed since. */
   readonly isChangedSince: boolean
+  /** True for a rejected record that a person has set aside. */
+  readonly isSetAside: boolean
 }
 
 export interface ComparedContents {
@@ -32,8 +37,36 @@ export async function compareContents(
   result: CommentsResult | UsersResult,
   checkedAt: Date | null,
 ): Promise<ComparedContents> {
-  if (result.outcome === 'users') return compareUsers(database, result)
-  const { scope, records, gone, isListing } = result
+  const { records, differences } =
+    result.outcome === 'users'
+      ? await compareUsers(database, result)
+      : await compareComments(database, result, checkedAt)
+  const rejected = await rejectedOf(database, result)
+  return { records: records + rejected.length, differences: [...differences, ...rejected] }
+}
+
+/** What the service answers and the tables cannot hold. */
+async function rejectedOf(
+  database: Database,
+  { outcome, scope, rejects }: CommentsResult | UsersResult,
+): Promise<ContentDifference[]> {
+  const lost = rejects
+    .filter(({ isWhole }) => isWhole)
+    .map(({ reason, record }) => ({ reason, digest: digestOfRejected(outcome, scope, record) }))
+  const digests = lost.map(({ digest }) => digest)
+  const setAside = await readSetAside(database, digests)
+  return lost.map(({ reason, digest }) => ({
+    ...difference(null, 'rejected'),
+    reason,
+    isSetAside: digest !== null && setAside.has(digest.toString('hex')),
+  }))
+}
+
+async function compareComments(
+  database: Database,
+  { scope, records, gone, isListing }: CommentsResult,
+  checkedAt: Date | null,
+): Promise<ComparedContents> {
   const ids = isListing ? null : [...records.map(({ commentId }) => commentId), ...gone]
   const stored = await readCommentContents(database, scope.key, ids)
   const differences: ContentDifference[] = []
@@ -46,10 +79,11 @@ export async function compareContents(
     // The service's clock against ours: good enough to tell an edit of today from an error of last week.
     const isChangedSince =
       checkedAt !== null && lastUpdated !== null && Date.parse(lastUpdated) > checkedAt.getTime()
-    differences.push({ id, kind: isMissing ? 'missing' : 'different', columns, isChangedSince })
+    const kind = isMissing ? 'missing' : 'different'
+    differences.push({ ...difference(id, kind), columns, isChangedSince })
   }
   const extra = gone.filter((id) => stored.get(id)?.deleted === false)
-  differences.push(...extra.map(asExtra))
+  differences.push(...extra.map((id) => difference(id, 'extra')))
   return { records: records.length + extra.length, differences }
 }
 
@@ -81,12 +115,11 @@ async function compareUsers(database: Database, result: UsersResult): Promise<Co
     const columns = isMissing ? [] : userColumns(before, record, scope.kind === 'organization')
     if (!isMissing && columns.length === 0) continue
     // Users carry no time: what changed since cannot be told from what is wrong.
-    const kind = isMissing ? 'missing' : 'different'
-    differences.push({ id, kind, columns, isChangedSince: false })
+    differences.push({ ...difference(id, isMissing ? 'missing' : 'different'), columns })
   }
   const received = new Set(ids)
   const extra = [...(members ?? [])].filter((id) => !received.has(id))
-  differences.push(...extra.map(asExtra))
+  differences.push(...extra.map((id) => difference(id, 'extra')))
   return { records: records.length + extra.length, differences }
 }
 
@@ -121,6 +154,9 @@ function namesOfFalse(isSame: Readonly<Record<string, boolean>>): string[] {
   return Object.keys(isSame).filter((name) => !isSame[name])
 }
 
-function asExtra(id: number | string): ContentDifference {
-  return { id, kind: 'extra', columns: [], isChangedSince: false }
+function difference(
+  id: ContentDifference['id'],
+  kind: ContentDifference['kind'],
+): ContentDifference {
+  return { id, kind, reason: null, columns: [], isChangedSince: false, isSetAside: false }
 }

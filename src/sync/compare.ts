@@ -51,17 +51,21 @@ export interface MemberChanges {
   readonly before: number
 }
 
-/** Compares a listing with its stored members: user id -> true where they left. */
+/**
+ * Compares a listing with its stored members: user id -> true where they left.
+ * @param rejected named by the listing, but nothing of them could be stored: they neither join nor are missing
+ */
 export function compareMembers(
   stored: ReadonlyMap<string, boolean>,
   received: ReadonlySet<string>,
+  rejected: ReadonlySet<string> = new Set(),
 ): MemberChanges {
   const joined = [...received].filter((id) => stored.get(id) !== false)
   const present = [...stored].filter(([, left]) => !left).map(([id]) => id)
   return {
     joined,
     cameBack: joined.filter((id) => stored.has(id)).length,
-    missing: present.filter((id) => !received.has(id)),
+    missing: present.filter((id) => !received.has(id) && !rejected.has(id)),
     before: present.length,
   }
 }

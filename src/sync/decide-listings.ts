@@ -30,7 +30,7 @@ export async function decideListings(
     const kind = result.scope.kind as keyof typeof members
     const stored = members[kind].get(result.scope.key) ?? new Map<string, boolean>()
     const received = new Set(result.records.map(({ userId }) => userId))
-    const changes = compareMembers(stored, received)
+    const changes = compareMembers(stored, received, result.rejectedIds)
     const mayHoldThem = result.nameless > 0 && changes.missing.length > 0
     const isSuspicious =
       result.incomplete === null && (mayHoldThem || isSuspiciousLoss(changes, shrinkLimit))

@@ -1,3 +1,4 @@
+import type { LostRecords } from '../database/rejected.ts'
 import type { FailureCause } from '../database/runs.ts'
 
 /** Causes named one by one; a person reads no more. */
@@ -14,11 +15,18 @@ const GATES: Readonly<Record<FailureCause['operation'], string>> = {
 }
 
 /**
- * What went wrong in a run, in one or two sentences for a person; null where nothing did.
+ * What went wrong in a run, in a sentence or some for a person; null where nothing did.
  * @param held listings whose removals wait for a person
+ * @param lost whole records that were rejected
  */
-export function describeProblem(causes: readonly FailureCause[], held: number): string | null {
-  const sentences = [describeFailures(causes), describeHeld(held)].filter((each) => each !== null)
+export function describeProblem(
+  causes: readonly FailureCause[],
+  held: number,
+  lost: LostRecords,
+): string | null {
+  const sentences = [describeFailures(causes), describeHeld(held), describeLost(lost)].filter(
+    (each) => each !== null,
+  )
   return sentences.length === 0 ? null : sentences.join(' ')
 }
 
@@ -26,6 +34,14 @@ function describeHeld(held: number): string | null {
   if (held === 0) return null
   const listings = held === 1 ? '1 listing of users' : `${held} listings of users`
   return `${listings} lost so many at once that nobody was removed: look, then accept it with \`collab-sync accept\`.`
+}
+
+function describeLost({ records, scopes, reason }: LostRecords): string | null {
+  if (records === 0) return null
+  const what = records === 1 ? '1 whole record was' : `${records} whole records were`
+  const where = scopes === 1 ? '1 scope' : `${scopes} scopes`
+  const why = records === 1 ? reason : `mostly: ${reason}`
+  return `${what} rejected in ${where} (${why}): look with \`collab-sync rejected\`, then have them mended at the service, or set them aside with \`collab-sync rejected set-aside\`.`
 }
 
 function describeFailures(causes: readonly FailureCause[]): string | null {

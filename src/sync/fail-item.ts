@@ -20,7 +20,7 @@ export async function failItem(context: SyncContext, claim: Claim): Promise<void
     done.isWanted(scopeNo),
   )
   const error = new CallError(
-    `Workers took this batch up ${claim.attempts} times and none came to its end. Look for the cause in their logs, then run the failed scopes again.`,
+    `Workers took this batch up ${claim.attempts} times without progress. Look for the cause in their logs, then run the failed scopes again.`,
     { kind: 'refused', errorStatus: 'worker_died' },
   )
   const counts = { ...noCounts(), scopes_failed: scopes.length }

@@ -29,14 +29,16 @@ export function newestOfEach<T>(
   return [...newest.values()]
 }
 
-/** Whether a comment may take the place of what is stored: nothing, or the part of it that could be stored then. */
+/**
+ * Whether a comment may take the place of what is stored: nothing, or the part of it that could be stored then. Nothing was
+ * stored of one that was rejected as a whole: what is there is another record, such as the twin that was stored.
+ */
 export function mayReplaceComment(
   before: CommentContent | undefined,
-  record: CommentRecord,
-  rejectedAt: Date,
+  { row, record }: Rereading<CommentRecord>,
 ): boolean {
   if (before === undefined) return true
-  if (before.deleted || before.changedAt > rejectedAt) return false
+  if (row.isWhole || before.deleted || before.changedAt > row.at) return false
   return (
     isPart(before.lastUpdated?.toISOString() ?? null, record.lastUpdated) &&
     isPart(before.commentText, record.commentText) &&
@@ -55,13 +57,12 @@ export function mayReplaceComment(
  */
 export function mayReplaceUser(
   before: UserContent | undefined,
-  record: UserRecord,
+  { row, record }: Rereading<UserRecord>,
   source: UserSource,
-  rejectedAt: Date,
 ): boolean {
   if (before === undefined || before.source !== source) return true
   if (before.digest.equals(record.digest)) return true
-  if (before.changedAt > rejectedAt) return false
+  if (row.isWhole || before.changedAt > row.at) return false
   return isPart(before.name, record.name) && isPart(before.email, record.email)
 }
 

@@ -7,10 +7,25 @@ export function logFailure(
   log: Log,
   operation: Operation,
   scope: BatchScope,
-  { message, kind, attempts }: CallError,
+  { httpStatus, errorStatus, kind, attempts }: CallError,
 ): void {
+  // Not its message: that may hold the service's words, which no erasure would find in a log.
+  const reason = [httpStatus && `HTTP ${httpStatus}`, errorStatus].filter(Boolean).join(' ')
+  log.debug({ operation, ...idsOf(scope), kind, attempts, reason }, 'scope failed')
+}
+
+/** An answer that could not be processed: where it failed, but not the message, which may quote the answer. */
+export function logFault(log: Log, operation: Operation, scope: BatchScope, error: unknown): void {
+  const { name, code, stack = '' } = error as { name?: string; code?: unknown; stack?: string }
+  const at = stack.slice(stack.indexOf('\n    at '))
+  log.warn(
+    { operation, ...idsOf(scope), fault: name, code, at },
+    'an answer could not be processed: looking for the record',
+  )
+}
+
+function idsOf(scope: BatchScope): Record<string, string | null> {
   const { organizationId, documentId, annotationId, organizationUserGroupId } = scope
   const ids = { organizationId, documentId, annotationId, organizationUserGroupId }
-  const known = Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== null))
-  log.debug({ operation, ...known, kind, attempts, reason: message }, 'scope failed')
+  return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== null))
 }

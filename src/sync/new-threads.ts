@@ -1,4 +1,5 @@
 import { CommentRows } from '../database/comment-rows.ts'
+import type { EncodedRows } from '../database/comment-rows.ts'
 import type { CommentRecord } from './comment-record.ts'
 import type { CommentsResult, NewThreadResult } from './scope-result.ts'
 import { threadFactsOf } from './thread-facts.ts'
@@ -14,13 +15,17 @@ const UNITS_MAX = 1024 * 1024
  * until they are written.
  */
 export class NewThreads {
-  readonly rows: CommentRows
-  /** Their authors, each as the newest of these comments shows them. */
-  readonly authors = new Map<string, AuthorSighting>()
+  readonly #rows: CommentRows
+  #threads = 0
+  readonly #authors = new Map<string, AuthorSighting>()
 
   /** @param at when the comments were first seen */
   constructor(at: Date) {
-    this.rows = new CommentRows(at)
+    this.#rows = new CommentRows(at)
+  }
+
+  get bytes(): number {
+    return this.#rows.bytes
   }
 
   /** Takes over the comments of a listing. @returns the result without them; null where it stays as it is */
@@ -28,17 +33,18 @@ export class NewThreads {
     const { scope, records, rejects, rejectedItems, bodyDigest, contentDigest, incomplete } = result
     if (scope.hasRows || !result.isListing || records.length === 0) return null
     if (unitsOf(records) > UNITS_MAX) return null
-    this.rows.add({
-      organizationKey: scope.organizationKey,
-      annotationKey: scope.key,
-      comments: records,
-    })
-    for (const record of records) keepNewest(this.authors, record)
+    const facts = threadFactsOf(records)
+    const from = this.#rows.bytes
+    const { organizationKey, key: annotationKey } = scope
+    this.#rows.add({ organizationKey, annotationKey, comments: records })
+    for (const record of records) keepNewest(this.#authors, record)
+    this.#threads += 1
     return {
       outcome: 'new-thread',
       scope,
       comments: records.length,
-      facts: threadFactsOf(records),
+      rows: { from, to: this.#rows.bytes },
+      facts,
       rejects,
       rejectedItems,
       bodyDigest,
@@ -46,6 +52,23 @@ export class NewThreads {
       incomplete,
     }
   }
+
+  /** The rows and authors of some of the threads, or of all. */
+  of(threads: readonly NewThreadResult[]): WaitingThreads {
+    if (threads.length === this.#threads) return { rows: this.#rows, authors: this.#authors }
+    const chunks = threads.flatMap(({ rows: { from, to } }) => this.#rows.between(from, to))
+    const bytes = chunks.reduce((sum, { length }) => sum + length, 0)
+    const userIds = new Set(threads.flatMap(({ facts }) => facts.authors))
+    const authors = new Map([...this.#authors].filter(([userId]) => userIds.has(userId)))
+    return { rows: { bytes, chunks }, authors }
+  }
+}
+
+/** New threads as a commit takes them. */
+export interface WaitingThreads {
+  readonly rows: EncodedRows
+  /** Each as the newest of the comments shows them. */
+  readonly authors: ReadonlyMap<string, AuthorSighting>
 }
 
 function unitsOf(records: readonly CommentRecord[]): number {

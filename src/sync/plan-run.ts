@@ -1,6 +1,7 @@
 import type { CallStats } from '../collab-api/client.ts'
 import { noCounts } from '../database/claims.ts'
 import { rolledBack } from '../database/pool.ts'
+import { readLostRecords } from '../database/rejected.ts'
 import { insertRun } from '../database/runs.ts'
 import { lockBatch } from '../database/scopes.ts'
 import type { ScopeIds, ScopeKind } from '../database/scopes.ts'
@@ -28,6 +29,8 @@ export interface PlannedChanges {
   readonly held: number
   /** Records, or members of records, that could not be stored. */
   readonly rejected: number
+  /** Of these, whole records that nobody has set aside. */
+  readonly lost: number
 }
 
 /** What a run would do for one scope. */
@@ -98,10 +101,14 @@ const CHANGES = [
   'removed',
   'held',
   'rejected',
+  'lost',
 ] as const satisfies readonly (keyof PlannedChanges)[]
 
 function noChanges(): Record<(typeof CHANGES)[number], number> {
-  return { received: 0, added: 0, changed: 0, unchanged: 0, removed: 0, held: 0, rejected: 0 }
+  return Object.fromEntries(CHANGES.map((name) => [name, 0])) as Record<
+    (typeof CHANGES)[number],
+    number
+  >
 }
 
 async function ask(
@@ -131,6 +138,7 @@ async function planScope(
   }
   if (result.outcome === 'failed') return { ...noChanges(), failure: result.error.message }
   const counts = noCounts()
+  let lost = 0
   const listings = await rolledBack(context.database, async (client) => {
     Object.assign(counts, noCounts())
     const runId = (await insertRun(client, { ...AS_RUN, scope })) as string
@@ -148,7 +156,10 @@ async function planScope(
     }
     const { batchKey, operation } = place
     const { shrinkLimit } = context
-    return writeResults(client, { claim, batchKey, operation, shrinkLimit, counts }, [result])
+    const committing = { claim, batchKey, operation, shrinkLimit, counts }
+    const written = await writeResults(client, committing, [result])
+    lost = (await readLostRecords(client, runId)).records
+    return written
   })
   const usersLeaving = listings.reduce((sum, { leaving }) => sum + leaving.length, 0)
   const held = listings.filter(({ isHeld }) => isHeld)
@@ -160,6 +171,7 @@ async function planScope(
     removed: counts.comments_deleted + usersLeaving,
     held: held.reduce((sum, { changes }) => sum + changes.missing.length, 0),
     rejected: counts.rejected,
+    lost,
     failure: result.incomplete?.message ?? null,
   }
 }

@@ -115,7 +115,7 @@ async function replayWith<T>(
     return rows.flatMap((row) => {
       // What could not be cut out of its answer was kept as an empty text.
       if (row.record === '') return []
-      const record = reread(receivedBefore(row.record, redact?.[operation]))
+      const record = soundOrNull(() => reread(receivedBefore(row.record, row, redact?.[operation])))
       return record === null ? [] : [{ row, record }]
     })
   }
@@ -131,6 +131,15 @@ async function replayWith<T>(
     return scope === undefined ? 0 : store(client, place.batchKey, scope, await rereadAll())
   })
   return { sound, stored }
+}
+
+/** A record that cannot even be read, as one that was cut, is as unsound as it was. */
+function soundOrNull<T>(reread: () => T | null): T | null {
+  try {
+    return reread()
+  } catch {
+    return null
+  }
 }
 
 /** The comment, where today's readers find no fault in it. */

@@ -27,6 +27,8 @@ interface AnswerResult {
   /** Null where the next answer must be looked at again even if it is the same. */
   readonly bodyDigest: Buffer | null
   readonly contentDigest: Buffer | null
+  /** The JSON text of each record by its id, where the one who asked wanted it. */
+  readonly texts?: ReadonlyMap<unknown, string>
   /** Why the answer may be incomplete: its records are stored, it removes nothing, and the scope failed. */
   readonly incomplete: CallError | null
 }
@@ -35,6 +37,8 @@ interface AnswerResult {
 export interface NewThreadResult extends AnswerResult {
   readonly outcome: 'new-thread'
   readonly comments: number
+  /** Where its rows are among those of `NewThreads`, in bytes. */
+  readonly rows: { readonly from: number; readonly to: number }
   readonly facts: ThreadFacts
 }
 
@@ -54,6 +58,8 @@ export interface UsersResult extends AnswerResult {
   readonly records: readonly UserRecord[]
   /** Items without a readable `userId`: each may be anyone who is missing. */
   readonly nameless: number
+  /** Users of whom nothing was stored, though the answer names them: they are not missing. */
+  readonly rejectedIds: ReadonlySet<string>
   /**
    * True for a full listing. An answer narrowed by `userIds` says nothing of membership: whether filters
    * are combined by intersection or union is "not shown" (service-api.md, Get Users).

@@ -1,4 +1,5 @@
 import { countHeld } from '../database/held.ts'
+import { readLostRecords } from '../database/rejected.ts'
 import { readFailureCauses, settle } from '../database/runs.ts'
 import { logOfRun } from '../log.ts'
 import { describeSpan, withSpan } from '../trace.ts'
@@ -17,7 +18,8 @@ export async function settleRun(
   return withSpan('settle run', { 'collab_sync.run.id': runId }, async () => {
     const causes = await readFailureCauses(context.database, runId)
     const held = await countHeld(context.database, runId)
-    const settled = await settle(context.database, runId, describeProblem(causes, held))
+    const lost = await readLostRecords(context.database, runId)
+    const settled = await settle(context.database, runId, describeProblem(causes, held, lost))
     if (settled === null) return null
     const { status } = settled
     describeSpan({ 'collab_sync.run.status': status })

@@ -25,7 +25,7 @@ export async function storeReplayedComments(
   const ids = readings.map(({ record }) => record.commentId)
   const stored = await readCommentContents(client, scope.key, ids)
   const toStore = newestOfEach(readings, checkedAt, ({ commentId }) => commentId).filter(
-    ({ row, record }) => mayReplaceComment(stored.get(record.commentId), record, row.at),
+    (reading) => mayReplaceComment(stored.get(reading.record.commentId), reading),
   )
   if (toStore.length > 0) {
     const result = {
@@ -60,13 +60,14 @@ export async function storeReplayedUsers(
     scope.kind === 'organization' || isNarrowed ? USER_SOURCES.listing : USER_SOURCES.member
   const ids = readings.map(({ record }) => record.userId)
   const stored = await readUserContents(client, scope.organizationKey, ids, false)
-  const toStore = newestOfEach(readings, checkedAt, ({ userId }) => userId).filter(
-    ({ row, record }) => mayReplaceUser(stored.get(record.userId), record, source, row.at),
+  const toStore = newestOfEach(readings, checkedAt, ({ userId }) => userId).filter((reading) =>
+    mayReplaceUser(stored.get(reading.record.userId), reading, source),
   )
   if (toStore.length > 0) {
     const result = {
       outcome: 'users' as const,
       nameless: 0,
+      rejectedIds: new Set<string>(),
       records: toStore.map(({ record }) => record),
       isListing: !isNarrowed,
       ...partOfAnAnswer(scope),

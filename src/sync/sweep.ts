@@ -1,5 +1,6 @@
 import { readLostItems, readUnsettledRuns } from '../database/items.ts'
 import type { Item } from '../database/items.ts'
+import { isDataFault } from '../database/pool.ts'
 import { DEAD_AFTER_S } from '../database/workers.ts'
 import { inTraceOf } from '../trace.ts'
 import { settleRun } from './settle-run.ts'
@@ -35,8 +36,15 @@ export class Sweep {
   /** One sweep. @returns how many items were handed over */
   async once(): Promise<number> {
     const { database } = this.#context
-    for (const { runId, traceparent } of await readUnsettledRuns(database))
-      await inTraceOf(traceparent, () => settleRun(this.#context, runId))
+    for (const { runId, traceparent } of await readUnsettledRuns(database)) {
+      await inTraceOf(traceparent, () => settleRun(this.#context, runId)).catch(
+        (error: unknown) => {
+          if (!isDataFault(error)) throw error
+          // One run that cannot be settled must not keep the others from it.
+          this.#context.log.error({ runId, err: error }, 'a run cannot be settled')
+        },
+      )
+    }
     const lost = await readLostItems(database, DEAD_AFTER_S, ITEMS_A_SWEEP, this.#context)
     if (lost.length === 0) return 0
     const seen = `${lost.length}:${lost[0]?.itemId}:${lost.at(-1)?.itemId}`

@@ -5,15 +5,13 @@ import { describeSpan } from '../trace.ts'
 import { DoneScopes } from './done-scopes.ts'
 import { failItem } from './fail-item.ts'
 import { SupersededError } from './superseded.ts'
-import { takeUp } from './take-up.ts'
+import { ATTEMPTS_MAX, takeUp } from './take-up.ts'
 import type { SyncContext } from './sync-context.ts'
 import { BatchInHand } from './batch-in-hand.ts'
 
 /** First and longest wait for another run that writes to the same batch. */
 const OVERTAKEN_WAIT_MS = 500
 const OVERTAKEN_WAIT_MAX_MS = 15_000
-/** An item that took so many workers down with it is given up. */
-const ATTEMPTS_MAX = 8
 
 /**
  * Syncs the scopes of one batch: asks for each, many at a time, and commits the answers.
@@ -29,6 +27,8 @@ export async function syncBatch(
     await syncUntilDone(context, ids)
   } finally {
     context.itemsInHand.delete(ids.itemId)
+    // The run may be over, and settled by another process.
+    if (context.itemsInHand.size === 0) await context.sentCalls.write()
   }
 }
 

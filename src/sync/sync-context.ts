@@ -5,6 +5,7 @@ import type { Log } from '../log.ts'
 import type { PrivacyKeeper } from '../privacy/privacy.ts'
 import type { RunSignals } from './run-signals.ts'
 import type { ScopePlaces } from './scope-places.ts'
+import type { SentCalls } from './sent-calls.ts'
 import type { StoreSignal } from './store-signal.ts'
 import type { SyncWatch } from './watch.ts'
 
@@ -18,6 +19,7 @@ export interface SyncContext {
   readonly runSignals: RunSignals
   readonly storeSignal: StoreSignal
   readonly scopePlaces: ScopePlaces
+  readonly sentCalls: SentCalls
   /** Batch items that this process works on right now; one that it took up and is not among them is lost. */
   readonly itemsInHand: Set<number>
   /** Aborts when this process stops: calls that wait are given up, what was answered is committed. */

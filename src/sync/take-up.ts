@@ -2,7 +2,11 @@ import { skipItems } from '../database/items.ts'
 import { claimItem } from '../database/claims.ts'
 import type { Claim } from '../database/claims.ts'
 import { beginRun } from '../database/runs.ts'
+import { stopRun } from './stop-run.ts'
 import type { SyncContext } from './sync-context.ts'
+
+/** An item that took so many workers down with it, or failed so often without progress, is given up. */
+export const ATTEMPTS_MAX = 8
 
 /**
  * Takes up an item of a run; the run's first item begins the run.
@@ -18,6 +22,11 @@ export async function takeUp(
   if (claim === null) return null
   if (claim.stopping !== null) {
     await skipItems(context.database, ids.runId, ids.itemId)
+    return null
+  }
+  if (claim.attempts > ATTEMPTS_MAX && claim.kind !== 'sync-batch') {
+    const problem = `A page of the catalog could not be planned in ${ATTEMPTS_MAX} attempts. Look for the cause in the workers' logs, then start another run.`
+    await stopRun(context, ids.runId, 'failed', problem)
     return null
   }
   if (!context.runSignals.knows(ids.runId)) {

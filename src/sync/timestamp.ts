@@ -5,8 +5,8 @@ const ISO_8601 =
 const HAS_ZONE = /(Z|[+-]\d\d(:?\d\d)?)$/i
 
 /** Years that both JavaScript and PostgreSQL write with four digits. */
-const MS_MIN = Date.UTC(1, 0, 1)
-const MS_MAX = Date.UTC(10_000, 0, 1) - 1
+const MS_MIN = Date.parse('0001-01-01T00:00:00.000Z')
+const MS_MAX = Date.parse('9999-12-31T23:59:59.999Z')
 
 export interface Timestamp {
   /** ISO 8601 in UTC with milliseconds. */

@@ -48,12 +48,12 @@ export class Uncommitted {
   }
 
   add(asked: AskedResult): void {
-    if (this.isEmpty) this.#oldestAt = performance.now()
-    const rowBytesBefore = this.#newThreads.rows.bytes
+    const rowBytesBefore = this.#newThreads.bytes
     const result = (asked.outcome === 'comments' && this.#newThreads.add(asked)) || asked
-    this.#answers.push(result)
     const { records, bytes: heapBytes } = sizeOf(result)
-    const bytes = heapBytes + this.#newThreads.rows.bytes - rowBytesBefore
+    const bytes = heapBytes + this.#newThreads.bytes - rowBytesBefore
+    if (this.isEmpty) this.#oldestAt = performance.now()
+    this.#answers.push(result)
     this.#records += records
     this.#bytes += bytes
     this.#backlog.add(bytes)
@@ -61,12 +61,17 @@ export class Uncommitted {
 
   /** Takes all answers out, to commit them. @returns them, and what to call when they need not be kept any more */
   take(): { answers: readonly ScopeResult[]; newThreads: NewThreads; over: () => void } {
-    const [answers, newThreads, bytes] = [this.#answers, this.#newThreads, this.#bytes]
+    const [answers, newThreads] = [this.#answers, this.#newThreads]
+    let bytes = this.#bytes
     this.#answers = []
     this.#newThreads = new NewThreads(this.#at)
     this.#records = 0
     this.#bytes = 0
-    return { answers, newThreads, over: () => this.#backlog.remove(bytes) }
+    const over = () => {
+      this.#backlog.remove(bytes)
+      bytes = 0
+    }
+    return { answers, newThreads, over }
   }
 
   close(): void {

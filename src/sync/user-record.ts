@@ -1,5 +1,13 @@
+import { ID_BYTES_MAX, isStorable, isTooLongId } from '../database/storable.ts'
 import { digestOf, isObject } from './canonical.ts'
-import { isStorable } from './received.ts'
+import {
+  REJECTS_MAX,
+  checkRejects,
+  answerOfAnotherScope,
+  faultsOf,
+  keptText,
+  processingFault,
+} from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { restOf } from './rest.ts'
 
@@ -19,42 +27,77 @@ export interface UserRecord extends UserColumns {
 export interface UserListing {
   readonly records: readonly UserRecord[]
   readonly rejects: readonly Reject[]
-  /** Items without a readable `userId`: each may be anyone who is missing. */
+  /** Items that name nobody whom we can tell: each may be anyone who is missing. */
   readonly nameless: number
+  /** Users of whom nothing was stored, though the answer names them: they are not missing. */
+  readonly rejectedIds: ReadonlySet<string>
+  /** The text of each record by its id, where that was wanted. */
+  readonly texts: ReadonlyMap<string, string>
 }
 
 /**
  * Sorts the items of a Get Users answer into records and rejects. Which members are always present is
  * "not shown": only `userId` is needed, since it is the key.
+ * @throws CallError where every item names another place than the one asked for, or too many are rejected
  */
-export function readUsers(received: Received): UserListing {
-  const records = new Map<string, UserRecord>()
+export function readUsers(received: Received, keepsTexts = false): UserListing {
+  const records = new Map<string, UserRecord & { readonly place: number }>()
+  const texts = new Map<string, string>()
   const rejects: Reject[] = []
+  const rejectedIds = new Set<string>()
   let nameless = 0
-  received.items.forEach((item, index) => {
-    const reject = (reason: string) => rejects.push({ reason, record: received.textOf(index) })
-    const fault = keyFault(item)
-    if (fault !== null) {
-      nameless += 1
-      return reject(fault)
+  let strays = 0
+  for (let index = 0; index < received.length && rejects.length <= REJECTS_MAX; index++) {
+    const rejectWhole = (reason: string, isWhole = true, place = index) =>
+      rejects.push({ reason, record: keptText(received, place), isWhole })
+    let userId: string | null = null
+    try {
+      const stray = received.strayFault(index)
+      const item = received.itemAt(index)
+      const fault = stray ?? keyFault(item)
+      if (fault !== null) {
+        strays += stray === null ? 0 : 1
+        nameless += fault === TOO_LONG_ID ? 0 : 1
+        rejectWhole(fault)
+        continue
+      }
+      userId = (item as { userId: string }).userId
+      const faults: Reject[] = []
+      const tell = faultsOf(received, index, (each) => faults.push(each))
+      const columns = readUser(
+        item as Record<string, unknown>,
+        () => received.exactTextOf(index),
+        tell,
+      )
+      const record = { ...columns, digest: digestOfUser(columns), place: index }
+      const twin = records.get(userId)
+      // The order of answers is "not shown": which of two stays must not depend on it.
+      const order = twin === undefined ? -1 : record.digest.compare(twin.digest)
+      if (order < 0 && keepsTexts) texts.set(userId, received.textOf(index))
+      if (order < 0) records.set(userId, record)
+      rejects.push(...faults)
+      if (twin !== undefined)
+        rejectWhole(twinReason('userId', order === 0), order !== 0, order < 0 ? twin.place : index)
+    } catch (error) {
+      if (userId === null) nameless += 1
+      else rejectedIds.add(userId)
+      rejectWhole(processingFault(error))
     }
-    const columns = readUser(item as Record<string, unknown>, () => received.textOf(index), reject)
-    const record = { ...columns, digest: digestOfUser(columns) }
-    const twin = records.get(record.userId)
-    if (twin === undefined) records.set(record.userId, record)
-    // The order of answers is "not shown": which of two stays must not depend on it.
-    else {
-      if (record.digest.compare(twin.digest) < 0) records.set(record.userId, record)
-      reject(`userId ${JSON.stringify(record.userId)} is in the answer twice`)
-    }
-  })
-  return { records: [...records.values()], rejects, nameless }
+  }
+  checkRejects(rejects, received.length)
+  if (strays > 0 && strays === received.length) throw answerOfAnotherScope()
+  return { records: [...records.values()], rejects, nameless, rejectedIds, texts }
+}
+
+/** Why one of two records with one key is rejected. Without the key, which may be a person's: it stands in the run's problem. */
+export function twinReason(key: string, isEqual: boolean): string {
+  return `${key} is in the answer twice, with ${isEqual ? 'equal' : 'different'} content`
 }
 
 /** Reads one object with a sound `userId`; a listing's item or the `from` of a comment. */
 export function readUser(
   item: Record<string, unknown>,
-  exactText: () => string,
+  exactText: () => string | null,
   reject: (reason: string) => void,
 ): UserColumns {
   const { userId, name, email } = item
@@ -87,6 +130,8 @@ export function digestOfUser({ userId, name, email, rest }: UserColumns): Buffer
   return digestOf(JSON.stringify([userId, name, email]) + (rest ?? ''))
 }
 
+const TOO_LONG_ID = `userId is longer than ${ID_BYTES_MAX.toLocaleString('en')} bytes`
+
 /** Why an object cannot be keyed by its `userId`; null where it can. */
 export function keyFault(item: unknown): string | null {
   if (item === null) return 'null where a user belongs'
@@ -97,7 +142,7 @@ export function keyFault(item: unknown): string | null {
   if (typeof userId !== 'string') return `userId is a ${typeof userId}, not a string`
   if (userId === '') return 'userId is empty'
   if (!isStorable(userId)) return 'userId holds a character that PostgreSQL cannot hold'
-  return null
+  return isTooLongId(userId) ? TOO_LONG_ID : null
 }
 
 /**

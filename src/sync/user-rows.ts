@@ -76,7 +76,7 @@ function isBetter(row: UserRow, other: UserRow): boolean {
 }
 
 function isOlder(sourceAt: string | null, before: Date | null): boolean {
-  return sourceAt !== null && before !== null && Date.parse(sourceAt) < before.getTime()
+  return before !== null && (sourceAt === null || Date.parse(sourceAt) < before.getTime())
 }
 
 function rowOf(

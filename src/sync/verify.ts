@@ -34,10 +34,12 @@ export interface Verified {
   readonly scopes: number
   /** Records that the service, the tables or both hold of them. */
   readonly records: number
-  /** Records in which both differ, without those that changed since the last check. */
+  /** Records in which both differ, without those that changed since the last check, and without those set aside. */
   readonly differing: number
   /** Comments that the service says were changed after the last check: the next run brings them. */
   readonly changedSince: number
+  /** Rejected records that a person has set aside: the tables lack them, and that is known. */
+  readonly setAside: number
   /** `differing` of `records`, 0 to 1. */
   readonly errorRate: number
   /** Scopes that gave no usable answer, and are in none of the counts above. */
@@ -86,7 +88,8 @@ export async function verify(
     await inLanes(places, 2 * context.collabApi.pace().limit, async (place) => {
       try {
         const result = await askScope(asking, place.operation, unknownToUs(place), scope)
-        if (result.outcome === 'unchanged' || result.outcome === 'failed') return
+        if (result.outcome === 'unchanged') throw new Error('An answer was taken for a known one.')
+        if (result.outcome === 'failed') throw result.error
         if (result.incomplete !== null) throw result.incomplete
         await tally.compare(database, place, result)
       } catch (error) {
@@ -113,6 +116,7 @@ class Tally {
   #records = 0
   #differing = 0
   #changedSince = 0
+  #setAside = 0
   #failed = 0
 
   constructor(onDifference: (difference: Difference) => void) {
@@ -130,7 +134,8 @@ class Tally {
     this.#records += records
     for (const each of differences) {
       const difference = { operation, ...idsOf(scope), checkedAt, ...each }
-      if (each.isChangedSince) this.#changedSince += 1
+      if (each.isSetAside) this.#setAside += 1
+      else if (each.isChangedSince) this.#changedSince += 1
       else this.#differing += 1
       if (this.#differences.length < KEPT_MAX) this.#differences.push(difference)
       this.#onDifference(difference)
@@ -149,6 +154,7 @@ class Tally {
       records: this.#records,
       differing: this.#differing,
       changedSince: this.#changedSince,
+      setAside: this.#setAside,
       errorRate: this.#records === 0 ? 0 : this.#differing / this.#records,
       failed: this.#failed,
       differences: this.#differences,

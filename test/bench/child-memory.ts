@@ -8,8 +8,8 @@ import { join } from 'node:path'
  */
 export async function peakOfRun(
   environment: Record<string, string>,
+  program = join(import.meta.dirname, '../../src/cli/main.js'),
 ): Promise<{ peakMb: number; seconds: number; run: Record<string, unknown> }> {
-  const program = join(import.meta.dirname, '../../src/cli/main.js')
   const startedMs = performance.now()
   const child = spawn(process.execPath, [program, 'run', '--json'], {
     env: { ...process.env, ...environment },

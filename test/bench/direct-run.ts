@@ -20,7 +20,8 @@ export interface DirectRun {
 
 /** A sync without network and without queue. */
 export interface DirectSync {
-  run(): Promise<DirectRun>
+  /** @param status as which the run is to end; `succeeded` where it is left out */
+  run(status?: string): Promise<DirectRun>
   close(): Promise<void>
 }
 
@@ -52,16 +53,19 @@ export async function openDirectSync(api: CollabApi, database: BenchDatabase): P
     close: async () => {},
   }
   const app = await openApp(settings, store, createLog(settings.logLevel))
-  return { run: () => runOnce({ ...app.sync, collabApi: api }), close: () => app.close() }
+  return {
+    run: (status) => runOnce({ ...app.sync, collabApi: api }, status),
+    close: () => app.close(),
+  }
 }
 
-async function runOnce(context: SyncContext): Promise<DirectRun> {
+async function runOnce(context: SyncContext, expected = 'succeeded'): Promise<DirectRun> {
   const cpuBefore = process.cpuUsage()
   const startedMs = performance.now()
   const { runId, items } = await startRun(context, { trigger: 'cli', scope: {}, requestKey: null })
   await workAll(context, items)
   const status = await settleRun(context, runId)
-  if (status !== 'succeeded') throw new Error(`Run ${runId} ended as ${status}.`)
+  if (status !== expected) throw new Error(`Run ${runId} ended as ${status}.`)
   const cpu = process.cpuUsage(cpuBefore)
   return { wallMs: performance.now() - startedMs, cpuMs: (cpu.user + cpu.system) / 1000 }
 }

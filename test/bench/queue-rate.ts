@@ -46,13 +46,16 @@ async function rateOf(place: QueuePlace): Promise<number> {
   const startedMs = performance.now()
   const worker = await startQueueWorker(
     place,
-    {
-      async empty() {
-        left -= 1
-        if (left === 0) end()
-        return null
-      },
-    },
+    new Map([
+      [
+        'empty',
+        async () => {
+          left -= 1
+          if (left === 0) end()
+          return null
+        },
+      ],
+    ]),
     { concurrency: IN_HAND, adjust: (inHand) => inHand, log },
   )
   await ended

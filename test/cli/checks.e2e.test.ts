@@ -107,3 +107,54 @@ test('replay tells what it tried, and names a run that is not there', async () =
   expect(JSON.parse(json.stdout)).toEqual({ tried: 2, stored: 0, still: 2, obsolete: 0 })
   expect(await command.run(['replay', 'ffffffff'], settings)).toMatchObject({ code: 2 })
 })
+
+test('a run that lost whole records ends with 3 until they are set aside, and verify with 1', async () => {
+  await database.pool.query('truncate sync.rejected_records')
+  // An earlier test wrote into the first organization.
+  const { rows } = await database.pool.query(
+    'select organization_id from collab_store.organizations order by organization_key desc limit 1',
+  )
+  const all = ['--organization', rows[0].organization_id]
+  await standIn.control({ faults: [{ kind: 'poison', poison: 'big-id', times: 100000 }] })
+  const lost = await command.run(['run'], settings)
+  expect(lost.code).toBe(3)
+  expect(lost.stdout).toMatch(/\d+ whole records were rejected in \d+ scopes \(mostly: /)
+  expect(await command.run(['run', '--dry-run'], settings)).toMatchObject({ code: 3 })
+  const verified = await command.run(['verify', ...all], settings)
+  expect(verified.code).toBe(1)
+  expect(verified.stdout).toMatch(/: comment record cannot be stored: commentId is no integer /)
+
+  const listed = await command.run(['rejected', '--json', '--limit', '1'], settings)
+  const [{ rejectedRecordId, runId }] = JSON.parse(listed.stdout)
+  const id = String(rejectedRecordId)
+  const one = await command.run(['rejected', 'set-aside', id, '--reason', 'known'], settings)
+  expect(one).toMatchObject({ code: 0, stdout: '1 record set aside.\n' })
+  expect(await command.run(['run'], settings)).toMatchObject({ code: 3 })
+  const rest = ['rejected', 'set-aside', '--run', runId, '--reason', 'known', '--json']
+  const restDone = await command.run(rest, settings)
+  expect(JSON.parse(restDone.stdout).changed).toBeGreaterThan(1)
+  expect(await command.run(['run'], settings)).toMatchObject({ code: 0 })
+  expect(await command.run(['run', '--dry-run'], settings)).toMatchObject({ code: 0 })
+  const known = await command.run(['verify', ...all], settings)
+  expect(known.stdout).toMatch(/\(set aside\)$/m)
+  expect(known.stdout).toMatch(/differing +0 /)
+  expect(known.code).toBe(0)
+
+  expect((await command.run(['rejected'], settings)).stdout).toBe('Nothing is open.\n')
+  const aside = await command.run(['rejected', 'list', '--set-aside'], settings)
+  expect(aside.stdout).toContain('whole record')
+  expect(await command.run(['rejected', 'restore', id], settings)).toMatchObject({ code: 0 })
+  expect(await command.run(['run'], settings)).toMatchObject({ code: 3 })
+})
+
+test.each([
+  [['rejected', 'set-aside', '1'], '--reason'],
+  [['rejected', 'set-aside', '--reason', 'x'], 'Give either ids'],
+  [['rejected', 'set-aside', '1', '--run', 'abcdef', '--reason', 'x'], 'Give either ids'],
+  [['rejected', 'restore', 'one'], 'ID must be a number'],
+  [['rejected', 'restore', '999999999'], 'Of 1 ids 0 are'],
+])('%j is refused', async (args, words) => {
+  const { code, stderr } = await command.run(args, settings)
+  expect(code).toBe(2)
+  expect(stderr).toContain(words)
+})

@@ -36,7 +36,7 @@ describe('a success', () => {
       status: 'data',
       digest: createHash('sha256').update(text).digest().subarray(0, 16),
       data: good.result.data,
-      text,
+      dataText: text.slice(text.indexOf('['), text.lastIndexOf(']') + 1),
       paged: false,
     })
   })

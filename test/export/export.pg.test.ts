@@ -1,4 +1,18 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse as parseCsv } from 'csv-parse/sync'
@@ -29,6 +43,24 @@ const ODD_TEXTS = [
   '\tTab first',
   '\rReturn first',
   '\nLine first',
+  ' =1+1',
+  ' \t =1+1',
+  '\r\n=1+1',
+  '\u00A0=1+1',
+  '\u3000+1',
+  '\u200B=1+1',
+  '\u200F\u2066=1+1',
+  '\u2028=1+1',
+  '\u3164-1',
+  '\u00AD\u034F@SUM(A1)',
+  '\uFEFF=1+1',
+  '\u0085=1+1',
+  '＝1+1',
+  '　＋1',
+  '－1',
+  '＠SUM(A1)',
+  '\u22121',
+  '  indented, and no formula',
   'a "quote", a comma,\r\nand a second line',
   '',
   'ordinary - text = fine',
@@ -86,6 +118,14 @@ const AS_TEXT = `select organization_id, document_id, annotation_id, comment_id:
   to_char(last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as last_updated,
   (extract(epoch from first_seen_at) * 1000000)::bigint::text as first_seen_micros from collab.comments`
 
+/** What a spreadsheet may see: no sign of a formula behind what has no ink, in any width; no cell that begins anew. */
+function isFormula(text: string): boolean {
+  const inked = text
+    .normalize('NFKC')
+    .replaceAll(/[\p{White_Space}\p{C}\u034F\u115F\u1160\u3164\uFEFF]/gu, '')
+  return /^[=+\-@\u2212]/.test(inked) || /^[\t\r\n]/.test(text)
+}
+
 describe('CSV', () => {
   test('another reader finds every row, text and null, and no text that a spreadsheet would run', async () => {
     const { out, rows: count } = await exported({})
@@ -99,12 +139,12 @@ describe('CSV', () => {
     expect(read.length).toBe(stored.length)
     expect(count).toBe(stored.length)
     const guarded = (value: unknown) =>
-      typeof value === 'string' && /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : (value ?? '')
+      typeof value === 'string' && isFormula(value) ? `'${value}` : (value ?? '')
     expect(sorted(read).map((row) => row['comment_text'])).toEqual(
       stored.map((row) => guarded(row['comment_text'])),
     )
     for (const row of read) {
-      for (const value of Object.values(row)) expect(value).not.toMatch(/^[=+\-@\t\r\n]/)
+      for (const value of Object.values(row)) expect(isFormula(value), value).toBe(false)
     }
     expect(
       read
@@ -315,6 +355,58 @@ describe('what is exported', () => {
   })
 })
 
+function fifo(name: string): string {
+  const path = join(directory, name)
+  execFileSync('mkfifo', [path])
+  return path
+}
+
+describe('where an export goes', () => {
+  const object = { object: 'collab.organizations', byteOrderMark: false } as const
+  const mode = (path: string) => statSync(path).mode & 0o777
+  const head = /^organization_id,active,checked_at\r\n/
+
+  test('a FIFO gets the rows, and stays one', async () => {
+    const out = fifo('pipe')
+    const [text] = await Promise.all([readFile(out, 'utf8'), exported(object, 'pipe')])
+    expect(text).toMatch(head)
+    expect(lstatSync(out).isFIFO()).toBe(true)
+  })
+
+  test('a device is written to, and stays one', async () => {
+    symlinkSync('/dev/null', join(directory, 'device'))
+    await exported(object, 'device')
+    expect(lstatSync(join(directory, 'device')).isSymbolicLink()).toBe(true)
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
+  })
+
+  test("a new file is its owner's alone, whatever the umask", async () => {
+    const before = process.umask(0)
+    try {
+      expect(mode((await exported(object, 'secret.csv')).out)).toBe(0o600)
+    } finally {
+      process.umask(before)
+    }
+  })
+
+  test('a file that is replaced hands its mode on, and a symbolic link leads to the new one', async () => {
+    const path = join(directory, 'shared.csv')
+    writeFileSync(path, 'of before')
+    chmodSync(path, 0o640)
+    symlinkSync('shared.csv', join(directory, 'latest'))
+    await exported(object, 'latest')
+    expect(readlinkSync(join(directory, 'latest'))).toBe('shared.csv')
+    expect(readFileSync(path, 'utf8')).toMatch(head)
+    expect(mode(path)).toBe(0o640)
+  })
+
+  test('a folder is refused in a sentence', async () => {
+    await expect(exported({ ...object, out: directory })).rejects.toThrow(
+      `The file ${directory} cannot be written (EISDIR).`,
+    )
+  })
+})
+
 describe('what cannot be exported is said, and leaves no file behind', () => {
   test.each([
     [
@@ -338,6 +430,19 @@ describe('what cannot be exported is said, and leaves no file behind', () => {
     expect(error).toBeInstanceOf(UsageError)
     expect((error as Error).message).toMatch(message)
     expect(existsSync(join(directory, 'never'))).toBe(false)
+  })
+
+  test('an export that fails half-way writes nothing beside a FIFO, which stays', async () => {
+    const out = fifo('failing')
+    const reading = readFile(out)
+    await live.database.pool.query('create view reporting.none as select 1 / 0 as one')
+    try {
+      await expect(exported({ object: 'none' }, 'failing')).rejects.toThrow('division by zero')
+    } finally {
+      await live.database.pool.query('drop view reporting.none')
+    }
+    await reading
+    expect(lstatSync(out).isFIFO()).toBe(true)
   })
 
   test('an export that fails half-way leaves the file of before, and nothing else', async () => {

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
 const REPOSITORY = resolve(import.meta.dirname, '../..')
 
@@ -20,6 +20,9 @@ export interface WorkerBuild {
 export interface WorkerProcess {
   /** Everything it wrote to stderr so far. */
   stderr(): string
+  /** SIGSTOP: it stands still, with all that it holds, until it is woken. */
+  freeze(): void
+  wake(): void
   /** `kill -9`. */
   kill(): Promise<void>
   /** SIGTERM, and its exit code. */
@@ -60,11 +63,7 @@ export function buildWorker(): WorkerBuild {
   return {
     killAll,
     async start(environment) {
-      const child = spawn(process.execPath, [join(directory, `${main}.js`)], {
-        cwd: directory,
-        env: { PATH: process.env['PATH'], ...environment },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
+      const child = spawnWorker(join(directory, `${main}.js`), environment)
       children.push(child)
       return running(child)
     },
@@ -73,6 +72,22 @@ export function buildWorker(): WorkerBuild {
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Starts a worker that is compiled already; resolves when it takes jobs. @throws with its stderr where it ends instead */
+export async function startWorkerAt(
+  main: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<WorkerProcess> {
+  return running(spawnWorker(main, environment))
+}
+
+function spawnWorker(main: string, environment: Readonly<Record<string, string>>): ChildProcess {
+  return spawn(process.execPath, [main], {
+    cwd: dirname(main),
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
 }
 
 async function running(child: ChildProcess): Promise<WorkerProcess> {
@@ -89,6 +104,8 @@ async function running(child: ChildProcess): Promise<WorkerProcess> {
   }
   return {
     stderr: () => told.join(''),
+    freeze: () => void child.kill('SIGSTOP'),
+    wake: () => void child.kill('SIGCONT'),
     kill: async () => void (await end('SIGKILL')),
     stop: () => end('SIGTERM'),
   }

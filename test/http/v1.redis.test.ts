@@ -201,6 +201,31 @@ describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
     expect((await ask('POST', '/v1/rejected-records/replay', {})).status).toBe(200)
   })
 
+  test('what was rejected is set aside by its ids or its run, and makes no later run partial', async () => {
+    live.standIn.setFaults([{ kind: 'poison', poison: 'big-id' }])
+    const row = await live.run()
+    expect(row.status).toBe('partial')
+    const listed = `/v1/rejected-records?runId=${row.run_id}`
+    const { body } = await ask('GET', listed)
+    expect(body['items'][0]).toMatchObject({ isWhole: true })
+    const path = '/v1/rejected-records/set-aside'
+    const rejectedRecordIds = [body['items'][0].rejectedRecordId]
+    const one = await ask('POST', path, { rejectedRecordIds, reason: 'known' })
+    expect(one).toMatchObject({ status: 200, body: { setAside: 1 } })
+    const all = await ask('POST', path, { runId: row.run_id, reason: 'known' })
+    expect(all.body.setAside).toBeGreaterThan(0)
+    expect((await ask('GET', listed)).body['items']).toEqual([])
+    expect((await live.run()).status).toBe('succeeded')
+    for (const wrong of [
+      {},
+      { rejectedRecordIds },
+      { rejectedRecordIds, runId: row.run_id, reason: 'x' },
+    ])
+      expect((await ask('POST', path, wrong)).status).toBe(400)
+    const gone = await ask('POST', path, { rejectedRecordIds: [999_999_999], reason: 'x' })
+    expect(gone.status).toBe(409)
+  })
+
   test('listings come in pages that link to the next one', async () => {
     for (let each = 0; each < 5; each += 1) await ask('POST', '/v1/runs', {})
     const seen: string[] = []

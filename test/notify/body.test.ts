@@ -38,6 +38,7 @@ const HELD: Happening = {
 
 const ALL: Happening[] = [
   PARTIAL,
+  { ...PARTIAL, recordsRejected: 3 },
   { ...PARTIAL, kind: 'run.failed', scopesHeld: 0 },
   { ...PARTIAL, kind: 'run.cancelled', trigger: 'http', scopesFailed: 0, scopesHeld: 0 },
   { kind: 'run.recovered', runId: RUN, trigger: 'schedule', at: AT, problems: 2 },
@@ -72,8 +73,13 @@ test('each happening is told in one sentence, and what is bad says what to do', 
     [
       [
         "run.partial",
-        "The nightly run ended with some scopes failed or held; everything else is in.",
+        "The nightly run ended with some scopes failed or held, or records rejected; everything else is in.",
         "\`collab-sync status 0193a6c5-0000-7000-8000-000000000001\` shows why, \`collab-sync run --failed-of 0193a6c5-0000-7000-8000-000000000001\` tries again what failed, \`collab-sync accept 0193a6c5-0000-7000-8000-000000000001\` applies what is held.",
+      ],
+      [
+        "run.partial",
+        "The nightly run ended with some scopes failed or held, or records rejected; everything else is in.",
+        "\`collab-sync status 0193a6c5-0000-7000-8000-000000000001\` shows why, \`collab-sync run --failed-of 0193a6c5-0000-7000-8000-000000000001\` tries again what failed, \`collab-sync accept 0193a6c5-0000-7000-8000-000000000001\` applies what is held, \`collab-sync rejected --run 0193a6c5-0000-7000-8000-000000000001\` shows what was rejected.",
       ],
       [
         "run.failed",
@@ -156,6 +162,18 @@ describe('ids of the service that look like mark-up', () => {
     )
     expect(text).not.toMatch(/[<>]/)
     expect(rest).toMatchObject({ mrkdwn: false, parse: 'none', unfurl_links: false })
+  })
+
+  test('turn no order of letters and begin no line, in either', () => {
+    const steering = 'a\u202eb\u2066c\u2028d\u009be'
+    const [first] = HELD.kind === 'held.waiting' ? HELD.first : []
+    const happening = { ...HELD, first: [{ ...first, organizationId: steering }] } as Happening
+    for (const shape of ['slack', 'teams'] as const) {
+      const body = JSON.parse(bodyFor(shape, ID, happening)) as object
+      const texts = JSON.stringify(body).replaceAll('\\\\u', '\\u')
+      expect(texts).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u2028\u2029\u0080-\u009f]/)
+      expect(texts).toContain('a\\u202eb\\u2066c\\u2028d\\u009be')
+    }
   })
 
   test('are text runs in Teams, in which nothing is mark-up', () => {

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
-import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/app.ts'
+import { createLog } from '../../src/log.ts'
 import { places } from '../../src/demo/expected.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { ServiceSettings } from '../../src/settings/settings.ts'
@@ -35,7 +35,7 @@ describe('what a worker logs of a run with a failing scope', () => {
         done()
       },
     })
-    const log = pino({ level: 'debug', base: null }, heard)
+    const log = createLog('debug', heard)
     const { settings, store } = await live.openApp()
     const app = await openApp(settings as Settings & ServiceSettings, store, log)
     const request = { trigger: 'cli', scope: {}, requestKey: null } as const
@@ -71,7 +71,7 @@ describe('what a worker logs of a run with a failing scope', () => {
         documentId: place.documentId,
         annotationId: place.annotationId,
         kind: 'refused',
-        reason: expect.stringContaining('400'),
+        reason: expect.stringMatching(/^HTTP 400 \S+$/),
       },
     ])
     expect(failed[0]).not.toHaveProperty('organizationUserGroupId')
@@ -82,8 +82,46 @@ describe('what a worker logs of a run with a failing scope', () => {
     expect(ends).toMatchObject([{ runId, status: 'partial' }])
   })
 
+  test('no line holds what the service said, which no erasure would find there', async () => {
+    const { rows } = await live.database.pool.query(
+      `select split_part(error_message, ', ', -1) as words from sync.failures where run_id = $1`,
+      [runId],
+    )
+    expect(rows[0].words).toMatch(/\w \w/)
+    expect(texts.join('\n')).not.toContain(rows[0].words)
+  })
+
   test('no line holds key or token', () => {
     for (const secret of [live.standIn.apiKey, live.standIn.authToken])
       expect(texts.join('\n')).not.toContain(secret)
   })
+})
+
+test('an error of PostgreSQL or a parser is logged without the value that it quotes, its detail and where it stood', async () => {
+  const live = await openLive('postgres')
+  const texts: string[] = []
+  const log = createLog('info', { write: (text) => texts.push(text) })
+  try {
+    for (const statement of [
+      `select 'SECRET words'::bigint`,
+      `select '{"SECRET": words}'::jsonb`,
+      `select 'SECRET "quoted"\nwords'::timestamptz`,
+      `insert into sync.access_tokens (name, rights, token_hash) values ('a', 'read', 'SECRET'), ('a', 'read', 'SECRETS')`,
+    ]) {
+      const error = await live.database.pool.query(statement).catch((thrown: unknown) => thrown)
+      log.warn({ err: error }, 'direct')
+      log.warn({ err: Object.assign(new Error((error as Error).message), { cause: error }) }, 'job')
+    }
+    try {
+      JSON.parse('SECRET words')
+    } catch (error) {
+      log.warn({ err: error }, 'direct')
+      log.warn({ err: Object.assign(new Error((error as Error).message), { cause: error }) }, 'job')
+    }
+  } finally {
+    await live.close()
+  }
+  expect(texts).toHaveLength(10)
+  expect(texts.join('')).toContain('invalid input syntax for type bigint')
+  expect(texts.join('')).not.toMatch(/SECRET|words/)
 })

@@ -31,7 +31,7 @@ function read(itemText: string) {
   )
   if (answer.status !== 'data') throw new Error('no data')
   const rejects: Reject[] = []
-  const item = readComment(receivedOf(answer), 0, (reject) => rejects.push(reject))
+  const item = readComment(receivedOf(answer, null), 0, (reject) => rejects.push(reject))
   const reasons = rejects.map(({ reason }) => reason)
   return {
     item,
@@ -144,6 +144,35 @@ describe('a member that cannot be stored', () => {
   })
 })
 
+describe('limits, one below and one above', () => {
+  test.each([
+    [
+      'nesting',
+      `"x":${'['.repeat(100)}1${']'.repeat(100)}`,
+      `"x":${'['.repeat(101)}1${']'.repeat(101)}`,
+    ],
+    ['a number', `"x":1${'0'.repeat(999)}`, `"x":1${'0'.repeat(1000)}`],
+    ['an exponent', '"x":1e999', '"x":1e1000'],
+  ])('of %s', (_what, below, above) => {
+    expect(read(`{"commentId":5,${below}}`)).toMatchObject({ reasons: [] })
+    const { record, reasons } = read(`{"commentId":5,${above}}`)
+    expect(record?.commentId).toBe(5)
+    expect(reasons).toEqual([expect.stringMatching(/^x.* cannot be stored: left out of raw$/)])
+  })
+
+  test.each([
+    ['0001-01-01T00:00:00.000Z', '0001-01-01T00:00:00.001+00:01'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999-00:01'],
+    [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('0001-01-01T00:00:00.000Z') - 1],
+    [Date.parse('9999-12-31T23:59:59.999Z'), Date.parse('9999-12-31T23:59:59.999Z') + 1],
+  ])('of times: %j is one, %j is beyond', (within, beyond) => {
+    expect(read(text({ lastUpdated: within })).reasons).toEqual([])
+    expect(read(text({ lastUpdated: beyond })).reasons).toEqual([
+      'lastUpdated is no readable time: last_updated was set to null',
+    ])
+  })
+})
+
 describe('lastUpdated', () => {
   test.each([
     ['2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05.678Z'],
@@ -169,4 +198,25 @@ describe('lastUpdated', () => {
       expect(read(text({ lastUpdated: value })).record?.lastUpdated).toBeNull()
     },
   )
+})
+
+test.each([
+  '1.00000000000000000001',
+  '0.1000000000000000055',
+  '100000.000000000000001',
+  '1e-400',
+  '12345678901234567890',
+])('the undocumented number %s keeps every digit', (number) => {
+  const { record } = read(`{"commentId":5,"from":{"userId":"u1","x":${number}},"x":[${number}]}`)
+  expect(record?.rest).toBe(`{"from":{"userId":"u1","x":${number}},"x":[${number}]}`)
+  expect(record?.author?.rest).toBe(`{"x":${number}}`)
+})
+
+test.each([
+  '0099-01-01T00:00:00+01:00',
+  '1850-06-01T00:00:00+00:00',
+  '1899-12-31',
+  -62135596800000,
+])('lastUpdated %s, before 1901, is a time', (lastUpdated) => {
+  expect(read(text({ lastUpdated })).reasons).toEqual([])
 })

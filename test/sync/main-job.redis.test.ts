@@ -180,6 +180,20 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (queue) => {
     await worker.stop()
   })
 
+  test.each(['constructor', 'toString', '__proto__', 'no-such-job'])(
+    'a job named %s, which there is not, fails at once with a sentence',
+    async (name) => {
+      const app = await live.openApp()
+      const worker = await startWorker(app, jobs, { keepsSchedule: false })
+      const job = await bullQueue(app).add(name, {}, { attempts: 5 })
+      await until(async () => ['failed', 'completed'].includes(await job.getState()))
+      const ended = await bullQueue(app).getJob(job.id as string)
+      expect(ended?.failedReason).toBe(`There is no job named "${name}".`)
+      expect(ended?.attemptsMade).toBe(1)
+      await worker.stop()
+    },
+  )
+
   test('a nightly run that comes due while one is under way does not start a second', async () => {
     live.standIn.latencyMs = 20
     const app = await live.openApp({ SYNC_CRON: '* * * * * *' })

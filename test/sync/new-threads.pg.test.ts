@@ -29,10 +29,12 @@ describe('comments of a new thread', () => {
       ),
     )
     const newThreads = new NewThreads(AT)
-    for (const thread of threads) expect(newThreads.add(thread)).toMatchObject({ comments: 5 })
-    expect(newThreads.rows.chunks.length).toBeGreaterThan(3)
+    const added = threads.flatMap((thread) => newThreads.add(thread) ?? [])
+    for (const thread of added) expect(thread).toMatchObject({ comments: 5 })
+    const { rows: encoded } = newThreads.of(added)
+    expect(encoded.chunks.length).toBeGreaterThan(3)
 
-    await transaction(database.pool, (client) => insertComments(client, newThreads.rows, [], AT))
+    await transaction(database.pool, (client) => insertComments(client, encoded, [], AT))
 
     for (const { scope, records } of threads) {
       const stored = await readCommentContents(database.pool, scope.key, null)
@@ -54,10 +56,14 @@ describe('comments of a new thread', () => {
     const newThreads = new NewThreads(AT)
     const by = (id: number, name: string, lastUpdated?: string) =>
       comment(id, { from: { userId: 'u', name }, lastUpdated })
-    newThreads.add(listing(1, [by(1, 'old', '2025-01-01T00:00:00Z'), by(2, 'no time')]))
-    newThreads.add(listing(2, [by(1, 'new', '2025-01-02T00:00:00Z'), comment(2, { from: null })]))
-    newThreads.add(listing(3, [by(1, 'older', '2024-01-01T00:00:00Z')]))
-    expect([...newThreads.authors.values()].map(({ author }) => author?.name)).toEqual(['new'])
+    const threads = [
+      listing(1, [by(1, 'old', '2025-01-01T00:00:00Z'), by(2, 'no time')]),
+      listing(2, [by(1, 'new', '2025-01-02T00:00:00Z'), comment(2, { from: null })]),
+      listing(3, [by(1, 'older', '2024-01-01T00:00:00Z')]),
+    ].flatMap((thread) => newThreads.add(thread) ?? [])
+    expect([...newThreads.of(threads).authors.values()].map(({ author }) => author?.name)).toEqual([
+      'new',
+    ])
   })
 
   test('are those of a full listing of something where nothing was stored and which is not long, and no others', () => {
@@ -68,8 +74,8 @@ describe('comments of a new thread', () => {
     expect(newThreads.add({ ...full, records: [] })).toBeNull()
     const long = comment(1, { commentText: 'x'.repeat(1024 * 1024 + 1) })
     expect(newThreads.add({ ...full, records: [long] })).toBeNull()
-    expect(newThreads.rows.bytes).toBe(0)
-    expect(newThreads.authors.size).toBe(0)
+    expect(newThreads.bytes).toBe(0)
+    expect(newThreads.of([]).authors.size).toBe(0)
   })
 })
 
@@ -82,7 +88,7 @@ function comment(commentId: number, members: object = {}): CommentRecord {
     extra: { kept: ['as', 'it', commentId] },
     ...members,
   })
-  const item = readComment(receivedBefore(text), 0, () => {})
+  const item = readComment(receivedBefore(text, null), 0, () => {})
   if ('fault' in item) throw new Error(item.fault)
   return item.record
 }

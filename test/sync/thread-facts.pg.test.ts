@@ -61,5 +61,6 @@ function comment(thread: number, place: number): CommentRecord {
     digest: Buffer.alloc(16),
     keepDigest() {},
     author: null,
+    place: 0,
   }
 }

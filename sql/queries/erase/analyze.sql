@@ -1,5 +1,6 @@
--- The planner's statistics keep samples of values, names and words too: they are taken anew.
+-- The planner's statistics keep samples of values, names and words too: the statements that take them anew, a table each.
 -- Params: none.
-analyze collab_store.users, collab_store.annotations, collab_store.comments, collab_store.comment_versions,
-  collab_store.document_users, collab_store.user_group_members, collab_store.past_memberships, sync.rejected_records, sync.failures,
-  sync.held, sync.runs
+select format('analyze %I.%I', schemaname, relname) as statement
+from pg_catalog.pg_stat_user_tables
+where schemaname in ('collab', 'collab_store', 'reporting', 'sync', 'collab_sync', 'bullmq')
+order by 1

@@ -1,15 +1,25 @@
--- Waits for the commits in hand, and has answers that were asked for before now thrown away and asked for again: none of
--- them can bring back what is erased. In the order of the keys, as everyone who takes several.
--- Params: $1 organization id or null for all.
-with taken as (
+-- Has answers that were asked for before now thrown away and asked for again: none of them can bring back what is erased.
+-- Batches whose commit is under way are left for the next time; with $3 the first of them is waited for. So whoever holds a
+-- lock here waits for no other.
+-- Params: $1 organization id or null for all, $2 claim number to reach, $3 true to wait for one.
+with free as (
   select b.batch_key
   from collab_store.batches b
-  join collab_store.organizations o using (organization_key)
-  where $1::text is null or o.organization_id = $1
-  order by b.batch_key
-  for no key update of b
+  where not $3 and b.version < $2
+    and ($1::text is null
+      or b.organization_key = (select o.organization_key from collab_store.organizations o where o.organization_id = $1))
+  limit 500
+  for no key update skip locked
+), waited as (
+  select b.batch_key
+  from collab_store.batches b
+  where $3 and b.batch_key = (
+    select min(f.batch_key) from collab_store.batches f
+    where f.version < $2
+      and ($1::text is null
+        or f.organization_key = (select o.organization_key from collab_store.organizations o where o.organization_id = $1)))
+  for no key update
 )
 update collab_store.batches b
 set version = nextval('sync.claim_no')
-from taken
-where b.batch_key = taken.batch_key
+where b.batch_key in (select f.batch_key from free f union all select w.batch_key from waited w)

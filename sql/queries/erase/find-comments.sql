@@ -1,11 +1,31 @@
--- Keys of comments by the person, deleted ones too, or in whose further members the person's id stands.
--- Params: $1 organization keys, $2 user id, $3 e-mail addresses in lower case, $4 texts that the id may have inside of JSON.
-select c.annotation_key, c.comment_id
-from collab_store.comments c
+-- Comments that may speak of a person, deleted ones too, with their batch; and those whose words hold a name of theirs. A
+-- regular expression costs more than all the rest, so it is asked last, of what holds the id, or a character that every
+-- address or encoding has. A run beside the erasure may have emptied a comment of the person already, and kept a version with
+-- the words: that has the pseudonym as its author, or none where the author came with an address alone.
+-- Params: $1 organization keys, $2 user id or null, $3 pattern of the id and the addresses, $4 addresses in lower case,
+-- $5 names as patterns of like, $6 pattern of the names or null, $7 pseudonym, $8 when the erasure was registered.
+select f.annotation_key, f.comment_id, f.hit, f.named, f.units, a.batch_key
+from (
+  select c.annotation_key, c.comment_id, length(c.words) as units,
+    coalesce(c.author_user_id in ($2, $7), false) or coalesce(lower(c.author_email) = any($4), false)
+      or coalesce((position(' ' in c.author_email) > 0 or position('<' in c.author_email) > 0 or position('%' in c.author_email) > 0
+          or position('&' in c.author_email) > 0 or position('\' in c.author_email) > 0)
+        and c.author_email ~* $3, false)
+      or (coalesce(position($2 in c.words) > 0, false) or position('@' in c.words) > 0 or position('%' in c.words) > 0
+          or position('&' in c.words) > 0 or position('\' in c.words) > 0 or position('hmac:' in c.words) > 0)
+        and c.words ~* $3
+      or num_nonnulls(c.author_user_id, c.author_name, c.author_email, c.comment_text, c.comment_html, c.rest) = 0
+        and exists (select from collab_store.comment_versions v
+          where v.annotation_key = c.annotation_key and v.comment_id = c.comment_id and v.valid_to >= $8) as hit,
+    c.words like any($5) and concat_ws(E'\n', c.comment_text, c.comment_html) ~ $6 as named
+  from (
+    select *, concat_ws(E'\n', comment_text, comment_html, author_user_id, author_name, status, type, rest::text) as words
+    from collab_store.comments
+    where organization_key = any($1)
+    offset 0 -- so that each is put together once
+  ) c
+  offset 0
+) f
 join collab_store.annotations a using (annotation_key)
-join collab_store.documents d using (document_key)
-where d.organization_key = any($1)
-  and (c.author_user_id = $2
-    or (c.author_user_id is null and lower(c.author_email) = any($3))
-    or (c.rest is not null
-      and exists (select from unnest($4::text[]) t (part) where position(t.part in c.rest::text) > 0)))
+where f.hit or f.named
+order by a.batch_key, f.annotation_key, f.comment_id

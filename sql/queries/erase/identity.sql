@@ -1,13 +1,22 @@
--- The names and e-mail addresses that are stored of a person.
--- Params: $1 organization keys, $2 user id.
-select coalesce(array_agg(distinct name) filter (where name <> ''), '{}') as names,
-  coalesce(array_agg(distinct email) filter (where email <> ''), '{}') as emails
+-- The names and e-mail addresses that are stored of a person, told by the user id or by an address.
+-- Params: $1 organization keys, $2 user id or null, $3 addresses in lower case.
+select coalesce(array_agg(distinct t.name) filter (where t.name <> ''), '{}') as names,
+  coalesce(array_agg(distinct t.email) filter (where t.email <> ''), '{}') as emails
 from (
-  select name, email from collab_store.users where organization_key = any($1) and user_id = $2
+  select u.name, u.email, u.rest
+  from collab_store.users u
+  where u.organization_key = any($1) and (u.user_id = $2 or lower(u.email) = any($3))
   union all
-  select c.author_name, c.author_email
+  select c.author_name, c.author_email, c.rest -> 'from'
   from collab_store.comments c
-  join collab_store.annotations a using (annotation_key)
-  join collab_store.documents d using (document_key)
-  where c.author_user_id = $2 and d.organization_key = any($1)
+  where c.organization_key = any($1) and (c.author_user_id = $2 or lower(c.author_email) = any($3))
 ) known
+cross join lateral (
+  select known.name, case when $2::text is not null then known.email end
+  union all
+  select m.value #>> '{}', null from jsonb_each(case jsonb_typeof(known.rest) when 'object' then known.rest end) m
+  where jsonb_typeof(m.value) = 'string' and m.key ~* 'name$'
+  union all
+  select null, m.value #>> '{}' from jsonb_each(case jsonb_typeof(known.rest) when 'object' then known.rest end) m
+  where $2::text is not null and jsonb_typeof(m.value) = 'string' and m.key ~* 'e[-_]?mail([-_]?address)?$' and m.value #>> '{}' like '%@%'
+) t (name, email)

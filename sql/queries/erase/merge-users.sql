@@ -1,5 +1,12 @@
--- A person who came back after an erasure of long ago has two rows: the one under the pseudonym stays.
--- Params: $1 organization keys, $2 user id, $3 pseudonym.
-delete from collab_store.users u
-where organization_key = any($1) and user_id = $2
-  and exists (select from collab_store.users e where e.organization_key = u.organization_key and e.user_id = $3)
+-- A person whom a run has stored under the pseudonym already has two rows: that one stays, with the older time of the two.
+-- Params: $1 organization, $2 user id, $3 pseudonym.
+with twice as (
+  delete from collab_store.users u
+  where organization_key = $1 and user_id = $2
+    and exists (select from collab_store.users e where e.organization_key = u.organization_key and e.user_id = $3)
+  returning first_seen_at
+)
+update collab_store.users e
+set first_seen_at = least(e.first_seen_at, t.first_seen_at)
+from twice t
+where e.organization_key = $1 and e.user_id = $3

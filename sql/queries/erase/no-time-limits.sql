@@ -1,3 +1,3 @@
--- A large erasure may take longer than any other statement or transaction of ours.
+-- One look through everything may take longer than any other statement of ours.
 -- Params: none.
-select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)
+select set_config('statement_timeout', '0', true)

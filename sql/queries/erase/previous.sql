@@ -2,4 +2,4 @@
 -- Params: $1 pseudonym, $2 organization id or null for all.
 select max(erased_at) as erased_at
 from sync.erasures
-where pseudonym = $1 and (organization_id is null or organization_id = $2)
+where pseudonym = $1 and (organization_id is null or organization_id = $2) and finished_at is not null

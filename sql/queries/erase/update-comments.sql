@@ -1,10 +1,12 @@
 -- Writes comments as they are once a person is erased. No version is made: it would say that somebody edited them.
 -- Params: $1 annotation keys, $2 comment ids, $3 texts, $4 html bodies, $5 author user ids, $6 author names,
--- $7 author e-mails, $8 rests, $9 digests.
+-- $7 author e-mails, $8 statuses, $9 types, $10 rests, $11 digests.
 update collab_store.comments c
 set comment_text = n.comment_text, comment_html = n.comment_html, author_user_id = n.author_user_id,
-  author_name = n.author_name, author_email = n.author_email, rest = n.rest::jsonb, digest = n.digest,
-  changed_at = greatest(c.changed_at, now())
-from unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[])
-  as n (annotation_key, comment_id, comment_text, comment_html, author_user_id, author_name, author_email, rest, digest)
+  author_name = n.author_name, author_email = n.author_email, status = n.status, type = n.type, rest = n.rest::jsonb,
+  digest = n.digest, changed_at = greatest(c.changed_at, now())
+from unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+    $10::text[], $11::bytea[])
+  as n (annotation_key, comment_id, comment_text, comment_html, author_user_id, author_name, author_email, status, type, rest,
+    digest)
 where c.annotation_key = n.annotation_key and c.comment_id = n.comment_id

@@ -1,5 +1,6 @@
 -- Records what was committed of an item: its scopes done, its counts, and the batch's checkpoint. Where nothing changed,
--- this one statement is the whole transaction. Counts are added to the item's.
+-- this one statement is the whole transaction. Counts are added to the item's. Attempts begin anew only where another scope
+-- is done: else an item that fails after each commit would never be given up.
 -- Params: $1 run, $2 item, $3 batch, $4 claim number, $5 claimed at, $6 done scopes (bits), $7 true at the item's end,
 -- $8 true where the whole batch was asked, $9.. counts (see database/items.ts), $32 version of the batch when it was claimed.
 with held_batch as (
@@ -10,7 +11,8 @@ with held_batch as (
 )
 update sync.run_items
 set done_scopes = $6::text::varbit, state = case when $7 then 'done' else 'pending' end,
-  finished_at = case when $7 then now() end, attempts = 0,
+  finished_at = case when $7 then now() end,
+  attempts = case when done_scopes is distinct from $6::text::varbit then 0 else attempts end,
   calls = calls + $9, retries = retries + $10,
   scopes_planned = case when $7 then scopes_succeeded + scopes_failed + scopes_held + scopes_skipped + $11 + $12 + $13
     else scopes_planned end,

@@ -1,5 +1,5 @@
 -- Marks as well what was told of runs whose work has succeeded since: by a run of the whole catalog, by one of the same
--- scope that was about as large, or by one of just as many scopes as had failed (run --failed-of).
+-- scope that was about as large, or by one of just as many scopes as had failed (run --failed-of) where it rejected no whole record.
 -- Params: none.
 with catalog as (
   select coalesce(sum(b.scopes), 0) as scopes
@@ -14,7 +14,9 @@ with catalog as (
     from sync.runs g
     where g.status = 'succeeded' and g.requested_at > bad.requested_at
       and case when g.scope = '{}'
-        then g.scopes_planned = bad.scopes_failed or g.scopes_planned >= 0.9 * (select scopes from catalog)
+        then (g.scopes_planned = bad.scopes_failed and not exists (
+            select from sync.unstored_records u where u.run_id = bad.run_id and u.is_whole and u.set_aside_at is null
+          )) or g.scopes_planned >= 0.9 * (select scopes from catalog)
         else g.scope = bad.scope and g.scopes_planned >= 0.9 * bad.scopes_planned
       end
     order by g.requested_at desc

@@ -1,3 +1,3 @@
 -- Every erasure, as far as telling erased people needs it.
 -- Params: none.
-select erasure_id, organization_id, pseudonym, email_hashes from sync.erasures order by erasure_id
+select erasure_id, organization_id, pseudonym, email_hashes, name_hashes from sync.erasures order by erasure_id

@@ -1,8 +1,9 @@
 -- The first rejected records of a run.
 -- Params: $1 run, $2 most records, $3 most characters of each.
-select operation, organization_id, document_id, annotation_id, organization_user_group_id, reason,
-  left(record, $3) as record, length(record) > $3 as cut
-from sync.rejected_records
-where run_id = $1
-order by rejected_record_id
+select r.rejected_record_id, r.operation, r.organization_id, r.document_id, r.annotation_id, r.organization_user_group_id,
+  r.reason, left(r.record, $3) as record, length(r.record) > $3 as cut, coalesce(r.is_whole, false) as is_whole, s.set_aside_at
+from sync.rejected_records r
+left join sync.set_aside_records s using (digest)
+where r.run_id = $1
+order by r.rejected_record_id
 limit $2

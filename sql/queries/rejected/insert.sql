@@ -1,7 +1,7 @@
 -- Records that could not be stored as received.
 -- Params: $1 run, $2 operation, then arrays: $3 organization ids, $4 document ids, $5 annotation ids, $6 user group ids,
--- $7 reasons, $8 records.
+-- $7 reasons, $8 records, $9 whether nothing of the record is stored, $10 digests.
 insert into sync.rejected_records (run_id, operation, organization_id, document_id, annotation_id,
-  organization_user_group_id, reason, record)
+  organization_user_group_id, reason, record, is_whole, digest)
 select $1, $2, n.*
-from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) as n
+from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::boolean[], $10::bytea[]) as n

@@ -2,7 +2,7 @@
 -- characters of them (but one at least), since a record may be as long as an answer.
 -- Params: $1 run or null for all, $2 lowest id of the page before or null, $3 most records, $4 most characters.
 select rejected_record_id, run_id, at, operation, organization_id, document_id, annotation_id, organization_user_group_id,
-  record, is_narrowed
+  record, coalesce(is_whole, false) as is_whole, is_narrowed
 from (
   select j.*, r.scope ? 'userIds' as is_narrowed,
     sum(length(j.record)) over (order by j.rejected_record_id desc) - length(j.record) as characters_before

@@ -2,8 +2,7 @@
 -- Params: $1 run ids, or null for all; $2 most runs.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem,
   r.scopes_expected, now() as read_at,
-  coalesce(t.calls, r.calls) as calls,
-  coalesce(t.retries, r.retries) as retries,
+  r.calls, r.retries,
   coalesce(t.scopes_planned, r.scopes_planned) as scopes_planned,
   coalesce(t.scopes_succeeded, r.scopes_succeeded) as scopes_succeeded,
   coalesce(t.scopes_failed, r.scopes_failed) as scopes_failed,
@@ -35,8 +34,6 @@ from (
 ) r
 cross join lateral (
   select
-    sum(i.calls)::bigint as calls,
-    sum(i.retries)::bigint as retries,
     sum(i.scopes_planned)::bigint as scopes_planned,
     sum(i.scopes_succeeded)::bigint as scopes_succeeded,
     sum(i.scopes_failed)::bigint as scopes_failed,

@@ -1,18 +1,15 @@
--- Settles a run once, when none of its items is pending: adds up its items, decides its status.
+-- Settles a run once, when none of its items is pending: adds up its items, decides its status. It is partial where a scope
+-- failed or is held, or where a whole record was rejected that nobody has set aside. Its calls are counted by runs/add-calls.
 -- An item that is pending can only vanish in the transaction that inserts those that follow it, so no lock is needed.
--- Params: $1 run, $2 problem in one sentence or null.
+-- What was received is what became of it: each commit is held to that, and a run of before that is not must end as well.
+-- Params: $1 run, $2 problem in some sentences or null; what succeeds all the same, since a record was set aside a moment
+-- ago, has none.
 update sync.runs r
 set
-  status = case
-    when r.stopping is not null then r.stopping
-    when t.scopes_failed > 0 and t.scopes_succeeded + t.scopes_held = 0 then 'failed'
-    when t.scopes_failed + t.scopes_held > 0 then 'partial'
-    else 'succeeded'
-  end,
+  status = coalesce(r.stopping, t.status),
   started_at = coalesce(r.started_at, now()),
   finished_at = now(),
-  problem = coalesce(r.problem, $2),
-  calls = t.calls, retries = t.retries,
+  problem = coalesce(r.problem, case when coalesce(r.stopping, t.status) <> 'succeeded' then $2 end),
   scopes_planned = t.scopes_planned, scopes_succeeded = t.scopes_succeeded, scopes_failed = t.scopes_failed,
   scopes_held = t.scopes_held, scopes_skipped = t.scopes_skipped,
   records_received = t.records_received, records_inserted = t.records_inserted,
@@ -24,12 +21,17 @@ set
   rejected = t.rejected,
   service_ms = t.service_ms, waited_ms = t.waited_ms, database_ms = t.database_ms, cpu_ms = t.cpu_ms
 from (
-  select
-    coalesce(sum(calls), 0) as calls, coalesce(sum(retries), 0) as retries,
+  select case
+      when sum(scopes_failed) > 0 and sum(scopes_succeeded + scopes_held) = 0 then 'failed'
+      when sum(scopes_failed + scopes_held) > 0 or exists (
+        select from sync.unstored_records where run_id = $1 and is_whole and set_aside_at is null
+      ) then 'partial'
+      else 'succeeded'
+    end as status,
     coalesce(sum(scopes_planned), 0) as scopes_planned, coalesce(sum(scopes_succeeded), 0) as scopes_succeeded,
     coalesce(sum(scopes_failed), 0) as scopes_failed, coalesce(sum(scopes_held), 0) as scopes_held,
     coalesce(sum(scopes_skipped), 0) as scopes_skipped,
-    coalesce(sum(records_received), 0) as records_received, coalesce(sum(records_inserted), 0) as records_inserted,
+    coalesce(sum(records_inserted + records_updated + records_unchanged + records_rejected + records_null), 0) as records_received, coalesce(sum(records_inserted), 0) as records_inserted,
     coalesce(sum(records_updated), 0) as records_updated, coalesce(sum(records_unchanged), 0) as records_unchanged,
     coalesce(sum(records_rejected), 0) as records_rejected, coalesce(sum(records_null), 0) as records_null,
     coalesce(sum(organizations_done), 0) as organizations_done, coalesce(sum(documents_done), 0) as documents_done,

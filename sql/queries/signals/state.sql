@@ -2,7 +2,7 @@
 -- Params: $1 seconds without a heartbeat after which a worker is taken for dead.
 select f.*, w.*,
   (select count(*)::int from sync.held where resolved_at is null) as held,
-  (select count(*)::int from sync.rejected_records where replayed_at is null) as rejected,
+  (select count(*)::int from sync.unstored_records where set_aside_at is null) as rejected,
   (select extract(epoch from now() - min(requested_at))::float8 from sync.runs
     where status in ('queued', 'running')) as open_run_age_s
 from (

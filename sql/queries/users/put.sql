@@ -1,6 +1,6 @@
 -- Adds or changes users of one organization, in the order of their ids: every transaction locks them in that order, so
 -- that two never wait for each other in a circle. A lower source never overwrites a higher one; of two authors' records
--- the newer comment's wins.
+-- the newer comment's wins, and one without a time never over one with a time: which is committed first must not decide.
 -- Params: $1 organization, $2 user ids, $3 names, $4 e-mails, $5 rests, $6 digests, $7 sources, $8 source times,
 -- $9 listed (true where the organization's own listing said so), $10 when.
 insert into collab_store.users as u (organization_key, user_id, name, email, rest, digest, source, source_at, listed,
@@ -19,4 +19,4 @@ set name = excluded.name, email = excluded.email, rest = excluded.rest, digest =
   end
 where excluded.source > u.source
   or (excluded.source = u.source and (u.digest <> excluded.digest or excluded.listed > u.listed)
-    and (u.source > 1 or coalesce(excluded.source_at >= u.source_at, true)))
+    and (u.source > 1 or u.source_at is null or excluded.source_at >= u.source_at))

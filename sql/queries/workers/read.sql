@@ -1,6 +1,10 @@
--- Workers that live, and those that stopped saying so.
+-- Workers that live, and those that stopped saying so; of these, whether they hold a transaction open.
 -- Params: $1 seconds without a heartbeat after which a worker is taken for dead.
-select worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, latency_ms,
-  heartbeat_at >= now() - make_interval(secs => $1) as alive
-from sync.workers
+select w.worker_id, w.started_at, w.heartbeat_at, w.calls_in_flight, w.calls_limit, w.latency_ms, h.alive,
+  not h.alive and exists (
+    select from pg_stat_activity a
+    where a.application_name = w.application_name and a.datname = current_database() and a.xact_start is not null
+  ) as holds_transaction
+from sync.workers w
+cross join lateral (select w.heartbeat_at >= now() - make_interval(secs => $1) as alive) h
 order by started_at, worker_id

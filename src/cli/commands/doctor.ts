@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { findOrganization } from '../../database/catalog-counts.ts'
 import { EnvironmentError, UsageError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { printable } from '../../printable.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../store.ts'
@@ -90,8 +91,10 @@ const MARKS: Record<Finding['state'], string> = {
 function describe(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const lines = findings.flatMap(({ check, state, found, mend }) => [
-    `${MARKS[state]}  ${check.padEnd(width)}  ${found}`,
-    ...(mend === undefined ? [] : [`${' '.repeat(width + 8)}${paint.cyan('mend:')} ${mend}`]),
+    `${MARKS[state]}  ${check.padEnd(width)}  ${printable(found)}`,
+    ...(mend === undefined
+      ? []
+      : [`${' '.repeat(width + 8)}${paint.cyan('mend:')} ${printable(mend)}`]),
   ])
   const [fails, warns] = (['fail', 'warn'] as const).map(
     (state) => findings.filter((finding) => finding.state === state).length,

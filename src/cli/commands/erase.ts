@@ -1,9 +1,10 @@
+import { openDatabase } from '../../database/pool.ts'
 import { eraseUser } from '../../erase/erase-user.ts'
 import { UsageError } from '../../errors.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit-code.ts'
 import { count, counted } from '../../format.ts'
-import { facts, print, printJson } from '../output.ts'
+import { facts, note, print, printJson } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
 interface EraseOptions {
@@ -12,15 +13,25 @@ interface EraseOptions {
   json?: boolean
 }
 
-/** `collab-sync erase user ID`: erases a person for good, and prints the proof. */
-export async function eraseUserCommand(userId: string, options: EraseOptions): Promise<number> {
+/** `collab-sync erase user ID` and `erase email ADDRESS`: erases a person for good, and prints the proof. */
+export async function eraseCommand(
+  whom: { userId: string } | { email: string },
+  options: EraseOptions,
+): Promise<number> {
   const { organization = null, json } = options
   const reason = options.reason.trim()
   if (reason === '') throw new UsageError('--reason is empty: say why, for whoever asks later.')
-  const settings = readSettings(process.env, { need: ['database'] })
+  const settings = readSettings(process.env, { need: ['database', 'queue'] })
   const opening = { settings, log: quietLog(settings), name: 'erase' }
-  return withTables(opening, async ({ database }) => {
-    const done = await eraseUser(database, { userId, organizationId: organization, reason })
+  return withTables(opening, async ({ database, databaseUrl, queuePlace }) => {
+    const hasOwnDatabase = queuePlace.kind === 'postgres' && queuePlace.url !== databaseUrl
+    const queueDatabase = hasOwnDatabase ? openDatabase(queuePlace.url, { max: 1 }) : undefined
+    const request = { ...whom, organizationId: organization, reason }
+    const done = await eraseUser(database, {
+      ...request,
+      ...(queueDatabase && { queueDatabase }),
+    }).finally(() => queueDatabase?.end())
+    if (done.isResumed) note('An erasure of this person had been interrupted: it went on.')
     if (json) {
       printJson(done)
       return EXIT.done
@@ -28,7 +39,7 @@ export async function eraseUserCommand(userId: string, options: EraseOptions): P
     print(`Erased on ${done.erasedAt.toISOString()}; number ${done.erasureId} in sync.erasures.\n`)
     print(
       facts([
-        ['stands for the id', done.pseudonym],
+        ['stands for the person', done.pseudonym],
         ['users', count(done.users)],
         [
           'comments',
@@ -42,7 +53,7 @@ export async function eraseUserCommand(userId: string, options: EraseOptions): P
     )
     if (done.mentionsLeft > 0) {
       print(
-        `\n${counted(done.mentionsLeft, 'comment')} of others may name the person. They are other people's words, and stay.`,
+        `\n${counted(done.mentionsLeft, 'comment')} of others may name the person. These are other people's words, and stay.`,
       )
     }
     return EXIT.done

@@ -1,3 +1,4 @@
+import { printable } from '../../printable.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { planRun } from '../../sync/plan-run.ts'
 import type { PlannedRun, PlannedScope } from '../../sync/plan-run.ts'
@@ -22,7 +23,7 @@ export async function plan(options: RequestOptions & { json?: boolean }): Promis
         if (wouldChange(scope)) page.add(scope)
       })
       page.end(planned)
-      return planned.failed + planned.heldScopes > 0 ? EXIT.partial : EXIT.done
+      return planned.failed + planned.heldScopes + planned.lost > 0 ? EXIT.partial : EXIT.done
     } finally {
       forget()
     }
@@ -66,7 +67,7 @@ class JsonPage {
   }
 
   #write(text: string): void {
-    process.stdout.write(text)
+    process.stdout.write(printable(text, '\n'))
   }
 }
 
@@ -80,7 +81,7 @@ function describeChanges(
     removed > 0 ? `${count(removed)} removed` : '',
     held > 0 ? `${counted(held, 'removal')} held` : '',
     rejected > 0 ? `${count(rejected)} rejected` : '',
-    failure === null ? '' : `failed: ${failure}`,
+    failure === null ? '' : `failed: ${printable(failure)}`,
   ]
     .filter(Boolean)
     .join(', ')

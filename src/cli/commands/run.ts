@@ -1,8 +1,9 @@
 import { jobs } from '../../../jobs/index.ts'
 import type { App } from '../../app.ts'
+import { onAbort } from '../../collab-api/wait.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { startRun } from '../../sync/start-run.ts'
-import type { RunRequest } from '../../sync/start-run.ts'
+import type { RunRequest, StartedRun } from '../../sync/start-run.ts'
 import { stopRun } from '../../sync/stop-run.ts'
 import { outsideTraces } from '../../trace.ts'
 import { startWorker } from '../../worker.ts'
@@ -15,7 +16,7 @@ import type { ProgressStyle } from '../progress.ts'
 import { describeRun, readRunDetails } from '../run-details.ts'
 import { checkRequest, requestOf } from '../run-request.ts'
 import type { RequestOptions } from '../run-request.ts'
-import { onSignals } from '../signals.ts'
+import { onSignals, stopOnSignals } from '../signals.ts'
 import { traced } from '../traced.ts'
 import { quietLog, withApp } from '../with-store.ts'
 
@@ -25,11 +26,15 @@ export async function run(
 ): Promise<number> {
   checkRequest(options)
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
-  const opening = { settings, log: quietLog(settings), name: 'run' }
+  const stop = stopOnSignals(() => {})
+  const opening = { settings, log: quietLog(settings), name: 'run', signal: stop.starting }
   return traced('run', settings, opening.log, () =>
     withApp(opening, async (app) => {
       const request = await requestOf(app.store.database, options)
       const profile = options.profile === undefined ? null : await startProfile()
+      stop.starting.throwIfAborted()
+      // From here on a signal cancels the run.
+      stop.forget()
       const runId = await workOff(app, request, progressStyle(options))
       if (profile !== null) await tellProfile(profile, options.profile)
       const details = await readRunDetails(app.store.database, runId)
@@ -37,7 +42,10 @@ export async function run(
       else print(describeRun(details))
       return exitCodeOf(details.status)
     }),
-  )
+  ).catch((error: unknown) => {
+    stop.starting.throwIfAborted()
+    throw error
+  })
 }
 
 async function tellProfile(
@@ -63,14 +71,29 @@ export async function workOff(
   request: RunRequest,
   style: ProgressStyle,
 ): Promise<string> {
-  const { runId, items } = await startRun(app.sync, request)
+  const told = new AbortController()
   const forget = onSignals(
     (signal) => {
       note(`${signal}: cancelling the run; what is stored stays.`)
-      cancel(app, runId)
+      told.abort()
     },
     () => app.abandon(),
   )
+  try {
+    const started = await startRun(app.sync, request)
+    onAbort(told.signal, () => cancel(app, started.runId))
+    await workUntilSettled(app, started, style)
+    return started.runId
+  } finally {
+    forget()
+  }
+}
+
+async function workUntilSettled(
+  app: App,
+  { runId, items }: StartedRun,
+  style: ProgressStyle,
+): Promise<void> {
   try {
     const worker = await startWorker(app, jobs, { keepsSchedule: false })
     try {
@@ -84,10 +107,7 @@ export async function workOff(
     const problem = 'The process that worked it could not go on.'
     await stopRun(app.sync, runId, 'failed', problem).catch(() => {})
     throw error
-  } finally {
-    forget()
   }
-  return runId
 }
 
 function cancel(app: App, runId: string): void {

@@ -1,12 +1,16 @@
+import { onAbort } from '../../collab-api/wait.ts'
 import { collabSyncOn } from '../../collab-sync/collab-sync-on.ts'
 import { migrate } from '../../database/migrate.ts'
 import { openQueueLate } from '../../http/late-queue.ts'
 import { checkReach, startHttp } from '../../http/start-http.ts'
 import { createLog } from '../../log.ts'
+import type { Log } from '../../log.ts'
 import { readSettings } from '../../settings/settings.ts'
+import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../store.ts'
+import type { Store } from '../../store.ts'
 import { EXIT } from '../exit-code.ts'
-import { onSignals } from '../signals.ts'
+import { stopOnSignals } from '../signals.ts'
 import { openTracing } from '../traced.ts'
 
 /**
@@ -17,45 +21,47 @@ export async function serve(): Promise<number> {
   const settings = readSettings(process.env, { need: ['database', 'queue', 'http'] })
   checkReach(settings)
   const log = createLog(settings.logLevel)
-  const told = toldToStop((signal) =>
-    log.info({ signal }, 'stopping: requests in hand are answered'),
+  const stop = stopOnSignals(
+    (signal) => log.info({ signal }, 'stopping: requests in hand are answered'),
+    // Stopping takes seconds at most.
+    () => {},
   )
   const stopTracing = await openTracing(settings, log)
-  const store = await openStore(settings, { log, applicationName: 'serve' })
+  let store: Store | null = null
   try {
+    store = await openStore(settings, { log, applicationName: 'serve', signal: stop.starting })
     if (store.isNew) await migrate(store.databaseUrl)
-    const queue = openQueueLate(store.queuePlace, log)
-    try {
-      await queue.wait()
-      const { database } = store
-      const collabSync = collabSyncOn({ database, queue, settings, log, trigger: 'http' })
-      const http = await startHttp({ settings, store, queue, collabSync, log })
-      log.info({ address: http.url, queue: queue.place.kind }, 'serving')
-      await told.stop
-      await http.stop()
-    } finally {
-      await queue.close()
-    }
+    stop.started()
+    await serveOn(store, settings, log, stop.told)
+  } catch (error) {
+    if (!stop.starting.aborted) throw error
   } finally {
-    await store.close()
+    await store?.close()
     await stopTracing()
-    told.forget()
+    stop.forget()
   }
   log.info('stopped')
   return EXIT.done
 }
 
-/** Resolves with the first signal; further ones change nothing, since stopping takes seconds at most. */
-function toldToStop(hear: (signal: NodeJS.Signals) => void) {
-  let forget = () => {}
-  const stop = new Promise<void>((resolve) => {
-    forget = onSignals(
-      (signal) => {
-        hear(signal)
-        resolve()
-      },
-      () => {},
-    )
-  })
-  return { stop, forget }
+async function serveOn(
+  store: Store,
+  settings: Settings,
+  log: Log,
+  told: AbortSignal,
+): Promise<void> {
+  const stopping = new Promise((resolve) => onAbort(told, () => resolve(null)))
+  const queue = openQueueLate(store.queuePlace, log)
+  try {
+    await Promise.race([queue.wait(), stopping])
+    if (told.aborted) return
+    const { database } = store
+    const collabSync = collabSyncOn({ database, queue, settings, log, trigger: 'http' })
+    const http = await startHttp({ settings, store, queue, collabSync, log })
+    log.info({ address: http.url, queue: queue.place.kind }, 'serving')
+    await stopping
+    await http.stop()
+  } finally {
+    await queue.close()
+  }
 }

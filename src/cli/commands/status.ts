@@ -2,6 +2,7 @@ import type { NightlySchedule } from '../../collab-sync/collab-sync.ts'
 import { readSchedule } from '../../collab-sync/schedule.ts'
 import { readFreshness, readHeld, readWorkers } from '../../database/overview.ts'
 import type { Freshness, HeldReport, WorkerReport } from '../../database/overview.ts'
+import { countWaiting } from '../../database/waiting.ts'
 import type { Database } from '../../database/pool.ts'
 import { durationOf, readRecentRuns } from '../../database/run-reports.ts'
 import type { RunReport } from '../../database/run-reports.ts'
@@ -22,6 +23,8 @@ interface Overview {
   readonly runs: readonly (RunReport & { durationMs: number; workersGone: boolean })[]
   readonly workers: readonly WorkerReport[]
   readonly held: { listings: number; first: readonly HeldReport[] }
+  /** Rejected records that are open; counted to 1,000. */
+  readonly rejectedOpen: number
   readonly freshness: Freshness
   readonly schedule: NightlySchedule
 }
@@ -60,10 +63,11 @@ async function printOverview(
   settings: Settings,
   { json, limit }: { json: boolean | undefined; limit: number },
 ): Promise<void> {
-  const [runs, workers, held, freshness, schedule] = await Promise.all([
+  const [runs, workers, held, waiting, freshness, schedule] = await Promise.all([
     readRecentRuns(database, limit),
     readWorkers(database),
     readHeld(database, null, HELD_SHOWN),
+    countWaiting(database, 1000),
     readFreshness(database),
     readSchedule(database, settings),
   ])
@@ -76,6 +80,7 @@ async function printOverview(
     })),
     workers,
     held,
+    rejectedOpen: waiting.rejected,
     freshness,
     schedule,
   }
@@ -92,7 +97,7 @@ const LEFT_ALONE =
   'No worker is alive: it goes on when one starts (collab-sync worker), or ends with: collab-sync cancel RUN.'
 
 function describe(overview: Overview): string {
-  const { runs, held } = overview
+  const { runs, held, rejectedOpen } = overview
   return [
     facts([
       ['catalog', describeFreshness(overview)],
@@ -103,6 +108,9 @@ function describe(overview: Overview): string {
     runs.length === 0 ? '  None yet. Start one with: collab-sync run' : runsTable(runs),
     ...(runs.some(({ workersGone }) => workersGone) ? [`  ${paint.yellow(LEFT_ALONE)}`] : []),
     ...(held.listings === 0 ? [] : [heldHeading(held.listings), heldTable(held.first), HELD_HINT]),
+    ...(rejectedOpen === 0
+      ? []
+      : [heading(`Rejected: ${count(rejectedOpen)} records, see collab-sync rejected`)]),
   ].join('\n')
 }
 
@@ -138,13 +146,19 @@ function describeNightly({ schedule, workers }: Overview): string {
 
 function describeWorkers(workers: readonly WorkerReport[]): string {
   const alive = workers.filter((worker) => worker.alive)
-  if (alive.length === 0) return 'none alive'
+  const frozen = workers.filter((worker) => worker.holdsTransaction).map(describeFrozen)
+  if (alive.length === 0) return ['none alive', ...frozen].join('; ')
   const inFlight = alive.reduce((sum, worker) => sum + worker.callsInFlight, 0)
   const limit = alive.reduce((sum, worker) => sum + worker.callsLimit, 0)
   const latencies = alive.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]))
   const latency =
     latencies.length === 0 ? '' : `, ${duration(Math.max(...latencies))} a call at the slowest`
-  return `${count(alive.length)} alive: ${counted(inFlight, 'call')} in flight of ${count(limit)} that the service keeps up with${latency}`
+  const living = `${count(alive.length)} alive: ${counted(inFlight, 'call')} in flight of ${count(limit)} that the service keeps up with${latency}`
+  return [living, ...frozen].join('; ')
+}
+
+function describeFrozen({ workerId }: WorkerReport): string {
+  return paint.yellow(`${workerId} has no heartbeat and holds a transaction open`)
 }
 
 function runsTable(runs: Overview['runs']): string {

@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors.ts'
+import { printable } from '../../printable.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { verify as verifyTables } from '../../sync/verify.ts'
 import type { Difference, Verified } from '../../sync/verify.ts'
@@ -47,24 +48,27 @@ const WORDS: Readonly<Record<Difference['kind'], string>> = {
   missing: 'is not in the tables',
   extra: 'is in the tables and not in the service',
   different: 'differs in',
+  rejected: 'cannot be stored:',
 }
 
 function describeDifference(difference: Difference): string {
-  const { operation, id, kind, columns, isChangedSince } = difference
-  const noun = operation === 'comments' ? 'comment' : 'user'
+  const { operation, id, kind, columns, reason, isChangedSince, isSetAside } = difference
+  const noun = `${operation === 'comments' ? 'comment' : 'user'} ${id ?? 'record'}`
   const since = isChangedSince ? ' (changed since the last check)' : ''
-  const what = [WORDS[kind], columns.join(', ')].filter(Boolean).join(' ')
-  return `${scopePath(difference)}: ${noun} ${id} ${what}${since}`
+  const known = isSetAside ? ' (set aside)' : ''
+  const what = [WORDS[kind], columns.join(', '), reason ?? ''].filter(Boolean).join(' ')
+  return `${scopePath(difference)}: ${printable(`${noun} ${what}`)}${since}${known}`
 }
 
 function describe(verified: Verified): void {
-  for (const { message } of verified.failures) note(message)
-  const { scopes, records, differing, changedSince, failed, errorRate, calls } = verified
+  for (const { message } of verified.failures) note(printable(message))
+  const { scopes, records, differing, changedSince, setAside, failed, errorRate, calls } = verified
   print(
     facts([
       ['compared', `${counted(records, 'record')} of ${counted(scopes, 'scope')}`],
       ['differing', `${count(differing)} (error rate ${(100 * errorRate).toFixed(4)} %)`],
       ['changed since', counted(changedSince, 'comment')],
+      ['set aside', counted(setAside, 'rejected record')],
       ['not compared', counted(failed, 'scope')],
       ['calls', count(calls)],
     ]),

@@ -16,7 +16,7 @@ import { openStore } from '../../store.ts'
 import type { Store } from '../../store.ts'
 import { startWorker } from '../../worker.ts'
 import { EXIT } from '../exit-code.ts'
-import { onSignals } from '../signals.ts'
+import { stopOnSignals } from '../signals.ts'
 import { openTracing } from '../traced.ts'
 
 /** Machines of one system start in any order: PostgreSQL, Redis and the tables are waited for that long. */
@@ -27,14 +27,10 @@ const PAUSE_MS = 2_000
 export async function worker(): Promise<number> {
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
   const log = createLog(settings.logLevel)
-  const told = new AbortController()
   let app: App | null = null
   let isAbandoned = false
-  const forget = onSignals(
-    (signal) => {
-      log.info({ signal }, 'stopping: what is in hand is finished')
-      told.abort()
-    },
+  const stop = stopOnSignals(
+    (signal) => log.info({ signal }, 'stopping: what is in hand is finished'),
     (signal) => {
       log.warn({ signal }, 'stopping now: what is in hand goes back to the queue')
       isAbandoned = true
@@ -42,17 +38,22 @@ export async function worker(): Promise<number> {
     },
   )
   const stopTracing = await openTracing(settings, log)
-  const store = await openStore(settings, { log, applicationName: 'worker' })
+  let store: Store | null = null
   try {
+    store = await openStore(settings, { log, applicationName: 'worker', signal: stop.starting })
     if (store.isNew) await migrate(store.databaseUrl)
     const metrics = await openMetrics(settings)
-    app = await openPatiently(settings, store, log, told.signal, metrics?.watch)
-    if (app !== null) await work(app, told.signal, metrics)
+    app = await openPatiently(settings, store, log, stop.starting, metrics?.watch)
+    stop.starting.throwIfAborted()
+    stop.started()
+    await work(app, stop.told, metrics)
+  } catch (error) {
+    if (!stop.starting.aborted) throw error
   } finally {
     await app?.close()
-    await store.close()
+    await store?.close()
     await stopTracing()
-    forget()
+    stop.forget()
   }
   log.info('stopped')
   return isAbandoned ? EXIT.failed : EXIT.done
@@ -90,16 +91,17 @@ async function showMetrics(app: App, metrics: WorkerMetrics): Promise<MetricsLis
   return listener
 }
 
-/** @returns null where the process is told to stop while it waits */
+/** @throws what the start ended with; anything where the signal aborts */
 async function openPatiently(
   settings: Settings & ServiceSettings,
   store: Store,
   log: Log,
-  told: AbortSignal,
+  signal: AbortSignal,
   watch: AppWatch | undefined,
-): Promise<App | null> {
+): Promise<App> {
   const giveUpAtMs = performance.now() + PATIENCE_MS
-  while (!told.aborted) {
+  for (;;) {
+    signal.throwIfAborted()
     try {
       await checkDatabase(store.database)
       return await openApp(settings, store, log, watch)
@@ -107,7 +109,6 @@ async function openPatiently(
       if (!(error instanceof EnvironmentError) || performance.now() > giveUpAtMs) throw error
       log.warn({ reason: error.message }, 'cannot start yet; trying again')
     }
-    await sleep(PAUSE_MS, undefined, { signal: told }).catch(() => {})
+    await sleep(PAUSE_MS, undefined, { signal })
   }
-  return null
 }

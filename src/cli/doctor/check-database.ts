@@ -1,5 +1,6 @@
 import { readSchedule } from '../../collab-sync/schedule.ts'
 import { countCatalog } from '../../database/catalog-counts.ts'
+import { readWorkers } from '../../database/overview.ts'
 import { requireSchema } from '../../database/migrate.ts'
 import { checkDatabase, describeDatabase } from '../../database/pool.ts'
 import type { Database } from '../../database/pool.ts'
@@ -43,7 +44,13 @@ export async function checkStore(store: Store, settings: Settings): Promise<Chec
       ...(hasTables ? [] : rights(server)),
       schema,
       clock(server, store),
-      ...(hasTables ? [await catalog(database), await schedule(database, settings)] : []),
+      ...(hasTables
+        ? [
+            await catalog(database),
+            await schedule(database, settings),
+            ...(await frozenWorkers(database)),
+          ]
+        : []),
     ],
     isReachable: true,
     hasTables,
@@ -107,4 +114,15 @@ async function schedule(database: Database, settings: Settings): Promise<Finding
     return warn('schedule', 'there is no nightly run', 'collab-sync schedule set "0 2 * * *"')
   }
   return ok('schedule', `${cron} (${timeZone}), next at ${time(next)} if a worker is alive then`)
+}
+
+async function frozenWorkers(database: Database): Promise<Finding[]> {
+  const frozen = (await readWorkers(database)).filter((worker) => worker.holdsTransaction)
+  return frozen.map(({ workerId }) =>
+    warn(
+      'workers',
+      `${workerId} has no heartbeat and holds a transaction open, for which others may wait`,
+      'wake or end that process; a live worker ends its session within half a minute',
+    ),
+  )
 }

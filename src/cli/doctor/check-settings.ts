@@ -1,12 +1,12 @@
 import { UsageError } from '../../errors.ts'
-import { readSettings } from '../../settings/settings.ts'
+import { readSettings, requireOwnToken } from '../../settings/settings.ts'
 import type { Environment, SettingNeed } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { fail, ok } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /** Settings of one group each, so that a fault in one leaves the others to be looked at. */
-const GROUPS = ['service', 'database', 'queue'] as const
+const GROUPS = ['service', 'database', 'queue', 'http'] as const
 
 export interface CheckedSettings {
   readonly findings: Finding[]
@@ -34,7 +34,7 @@ export function checkSettings(environment: Environment): CheckedSettings {
 
 function faultsOf(environment: Environment, need: readonly SettingNeed[]): string[] {
   try {
-    readSettings(environment, { need })
+    requireOwnToken(readSettings(environment, { need }))
     return []
   } catch (error) {
     if (!(error instanceof UsageError)) throw error

@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ProblemError } from '../problem.ts'
-import { bearerOf, tokenCheck } from './access-token.ts'
+import type { Right } from '../../database/access-tokens.ts'
+import type { Database } from '../../database/pool.ts'
+import { bearerOf, covers, openTokens } from './access-token.ts'
+import type { Access } from './access-token.ts'
 import { FailedTries } from './failed-tries.ts'
 import { hostFault, mayChange, originFault, saysWhereFrom } from './origins.ts'
 import { sessionCookieOf } from './session-cookie.ts'
@@ -10,8 +13,8 @@ import type { Lock } from './try-token.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True for the few routes that ask for no token. */
-    isOpen?: true
+    /** What a token must allow; `none` for the few routes that ask for no token. No route may leave it out. */
+    right?: Right | 'none'
   }
 }
 
@@ -21,33 +24,43 @@ export interface Door {
   readonly lock: Lock | null
   /**
    * Lets a request pass, or not.
-   * @throws ProblemError 401 where it shows no token or a wrong one, 403 where it comes from elsewhere, 429 after too
-   *   many wrong ones
+   * @throws ProblemError 401 where it shows no token or a wrong one, 403 where the token's rights do not cover it or it
+   *   comes from elsewhere, 429 for a wrong one after too many
    */
   check(request: FastifyRequest): Promise<void>
 }
 
 /**
- * With a token, asks for it: as a bearer, or as a session that it was exchanged for. Without one, serves programs and
- * pages of this machine alone.
- * @param token HTTP_TOKEN
+ * With HTTP_TOKEN, asks for it or for a token in PostgreSQL: as a bearer, or as a session that it was exchanged for.
+ * Without it, serves programs and pages of this machine alone.
+ * @param parts.token HTTP_TOKEN
  */
-export function openDoor(app: FastifyInstance, token: string | undefined): Door {
+export function openDoor(
+  app: FastifyInstance,
+  { token, database }: { token: string | undefined; database: Database },
+): Door {
   if (token === undefined) return { lock: null, check: async (request) => checkLocal(request) }
   const lock: Lock = {
-    isToken: tokenCheck(token),
+    tokens: openTokens(token, database),
     sessions: openSessions(token),
     failedTries: new FailedTries(),
   }
   return {
     lock,
     async check(request) {
-      if (request.routeOptions.config?.isOpen) return
+      // Only where there is no route is nothing declared, and nothing to be had.
+      const { right = 'read' } = request.routeOptions.config ?? {}
+      if (right === 'none') return
       const bearer = bearerOf(request.headers.authorization)
-      if (bearer !== null) return checkBearer(lock, request, bearer)
-      const session = sessionCookieOf(app, request)
-      if (session === null || !lock.sessions.isValid(session)) throw unauthorized('Show the token.')
-      checkSession(request)
+      const { rights } =
+        bearer === null
+          ? await checkSession(app, lock, request)
+          : await checkBearer(lock, request, bearer)
+      if (!covers(rights, right))
+        throw new ProblemError(
+          403,
+          `This takes a token with the rights "${right}"; this one has "${rights}".`,
+        )
     },
   }
 }
@@ -62,17 +75,27 @@ function isFromElsewhere(request: FastifyRequest): boolean {
   return mayChange(request) || request.headers.origin !== undefined
 }
 
-async function checkBearer(lock: Lock, request: FastifyRequest, bearer: string): Promise<void> {
-  if (!(await tryToken(lock, request.ip, bearer))) throw unauthorized('That is not the token.')
+async function checkBearer(lock: Lock, request: FastifyRequest, bearer: string): Promise<Access> {
+  const access = await tryToken(lock, request.ip, bearer)
+  if (access === null) throw unauthorized('There is no such token.')
+  return access
 }
 
 /** A browser sends the cookie by itself, so it has to say too that a page of ours asked. */
-function checkSession(request: FastifyRequest): void {
-  if (!mayChange(request)) return
+async function checkSession(
+  app: FastifyInstance,
+  { sessions, tokens }: Lock,
+  request: FastifyRequest,
+): Promise<Access> {
+  const tokenId = sessions.tokenIdOf(sessionCookieOf(app, request) ?? '')
+  const access = tokenId === null ? null : await tokens.current(tokenId)
+  if (access === null) throw unauthorized('Show a token.')
+  if (!mayChange(request)) return access
   const fault = originFault(request)
   if (fault !== null) throw new ProblemError(403, fault)
   if (!saysWhereFrom(request))
     throw new ProblemError(403, 'The request does not say which page it comes from.')
+  return access
 }
 
 function unauthorized(detail: string): ProblemError {

@@ -1,4 +1,4 @@
-/** How many tries with a wrong token may fail before further ones are not even looked at. */
+/** How many tries with a wrong token may fail before further ones are refused. */
 export interface TryLimits {
   /** Of one address in a row; one more becomes free every so many milliseconds. */
   readonly ofAddress: { readonly max: number; readonly refillMs: number }
@@ -16,27 +16,24 @@ const FIRST_DELAY_MS = 25
 const LONGEST_DELAY_MS = 1_000
 
 /**
- * Slows down who guesses the token: each failed try of an address is answered later than the one before, and after some
- * none is looked at until time has passed. Of an address that has shown the right token, the failures of others are no
- * concern, so that guessing from many places shuts out nobody. Memory is bounded: the longest unseen are forgotten.
+ * Slows down who guesses a token: each failed try of an address is answered later than the one before, and after some
+ * they are refused until time has passed. Memory is bounded: the longest unseen are forgotten.
  */
 export class FailedTries {
   readonly #limits: TryLimits
   readonly #ofAddress = new Map<string, Bucket>()
-  readonly #known = new Map<string, true>()
   readonly #ofAll: Bucket = { level: 0, atMs: 0 }
 
   constructor(limits: TryLimits = LIMITS) {
     this.#limits = limits
   }
 
-  /** Seconds until a try of this address is looked at again; 0 where it is now. */
+  /** Seconds until a wrong token of this address is answered as such again; 0 where it is now. */
   secondsToWait(address: string, nowMs = Date.now()): number {
     const { ofAddress, ofAll } = this.#limits
     const bucket = this.#ofAddress.get(placeOf(address))
     const own = bucket === undefined ? 0 : msToWait(bucket, ofAddress, nowMs)
-    const all = this.#known.has(placeOf(address)) ? 0 : msToWait(this.#ofAll, ofAll, nowMs)
-    return Math.ceil(Math.max(own, all) / 1000)
+    return Math.ceil(Math.max(own, msToWait(this.#ofAll, ofAll, nowMs)) / 1000)
   }
 
   /** Counts a failed try. @returns milliseconds to wait before it is answered */
@@ -47,11 +44,6 @@ export class FailedTries {
     add(this.#ofAll, this.#limits.ofAll.refillMs, nowMs)
     putBounded(this.#ofAddress, place, bucket)
     return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.floor(bucket.level - 1))
-  }
-
-  /** Notes that this address has shown the right token. */
-  succeed(address: string): void {
-    putBounded(this.#known, placeOf(address), true)
   }
 }
 

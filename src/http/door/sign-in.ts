@@ -20,22 +20,24 @@ export async function signIn(app: FastifyInstance, { door }: { door: Door }): Pr
   await app.register(formbody)
   app.post(
     '/sign-in',
-    { config: { isOpen: true }, bodyLimit: FORM_BYTES_MAX },
+    { config: { right: 'none' }, bodyLimit: FORM_BYTES_MAX },
     async (request, reply) => {
       const fault = originFault(request)
       if (fault !== null) throw new ProblemError(403, fault)
       const form = FormSchema.safeParse(request.body)
       const next = form.success ? form.data.next : '/'
       if (lock === null) return reply.redirect(localPath(next), 303)
-      if (!(await tryToken(lock, request.ip, form.data?.token ?? '')))
-        return sendSignIn(reply, { status: 401, failed: true, next })
-      setSessionCookie(request, reply, lock.sessions.issue())
+      const access = await tryToken(lock, request.ip, form.data?.token ?? '')
+      if (access === null) return sendSignIn(reply, { status: 401, failed: true, next })
+      setSessionCookie(request, reply, lock.sessions.issue(access.tokenId))
       return reply.redirect(localPath(next), 303)
     },
   )
   // Who gets this far is signed in.
-  app.get('/sign-in', async (_request, reply) => reply.redirect('/', 303))
-  app.post('/sign-out', async (request, reply) => {
+  app.get('/sign-in', { config: { right: 'read' } }, async (_request, reply) =>
+    reply.redirect('/', 303),
+  )
+  app.post('/sign-out', { config: { right: 'read' } }, async (request, reply) => {
     clearSessionCookie(request, reply)
     return reply.redirect('/', 303)
   })

@@ -16,6 +16,7 @@ export async function freshnessRoutes(
   app.get(
     '/freshness',
     {
+      config: { right: 'read' },
       schema: {
         ...operation({
           id: 'getFreshness',
@@ -30,6 +31,7 @@ export async function freshnessRoutes(
   app.get(
     '/organizations',
     {
+      config: { right: 'read' },
       schema: {
         ...operation({
           id: 'listOrganizations',

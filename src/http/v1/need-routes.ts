@@ -15,6 +15,7 @@ export async function needRoutes(plain: FastifyInstance, { collabSync }: V1Optio
   app.get(
     '/failures',
     {
+      config: { right: 'read' },
       schema: {
         ...operation({
           id: 'listFailures',
@@ -33,6 +34,7 @@ export async function needRoutes(plain: FastifyInstance, { collabSync }: V1Optio
   app.get(
     '/rejected-records',
     {
+      config: { right: 'read' },
       schema: {
         ...operation({
           id: 'listRejectedRecords',
@@ -53,6 +55,7 @@ export async function needRoutes(plain: FastifyInstance, { collabSync }: V1Optio
   app.get(
     '/held',
     {
+      config: { right: 'read' },
       schema: {
         ...operation({
           id: 'listHeld',

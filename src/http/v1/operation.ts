@@ -12,7 +12,7 @@ export interface OperationParts {
 const PROBLEMS = {
   400: 'The request is wrong; `errors` names the members.',
   401: 'No token, or a wrong one.',
-  403: 'The request comes from a page of another site.',
+  403: 'The rights of the token do not cover the operation, or the request comes from a page of another site.',
   404: 'There is no such thing.',
   408: 'The request did not come in time.',
   409: 'It cannot be done any more, or there is nothing to do.',

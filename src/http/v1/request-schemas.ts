@@ -84,6 +84,18 @@ export const ReplaySchema = z
   .strictObject({ runId: z.guid().optional().describe('Only what this run rejected.') })
   .meta({ id: 'Replay' })
 
+export const SetAsideSchema = z
+  .strictObject({
+    rejectedRecordIds: z.array(z.int().min(1)).min(1).max(1000).optional(),
+    runId: z.guid().optional().describe('All that this run rejected, in place of the ids.'),
+    reason: text.max(1000).describe('Why; kept with it.'),
+  })
+  .refine(
+    ({ rejectedRecordIds, runId }) => (rejectedRecordIds === undefined) !== (runId === undefined),
+    'give either rejectedRecordIds or runId',
+  )
+  .meta({ id: 'SetAside' })
+
 /** Paths and queries hold text: digits and nothing else are a number. */
 function wholeNumber(min: number, max: number) {
   return z.preprocess(

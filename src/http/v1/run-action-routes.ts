@@ -22,6 +22,7 @@ export async function runActionRoutes(
   app.post(
     '/runs/:runId/cancel',
     {
+      config: { right: 'operate' },
       schema: {
         ...operation({
           id: 'cancelRun',
@@ -46,7 +47,7 @@ export async function runActionRoutes(
   app.post(
     '/runs/:runId/retry',
     {
-      config: { rateLimit: RUNS_A_SECOND },
+      config: { right: 'operate', rateLimit: RUNS_A_SECOND },
       schema: {
         ...operation({
           id: 'retryRun',

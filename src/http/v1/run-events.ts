@@ -32,7 +32,7 @@ export async function runEventsRoute(
   app.get(
     '/runs/:runId/events',
     {
-      config: { takesLong: true },
+      config: { right: 'read', takesLong: true },
       schema: {
         ...operation({
           id: 'watchRun',

@@ -25,7 +25,7 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
   app.post(
     '/runs',
     {
-      config: { rateLimit: RUNS_A_SECOND },
+      config: { right: 'operate', rateLimit: RUNS_A_SECOND },
       schema: {
         ...operation({
           id: 'startRun',
@@ -55,6 +55,7 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
   app.get(
     '/runs',
     {
+      config: { right: 'read' },
       schema: {
         ...operation({ id: 'listRuns', tag: 'Runs', summary: 'Runs, the newest first' }),
         querystring: pageOf({ status: z.enum(RUN_STATUSES).optional() }),
@@ -67,6 +68,7 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
   app.get(
     '/runs/:runId',
     {
+      config: { right: 'read' },
       schema: {
         ...operation({ id: 'getRun', tag: 'Runs', summary: 'One run, with why scopes failed' }),
         params: RunIdSchema,

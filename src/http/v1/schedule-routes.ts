@@ -15,6 +15,7 @@ export async function scheduleRoutes(
   app.get(
     '/schedule',
     {
+      config: { right: 'read' },
       schema: {
         ...operation({
           id: 'getSchedule',
@@ -29,6 +30,7 @@ export async function scheduleRoutes(
   app.put(
     '/schedule',
     {
+      config: { right: 'operate' },
       schema: {
         ...operation({
           id: 'setSchedule',
@@ -47,6 +49,7 @@ export async function scheduleRoutes(
   app.delete(
     '/schedule',
     {
+      config: { right: 'operate' },
       schema: {
         ...operation({
           id: 'removeSchedule',

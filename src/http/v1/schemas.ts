@@ -120,6 +120,7 @@ export const RejectedRecordSchema = z
     reason: z.string(),
     record: z.string().describe('JSON text as it was received, cut after 2,000 characters.'),
     isCut: z.boolean(),
+    isWhole: z.boolean().describe('True where nothing of it is stored: its run is partial.'),
   })
   .meta({ id: 'RejectedRecord', description: 'A record, or part of one, that was not stored.' })
 
@@ -175,6 +176,10 @@ export const ScheduleSchema = z
 export const AcceptedHeldSchema = z
   .object({ removed: z.number().describe('Users that were removed.') })
   .meta({ id: 'AcceptedHeld' })
+
+export const SetAsideDoneSchema = z
+  .object({ setAside: z.number().describe('Contents that were not set aside before.') })
+  .meta({ id: 'SetAsideDone' })
 
 export const ReplayedSchema = z
   .object({

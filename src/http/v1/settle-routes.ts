@@ -4,9 +4,9 @@ import { UsageError } from '../../errors.ts'
 import { ProblemError } from '../problem.ts'
 import { answers, operation } from './operation.ts'
 import type { V1Options } from './options.ts'
-import { AcceptHeldSchema, HeldIdSchema, ReplaySchema } from './request-schemas.ts'
+import { AcceptHeldSchema, HeldIdSchema, ReplaySchema, SetAsideSchema } from './request-schemas.ts'
 import { present } from './run-routes.ts'
-import { AcceptedHeldSchema, ReplayedSchema } from './schemas.ts'
+import { AcceptedHeldSchema, SetAsideDoneSchema, ReplayedSchema } from './schemas.ts'
 
 /** What a person can do about what was rejected or is held; a Fastify plugin. */
 export async function settleRoutes(
@@ -17,7 +17,7 @@ export async function settleRoutes(
   app.post(
     '/rejected-records/replay',
     {
-      config: { takesLong: true },
+      config: { right: 'operate', takesLong: true },
       schema: {
         ...operation({
           id: 'replayRejectedRecords',
@@ -36,8 +36,33 @@ export async function settleRoutes(
       reply.send(await collabSync.replayRejectedRecords(present(request.body))),
   )
   app.post(
+    '/rejected-records/set-aside',
+    {
+      config: { right: 'operate' },
+      schema: {
+        ...operation({
+          id: 'setAsideRejectedRecords',
+          tag: 'What needs a person',
+          summary: 'Set rejected records aside for good',
+          description: 'By their content: the same in the same scope makes no later run partial.',
+        }),
+        body: SetAsideSchema,
+        response: answers(200, SetAsideDoneSchema, {
+          description: 'They are set aside.',
+          problems: [409, 413, 415],
+        }),
+      },
+    },
+    async ({ body: { rejectedRecordIds: ids = [], runId, reason } }, reply) => {
+      const choice = runId === undefined ? { ids } : { runId }
+      const as = { by: 'http', reason }
+      return reply.send(await collabSync.setAsideRejectedRecords(choice, as).catch(asConflict))
+    },
+  )
+  app.post(
     '/held/:heldId/accept',
     {
+      config: { right: 'operate' },
       schema: {
         ...operation({
           id: 'acceptHeld',
@@ -55,10 +80,13 @@ export async function settleRoutes(
     async (request, reply) => {
       const accepted = await collabSync
         .acceptHeld(request.params.heldId, present(request.query))
-        .catch((error: unknown) => {
-          throw error instanceof UsageError ? new ProblemError(409, error.message) : error
-        })
+        .catch(asConflict)
       return reply.send(accepted)
     },
   )
+}
+
+/** What a person cannot settle, since it is not there any more. */
+function asConflict(error: unknown): never {
+  throw error instanceof UsageError ? new ProblemError(409, error.message) : error
 }

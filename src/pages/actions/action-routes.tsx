@@ -31,7 +31,7 @@ function addAction<Fields extends object>(
   action: Action<Fields>,
 ): void {
   const path = `/actions/${action.name}`
-  app.get(path, async (request, reply) => {
+  app.get(path, { config: { right: 'operate' } }, async (request, reply) => {
     const fields = readFields(action.fields, request.query)
     const question = await action.ask(context, fields)
     return sendPage(
@@ -40,7 +40,7 @@ function addAction<Fields extends object>(
       <Ask path={path} fields={fields} question={question} />,
     )
   })
-  app.post(path, async (request, reply) => {
+  app.post(path, { config: { right: 'operate' } }, async (request, reply) => {
     const fields = readFields(action.fields, request.body)
     const { key } = readFields(Key, request.body)
     return reply.redirect(await action.perform(context, fields, key), 303)

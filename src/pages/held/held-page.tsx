@@ -21,7 +21,7 @@ const Query = z.object({
 
 /** `/held`: what waits for a person, and why: held removals side by side with what they would do, and rejected records. */
 export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageContext): void {
-  app.get('/held', async (request, reply) => {
+  app.get('/held', { config: { right: 'read' } }, async (request, reply) => {
     const { run, cursor, rejectedCursor } = readFields(Query, request.query)
     const ofRun = run ? { runId: run } : {}
     const [held, rejected] = await Promise.all([

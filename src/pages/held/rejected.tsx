@@ -26,7 +26,8 @@ export function RejectedSection({
       </div>
       <p class="soft">
         Records, or members of records, that the tables cannot hold. Everything else of their
-        answers is in.
+        answers is in. A run that lost a whole record is partial, until it is mended at the service
+        or set aside (<code>collab-sync rejected</code>).
       </p>
       {rejected.items.length === 0 ? (
         <p>Nothing is rejected.</p>
@@ -57,7 +58,13 @@ function RejectedTable({ records }: { records: readonly RejectedRecord[] }) {
                 {scopePath(record)}
                 <div class="soft">{record.operation}</div>
               </th>
-              <td class="id">{record.reason}</td>
+              <td class="id">
+                {record.reason}
+                <div class="soft">
+                  {record.isWhole ? 'Whole record' : 'Part of a record'}, ID{' '}
+                  {record.rejectedRecordId}
+                </div>
+              </td>
               <td>
                 <pre class="record" tabIndex={0} aria-label="The record as received">
                   {record.record}

@@ -13,7 +13,7 @@ const Query = z.object({ search: optionalText, cursor: optionalText })
 
 /** `/organizations`: how fresh each one is, what fails in it, and a way to sync it now. */
 export function organizationRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
-  app.get('/organizations', async (request, reply) => {
+  app.get('/organizations', { config: { right: 'read' } }, async (request, reply) => {
     const { search, cursor } = readFields(Query, request.query)
     const { items, nextCursor } = await collabSync.listOrganizations({
       ...(search && { search }),

@@ -22,7 +22,7 @@ import { RunStrip } from './run-strip.tsx'
 
 /** `/`: did last night succeed, when is the next run, what needs a person, and the last 30 days in pictures. */
 export function overviewRoutes(app: FastifyInstance, context: PageContext): void {
-  app.get('/', async (request, reply) => {
+  app.get('/', { config: { right: 'read' } }, async (request, reply) => {
     const frame = { title: 'Overview', part: '/', notice: noticeOf(request.query) } as const
     return sendPage(reply, frame, await overview(context))
   })

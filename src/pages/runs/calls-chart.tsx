@@ -20,10 +20,8 @@ export async function callsChart(parts: readonly CallsPart[]) {
     },
   ] as const
   const picture = await drawChart(smallMultiples(labels, series, (px) => (px > 400 ? 6 : 12)))
-  const calls = parts.reduce((sum, part) => sum + part.calls, 0)
-  const retries = parts.reduce((sum, part) => sum + part.retries, 0)
   const slowest = Math.max(0, ...parts.map(({ meanMs }) => meanMs ?? 0))
-  const caption = `${count(calls)} calls, ${count(retries)} of them retries; in the slowest part of the run a call took ${duration(slowest)} on average.`
+  const caption = `Calls whose answers were committed; in the slowest part of the run a call took ${duration(slowest)} on average.`
   return (
     <Chart
       caption={caption}

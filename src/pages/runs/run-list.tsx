@@ -21,7 +21,7 @@ const Query = z.object({
 
 /** `/runs`: every run, the newest first. */
 export function runListRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
-  app.get('/runs', async (request, reply) => {
+  app.get('/runs', { config: { right: 'read' } }, async (request, reply) => {
     const { status, cursor } = readFields(Query, request.query)
     const { items, nextCursor } = await collabSync.listRuns({
       ...(status && { status }),

@@ -17,9 +17,11 @@ import { Slowness } from './slowness.tsx'
 
 const SLOWEST_SHOWN = 10
 
+const READ = { config: { right: 'read' } } as const
+
 /** `/runs/ID`: what a run does, or did; live while it is under way. */
 export function runPageRoutes(app: FastifyInstance, context: PageContext): void {
-  app.get<{ Params: { runId: string } }>('/runs/:runId', async (request, reply) => {
+  app.get<{ Params: { runId: string } }>('/runs/:runId', READ, async (request, reply) => {
     const run = await context.collabSync.getRun(request.params.runId)
     if (run === null) return sendUnknown(reply, 'There is no such run; it may have been pruned.')
     const isUnderWay = run.finishedAt === null

@@ -14,7 +14,7 @@ const SETTERS: Record<NightlySchedule['setBy'], string> = {
 
 /** `/schedule`: when the nightly run starts, and who said so. */
 export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
-  app.get('/schedule', async (request, reply) => {
+  app.get('/schedule', { config: { right: 'read' } }, async (request, reply) => {
     const schedule = await collabSync.getSchedule()
     return sendPage(
       reply,

@@ -19,11 +19,13 @@ const FILES = new Map<string, StaticFile>([
   ['follow-run.js', file('text/javascript', `(${followRun.toString()})()\n`)],
 ])
 
+const READ = { config: { right: 'read' } } as const
+
 /** Serves the pages' files under /static. */
 export function staticRoutes(app: FastifyInstance): void {
   for (const [name, { type, text, digest }] of FILES) {
     const etag = `"${digest}"`
-    app.get<{ Querystring: { v?: string } }>(`/static/${name}`, (request, reply) => {
+    app.get<{ Querystring: { v?: string } }>(`/static/${name}`, READ, (request, reply) => {
       const isExact = request.query.v === digest
       reply
         .header('etag', etag)

@@ -244,7 +244,7 @@ function commentRows(world: World): AnnotationComments[] {
           organizationKey: index + 1,
           annotationKey: annotations.length + 1,
           comments: comments.flatMap((comment) => {
-            const item = readComment(receivedBefore(JSON.stringify(comment)), 0, () => {})
+            const item = readComment(receivedBefore(JSON.stringify(comment), null), 0, () => {})
             // The digest is there before anything is measured.
             return 'record' in item ? [{ ...item.record, digest: item.record.digest }] : []
           }),

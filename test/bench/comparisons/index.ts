@@ -1,12 +1,15 @@
 import type { Comparison } from '../bench.ts'
 import { bytes } from './bytes.ts'
 import { changed } from './changed.ts'
+import { erasure } from './erasure.ts'
 import { firstLoad } from './first-load.ts'
 import { listings } from './listings.ts'
 import { memory } from './memory.ts'
 import { million } from './million.ts'
 import { network } from './network.ts'
+import { oddRecords } from './odd-records.ts'
 import { plainLoop } from './plain-loop.ts'
+import { oneOrganization } from '../reports/one-organization.ts'
 import { reports } from '../reports/reports.ts'
 import { queue } from './queue.ts'
 import { sizes } from './sizes.ts'
@@ -25,7 +28,10 @@ export const comparisons: readonly Comparison[] = [
   queue,
   bytes,
   listings,
+  oddRecords,
   sizes,
   million,
   reports,
+  erasure,
+  oneOrganization,
 ]

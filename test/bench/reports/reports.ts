@@ -11,10 +11,17 @@ import { planOf } from './plan.ts'
 import { reportQueries } from './queries.ts'
 import type { ReportQuery } from './queries.ts'
 
-const SIZE = { organizations: 2000, annotations: 1_000_000, comments: 5_000_000 }
+export const SIZE: Size = { organizations: 2000, annotations: 1_000_000, comments: 5_000_000 }
 const TIMES = 3
 const HERE = join(process.cwd(), 'test/bench/reports')
 const PLANS = join(process.cwd(), 'docs/PLANS.md')
+
+/** How much is generated. */
+export interface Size {
+  readonly organizations: number
+  readonly annotations: number
+  readonly comments: number
+}
 
 export const reports: Comparison = {
   name: 'reports',
@@ -26,7 +33,7 @@ export const reports: Comparison = {
     if (given !== undefined) return measure(given)
     const database = await createBenchDatabase(servers, null)
     try {
-      await generate(database.url)
+      await generate(database.url, SIZE)
       return await measure(database.url)
     } finally {
       await database.drop()
@@ -34,10 +41,11 @@ export const reports: Comparison = {
   },
 }
 
-async function generate(url: string): Promise<void> {
+/** Fills an empty database with rows as years of syncs would have left them. */
+export async function generate(url: string, size: Size): Promise<void> {
   const text = readFileSync(join(HERE, 'generate.sql'), 'utf8')
   const filled = text.replace(/(?<!:):(organizations|annotations|comments)\b/g, (_all, name) =>
-    String(SIZE[name as keyof typeof SIZE]),
+    String(size[name as keyof Size]),
   )
   await connected(url, async (client) => {
     await client.query('set statement_timeout = 0')

@@ -7,21 +7,29 @@ const sessions = openSessions('a-token-of-the-tests')
 
 describe('a session', () => {
   test('is known to every server on the same token until it is over', () => {
-    const value = sessions.issue(NOW_MS)
+    const value = sessions.issue(7, NOW_MS)
     const elsewhere = openSessions('a-token-of-the-tests')
-    expect(elsewhere.isValid(value, NOW_MS)).toBe(true)
-    expect(elsewhere.isValid(value, NOW_MS + (SESSION_SECONDS - 1) * 1000)).toBe(true)
-    expect(elsewhere.isValid(value, NOW_MS + SESSION_SECONDS * 1000)).toBe(false)
+    expect(elsewhere.tokenIdOf(value, NOW_MS)).toBe(7)
+    expect(elsewhere.tokenIdOf(value, NOW_MS + (SESSION_SECONDS - 1) * 1000)).toBe(7)
+    expect(elsewhere.tokenIdOf(value, NOW_MS + SESSION_SECONDS * 1000)).toBeNull()
   })
 
   test('ends with the token that it was made from', () => {
-    expect(openSessions('another-token-of-them').isValid(sessions.issue(), Date.now())).toBe(false)
+    expect(openSessions('another-token-of-them').tokenIdOf(sessions.issue(0))).toBeNull()
   })
 
   test('cannot be prolonged or made up', () => {
-    const [expires = '', signature = ''] = sessions.issue(NOW_MS).split('.')
-    const forged = [`${Number(expires) + 1}.${signature}`, `.${signature}`, `${expires}.`, expires]
-    for (const value of forged) expect(sessions.isValid(value, NOW_MS), value).toBe(false)
-    fc.assert(fc.property(fc.string(), (value) => !sessions.isValid(value, NOW_MS)))
+    const [expires = '', tokenId = '', signature = ''] = sessions.issue(7, NOW_MS).split('.')
+    const forged = [
+      `${Number(expires) + 1}.${tokenId}.${signature}`,
+      `${expires}.0.${signature}`,
+      `${expires}.07.${signature}`,
+      `${expires}${tokenId}..${signature}`,
+      `${expires}.${signature}`,
+      `${expires}.${tokenId}.`,
+      expires,
+    ]
+    for (const value of forged) expect(sessions.tokenIdOf(value, NOW_MS), value).toBeNull()
+    fc.assert(fc.property(fc.string(), (value) => sessions.tokenIdOf(value, NOW_MS) === null))
   })
 })

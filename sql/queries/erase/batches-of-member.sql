@@ -1,0 +1,15 @@
+-- Batches of users in whose listings a user is, in the order of their keys.
+-- Params: $1 organization keys, $2 user id.
+select batch_key
+from (
+  select p.batch_key from collab_store.document_users m join collab_store.documents p using (document_key)
+  where m.user_id = $2 and p.organization_key = any($1)
+  union
+  select p.batch_key from collab_store.user_group_members m join collab_store.user_groups p using (user_group_key)
+  where m.user_id = $2 and p.organization_key = any($1)
+  union
+  select b.batch_key from collab_store.users u
+  join collab_store.batches b on b.organization_key = u.organization_key and b.operation = 'users' and b.batch_no = 0
+  where u.user_id = $2 and u.organization_key = any($1)
+) b
+order by batch_key

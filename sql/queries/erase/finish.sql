@@ -1,0 +1,7 @@
+-- Ends an erasure: what it looked for is no longer kept. Returns the proof.
+-- Params: $1 erasure, $2 mentions left.
+update sync.erasures
+set identity = null, mentions_left = $2, finished_at = now()
+where erasure_id = $1
+returning erased_at, finished_at, users, comments, comment_versions, memberships, mentions_in_records, rejected_records,
+  messages, held, scopes, mentions_left

@@ -1,0 +1,14 @@
+-- Sets rejected records aside by their content; what was set aside before stays as it is.
+-- Params: $1 ids of rejected records or null, $2 a run whose rejected records are meant or null, $3 who, $4 why.
+with meant as (
+  select * from sync.unstored_records
+  where (rejected_record_id = any($1::bigint[]) or run_id = $2::uuid) and digest is not null
+), done as (
+  insert into sync.set_aside_records (digest, operation, organization_id, document_id, annotation_id,
+    organization_user_group_id, set_aside_by, reason)
+  select distinct on (digest) digest, operation, organization_id, document_id, annotation_id, organization_user_group_id, $3, $4
+  from meant
+  on conflict (digest) do nothing
+  returning digest
+)
+select (select count(*) from meant)::int as found, (select count(*) from done)::int as changed

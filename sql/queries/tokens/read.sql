@@ -1,0 +1,3 @@
+-- Every token that was added and not removed.
+-- Params: none.
+select token_id, name, rights, created_at, token_hash from sync.access_tokens order by name

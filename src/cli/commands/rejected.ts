@@ -1,0 +1,73 @@
+import { userInfo } from 'node:os'
+import { listRejected } from '../../database/failure-pages.ts'
+import { settleRejected } from '../../database/rejected.ts'
+import type { Database } from '../../database/pool.ts'
+import { UsageError } from '../../errors.ts'
+import { counted, scopePath, shorten, time } from '../../format.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit-code.ts'
+import { findRun } from '../find-run.ts'
+import { print, printJson, table } from '../output.ts'
+import { quietLog, withTables } from '../with-store.ts'
+
+interface Options {
+  run?: string
+  json?: boolean
+}
+
+const COLUMNS = ['id', 'at', 'from', 'what', 'reason', 'as received'].map((head) => ({ head }))
+
+/** `collab-sync rejected list`: what is open, or what was set aside, the newest first. */
+export async function rejectedList(
+  options: Options & { setAside?: boolean; limit: number },
+): Promise<number> {
+  const { setAside = false, limit: max, json } = options
+  return withRejected(async (database) => {
+    const runId = options.run === undefined ? null : await findRun(database, options.run)
+    const records = await listRejected(database, { runId, setAside, after: null, max })
+    if (json) printJson(records)
+    else if (records.length === 0) print(`Nothing is ${setAside ? 'set aside' : 'open'}.`)
+    else {
+      const rows = records.map((record) => [
+        String(record.rejectedRecordId),
+        time(record.at),
+        shorten(scopePath(record), 40),
+        record.isWhole ? 'whole record' : 'part of it',
+        shorten(record.setAsideReason ?? record.reason, 50),
+        shorten(record.record, 40),
+      ])
+      print(table(COLUMNS, rows))
+    }
+    return EXIT.done
+  })
+}
+
+/**
+ * `collab-sync rejected set-aside ID... --reason TEXT`: for good, by content; without a reason `rejected restore ID...`.
+ * @throws UsageError where one of them is not there
+ */
+export async function rejectedSettle(
+  ids: string[],
+  { run, reason, json }: Options & { reason?: string },
+): Promise<number> {
+  if (ids.length > 0 === (run !== undefined))
+    throw new UsageError('Give either ids, as `collab-sync rejected` shows them, or --run RUN.')
+  const wrong = ids.find((id) => !/^[1-9]\d{0,14}$/.test(id))
+  if (wrong !== undefined)
+    throw new UsageError(`ID must be a number, not ${JSON.stringify(wrong)}.`)
+  return withRejected(async (database) => {
+    const choice =
+      run === undefined ? { ids: ids.map(Number) } : { runId: await findRun(database, run) }
+    const as = reason === undefined ? null : { by: userInfo().username, reason }
+    const changed = await settleRejected(database, choice, as)
+    if (json) printJson({ changed })
+    else print(`${counted(changed, 'record')} ${as === null ? 'open again' : 'set aside'}.`)
+    return EXIT.done
+  })
+}
+
+function withRejected(work: (database: Database) => Promise<number>): Promise<number> {
+  const settings = readSettings(process.env, { need: ['database'] })
+  const opening = { settings, log: quietLog(settings), name: 'rejected' }
+  return withTables(opening, ({ database }) => work(database))
+}

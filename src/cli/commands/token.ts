@@ -1,0 +1,64 @@
+import {
+  addAccessToken,
+  readAccessTokens,
+  removeAccessToken,
+} from '../../database/access-tokens.ts'
+import type { Right } from '../../database/access-tokens.ts'
+import type { Database } from '../../database/pool.ts'
+import { time } from '../../format.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit-code.ts'
+import { note, print, printJson, table } from '../output.ts'
+import { quietLog, withTables } from '../with-store.ts'
+
+/** `collab-sync token add NAME --rights R`: prints a new token of `serve`, once. */
+export async function tokenAdd(
+  name: string,
+  { rights, json }: { rights: Right; json?: boolean },
+): Promise<number> {
+  return onTokens(async (database) => {
+    const token = await addAccessToken(database, name, rights)
+    if (json) printJson({ name, rights, token })
+    else {
+      print(token)
+      note(`Token ${name} (${rights}) holds within a second. It is shown this once.`)
+    }
+  })
+}
+
+/** `collab-sync token list`: names and rights; the tokens themselves are kept nowhere. */
+export async function tokenList({ json }: { json?: boolean }): Promise<number> {
+  return onTokens(async (database) => {
+    const tokens = (await readAccessTokens(database)).map(({ name, rights, createdAt }) => ({
+      name,
+      rights,
+      createdAt,
+    }))
+    if (json) printJson({ tokens })
+    else if (tokens.length === 0) print('None. Add one with: collab-sync token add NAME')
+    else
+      print(
+        table(
+          [{ head: 'name' }, { head: 'rights' }, { head: 'added' }],
+          tokens.map((each) => [each.name, each.rights, time(each.createdAt)]),
+        ),
+      )
+  })
+}
+
+/** `collab-sync token remove NAME`: withdraws one, and the sessions that began with it. */
+export async function tokenRemove(name: string, { json }: { json?: boolean }): Promise<number> {
+  return onTokens(async (database) => {
+    await removeAccessToken(database, name)
+    if (json) printJson({ name, removed: true })
+    else print(`Token ${name} opens nothing any more, within a second.`)
+  })
+}
+
+async function onTokens(work: (database: Database) => Promise<void>): Promise<number> {
+  const settings = readSettings(process.env, { need: ['database'] })
+  return withTables({ settings, log: quietLog(settings), name: 'token' }, async ({ database }) => {
+    await work(database)
+    return EXIT.done
+  })
+}

@@ -1,0 +1,120 @@
+import { valuesIn } from '../json-text.ts'
+
+/** The body of an answer as JSON. */
+export interface Body {
+  /** Its members, `result.data` aside: where that is an array, an empty one stands in its place. */
+  readonly body: Record<string, unknown>
+  /** `result.data`; null where there is no such array. */
+  readonly data: unknown[] | null
+  /** The very text of `data`; empty where it is null. */
+  readonly dataText: string
+}
+
+/** The body is JSON, but no object. */
+export class NoObjectError extends Error {
+  override name = 'NoObjectError'
+}
+
+/** A member that the answer is read by is there twice: nobody knows which one counts. */
+export class AmbiguousBodyError extends Error {
+  override name = 'AmbiguousBodyError'
+}
+
+/**
+ * Reads a body and finds the text of its records, so that every reader of either sees the same records. What is around the
+ * records is the same in most answers, and is then read once for all of them.
+ * @throws SyntaxError where it is not JSON; NoObjectError; AmbiguousBodyError
+ */
+export function readBody(text: string): Body {
+  const start = text.indexOf('[')
+  const end = text.lastIndexOf(']') + 1
+  // With one value of valid JSON replaced by another the rest is as valid as it was, and the other way round.
+  const around = start < 0 || end <= start ? text : `${text.slice(0, start)}[]${text.slice(end)}`
+  if (around.length <= AROUND_UNITS_MAX) {
+    const envelope = around === lastEnvelope?.text ? lastEnvelope : readEnvelope(around)
+    if (envelope?.dataAt === start) {
+      lastEnvelope = envelope
+      const dataText = text.slice(start, end)
+      const data = arrayOf(dataText)
+      if (data !== null) return { body: envelope.body, data, dataText }
+    }
+  }
+  return readSlowly(text)
+}
+
+/** Null where the text between the outermost brackets is no array, as where there are two beside each other. */
+function arrayOf(text: string): unknown[] | null {
+  try {
+    return JSON.parse(text) as unknown[]
+  } catch {
+    return null
+  }
+}
+
+/** What is around the records of a usual answer is far shorter. */
+const AROUND_UNITS_MAX = 4096
+
+/** A body with an empty array in place of its records. */
+interface Envelope {
+  readonly text: string
+  readonly body: Record<string, unknown>
+  /** Where that array is. */
+  readonly dataAt: number
+}
+
+let lastEnvelope: Envelope | null = null
+
+/** Null where the brackets are not those of `result.data`, or something is odd about the body. */
+function readEnvelope(text: string): Envelope | null {
+  try {
+    const { body, data, dataAt } = readWhole(text)
+    return data?.length === 0 ? { text, body, dataAt } : null
+  } catch {
+    return null
+  }
+}
+
+function readSlowly(text: string): Body {
+  const { body, data, dataAt, dataEnd } = readWhole(text)
+  if (data === null) return { body, data, dataText: '' }
+  const result = { ...(body['result'] as object), data: [] }
+  return { body: { ...body, result }, data, dataText: text.slice(dataAt, dataEnd) }
+}
+
+function readWhole(text: string) {
+  const body: unknown = JSON.parse(text)
+  if (!isObject(body)) throw new NoObjectError('The body is no JSON object.')
+  const result = placeOf(text, 0, ['result', 'error'])
+  const data = isObject(body['result'])
+    ? placeOf(text.slice(result.start, result.end), result.start, ['data', 'status'])
+    : { start: -1, end: -1 }
+  const records = (body['result'] as { data?: unknown } | undefined)?.data
+  return Array.isArray(records)
+    ? { body, data: records as unknown[], dataAt: data.start, dataEnd: data.end }
+    : { body, data: null, dataAt: -1, dataEnd: -1 }
+}
+
+/** Where the value of the first of the members is. @throws AmbiguousBodyError where one of them is there twice */
+function placeOf(
+  objectText: string,
+  offset: number,
+  [name, other]: readonly [string, string],
+): { start: number; end: number } {
+  const values = valuesIn(objectText)
+  for (const each of [name, other]) {
+    if (values.filter((value) => value.name === each).length > 1)
+      throw new AmbiguousBodyError(`${each} is in the body twice`)
+  }
+  const found = values.find((value) => value.name === name)
+  if (found === undefined) return { start: -1, end: -1 }
+  const padded = objectText.slice(found.start, found.end)
+  const blanks = padded.length - padded.trimStart().length
+  return {
+    start: offset + found.start + blanks,
+    end: offset + found.start + padded.trimEnd().length,
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,65 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { UsageError } from '../errors.ts'
+import type { Database } from './pool.ts'
+import { sql } from './sql.ts'
+
+/** What a token lets one do; each includes those before it. */
+export const RIGHTS = ['read', 'operate', 'admin'] as const
+export type Right = (typeof RIGHTS)[number]
+
+/** A token that was added, and not the token itself: that is kept nowhere. */
+export interface AccessToken {
+  readonly tokenId: number
+  readonly name: string
+  readonly rights: Right
+  readonly createdAt: Date
+  readonly tokenHash: Buffer
+}
+
+/** With their names on one line, and none that a terminal or a shell takes for something else. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/**
+ * Adds a token of 256 random bits.
+ * @returns the token, which nobody can read again
+ * @throws UsageError for a name that is taken or cannot be one
+ */
+export async function addAccessToken(
+  database: Database,
+  name: string,
+  rights: Right,
+): Promise<string> {
+  if (!NAME.test(name))
+    throw new UsageError(
+      `The name of a token must be 1 to 64 letters, digits and . _ -, and begin with a letter or digit, not ${JSON.stringify(name)}.`,
+    )
+  // By what it begins with, programs that look for secrets in files know it.
+  const token = `collab_sync_${randomBytes(32).toString('base64url')}`
+  const { rowCount } = await database.query(sql('tokens/add'), [name, rights, hashOf(token)])
+  if (rowCount === 0)
+    throw new UsageError(`There is a token ${name} already: remove it first, or take another name.`)
+  return token
+}
+
+/** Every token that holds, by name. */
+export async function readAccessTokens(database: Database): Promise<AccessToken[]> {
+  const { rows } = await database.query(sql('tokens/read'))
+  return rows.map((row) => ({
+    tokenId: row.token_id,
+    name: row.name,
+    rights: row.rights,
+    createdAt: row.created_at,
+    tokenHash: row.token_hash,
+  }))
+}
+
+/** Withdraws a token, and the sessions that began with it. @throws UsageError where there is none of that name */
+export async function removeAccessToken(database: Database, name: string): Promise<void> {
+  const { rowCount } = await database.query(sql('tokens/remove'), [name])
+  if (rowCount === 0) throw new UsageError(`There is no token ${JSON.stringify(name)}.`)
+}
+
+/** SHA-256. A token has too many bits to be guessed, so that a slow hash would only slow down who shows the right one. */
+export function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

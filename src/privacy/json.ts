@@ -1,0 +1,64 @@
+import { isLosslessNumber, parse } from 'lossless-json'
+import { NESTING_MAX } from '../database/storable.ts'
+import { cutBelow } from '../json-text.ts'
+
+/** An object of JSON. */
+export type Json = Record<string, unknown>
+
+/** Defined, not assigned: a member named `__proto__` is a member like any other. */
+export function define(object: Json, name: string, value: unknown): void {
+  Object.defineProperty(object, name, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  })
+}
+
+/**
+ * Numbers keep every digit; of two members with one name the last stays, as JSON.parse has it. What is nested deeper than is
+ * stored is emptied.
+ */
+export function parseExact(text: string): unknown {
+  return parse(cutBelow(text, NESTING_MAX + 1), null, {
+    onDuplicateKey: ({ newValue }) => newValue,
+  })
+}
+
+/** The value, what is nested deeper than is stored emptied: whoever reads the record finds that out and says so. */
+export function withoutTooDeep(value: unknown): unknown {
+  return isDeeper(value, 0) ? cut(value, 0) : value
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth > NESTING_MAX || Object.values(value).some((each) => isDeeper(each, depth + 1))
+}
+
+function cut(value: unknown, depth: number): unknown {
+  if (Array.isArray(value))
+    return depth > NESTING_MAX ? [] : value.map((each) => cut(each, depth + 1))
+  if (!isObject(value)) return value
+  const kept: Json = {}
+  if (depth > NESTING_MAX) return kept
+  for (const [name, each] of Object.entries(value)) define(kept, name, cut(each, depth + 1))
+  return kept
+}
+
+/** True for an object without members. */
+export function isEmpty(object: Json): boolean {
+  return Object.keys(object).length === 0
+}
+
+/** Those of the members that are there. */
+export function pick(item: Json, names: readonly string[]): Json {
+  return Object.fromEntries(
+    names.filter((name) => Object.hasOwn(item, name)).map((name) => [name, item[name]]),
+  )
+}
+
+/** True for an object of JSON, also among lossless numbers. */
+export function isObject(value: unknown): value is Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return !isLosslessNumber(value)
+}

@@ -1,0 +1,122 @@
+import { isDataFault } from '../database/pool.ts'
+import type { BatchScope } from '../database/scopes.ts'
+import { CallError, DrainingError, EnvironmentError, RunStoppedError } from '../errors.ts'
+import type { Operation } from '../errors.ts'
+import type { Scope } from '../scope.ts'
+import type { Asking } from './ask-comments.ts'
+import { askScope } from './ask-scope.ts'
+import { processingFault, tooManyRejected } from './received.ts'
+import type { AskedResult, CommentsResult, FailedResult, UsersResult } from './scope-result.ts'
+import { SupersededError } from './superseded.ts'
+
+/** Whether an error concerns what was received, and not the run, the worker or a server: it then fails one record or scope. */
+export function isScopeFault(error: unknown): boolean {
+  if (error instanceof CallError) return error.kind !== 'credentials'
+  const isOfTheWork =
+    error instanceof SupersededError ||
+    error instanceof RunStoppedError ||
+    error instanceof DrainingError ||
+    error instanceof EnvironmentError
+  return !isOfTheWork && isDataFault(error)
+}
+
+/** A scope that cannot be processed, whatever the reason. */
+export function failedBy(scope: BatchScope, error: unknown): FailedResult {
+  if (error instanceof CallError) return { outcome: 'failed', scope, error }
+  const failure = new CallError(
+    `The answer ${processingFault(error)}. Nothing of it was stored. Please report this as a fault of collab-sync.`,
+    { kind: 'refused', errorStatus: 'could_not_be_processed', cause: error },
+  )
+  return { outcome: 'failed', scope, error: failure }
+}
+
+/** Tries whether some records of an answer can be stored; whatever it writes is rolled back. @throws what they cannot be stored for */
+export type Trial = (part: CommentsResult | UsersResult) => Promise<void>
+
+/**
+ * Asks for a scope whose answer could not be stored once more, and rejects just the records that cannot be stored. They
+ * are found by halves: of a thousand records with one bad one some twenty trials tell it.
+ * @throws as askScope; what a trial throws that is no fault of the data
+ */
+export async function isolateRecords(
+  asking: Asking,
+  operation: Operation,
+  scope: BatchScope,
+  narrowed: Pick<Scope, 'userIds' | 'commentIds'>,
+  trial: Trial,
+): Promise<AskedResult> {
+  // Without digests it is read, whatever it is.
+  const unknown = { ...scope, bodyDigest: null, contentDigest: null }
+  const result = await askScope({ ...asking, keepsTexts: true }, operation, unknown, narrowed)
+  if (result.outcome === 'comments') {
+    const bad = await refusedOf(result.records, (records) =>
+      trial({ ...result, records, gone: [], rejects: [], incomplete: null }),
+    )
+    const rejected = new Set(bad.map(({ record }) => record.commentId))
+    const records = result.records.filter(({ commentId }) => !rejected.has(commentId))
+    return withRejects(
+      { ...result, records },
+      bad.map(({ record: { commentId }, error }) => ({ id: commentId, error })),
+    )
+  }
+  if (result.outcome !== 'users') return result
+  const bad = await refusedOf(result.records, (records) =>
+    trial({ ...result, records, rejects: [], incomplete: null }),
+  )
+  const badIds = new Set(bad.map(({ record }) => record.userId))
+  const records = result.records.filter(({ userId }) => !badIds.has(userId))
+  const rejectedIds = new Set([...result.rejectedIds, ...badIds])
+  return withRejects(
+    { ...result, records, rejectedIds },
+    bad.map(({ record: { userId }, error }) => ({ id: userId, error })),
+  )
+}
+
+interface Refused<T> {
+  readonly record: T
+  readonly error: unknown
+}
+
+/** The records that cannot be stored by themselves. */
+async function refusedOf<T>(
+  records: readonly T[],
+  trial: (records: readonly T[]) => Promise<void>,
+): Promise<Refused<T>[]> {
+  try {
+    await trial(records)
+    return []
+  } catch (error) {
+    if (!isScopeFault(error)) throw error
+    const [record] = records
+    if (record === undefined) throw error
+    if (records.length === 1) return [{ record, error }]
+    const half = records.length >> 1
+    const refused = await refusedOf(records.slice(0, half), trial)
+    if (refused.length <= REFUSED_MAX)
+      refused.push(...(await refusedOf(records.slice(half), trial)))
+    if (refused.length > REFUSED_MAX) throw tooManyRejected(records.length)
+    return refused
+  }
+}
+
+/** Records that are found by trying; with more of them it is the answer, or the tables, rather than records. */
+const REFUSED_MAX = 100
+
+function withRejects<T extends CommentsResult | UsersResult>(
+  result: T,
+  refused: readonly { readonly id: unknown; readonly error: unknown }[],
+): T {
+  const rejects = refused.map(({ id, error }) => ({
+    reason: processingFault(error),
+    record: result.texts?.get(id) ?? '',
+    isWhole: true,
+  }))
+  return {
+    ...result,
+    rejects: [...result.rejects, ...rejects],
+    rejectedItems: result.rejectedItems + rejects.length,
+    // The next answer must be looked at again, even if it is the same.
+    bodyDigest: null,
+    contentDigest: result.outcome === 'comments' ? null : result.contentDigest,
+  }
+}

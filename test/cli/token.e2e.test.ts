@@ -1,0 +1,117 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { buildCommand } from './built-command.ts'
+import type { BuiltCommand, Environment } from './built-command.ts'
+
+const HTTP_TOKEN = 'a-token-of-the-tests'
+
+let command: BuiltCommand
+let database: TestDatabase
+let settings: Environment
+
+beforeAll(async () => {
+  command = await buildCommand()
+  database = await createTestDatabase()
+  settings = { DATABASE_URL: database.url, HTTP_PORT: '0', HTTP_TOKEN }
+})
+afterAll(async () => {
+  await command?.remove()
+  await database?.drop()
+})
+
+const token = (args: string[]) => command.run(['token', ...args], settings)
+
+describe('collab-sync token', () => {
+  test('add prints the token once on stdout; serve takes it and its rights, until remove withdraws it', async () => {
+    const serve = command.start(['serve'], settings)
+    let stderr = ''
+    serve.child.stderr?.on('data', (text: string) => (stderr += text))
+    await serve.shows(/"address":"http/)
+    const url = /"address":"([^"]+)"/.exec(stderr)?.[1] ?? ''
+    const added = await token(['add', 'ci', '--rights', 'read'])
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('ci (read)') })
+    expect(added.stdout).toMatch(/^collab_sync_[\w-]{43}\n$/)
+    const secret = added.stdout.trim()
+    const status = async (method: string, path: string) => {
+      const headers = { authorization: `Bearer ${secret}` }
+      return (await fetch(url + path, { method, headers })).status
+    }
+    await expect.poll(() => status('GET', '/v1/runs'), { timeout: 5000 }).toBe(200)
+    expect(await status('DELETE', '/v1/schedule')).toBe(403)
+    expect(await status('GET', '/queues')).toBe(403)
+
+    const listed = await token(['list'])
+    expect(listed.stdout).toMatch(/^ +ci +read +\d{4}-/m)
+    const json = JSON.parse((await token(['list', '--json'])).stdout)
+    expect(json).toEqual({
+      tokens: [{ name: 'ci', rights: 'read', createdAt: expect.any(String) }],
+    })
+
+    expect(await token(['remove', 'ci'])).toMatchObject({ code: 0 })
+    await expect.poll(() => status('GET', '/v1/runs'), { timeout: 5000 }).toBe(401)
+    serve.child.kill('SIGTERM')
+    const ended = await serve.ended
+    expect(ended.code).toBe(0)
+    expect(ended.stderr).not.toContain(secret)
+  })
+
+  test('add --json is one document', async () => {
+    const added = await token(['add', 'json', '--rights', 'admin', '--json'])
+    expect(added).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(added.stdout)).toMatchObject({
+      name: 'json',
+      rights: 'admin',
+      token: expect.stringMatching(/^collab_sync_/),
+    })
+  })
+
+  test.each([
+    [['add', 'x'], /rights/],
+    [['add', 'x', '--rights', 'all'], /read, operate, admin/],
+    [['add', '-x', '--rights', 'read'], /\S/],
+    [['add', '', '--rights', 'read'], /^The name of a token must be/],
+    [['add', 'a b', '--rights', 'read'], /^The name of a token must be/],
+    [['add', 'x'.repeat(65), '--rights', 'read'], /^The name of a token must be/],
+    [['add', 'json', '--rights', 'read'], /^There is a token json already/],
+    [['remove', 'nobody'], /^There is no token "nobody"\.\n$/],
+  ])('%j ends with 2 and one sentence', async (args, sentence) => {
+    const ended = await token(args)
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(sentence) })
+    expect(ended.stderr.trimEnd()).not.toContain('\n')
+  })
+})
+
+describe('a token that everybody can read in our documents', () => {
+  const ROOT = resolve(import.meta.dirname, '../..')
+  const files = ['README.md', '.env.example', 'docker-compose.yml', 'CHANGELOG.md'].concat(
+    readdirSync(join(ROOT, 'docs'), { recursive: true })
+      .map((name) => `docs/${String(name)}`)
+      .filter((name) => /\.(md|ya?ml)$/.test(name)),
+  )
+  const examples = new Set(
+    files.flatMap((file) =>
+      [
+        ...readFileSync(join(ROOT, file), 'utf8').matchAll(
+          /\bHTTP_TOKEN(?:=|: )["']?([^\s${][\x21-\x7e]{2,})|Bearer ([\x21-\x7e]{3,})/g,
+        ),
+      ].map(([, set, shown]) => (set ?? shown ?? '').replace(/["'`,]+$/, '')),
+    ),
+  )
+
+  test('is refused by serve and doctor in one sentence, exit 2', async () => {
+    expect([...examples]).toContain('the-output-of-openssl-rand-hex-32')
+    // `...` and FILL_IN are too short.
+    for (const example of examples) {
+      const environment = { ...settings, HTTP_TOKEN: example }
+      const served = await command.run(['serve'], environment)
+      expect(served, example).toMatchObject({ code: 2, stdout: '' })
+      expect(served.stderr, example).toMatch(/^HTTP_TOKEN (is|must be) [^\n]+\n$/)
+      const looked = await command.run(['doctor', '--json'], environment)
+      expect(looked.code, example).toBe(2)
+      expect(looked.stdout).toContain('HTTP_TOKEN')
+    }
+  })
+})

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { checkStore } from '../../src/cli/doctor/check-database.ts'
+import { readWorkers } from '../../src/database/overview.ts'
+import { addComment } from '../../src/demo/changes.ts'
+import { places } from '../../src/demo/expected.ts'
+import { readSettings } from '../../src/settings/settings.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { expectTablesEqual } from '../helpers/expect-equal.ts'
+import { buildWorker } from '../helpers/worker-process.ts'
+import type { WorkerBuild } from '../helpers/worker-process.ts'
+import { openRig } from './rig.ts'
+import type { Rig } from './rig.ts'
+import { until } from './servers.ts'
+
+/** A worker that stands still inside a transaction (SIGSTOP, a suspended machine) holds up the others for no longer than one
+ * that is dead, and goes on as a worker when it wakes up. */
+
+const WORLD = {
+  seed: 8,
+  organizations: 2,
+  documentsPerOrganization: 2,
+  annotationsPerDocument: 10,
+  commentsPerAnnotation: 4,
+  usersPerOrganization: 8,
+  groupsPerOrganization: 1,
+}
+/** Together more than what fits between a process and PostgreSQL while nobody reads. */
+const LONG_TEXT = 'long '.repeat(80_000)
+const LONG_TEXTS = 25
+
+/** Rows of a COPY of so many characters wait for a lock, which the test holds. */
+const holdRows = (characters: number) => `
+  create function hold_row() returns trigger language plpgsql as $$ begin
+    if length(new::text) >= ${characters} then perform pg_advisory_xact_lock_shared(42); end if;
+    return new;
+  end $$;
+  create trigger hold_row before insert on collab_store.comments for each row execute function hold_row()`
+
+const SESSIONS = `select pid from pg_stat_activity
+  where datname = current_database() and application_name like 'collab-sync worker%'`
+
+let build: WorkerBuild
+let database: TestDatabase
+let rig: Rig
+let holder: pg.Client
+beforeAll(() => {
+  build = buildWorker()
+})
+afterAll(() => build?.remove())
+beforeEach(async () => {
+  database = await createTestDatabase()
+  rig = await openRig({ databaseUrl: database.url }, { world: WORLD })
+  holder = new pg.Client(database.url)
+  await holder.connect()
+  await holder.query('select pg_advisory_lock(42)')
+})
+afterEach(async () => {
+  build.killAll()
+  await holder?.end()
+  await rig?.close()
+  await database?.drop()
+})
+
+const STATES = [
+  { state: 'between two statements', condition: "state = 'idle in transaction'", long: false },
+  {
+    state: 'in the middle of a COPY',
+    condition: "state = 'active' and wait_event = 'ClientRead' and query ilike '%copy%'",
+    long: true,
+  },
+]
+
+describe.each(STATES)('a worker that is frozen $state', ({ condition, long }) => {
+  test('holds up the others until it is taken for dead, is named, and goes on when it wakes up', async () => {
+    if (long) makeLong()
+    await database.pool.query(holdRows(long ? LONG_TEXT.length : 0))
+    const runId = await rig.startRun()
+    const frozen = await build.start(rig.environment)
+    await until('a COPY waits for the lock', () => isAny("wait_event = 'advisory'"))
+    await sleep(1000) // It sends what it can meanwhile.
+    frozen.freeze()
+    await holder.query('select pg_advisory_unlock(42)')
+    await until('PostgreSQL waits for it', () => isAny(condition))
+
+    // As if it had stood still for longer.
+    await database.pool.query(
+      "update sync.workers set heartbeat_at = heartbeat_at - interval '30 seconds'",
+    )
+    const [held] = (await readWorkers(database.pool)).filter((worker) => worker.holdsTransaction)
+    await expectDoctorNames(held?.workerId as string)
+    const other = await build.start(rig.environment)
+    expect(await rig.settled(runId, 150_000)).toMatchObject({ status: 'succeeded' })
+    await expectTablesEqual(database, rig.world)
+    expect(other.stderr()).toMatch(/without a heartbeat held a transaction open/)
+    expect(other.stderr()).toContain(held?.workerId)
+    expect(await other.stop()).toBe(0)
+
+    frozen.wake()
+    const next = await rig.startRun()
+    expect(await rig.settled(next, 120_000)).toMatchObject({ status: 'succeeded' })
+    expect(await frozen.stop()).toBe(0)
+    await expectTablesEqual(database, rig.world)
+    const { rows } = await database.pool.query(
+      'select count(*)::int as n from collab.comment_versions where version > 1',
+    )
+    expect(rows).toEqual([{ n: 0 }])
+  })
+})
+
+async function isAny(condition: string): Promise<true | null> {
+  const { rowCount } = await database.pool.query(`${SESSIONS} and ${condition}`)
+  return (rowCount ?? 0) > 0 ? true : null
+}
+
+/** Under one annotation, so that one COPY brings them all. */
+function makeLong(): void {
+  const [place] = places(rig.world)
+  if (place === undefined) throw new Error('The world has no annotation.')
+  for (let made = 0; made < LONG_TEXTS; made++) addComment(rig.world, place, { text: LONG_TEXT })
+}
+
+async function expectDoctorNames(workerId: string): Promise<void> {
+  const settings = readSettings(rig.environment, { need: ['database'], directory: '/nonexistent' })
+  const store = {
+    databaseUrl: database.url,
+    database: database.pool,
+    isNew: false,
+    isEmbedded: false,
+    queuePlace: { kind: 'postgres', url: database.url } as const,
+    close: async () => {},
+  }
+  const { findings } = await checkStore(store, settings)
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      check: 'workers',
+      state: 'warn',
+      found: expect.stringContaining(workerId),
+    }),
+  )
+}

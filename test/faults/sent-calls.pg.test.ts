@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { edit } from '../../src/demo/changes.ts'
+import { places } from '../../src/demo/expected.ts'
+import { createLog } from '../../src/log.ts'
+import { parseScope } from '../../src/scope.ts'
+import { RunSignals } from '../../src/sync/run-signals.ts'
+import { SentCalls } from '../../src/sync/sent-calls.ts'
+import { startRun } from '../../src/sync/start-run.ts'
+import { stopRun } from '../../src/sync/stop-run.ts'
+import { startWorker } from '../../src/worker.ts'
+import { jobs } from '../../jobs/index.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { openLive, settled } from '../helpers/live.ts'
+import { buildWorker } from '../helpers/worker-process.ts'
+import type { WorkerBuild } from '../helpers/worker-process.ts'
+import { callsNeeded, openRig } from './rig.ts'
+import type { Rig } from './rig.ts'
+
+/** `sync.runs.calls` says what the service saw, whatever became of the answers. */
+
+const WORLD = {
+  seed: 5,
+  organizations: 8,
+  documentsPerOrganization: 3,
+  annotationsPerDocument: 25,
+  commentsPerAnnotation: 3,
+  usersPerOrganization: 10,
+  groupsPerOrganization: 1,
+}
+/** Most calls that one process has in flight. */
+const IN_FLIGHT_MAX = 16
+
+test('of two runs that overtake each other, each counts the calls that it sent', async () => {
+  const live = await openLive('postgres', { standIn: { latencyMs: 30, latencyJitterMs: 200 } })
+  await live.importCatalog()
+  try {
+    await live.run()
+    const before = live.standIn.calls.total
+    // Something to write in every batch, so that the runs take batches from each other.
+    for (const place of places(live.world)) {
+      const [comment] = live.world.comments(place) ?? []
+      if (comment !== undefined) edit(live.world, place, comment.commentId, { text: 'new' })
+    }
+    const apps = [await live.openApp(), await live.openApp()]
+    const workers = await Promise.all(
+      apps.map((app) => startWorker(app, jobs, { keepsSchedule: false })),
+    )
+    const runIds = await Promise.all(
+      apps.map(async (app) => {
+        const request = { trigger: 'cli', scope: parseScope({}), requestKey: null } as const
+        const { runId, items } = await startRun(app.sync, request)
+        await app.deliver(items)
+        return runId
+      }),
+    )
+    for (const runId of runIds) await settled(live.database, runId)
+    await Promise.all(workers.map((worker) => worker.stop()))
+    const seen = live.standIn.calls.total - before
+    expect(seen).toBeGreaterThan(2 * callsNeeded(live.world))
+    const { rows } = await live.database.pool.query(
+      'select sum(calls)::int as calls from sync.runs where run_id = any($1)',
+      [runIds],
+    )
+    expect(rows).toEqual([{ calls: seen }])
+  } finally {
+    await live.close()
+  }
+})
+
+test('calls that PostgreSQL does not take are kept for the next time, and count in a run that was settled meanwhile', async () => {
+  const database = await createTestDatabase()
+  try {
+    const { rows } = await database.pool.query(
+      `insert into sync.runs (trigger, status, finished_at, calls) values ('cli', 'cancelled', now(), 5) returning run_id`,
+    )
+    const runId: string = rows[0].run_id
+    const sent = new SentCalls(database.pool, createLog('silent'))
+    sent.add(runId, 1, 0)
+    sent.add(runId, 1, 1)
+    await database.pool.query('alter table sync.runs rename to runs_away')
+    await sent.write()
+    await database.pool.query('alter table sync.runs_away rename to runs')
+    await Promise.all([sent.write(), sent.write()])
+    await sent.close()
+    const run = await database.pool.query('select calls, retries from sync.runs')
+    expect(run.rows).toEqual([{ calls: 7, retries: 1 }])
+  } finally {
+    await database.drop()
+  }
+})
+
+describe('with workers as processes', () => {
+  let build: WorkerBuild
+  let database: TestDatabase
+  let rig: Rig
+  beforeAll(() => {
+    build = buildWorker()
+  })
+  afterAll(() => build?.remove())
+  beforeEach(async () => {
+    database = await createTestDatabase()
+    rig = await openRig({ databaseUrl: database.url }, { world: WORLD, standIn: { latencyMs: 80 } })
+  })
+  afterEach(async () => {
+    build.killAll()
+    await rig?.close()
+    await database?.drop()
+  })
+
+  async function countsOf(runId: string): Promise<{ calls: number; retries: number }> {
+    const { rows } = await database.pool.query(
+      'select calls, retries from sync.runs where run_id = $1',
+      [runId],
+    )
+    return rows[0]
+  }
+
+  test('a worker that is killed leaves out what it sent in its last second at most, and the next one adds its own', async () => {
+    const runId = await rig.startRun()
+    const worker = await build.start(rig.environment)
+    await rig.callsReach(400)
+    const killedAtMs = Date.now()
+    await worker.kill()
+    await sleep(200)
+    const seen = rig.standIn.calls.total
+    const lastSecond = rig.standIn.calls.log.filter(
+      // The answer to a call is logged 80 ms after it came.
+      ({ atMs }) => atMs > killedAtMs - 1000,
+    ).length
+    const missing = seen - (await countsOf(runId)).calls
+    expect(missing).toBeGreaterThanOrEqual(0)
+    expect(missing).toBeLessThanOrEqual(lastSecond + IN_FLIGHT_MAX)
+    expect(missing).toBeLessThan(seen)
+
+    const next = await build.start(rig.environment)
+    await rig.settled(runId, 120_000)
+    expect(await next.stop()).toBe(0)
+    expect((await countsOf(runId)).calls).toBe(rig.standIn.calls.total - missing)
+  })
+
+  test('further tries count, and so do the calls of a token that is refused', async () => {
+    rig.standIn.latencyMs = 0
+    rig.standIn.setFaults([{ kind: 'server-error-html', rate: 0.1 }])
+    const worker = await build.start(rig.environment)
+    const tried = await rig.startRun()
+    await rig.settled(tried, 120_000)
+    const seen = rig.standIn.calls.total
+    expect(seen).toBeGreaterThan(callsNeeded(rig.world))
+    expect(await countsOf(tried)).toEqual({ calls: seen, retries: seen - callsNeeded(rig.world) })
+
+    rig.standIn.setFaults([])
+    rig.standIn.authToken = 'another-token'
+    const refused = await rig.startRun()
+    expect(await rig.settled(refused, 120_000)).toMatchObject({ status: 'failed' })
+    await worker.stop()
+    const { calls } = await countsOf(refused)
+    expect(calls).toBeGreaterThan(0)
+    expect(calls).toBe(rig.standIn.calls.total - seen)
+  })
+
+  test('the calls of a run that was cancelled count', async () => {
+    const runId = await rig.startRun()
+    const worker = await build.start(rig.environment)
+    await rig.callsReach(200)
+    const context = {
+      database: database.pool,
+      log: createLog('silent'),
+      runSignals: new RunSignals(),
+    }
+    await stopRun(context, runId, 'cancelled', 'The test cancelled it.')
+    expect(await rig.settled(runId, 120_000)).toMatchObject({ status: 'cancelled' })
+    await worker.stop()
+    const { calls } = await countsOf(runId)
+    const { total } = rig.standIn.calls
+    expect(calls).toBeGreaterThanOrEqual(total)
+    // A request that was given up as it went out may never have arrived.
+    expect(calls).toBeLessThanOrEqual(total + IN_FLIGHT_MAX)
+  })
+})

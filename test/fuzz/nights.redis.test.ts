@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
+import { buildWorker } from '../helpers/worker-process.ts'
+import type { WorkerBuild } from '../helpers/worker-process.ts'
+import { poisonedNights } from './nights.ts'
+
+const WORLD = {
+  organizations: 3,
+  documentsPerOrganization: 5,
+  annotationsPerDocument: 10,
+  commentsPerAnnotation: 5,
+  usersPerOrganization: 12,
+  groupsPerOrganization: 1,
+}
+
+let build: WorkerBuild
+beforeAll(() => {
+  build = buildWorker()
+})
+afterAll(() => build?.remove())
+
+test.each(QUEUE_KINDS)(
+  'three poisoned nights with the queue on %s: each run ends, no neighbour is lost, every call is counted, and a clean night mends the rest',
+  async (queue) => {
+    if (isMissing(queue)) return
+    const lines: string[] = []
+    const { complaints } = await poisonedNights(inject('postgresUrl'), {
+      queue,
+      nights: 3,
+      seed: Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31)),
+      redisUrl: inject('redisUrl'),
+      start: (environment) => build.start(environment),
+      tell: (line) => lines.push(line),
+      world: WORLD,
+      // A death takes twenty seconds to be found out: test/faults has it.
+      kills: 0,
+      freezes: 0,
+    })
+    expect(complaints, lines.join('\n')).toEqual([])
+  },
+)

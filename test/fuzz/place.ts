@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { openApp } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
+import { importCatalog } from '../../src/catalog/import.ts'
+import type { Item } from '../../src/database/items.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openDatabase } from '../../src/database/pool.ts'
+import type { Database } from '../../src/database/pool.ts'
+import { setSearchIndex } from '../../src/database/search-index.ts'
+import { createLog } from '../../src/log.ts'
+import { parseScope } from '../../src/scope.ts'
+import { readSettings } from '../../src/settings/settings.ts'
+import { planDocuments, planOrganizations } from '../../src/sync/page.ts'
+import { settleRun } from '../../src/sync/settle-run.ts'
+import { startRun } from '../../src/sync/start-run.ts'
+import { syncBatch } from '../../src/sync/sync-batch.ts'
+
+/** How many of each a database has. */
+export interface Layout {
+  readonly organizations: number
+  readonly documents: number
+  readonly annotations: number
+  readonly groups: number
+}
+
+/** A scope of the catalog. */
+export interface Scope {
+  readonly kind: 'organization' | 'group' | 'document' | 'annotation'
+  readonly organizationId: string
+  readonly documentId: string | null
+  readonly annotationId: string | null
+  readonly groupId: string | null
+}
+
+/** Every scope of a layout. */
+export function* scopesOf(layout: Layout): Generator<Scope> {
+  for (let o = 0; o < layout.organizations; o++) {
+    const own = { organizationId: `o${o}`, documentId: null, annotationId: null, groupId: null }
+    yield { kind: 'organization', ...own }
+    for (let g = 0; g < layout.groups; g++) yield { kind: 'group', ...own, groupId: `g${g}` }
+    for (let d = 0; d < layout.documents; d++) {
+      const document = { ...own, documentId: `d${o}-${d}` }
+      yield { kind: 'document', ...document }
+      for (let a = 0; a < layout.annotations; a++)
+        yield { kind: 'annotation', ...document, annotationId: `a${o}-${d}-${a}` }
+    }
+  }
+}
+
+/** Databases with one catalog, copied from one that is made once. */
+export class Databases {
+  readonly #server: string
+  readonly #template: string
+  readonly #names = new Set<string>()
+
+  private constructor(server: string, template: string) {
+    this.#server = server
+    this.#template = template
+    this.#names.add(template)
+  }
+
+  /** @param server URL of a database of the server, by a role that may create others */
+  static async open(server: string, layout: Layout): Promise<Databases> {
+    const databases = new Databases(server, nameOf('template'))
+    await databases.#ask(`create database ${databases.#template}`)
+    const url = databases.#urlOf(databases.#template)
+    await migrate(url)
+    const pool = openDatabase(url, { max: 2 })
+    await importCatalog(pool, linesOf(layout), { prune: false })
+    await pool.end()
+    await setSearchIndex(url, 'on')
+    return databases
+  }
+
+  async create(): Promise<string> {
+    const name = nameOf('run')
+    this.#names.add(name)
+    await this.#ask(`create database ${name} template ${this.#template}`)
+    // Nothing here outlives a crash anyway.
+    await this.#ask(`alter database ${name} set synchronous_commit = off`)
+    return this.#urlOf(name)
+  }
+
+  async drop(url: string): Promise<void> {
+    const name = new URL(url).pathname.slice(1)
+    await this.#ask(`drop database if exists ${name} with (force)`)
+    this.#names.delete(name)
+  }
+
+  async close(): Promise<void> {
+    for (const name of this.#names) await this.drop(this.#urlOf(name))
+  }
+
+  #urlOf(name: string): string {
+    return Object.assign(new URL(this.#server), { pathname: `/${name}` }).href
+  }
+
+  async #ask(text: string): Promise<void> {
+    const client = new pg.Client(this.#server)
+    await client.connect()
+    try {
+      await client.query(text)
+    } finally {
+      await client.end()
+    }
+  }
+}
+
+function nameOf(what: string): string {
+  return `cs_fuzz_${what}_${randomBytes(5).toString('hex')}`
+}
+
+function linesOf(layout: Layout) {
+  return {
+    name: 'fuzz',
+    unit: 'line' as const,
+    async *lines() {
+      let number = 0
+      for (const { organizationId, documentId, annotationId, groupId } of scopesOf(layout)) {
+        const line = {
+          organizationId,
+          ...(documentId === null ? {} : { documentId }),
+          ...(annotationId === null ? {} : { annotationId }),
+          ...(groupId === null ? {} : { organizationUserGroupId: groupId }),
+        }
+        yield { number: ++number, line }
+      }
+    },
+  }
+}
+
+/** The program on one database, with its runs worked off in this process. */
+export interface Program {
+  readonly app: App
+  readonly database: Database
+  /** One run to its end, a nightly one of everything when left out. @throws EndlessRunError where it has none */
+  run(scope?: { organizationIds: readonly string[] }): Promise<string>
+  close(): Promise<void>
+}
+
+/** A run of which something stayed pending however often it was delivered. */
+export class EndlessRunError extends Error {
+  override name = 'EndlessRunError'
+}
+
+export async function openProgram(
+  databaseUrl: string,
+  serviceUrl: string,
+  overrides: Readonly<Record<string, string>> = {},
+): Promise<Program> {
+  const environment = {
+    COLLAB_API_URL: serviceUrl,
+    COLLAB_API_KEY: 'fuzz-key',
+    COLLAB_AUTH_TOKEN: 'fuzz-token',
+    DATABASE_URL: databaseUrl,
+    // A further try would get the same answer.
+    SYNC_RETRIES: '0',
+    SYNC_CONCURRENCY: '32',
+    LOG_LEVEL: process.env['FUZZ_LOG_LEVEL'] ?? 'silent',
+    ...overrides,
+  }
+  const settings = readSettings(environment, {
+    need: ['service', 'database', 'queue'],
+    directory: '/nonexistent',
+  })
+  const database = openDatabase(databaseUrl, { max: 12 })
+  const queuePlace = { kind: 'postgres', url: databaseUrl } as const
+  const store = { databaseUrl, database, isNew: false, isEmbedded: false, queuePlace }
+  const app = await openApp(
+    settings,
+    { ...store, close: async () => {} },
+    createLog(settings.logLevel),
+  )
+  return {
+    app,
+    database,
+    run: (scope) => runOnce(app, scope),
+    async close() {
+      await app.close()
+      await database.end()
+    },
+  }
+}
+
+/** Items in hand at a time, as a worker has. */
+const IN_HAND = 8
+/** More often than an item may be tried without progress, which ends it for good. */
+const DELIVERIES_MAX = 20
+
+async function runOnce(
+  { sync }: App,
+  scope: { organizationIds?: readonly string[] } = {},
+): Promise<string> {
+  const trigger = scope.organizationIds === undefined ? 'schedule' : 'cli'
+  const request = { trigger, scope: parseScope(scope), requestKey: null } as const
+  const { runId, items } = await startRun(sync, request)
+  const line: Item[] = [...items]
+  const work = async () => {
+    for (let item = line.shift(); item !== undefined; item = line.shift())
+      line.push(...(await deliver(sync, item)))
+  }
+  // A page is worked before there is anything to do for the others.
+  while (line.length > 0) await Promise.all(Array.from({ length: IN_HAND }, work))
+  if ((await settleRun(sync, runId)) === null)
+    throw new EndlessRunError(`Run ${runId} did not end after ${DELIVERIES_MAX} deliveries.`)
+  return runId
+}
+
+/** An item that fails is delivered again, as a queue does. @returns the items that follow it */
+async function deliver(sync: App['sync'], item: Item): Promise<readonly Item[]> {
+  for (let delivery = 1; delivery <= DELIVERIES_MAX; delivery++) {
+    try {
+      if (item.kind === 'page-organizations') return await planOrganizations(sync, item)
+      if (item.kind === 'page-documents') return await planDocuments(sync, item)
+      await syncBatch(sync, item)
+      return []
+    } catch (error) {
+      sync.log.warn({ err: error, delivery }, 'an item failed')
+    }
+  }
+  return []
+}

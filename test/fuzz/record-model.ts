@@ -1,0 +1,300 @@
+import { canonical } from './exact-json.ts'
+import type { Json, JsonObject } from './exact-json.ts'
+import { readTime } from './time-model.ts'
+
+/** What the model says of the limits; docs/FAILURES.md has the table. */
+export const LIMITS = {
+  levels: 100,
+  digits: 1000,
+  userIdBytes: 2000,
+  recordCharacters: 16_000_000,
+  rejectedRecords: 10_000,
+  records: 1_000_000,
+  faultsOfARecord: 20,
+} as const
+
+/** A user as a row of `collab.users` shows it. */
+export interface ModelUser {
+  readonly userId: string
+  readonly name: string | null
+  readonly email: string | null
+  /** Canonical JSON. */
+  readonly raw: string
+}
+
+/** A comment as a row of `collab.comments` shows it. */
+export interface ModelComment {
+  readonly commentId: number
+  readonly text: string | null
+  readonly html: string | null
+  readonly authorUserId: string | null
+  readonly authorName: string | null
+  readonly authorEmail: string | null
+  readonly status: string | null
+  readonly type: string | null
+  /** Epoch milliseconds. */
+  readonly lastUpdated: number | null
+  readonly raw: string
+  readonly author: ModelUser | null
+}
+
+/** The ids that an answer was asked for by. */
+export interface Asked {
+  readonly organizationId: string
+  readonly documentId: string | null
+  readonly annotationId: string | null
+}
+
+export type Item<T> =
+  | { readonly record: T; readonly reasons: readonly string[] }
+  | {
+      /** Rejected as a whole. */
+      readonly fault: string
+      /** Whether it names another scope than the one asked for. */
+      readonly contradicts: boolean
+      /** The id that stands in it, where only a limit kept it out: evidence that its record exists. */
+      readonly id: string | null
+    }
+
+type Tell = (reason: string) => void
+
+const COMMENT_TEXTS = { text: 'commentText', html: 'commentHtml', status: 'status', type: 'type' }
+const COLUMNS: Readonly<Record<string, string>> = {
+  commentText: 'comment_text',
+  commentHtml: 'comment_html',
+}
+
+/** One item of a Get Comments answer (service-api.md, Comment). */
+export function commentOf(item: Json, asked: Asked): Item<ModelComment> {
+  const rejected = (fault: string, contradicts = false) => ({ fault, id: null, contradicts })
+  const foreign = item.kind === 'object' ? contradictionOf(item, asked) : null
+  if (foreign !== null) return rejected(foreign, true)
+  if (item.end - item.start > LIMITS.recordCharacters)
+    return { ...rejected(TOO_LONG), id: idIn(item) }
+  const wrongKind = kindFault(item, 'comment')
+  if (wrongKind !== null || item.kind !== 'object') return rejected(wrongKind ?? '')
+  const id = item.members.get('commentId')
+  if (id === undefined || id.kind === 'null') return rejected('commentId is missing')
+  if (id.kind !== 'number') return rejected(`commentId is a ${typeName(id)}, not an integer`)
+  const commentId = Number(id.text)
+  if (!Number.isSafeInteger(commentId))
+    return rejected('commentId is no integer between -(2^53 - 1) and 2^53 - 1')
+  const reasons: string[] = []
+  const tell: Tell = (reason) => void reasons.push(reason)
+  const left = new Set<string>()
+  const text = (name: string) => textOf(item, name, tell, COLUMNS[name] ?? name, name, left)
+  const columns = {
+    text: text(COMMENT_TEXTS.text),
+    html: text(COMMENT_TEXTS.html),
+    status: text(COMMENT_TEXTS.status),
+    type: text(COMMENT_TEXTS.type),
+  }
+  const lastUpdated = timeOf(item, tell)
+  const author = authorOf(item, tell, left)
+  const raw = prunedMembers(item, left, (path) => tell(`${path} cannot be stored: left out of raw`))
+  // However it was written: the key is what a double makes of it.
+  const key = raw.get('commentId')
+  if (key?.kind === 'number') raw.set('commentId', { ...key, text: String(commentId) })
+  if (author.from !== null) raw.set('from', author.from)
+  if (reasons.length > LIMITS.faultsOfARecord)
+    return { ...rejected(TOO_MANY_FAULTS), id: idIn(item) }
+  return {
+    record: {
+      commentId: commentId === 0 ? 0 : commentId,
+      ...columns,
+      ...author.columns,
+      lastUpdated,
+      raw: canonical({ ...item, members: raw }),
+      author: author.user,
+    },
+    reasons,
+  }
+}
+
+/** One item of a Get Users answer (service-api.md, User summary). */
+export function userOf(item: Json, asked: Asked): Item<ModelUser> {
+  const rejected = (fault: string, contradicts = false) => ({ fault, id: null, contradicts })
+  const foreign = item.kind === 'object' ? contradictionOf(item, asked) : null
+  if (foreign !== null) return rejected(foreign, true)
+  if (item.end - item.start > LIMITS.recordCharacters) return rejected(TOO_LONG)
+  const fault = userFault(item)
+  if (fault !== null) return rejected(fault)
+  const reasons: string[] = []
+  const { user } = summaryOf(item as JsonObject, (reason) => void reasons.push(reason))
+  if (reasons.length > LIMITS.faultsOfARecord)
+    return { ...rejected(TOO_MANY_FAULTS), id: user.userId }
+  return { record: user, reasons }
+}
+
+const TOO_LONG = 'the record is longer than 16,000,000 characters'
+const TOO_MANY_FAULTS = `more than ${LIMITS.faultsOfARecord} of its members cannot be stored`
+
+function idIn(item: Json): string | null {
+  const id = item.kind === 'object' ? item.members.get('commentId') : undefined
+  return id?.kind === 'number' ? String(Number(id.text)) : null
+}
+
+function contradictionOf(item: JsonObject, asked: Asked): string | null {
+  for (const name of ['organizationId', 'documentId', 'annotationId'] as const) {
+    const own = item.members.get(name)
+    const wanted = asked[name]
+    if (own?.kind === 'string' && wanted !== null && own.text !== wanted)
+      return `${name} is not the one asked for`
+  }
+  return null
+}
+
+function kindFault(item: Json, what: string): string | null {
+  if (item.kind === 'null') return `null where a ${what} belongs`
+  if (item.kind === 'object') return null
+  return `${item.kind === 'array' ? 'an array' : `a ${typeName(item)}`} where a ${what} belongs`
+}
+
+function userFault(item: Json): string | null {
+  const wrongKind = kindFault(item, 'user')
+  if (wrongKind !== null || item.kind !== 'object') return wrongKind
+  const id = item.members.get('userId')
+  if (id === undefined || id.kind === 'null') return 'userId is missing'
+  if (id.kind !== 'string') return `userId is a ${typeName(id)}, not a string`
+  if (id.text === '') return 'userId is empty'
+  if (!isStorable(id.text)) return 'userId holds a character that PostgreSQL cannot hold'
+  if (Buffer.byteLength(id.text) > LIMITS.userIdBytes) return 'userId is longer than 2,000 bytes'
+  return null
+}
+
+function typeName(value: Json): string {
+  if (value.kind === 'array') return 'object'
+  return value.kind === 'true' || value.kind === 'false' ? 'boolean' : value.kind
+}
+
+/** A text for its column; `left` gets its name where it can be in no column and not in raw. */
+function textOf(
+  item: JsonObject,
+  name: string,
+  tell: Tell,
+  column: string,
+  shown: string,
+  left: Set<string>,
+): string | null {
+  const value = item.members.get(name)
+  if (value === undefined || value.kind === 'null') return null
+  if (value.kind === 'string') {
+    if (isStorable(value.text)) return value.text
+    left.add(name)
+    tell(`${shown} holds a character that PostgreSQL cannot hold: ${column} was set to null`)
+    return null
+  }
+  const kind = value.kind === 'array' ? 'an array' : `a ${typeName(value)}`
+  tell(`${shown} is ${kind}, not a string: ${column} was set to null`)
+  return null
+}
+
+function timeOf(item: JsonObject, tell: Tell): number | null {
+  const value = item.members.get('lastUpdated')
+  if (value === undefined || value.kind === 'null') return null
+  const time =
+    value.kind === 'number'
+      ? readTime(Number(value.text))
+      : readTime(value.kind === 'string' ? value.text : null)
+  if (time === null) tell('lastUpdated is no readable time: last_updated was set to null')
+  return time
+}
+
+interface Author {
+  readonly columns: Pick<ModelComment, 'authorUserId' | 'authorName' | 'authorEmail'>
+  readonly user: ModelUser | null
+  /** What raw shows of `from`, where that is not what pruning leaves of it. */
+  readonly from: Json | null
+}
+
+const NOBODY = { authorUserId: null, authorName: null, authorEmail: null }
+
+function authorOf(item: JsonObject, tell: Tell, left: Set<string>): Author {
+  const from = item.members.get('from')
+  if (from === undefined) return { columns: NOBODY, user: null, from: null }
+  const fault = userFault(from)
+  if (fault !== null) {
+    const id = from.kind === 'object' ? from.members.get('userId') : undefined
+    if (from.kind === 'object' && (id === undefined || id.kind === 'null')) {
+      const name = textOf(from, 'name', tell, 'author_name', 'from.name', new Set())
+      const email = textOf(from, 'email', tell, 'author_email', 'from.email', new Set())
+      const columns = { authorUserId: null, authorName: name, authorEmail: email }
+      return { columns, user: null, from: null }
+    }
+    if (from.kind !== 'null') tell(`from: ${fault}: author_user_id was set to null`)
+    return { columns: NOBODY, user: null, from: null }
+  }
+  const { user, isPlain, members } = summaryOf(from as JsonObject, (reason) =>
+    tell(`from: ${reason}`),
+  )
+  // What its columns give back as a whole is not looked at again.
+  if (isPlain) left.add('from')
+  return {
+    columns: { authorUserId: user.userId, authorName: user.name, authorEmail: user.email },
+    user,
+    from: isPlain ? { ...(from as JsonObject), members } : null,
+  }
+}
+
+function summaryOf(item: JsonObject, tell: Tell) {
+  const left = new Set<string>()
+  const name = textOf(item, 'name', tell, 'name', 'name', left)
+  const email = textOf(item, 'email', tell, 'email', 'email', left)
+  const members = prunedMembers(item, left, (path) =>
+    tell(`${path} cannot be stored: left out of raw`),
+  )
+  const userId = (members.get('userId') as { text: string }).text
+  const isPlain = [...members].every(
+    ([member, { kind }]) => ['userId', 'name', 'email'].includes(member) && kind === 'string',
+  )
+  const user = { userId, name, email, raw: canonical({ ...item, members }) }
+  return { user, isPlain, members }
+}
+
+/** The members of a record that raw can hold. @param left names that a column spoke of already */
+function prunedMembers(
+  record: JsonObject,
+  left: ReadonlySet<string>,
+  complain: (path: string) => void,
+): Map<string, Json> {
+  const members = new Map(record.members)
+  for (const name of left) members.delete(name)
+  return (pruned({ ...record, members }, '', 0, complain) as JsonObject).members
+}
+
+function pruned(value: Json, path: string, level: number, complain: (path: string) => void): Json {
+  if (value.kind === 'array') {
+    const items = value.items.map((item, index) => {
+      const at = `${path}[${index}]`
+      if (isHoldable(item, level + 1)) return pruned(item, at, level + 1, complain)
+      complain(at)
+      return { kind: 'null', start: 0, end: 0 } as const
+    })
+    return { ...value, items }
+  }
+  if (value.kind !== 'object') return value
+  const members = new Map<string, Json>()
+  for (const [name, member] of value.members) {
+    const at = path === '' ? name : `${path}.${name}`
+    if (isStorable(name) && isHoldable(member, level + 1))
+      members.set(name, pruned(member, at, level + 1, complain))
+    else complain(at.replaceAll('\0', '\\u0000').toWellFormed())
+  }
+  return { ...value, members }
+}
+
+function isHoldable(value: Json, level: number): boolean {
+  if (value.kind === 'string') return isStorable(value.text)
+  if (value.kind === 'number') return magnitudeOf(value.text) <= LIMITS.digits
+  return (value.kind !== 'array' && value.kind !== 'object') || level <= LIMITS.levels
+}
+
+function magnitudeOf(number: string): number {
+  const [digits = '', exponent = '0'] = number.toLowerCase().split('e')
+  return digits.length + Math.abs(Number(exponent))
+}
+
+/** PostgreSQL's text and jsonb hold neither a NUL nor half of a surrogate pair. */
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}

@@ -1,0 +1,132 @@
+import type { Answer } from './answer-model.ts'
+import type { Outcome, Reject } from './comments-model.ts'
+import { LIMITS, userOf } from './record-model.ts'
+import type { Asked, ModelUser } from './record-model.ts'
+
+/** Share of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
+const SHRINK_LIMIT = 0.5
+const SMALL_LOSS = 10
+/** Repeats of one answer in later nightly runs after which it is believed. */
+const REPEATS_TO_BELIEVE = 2
+
+export interface UsersOutcome extends Outcome {
+  /** Users that were received, each as it may be; empty where nothing changed. */
+  readonly sightings: readonly (readonly ModelUser[])[]
+  readonly left: readonly string[]
+}
+
+/** One listing of users: of an organization, a document or a group. */
+export class ListingModel {
+  /** Everyone who was ever in it: true while they are. */
+  readonly members = new Map<string, boolean>()
+  #known: string | null = null
+  #held: { content: string; repeats: number } | null = null
+  readonly #asked: Asked
+
+  constructor(asked: Asked) {
+    this.#asked = asked
+  }
+
+  apply(answer: Answer): UsersOutcome {
+    if (answer.kind === 'failed') return failedAs(answer)
+    const rejects: Reject[] = []
+    const records = new Map<string, ModelUser[]>()
+    const evidence = new Set<string>()
+    let nameless = 0
+    let rejectedRecords = 0
+    let isLacking = false
+    const read = answer.items.map((item) => userOf(item, this.#asked))
+    if (read.length > 0 && read.every((each) => 'fault' in each && each.contradicts))
+      return failedAs({ httpStatus: 200, errorStatus: 'answer_of_another_scope' })
+    read.forEach((each, index) => {
+      const { start, end } = answer.items[index] as { start: number; end: number }
+      const record = answer.text.slice(start, Math.min(end, start + LIMITS.recordCharacters))
+      if ('fault' in each) {
+        rejectedRecords += 1
+        rejects.push({ reason: each.fault, record })
+        isLacking = true
+        if (each.id !== null) evidence.add(each.id)
+        else if (!each.fault.startsWith('userId is longer')) nameless += 1
+        return
+      }
+      for (const reason of each.reasons) rejects.push({ reason, record })
+      const { userId } = each.record
+      const twins = records.get(userId)
+      records.set(userId, [...(twins ?? []), each.record])
+      if (twins === undefined) return
+      if (twins.some((twin) => JSON.stringify(twin) !== JSON.stringify(each.record)))
+        isLacking = true
+      rejectedRecords += 1
+      rejects.push({ reason: `userId ${JSON.stringify(userId)} is in the answer twice`, record })
+    })
+    if (rejects.length > LIMITS.rejectedRecords)
+      return failedAs({ httpStatus: 200, errorStatus: 'too_many_rejected' })
+    const content = JSON.stringify(
+      [...records.values()].map((twins) => twins.map((twin) => JSON.stringify(twin)).sort()).sort(),
+    )
+    const isClean = rejects.length === 0 && !answer.paged
+    if (isClean && content === this.#known) return { ...GOOD, sightings: [], left: [] }
+    const isHeld = this.#decide(answer.paged, records, evidence, nameless, content)
+    const missing = this.#missing(records, evidence)
+    const left = isHeld || answer.paged ? [] : missing
+    for (const id of left) this.members.set(id, false)
+    for (const id of records.keys()) this.members.set(id, true)
+    this.#known = isClean && !isHeld ? content : null
+    return {
+      status: answer.paged ? 'failed' : isHeld ? 'held' : 'good',
+      failure: answer.paged ? { httpStatus: 200, errorStatus: 'one_page_of_several' } : null,
+      rejects,
+      rejectedRecords,
+      isLacking,
+      sightings: [...records.values()],
+      left,
+    }
+  }
+
+  /** Whether the listing lacks so many that nobody is removed. */
+  #decide(
+    paged: boolean,
+    records: ReadonlyMap<string, unknown>,
+    evidence: ReadonlySet<string>,
+    nameless: number,
+    content: string,
+  ): boolean {
+    if (paged) return false
+    const missing = this.#missing(records, evidence).length
+    const before = [...this.members.values()].filter(Boolean).length
+    const isLoss =
+      missing > 0 &&
+      (missing === before || (missing > SMALL_LOSS && missing > before * SHRINK_LIMIT))
+    if (!isLoss && !(nameless > 0 && missing > 0)) {
+      this.#held = null
+      return false
+    }
+    const repeats = this.#held?.content === content ? this.#held.repeats + 1 : 0
+    this.#held = repeats >= REPEATS_TO_BELIEVE ? null : { content, repeats }
+    return repeats < REPEATS_TO_BELIEVE
+  }
+
+  #missing(records: ReadonlyMap<string, unknown>, evidence: ReadonlySet<string>): string[] {
+    return [...this.members]
+      .filter(([id, isIn]) => isIn && !records.has(id) && !evidence.has(id))
+      .map(([id]) => id)
+  }
+}
+
+const GOOD = {
+  status: 'good',
+  failure: null,
+  rejects: [],
+  rejectedRecords: 0,
+  isLacking: false,
+} as const
+
+function failedAs({ httpStatus, errorStatus }: NonNullable<Outcome['failure']>): UsersOutcome {
+  return {
+    ...GOOD,
+    status: 'failed',
+    failure: { httpStatus, errorStatus },
+    sightings: [],
+    left: [],
+  }
+}

@@ -1,0 +1,238 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LightMyRequestResponse } from 'fastify'
+import Fastify from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { App } from '../../../src/app.ts'
+import { addAccessToken, removeAccessToken } from '../../../src/database/access-tokens.ts'
+import { createServer } from '../../../src/http/server.ts'
+import type { HttpServer } from '../../../src/http/server.ts'
+import { listRoutes, requireRights } from '../../../src/http/route-table.ts'
+import { openLive } from '../../helpers/live.ts'
+import type { Live } from '../../helpers/live.ts'
+import { TOKEN, partsOf } from '../served.ts'
+
+/** Tokens of people and programs: what each allows, when it ends, and that nobody is locked out with a right one. */
+
+const ID = '00000000-0000-4000-8000-000000000000'
+const INGRESS = '10.1.2.3'
+const WRONG = 'collab_sync_wrong-wrong-wrong'
+
+let live: Live
+let app: App
+let server: HttpServer
+const tokens: Record<string, string> = {}
+
+beforeAll(async () => {
+  live = await openLive('postgres')
+  app = await live.openApp()
+  const parts = partsOf(app)
+  const settings = { ...parts.settings, httpTrustedProxies: [`${INGRESS}/32`, '10.9.0.0/16'] }
+  server = await createServer({ ...parts, settings })
+  for (const rights of ['read', 'operate', 'admin'] as const)
+    tokens[rights] = await addAccessToken(live.database.pool, `the.${rights}`, rights)
+})
+afterAll(async () => {
+  await server?.app.close()
+  await live?.close()
+})
+
+function ask(
+  method: string,
+  url: string,
+  options: {
+    token?: string | undefined
+    headers?: Record<string, string>
+    from?: string
+    form?: Record<string, string>
+  } = {},
+): Promise<LightMyRequestResponse> {
+  const { token, headers = {}, from = '127.0.0.1', form } = options
+  return server.app.inject({
+    method: method as 'GET',
+    url,
+    remoteAddress: from,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+      ...headers,
+    },
+    ...(form === undefined ? {} : { payload: new URLSearchParams(form).toString() }),
+  })
+}
+
+const OWN = { origin: 'http://localhost:80', host: 'localhost:80', 'sec-fetch-site': 'same-origin' }
+
+async function signIn(token: string, from = '127.0.0.1'): Promise<LightMyRequestResponse> {
+  return ask('POST', '/sign-in', { headers: OWN, form: { token, next: '/' }, from })
+}
+
+describe('what a token allows', () => {
+  test('every route declares, and a server with one that does not is not made', async () => {
+    expect(server.routes.filter(({ right }) => right === undefined)).toEqual([])
+    const bare = Fastify()
+    const routes = listRoutes(bare)
+    bare.get('/declared', { config: { right: 'read' } }, async () => 'ok')
+    bare.get('/forgotten', async () => 'ok')
+    await bare.ready()
+    expect(() => requireRights(routes)).toThrow('The route GET /forgotten declares no right.')
+  })
+
+  test('what changes something takes operate, the queue admin, and only probes and the sign-in nothing', () => {
+    const right = (of: (route: HttpServer['routes'][number]) => boolean) => [
+      ...new Set(server.routes.filter(of).map((route) => route.right)),
+    ]
+    const signs = ['/sign-in', '/sign-out']
+    const changes = ({ method, url }: { method: string; url: string }) =>
+      !['GET', 'HEAD', 'OPTIONS'].includes(method) && !signs.includes(url)
+    const isQueue = ({ url }: { url: string }) => url.startsWith('/queues')
+    expect(right((route) => changes(route) && !isQueue(route))).toEqual(['operate'])
+    expect(right(isQueue)).toEqual(['admin'])
+    expect(
+      server.routes
+        .filter((route) => route.right === 'none')
+        .map(({ method, url }) => `${method} ${url}`),
+    ).toEqual(expect.arrayContaining(['GET /healthz', 'GET /readyz', 'POST /sign-in']))
+    expect(
+      server.routes.filter(
+        (route) => route.right === 'none' && !/^\/(healthz|readyz|sign-in)$/.test(route.url),
+      ),
+    ).toEqual([])
+  })
+
+  test('is held at each route: 403 beyond, and no refusal within', async () => {
+    const order = ['none', 'read', 'operate', 'admin']
+    const refused: string[] = []
+    for (const rights of ['read', 'operate', 'admin']) {
+      for (const { method, url, right = '' } of server.routes) {
+        if (`${method} ${url}` === 'HEAD /queues/api/redis/stats') continue
+        const path = url.replaceAll(/:\w+/g, ID).replaceAll('*', 'x.css')
+        const { statusCode, body } = await ask(method, path, { token: tokens[rights] })
+        const isCovered = order.indexOf(right) <= order.indexOf(rights)
+        const name = `${rights}: ${method} ${path} takes ${right}: ${statusCode}`
+        // Bull Board shows nobody the state of Redis.
+        const isRefused = statusCode === 403 && !body.includes('ERRORS.FORBIDDEN')
+        expect(isRefused, name).toBe(!isCovered)
+        if (isRefused) refused.push(`${rights} ${url}`)
+        else if (right !== 'none') expect(statusCode, name).not.toBe(401)
+      }
+    }
+    expect(refused).toEqual(
+      expect.arrayContaining([
+        'read /v1/runs',
+        'read /v1/schedule',
+        'read /queues/',
+        'operate /queues/',
+      ]),
+    )
+  })
+
+  test('a program reads which rights it takes; a page says so in a sentence', async () => {
+    const answer = await ask('POST', '/v1/runs', { token: tokens['read'] })
+    expect(answer.json()).toMatchObject({
+      status: 403,
+      detail: 'This takes a token with the rights "operate"; this one has "read".',
+    })
+    const page = await ask('GET', '/actions/sync', {
+      token: tokens['read'],
+      headers: { accept: 'text/html' },
+    })
+    expect(page.statusCode).toBe(403)
+    expect(page.headers['content-type']).toMatch(/^text\/html/)
+  })
+
+  test('HTTP_TOKEN allows everything', async () => {
+    expect((await ask('GET', '/queues/', { token: TOKEN })).statusCode).toBe(200)
+    expect((await ask('DELETE', '/v1/schedule', { token: TOKEN })).statusCode).toBe(200)
+  })
+})
+
+describe('a token that is removed', () => {
+  test('opens nothing any more within a second or so, nor does a session that began with it', async () => {
+    const token = await addAccessToken(live.database.pool, 'leaving', 'operate')
+    await expect.poll(async () => (await ask('GET', '/v1/runs', { token })).statusCode).toBe(200)
+    const cookie = String((await signIn(token)).headers['set-cookie']).split(';')[0] ?? ''
+    expect((await ask('GET', '/v1/runs', { headers: { cookie } })).statusCode).toBe(200)
+    expect((await ask('GET', '/queues/', { headers: { cookie } })).statusCode).toBe(403)
+    await removeAccessToken(live.database.pool, 'leaving')
+    const expectations = { timeout: 3000, interval: 200 }
+    await expect
+      .poll(
+        async () => (await ask('GET', '/v1/runs', { headers: { cookie } })).statusCode,
+        expectations,
+      )
+      .toBe(401)
+    expect((await ask('GET', '/v1/runs', { token })).statusCode).toBe(401)
+    // Another one of the same name is another one.
+    await addAccessToken(live.database.pool, 'leaving', 'admin')
+    await expect
+      .poll(async () => (await ask('GET', '/v1/runs', { token: tokens['read'] })).statusCode)
+      .toBe(200)
+    expect((await ask('GET', '/v1/runs', { headers: { cookie } })).statusCode).toBe(401)
+  })
+
+  test('and one that is there are both nowhere in the database, only a hash', async () => {
+    const { rows } = await live.database.pool.query(
+      'select t::text as row from sync.access_tokens t',
+    )
+    expect(rows.length).toBeGreaterThan(2)
+    for (const { row } of rows)
+      for (const token of Object.values(tokens)) expect(row).not.toContain(token.slice(12, 30))
+  })
+
+  test('asks PostgreSQL once a second, however many wrong ones are shown', async () => {
+    const asked = async () =>
+      Number(
+        (
+          await live.database.pool.query(
+            `select coalesce(idx_scan, 0) + seq_scan as n from pg_stat_user_tables where relname = 'access_tokens'`,
+          )
+        ).rows[0].n,
+      )
+    const before = await asked()
+    await Promise.all(
+      Array.from({ length: 300 }, (_, n) =>
+        ask('GET', '/v1/runs', { token: `${WRONG}${n}`, from: '10.7.0.1' }),
+      ),
+    )
+    // A session tells of its scans once a second.
+    await sleep(1500)
+    await ask('GET', '/v1/runs', { token: TOKEN })
+    expect((await asked()) - before).toBeLessThan(10)
+  })
+})
+
+describe('behind an ingress, whose address all share', () => {
+  const through = (...hops: string[]) => ({ 'x-forwarded-for': hops.join(', ') })
+  const tries = (count: number, headers: Record<string, string>, from = INGRESS) =>
+    Promise.all(
+      Array.from({ length: count }, () => ask('GET', '/v1/runs', { token: WRONG, headers, from })),
+    )
+  const statuses = (answers: LightMyRequestResponse[]) => [
+    ...new Set(answers.map(({ statusCode }) => statusCode)),
+  ]
+
+  test('a right token is taken after any number of wrong ones from the same address, as bearer and to sign in', async () => {
+    expect(statuses(await tries(15, {}))).toEqual(expect.arrayContaining([429]))
+    for (const token of [TOKEN, tokens['read'] as string]) {
+      expect((await ask('GET', '/v1/runs', { token, from: INGRESS })).statusCode).toBe(200)
+      expect((await signIn(token, INGRESS)).statusCode).toBe(303)
+    }
+    expect((await signIn(WRONG, INGRESS)).statusCode).toBe(429)
+  })
+
+  test('whose request it is a named proxy says; the hops are believed from the right, up to the first other one', async () => {
+    // The client wrote the first two itself.
+    await tries(10, through('198.51.100.1', '198.51.100.2', '203.0.113.7', '10.9.8.7'))
+    expect(statuses(await tries(1, through('203.0.113.7')))).toEqual([429])
+    expect(statuses(await tries(1, through('198.51.100.1')))).toEqual([401])
+    expect(statuses(await tries(1, through('198.51.100.2')))).toEqual([401])
+  })
+
+  test('nobody else is believed, not even on this machine where it is not named', async () => {
+    await tries(10, through('203.0.113.50'), '192.0.2.9')
+    expect(statuses(await tries(1, through('203.0.113.51'), '192.0.2.9'))).toEqual([429])
+    await tries(10, through('203.0.113.50'), '127.0.0.1')
+    expect(statuses(await tries(1, through('203.0.113.51'), '127.0.0.1'))).toEqual([429])
+    expect(statuses(await tries(1, through('203.0.113.50')))).toEqual([401])
+  })
+})

@@ -1,0 +1,368 @@
+import { gzipSync, brotliCompressSync, deflateRawSync, deflateSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { settleRun } from '../../src/sync/settle-run.ts'
+import { syncBatch } from '../../src/sync/sync-batch.ts'
+import { Databases, openProgram, scopesOf } from '../fuzz/place.ts'
+import type { Program } from '../fuzz/place.ts'
+import { scopeKey, startService } from '../fuzz/service.ts'
+import type { Asked, Service } from '../fuzz/service.ts'
+
+/** What one answer holds may cost the record or the scope that it is about, never a neighbour, and every run ends. */
+
+const LAYOUT = { organizations: 1, documents: 1, annotations: 12, groups: 1 }
+const ODD = scopeKey('comments', 'o0', 'd0-0', 'a0-0-3')
+const USERS = scopeKey('users', 'o0')
+const MAX_BODY_BYTES = 40_000_000
+
+let databases: Databases
+let service: Service
+let program: Program
+let url: string
+let bodies: Map<string, string | Buffer>
+let encoding: string | null
+
+beforeAll(async () => {
+  databases = await Databases.open(inject('postgresUrl'), LAYOUT)
+})
+afterAll(() => databases?.close())
+beforeEach(async () => {
+  service = await startService()
+  bodies = new Map()
+  encoding = null
+  service.answer = (asked) => {
+    const isOdd = bodies.has(asked.key) && asked.ids === null
+    const bytes = Buffer.from(bodies.get(isOdd ? asked.key : '') ?? soundBody(asked))
+    const plain = { httpStatus: 200, isChunked: false, isCut: false }
+    return { ...plain, bytes, encoding: isOdd ? encoding : null }
+  }
+  url = await databases.create()
+  program = await openProgram(url, service.url, { SYNC_MAX_BODY_BYTES: `${MAX_BODY_BYTES}` })
+})
+afterEach(async () => {
+  await program?.close()
+  await databases.drop(url)
+  await service?.close()
+})
+
+describe('a body that is odd', () => {
+  test('nested 5,000 and 100,000 levels deep ends as a record without that member', async () => {
+    for (const depth of [5_000, 100_000]) {
+      const deep = `${'{"x":['.repeat(depth / 2)}1${']}'.repeat(depth / 2)}`
+      bodies.set(ODD, listing(record(1, `,"extra":${deep},"kept":1`), record(2)))
+      const run = await program.run()
+      expect(await statusOf(run)).toMatchObject({ scopes_failed: 0, rejected: 1 })
+      expect(await reasons(run)).toEqual([
+        expect.stringMatching(/^extra(\.x|\[0\])+ cannot be stored: left out of raw$/),
+      ])
+      expect(await oddComments()).toEqual(['text 1', 'text 2'])
+      await expectNeighbours()
+    }
+  })
+
+  test('with one key twice beside a number longer than a double is read as JSON.parse reads it', async () => {
+    const twice = ',"big":12345678901234567890,"x":1,"x":{"y":1,"y":98765432109876543210}'
+    bodies.set(ODD, listing(record(1, twice)))
+    expect(await statusOf(await program.run())).toMatchObject({ status: 'succeeded' })
+    const { rows } = await ask(
+      "select raw->'big' as big, raw->'x' as x from collab.comments where annotation_id = 'a0-0-3'",
+    )
+    expect(rows.map(({ big, x }) => JSON.stringify([big, x]))).toHaveLength(1)
+    const texts = await ask(
+      "select raw->>'big' as big, raw->'x'->>'y' as y from collab.comments where annotation_id = 'a0-0-3'",
+    )
+    expect(texts.rows).toEqual([{ big: '12345678901234567890', y: '98765432109876543210' }])
+    await expectNeighbours()
+  })
+
+  test('with data or result twice, by whatever spelling, fails its scope', async () => {
+    const sound = `[${record(1)}]`
+    for (const body of [
+      `{"result":{"status":"success","data":${sound},"data":[${record(2)}]}}`,
+      `{"result":{"status":"success","d\\u0061ta":[],"data":${sound}}}`,
+      `{"result":{"data":[${record(2)}]},"result":{"status":"success","data":${sound}}}`,
+      `{"res\\u0075lt":{"data":[[1]]},"result":{"status":"success","data":${sound}}}`,
+    ]) {
+      bodies.set(ODD, body)
+      const run = await program.run()
+      expect(await failures(run)).toEqual([
+        { annotation_id: 'a0-0-3', error_status: 'body_ambiguous' },
+      ])
+      expect(await oddComments()).toEqual([])
+    }
+    await expectNeighbours()
+  })
+
+  test('of more records than may be rejected fails its scope, and so does one of more than are read', async () => {
+    bodies.set(ODD, listing(...Array.from({ length: 10_001 }, () => 'null')))
+    const first = await program.run()
+    expect(await failures(first)).toMatchObject([{ error_status: 'too_many_rejected' }])
+    bodies.set(ODD, `{"result":{"data":[${'0,'.repeat(1_000_000)}0]}}`)
+    const second = await program.run()
+    expect(await failures(second)).toMatchObject([{ error_status: 'too_many_records' }])
+    bodies.set(ODD, listing(record(1), ...Array.from({ length: 10_000 }, () => 'null')))
+    const third = await program.run()
+    expect(await failures(third)).toEqual([])
+    expect(await oddComments()).toEqual(['text 1'])
+    await expectNeighbours()
+  })
+})
+
+describe('a record beyond a limit', () => {
+  test('a user id longer than 2,000 bytes is rejected, in a listing and as an author, and nobody leaves for it', async () => {
+    const user = (id: string) => `{"userId":"${id}","name":"N"}`
+    const [longest, longer] = ['ü'.repeat(1000), `${'ü'.repeat(1000)}x`]
+    bodies.set(USERS, listing(user('u1'), user('u2'), user(longest)))
+    await program.run()
+    bodies.set(
+      USERS,
+      listing(user('u1'), user('u2'), user(longest), user(longer), user('x'.repeat(5000))),
+    )
+    bodies.set(
+      ODD,
+      listing(record(1, `,"from":${user(longer)}`), record(2, `,"from":${user(longest)}`)),
+    )
+    const run = await program.run()
+    expect(await statusOf(run)).toMatchObject({ scopes_failed: 0, scopes_held: 0 })
+    expect(await reasons(run)).toEqual([
+      'from: userId is longer than 2,000 bytes: author_user_id was set to null',
+      'userId is longer than 2,000 bytes',
+      'userId is longer than 2,000 bytes',
+    ])
+    const { rows } = await ask(
+      'select user_id from collab.users where listed order by user_id collate "C"',
+    )
+    expect(rows.map(({ user_id: id }) => id)).toEqual(['u1', 'u2', longest])
+    const authors = await ask(
+      "select author_user_id from collab.comments where annotation_id = 'a0-0-3' order by comment_id",
+    )
+    expect(authors.rows.map(({ author_user_id: id }) => id)).toEqual([null, longest])
+  })
+
+  test('a comment of 1.4 MB with distinct words is stored, found by its first words, and fails no search', async () => {
+    const words = Array.from({ length: 200_000 }, (_, n) => `w${n.toString(36)}`).join(' ')
+    bodies.set(ODD, listing(record(1, `,"commentText":"${words}"`), record(2)))
+    expect(await statusOf(await program.run())).toMatchObject({ status: 'succeeded' })
+    const { rows } = await ask("select comment_id from reporting.search_comments('w2s')")
+    expect(rows).toEqual([{ comment_id: 1 }])
+    await expectNeighbours()
+  })
+
+  test('of more than 16,000,000 characters is rejected, one at the limit is stored', async () => {
+    const filled = (id: number, length: number) => {
+      const empty = record(id, ',"commentText":""')
+      return record(id, `,"commentText":"${'x'.repeat(length - empty.length)}"`)
+    }
+    bodies.set(ODD, listing(filled(1, 16_000_000), filled(2, 16_000_001), record(3)))
+    const run = await program.run()
+    expect(await reasons(run)).toEqual(['the record is longer than 16,000,000 characters'])
+    const { rows } = await ask(
+      "select comment_id from collab.comments where annotation_id = 'a0-0-3' order by 1",
+    )
+    expect(rows).toEqual([{ comment_id: 1 }, { comment_id: 3 }])
+    const kept = await ask('select max(length(record)) as length from sync.rejected_records')
+    expect(kept.rows).toEqual([{ length: 16_000_000 }])
+  })
+
+  test('of more than 20 members that cannot be stored is rejected as a whole', async () => {
+    const members = (count: number) =>
+      Array.from({ length: count }, (_, n) => `,"m${n}":"\\u0000"`).join('')
+    bodies.set(ODD, listing(record(1, members(20)), record(2, members(21)), record(3)))
+    const run = await program.run()
+    expect(await statusOf(run)).toMatchObject({ rejected: 21, records_rejected: 1 })
+    expect(await oddComments()).toEqual(['text 1', 'text 3'])
+  })
+})
+
+describe('what no limit knows', () => {
+  test('a record that PostgreSQL refuses is found, rejected and costs no neighbour, among new threads and known ones', async () => {
+    // Whatever a later version of PostgreSQL, or an administrator, may refuse.
+    await ask(
+      `alter table collab_store.comments add constraint refused check (comment_text <> 'text 13')`,
+    )
+    const records = Array.from({ length: 40 }, (_, n) => record(n))
+    bodies.set(ODD, listing(...records))
+    const first = await program.run()
+    expect(await statusOf(first)).toMatchObject({ scopes_failed: 0, rejected: 1 })
+    expect(await reasons(first)).toEqual(['could not be processed: PostgreSQL refused it (23514)'])
+    const kept = await ask('select record from sync.rejected_records')
+    expect(kept.rows).toEqual([{ record: records[13] }])
+    expect(await oddComments()).toHaveLength(39)
+    await expectNeighbours()
+
+    bodies.set(ODD, listing(...records, record(41), record(42, ',"commentText":"text 13"')))
+    const second = await program.run()
+    expect(await statusOf(second)).toMatchObject({ scopes_failed: 0, records_rejected: 2 })
+    expect(await oddComments()).toHaveLength(40)
+    const { rows } = await ask(
+      'select count(*)::int as n from collab.comments where deleted_at is not null',
+    )
+    expect(rows).toEqual([{ n: 0 }])
+  })
+
+  test('a user whom PostgreSQL refuses is rejected and does not leave', async () => {
+    const users = ['u1', 'u2', 'u3'].map((id) => `{"userId":"${id}","name":"N"}`)
+    bodies.set(USERS, listing(...users))
+    await program.run()
+    await ask("alter table collab_store.users add constraint refused check (name <> 'odd')")
+    bodies.set(USERS, listing(...users.slice(1), '{"userId":"u1","name":"odd"}', '{"userId":"u4"}'))
+    const run = await program.run()
+    expect(await statusOf(run)).toMatchObject({
+      scopes_failed: 0,
+      scopes_held: 0,
+      records_rejected: 1,
+    })
+    const { rows } = await ask('select user_id, name from collab.users where listed order by 1')
+    expect(rows).toEqual([
+      { user_id: 'u1', name: 'N' },
+      { user_id: 'u2', name: 'N' },
+      { user_id: 'u3', name: 'N' },
+      { user_id: 'u4', name: null },
+    ])
+  })
+
+  test('an item that is tried in vain again and again is given up, though calls were counted for it', async () => {
+    await ask('alter table sync.rejected_records rename to elsewhere')
+    bodies.set(ODD, listing(record(1), 'null'))
+    const run = await program.run()
+    expect(await statusOf(run)).toMatchObject({ status: 'partial', scopes_failed: 12 })
+    expect((await failures(run))[0]).toMatchObject({ error_status: 'worker_died' })
+  })
+
+  test('an item that an older version delivered without end comes to its end', async () => {
+    await ask(`insert into sync.runs (status, trigger) values ('running', 'schedule')`)
+    await ask(`insert into sync.run_items (run_id, kind, organization_key, batch_key, scopes_planned, attempts)
+      select run_id, 'sync-batch', organization_key, batch_key, 12, 0 from sync.runs, collab_store.batches
+      where operation = 'comments'`)
+    bodies.set(ODD, listing(record(1, `,"extra":${'['.repeat(5_000)}${']'.repeat(5_000)}`)))
+    const { rows } = await ask('select run_id, item_id from sync.run_items')
+    const { run_id: runId, item_id: itemId } = rows[0]
+    await syncBatch(program.app.sync, { runId, itemId })
+    await settleRun(program.app.sync, runId)
+    expect(await statusOf(runId)).toMatchObject({ scopes_failed: 0, scopes_succeeded: 12 })
+    await expectNeighbours()
+  })
+})
+
+describe('an answer of another place', () => {
+  test('a record that names another annotation, document or organization is rejected', async () => {
+    bodies.set(
+      ODD,
+      listing(
+        record(1, ',"annotationId":"a0-0-3","documentId":"d0-0","organizationId":"o0"'),
+        record(2, ',"annotationId":"a0-0-4"'),
+        record(3, ',"documentId":"d0-1"'),
+        record(4, ',"organizationId":"o1"'),
+        record(5, ',"annotationId":null,"documentId":7'),
+      ),
+    )
+    const run = await program.run()
+    expect(await reasons(run)).toEqual([
+      'annotationId is not the one asked for',
+      'documentId is not the one asked for',
+      'organizationId is not the one asked for',
+    ])
+    expect(await oddComments()).toEqual(['text 1', 'text 5'])
+    await expectNeighbours()
+  })
+
+  test('a whole listing of another annotation fails its scope, and removes nobody', async () => {
+    bodies.set(USERS, listing('{"userId":"u1"}', '{"userId":"u2"}'))
+    await program.run()
+    bodies.set(USERS, listing('{"userId":"u9","organizationId":"o9"}'))
+    bodies.set(ODD, listing(record(1, ',"annotationId":"a0-0-4"')))
+    const run = await program.run()
+    expect(await failures(run)).toEqual([
+      { annotation_id: 'a0-0-3', error_status: 'answer_of_another_scope' },
+      { annotation_id: null, error_status: 'answer_of_another_scope' },
+    ])
+    const { rows } = await ask('select user_id from collab.users where listed order by 1')
+    expect(rows).toEqual([{ user_id: 'u1' }, { user_id: 'u2' }])
+  })
+})
+
+describe('an encoded body', () => {
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['br', brotliCompressSync],
+    ['gzip, br', (bytes: Buffer) => brotliCompressSync(gzipSync(bytes))],
+  ])('by %s is decoded', async (name, encode) => {
+    encoding = name
+    bodies.set(ODD, encode(Buffer.from(listing(record(1)))))
+    expect(await statusOf(await program.run())).toMatchObject({ status: 'succeeded' })
+    expect(await oddComments()).toEqual(['text 1'])
+  })
+
+  test('that decodes to more than may be is refused; a damaged one, and one by an unknown encoding, is unreadable', async () => {
+    const cases = [
+      ['gzip', gzipSync(Buffer.alloc(MAX_BODY_BYTES + 1)), 'body_too_large'],
+      ['gzip', gzipSync(Buffer.from(listing(record(1)))).subarray(0, 40), 'body_unreadable'],
+      ['zebra', Buffer.from(listing(record(1))), 'body_unreadable'],
+    ] as const
+    for (const [name, body, expected] of cases) {
+      encoding = name
+      bodies.set(ODD, body)
+      const run = await program.run()
+      expect(await failures(run)).toEqual([{ annotation_id: 'a0-0-3', error_status: expected }])
+    }
+  })
+})
+
+function record(id: number, further = ''): string {
+  return `{"commentId":${id},"commentText":"text ${id}","status":"added"${further}}`
+}
+
+function listing(...records: string[]): string {
+  return `{"result":{"status":"success","message":"ok","data":[${records.join()}]}}`
+}
+
+function soundBody({ key, ids }: Asked): string {
+  if (ids !== null) return listing(...ids.map(() => 'null'))
+  return key.startsWith('users') ? listing('{"userId":"u1"}') : listing(record(1), record(2))
+}
+
+async function ask(text: string) {
+  return program.database.query(text)
+}
+
+async function statusOf(runId: string) {
+  const { rows } = await program.database.query('select * from sync.runs where run_id = $1', [
+    runId,
+  ])
+  return rows[0]
+}
+
+async function reasons(runId: string): Promise<string[]> {
+  const { rows } = await program.database.query(
+    'select reason from sync.rejected_records where run_id = $1 order by reason collate "C"',
+    [runId],
+  )
+  return rows.map(({ reason }) => reason as string)
+}
+
+async function failures(runId: string) {
+  const { rows } = await program.database.query(
+    'select annotation_id, error_status from sync.failures where run_id = $1 order by 1',
+    [runId],
+  )
+  return rows
+}
+
+async function oddComments(): Promise<string[]> {
+  const { rows } = await ask(
+    "select comment_text from collab.comments where annotation_id = 'a0-0-3' and deleted_at is null order by comment_id",
+  )
+  return rows.map(({ comment_text: text }) => text as string)
+}
+
+/** Every other annotation holds what the service answered. */
+async function expectNeighbours(): Promise<void> {
+  const { rows } = await ask(
+    "select annotation_id, count(*)::int as n from collab.comments where annotation_id <> 'a0-0-3' group by 1 order by 1",
+  )
+  const others = [...scopesOf(LAYOUT)].flatMap(({ annotationId }) =>
+    annotationId === null || annotationId === 'a0-0-3' ? [] : [annotationId],
+  )
+  expect(rows).toEqual(others.sort().map((annotation_id) => ({ annotation_id, n: 2 })))
+}
