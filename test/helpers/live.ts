@@ -84,7 +84,17 @@ export async function openLive(
     ...(queue === 'redis' ? { REDIS_URL: redisUrl(), QUEUE_PREFIX: randomPrefix() } : {}),
     ...options.settings,
   }
-  const apps: { app: App; store: Store }[] = []
+  const apps = new Map<App, Store>()
+  // With its pool: run after run would otherwise use up the server's connections before the idle ones are closed.
+  const closeApp = async (app: App): Promise<void> => {
+    const store = apps.get(app)
+    apps.delete(app)
+    try {
+      await app.close()
+    } finally {
+      await store?.database.end()
+    }
+  }
   const live: Live = {
     world,
     standIn,
@@ -107,7 +117,7 @@ export async function openLive(
         close: async () => {},
       }
       const app = await openApp(settings, store, log)
-      apps.push({ app, store })
+      apps.set(app, store)
       return app
     },
     async importCatalog(importOptions = { prune: false }) {
@@ -126,14 +136,11 @@ export async function openLive(
       const worker = await startWorker(app, jobs, { keepsSchedule: false })
       const row = await settled(database, runId)
       await worker.stop()
-      await app.close()
+      await closeApp(app)
       return row
     },
     async close() {
-      for (const { app, store } of apps) {
-        await app.close().catch(() => {})
-        await store.database.end().catch(() => {})
-      }
+      for (const app of apps.keys()) await closeApp(app).catch(() => {})
       await standIn.close()
       await database.drop()
     },
