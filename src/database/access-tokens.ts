@@ -1,20 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { UsageError } from '../errors.ts'
 import type { Database } from './pool.ts'
-import { sql } from './sql.ts'
+import type { RowOf } from './statement.ts'
+import * as tokens from './statements/tokens.ts'
 
 /** What a token lets one do; each includes those before it. */
 export const RIGHTS = ['read', 'operate', 'admin'] as const
 export type Right = (typeof RIGHTS)[number]
 
 /** A token that was added, and not the token itself: that is kept nowhere. */
-export interface AccessToken {
-  readonly tokenId: number
-  readonly name: string
-  readonly rights: Right
-  readonly createdAt: Date
-  readonly tokenHash: Buffer
-}
+export type AccessToken = RowOf<typeof tokens.read>
 
 /** With their names on one line, and none that a terminal or a shell takes for something else. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
@@ -35,28 +30,16 @@ export async function addAccessToken(
     )
   // By what it begins with, programs that look for secrets in files know it.
   const token = `collab_sync_${randomBytes(32).toString('base64url')}`
-  const { rowCount } = await database.query(sql('tokens/add'), [name, rights, hashOf(token)])
-  if (rowCount === 0)
+  const added = await tokens.add.run(database, { name, rights, hash: hashOf(token) })
+  if (added === 0)
     throw new UsageError(`There is a token ${name} already: remove it first, or take another name.`)
   return token
 }
 
-/** Every token that holds, by name. */
-export async function readAccessTokens(database: Database): Promise<AccessToken[]> {
-  const { rows } = await database.query(sql('tokens/read'))
-  return rows.map((row) => ({
-    tokenId: row.token_id,
-    name: row.name,
-    rights: row.rights,
-    createdAt: row.created_at,
-    tokenHash: row.token_hash,
-  }))
-}
-
 /** Withdraws a token, and the sessions that began with it. @throws UsageError where there is none of that name */
 export async function removeAccessToken(database: Database, name: string): Promise<void> {
-  const { rowCount } = await database.query(sql('tokens/remove'), [name])
-  if (rowCount === 0) throw new UsageError(`There is no token ${JSON.stringify(name)}.`)
+  if ((await tokens.remove.run(database, { name })) === 0)
+    throw new UsageError(`There is no token ${JSON.stringify(name)}.`)
 }
 
 /** SHA-256. A token has too many bits to be guessed, so that a slow hash would only slow down who shows the right one. */

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { SharedPace } from '../collab-api/shared-pace.ts'
-import { sql } from '../database/sql.ts'
+import * as pace from '../database/statements/pace.ts'
 import { Paced } from './paced.ts'
 import type { PaceOptions } from './paced.ts'
 import { MAX_AHEAD_MS, MAX_PAUSE_MS } from './store.ts'
@@ -25,28 +25,21 @@ class PostgresStore implements PaceStore {
   }
 
   async take(slots: number, { intervalMs, toleranceMs }: Spacing): Promise<Taken> {
-    const { rows } = await this.#pool.query<{ pause_ms: number; wait_ms: number }>({
-      name: 'pace/take',
-      text: sql('pace/take'),
-      values: [this.#name, slots * intervalMs, toleranceMs, MAX_AHEAD_MS, MAX_PAUSE_MS],
+    return pace.take.one(this.#pool, {
+      name: this.#name,
+      slotsMs: slots * intervalMs,
+      catchUpMs: toleranceMs,
+      furthestSlotMs: MAX_AHEAD_MS,
+      furthestPauseMs: MAX_PAUSE_MS,
     })
-    return { pauseMs: rows[0]?.pause_ms ?? 0, waitMs: rows[0]?.wait_ms ?? 0 }
   }
 
-  async pause(ms: number): Promise<void> {
-    await this.#pool.query({
-      name: 'pace/pause',
-      text: sql('pace/pause'),
-      values: [this.#name, ms, MAX_PAUSE_MS],
-    })
+  async pause(pauseMs: number): Promise<void> {
+    await pace.pause.run(this.#pool, { name: this.#name, pauseMs, longestMs: MAX_PAUSE_MS })
   }
 
   async pauseMs(): Promise<number> {
-    const { rows } = await this.#pool.query<{ pause_ms: number }>({
-      name: 'pace/read',
-      text: sql('pace/read'),
-      values: [this.#name, MAX_PAUSE_MS],
-    })
-    return rows[0]?.pause_ms ?? 0
+    const row = await pace.read.first(this.#pool, { name: this.#name, longestMs: MAX_PAUSE_MS })
+    return row?.pauseMs ?? 0
   }
 }

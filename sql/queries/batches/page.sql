@@ -1,5 +1,5 @@
 -- Batches with something to ask for, in the order of their keys.
--- Params: $1 last key of the page before, $2 operations, $3 organization ids or null for all, $4 batches a page.
+-- Params: $1 after (last key of the page before), $2 operations, $3 organizationIds?, $4 limit.
 select b.batch_key, b.operation
 from collab_store.batches b
 join collab_store.organizations o using (organization_key)

@@ -1,5 +1,5 @@
 -- The first thing that a scope names and the catalog lacks; "catalog" itself where it is empty.
--- Params: $1 organization ids or null, $2 document id or null, $3 annotation id or null, $4 user group ids or null.
+-- Params: $1 organizationIds?, $2 documentId?, $3 annotationId?, $4 userGroupIds?.
 select * from (
   select 1 as step, 'Organization' as what, id
   from unnest($1::text[]) as id

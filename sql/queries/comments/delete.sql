@@ -1,5 +1,5 @@
 -- Marks comments deleted for whose ids the service itself answered null. They keep their content.
--- Params: $1 annotation keys, $2 comment ids, $3 when.
+-- Params: $1 annotationKeys, $2 commentIds, $3 at.
 with gone as (
   select c.*
   from unnest($1::int[], $2::bigint[]) as n (annotation_key, comment_id)

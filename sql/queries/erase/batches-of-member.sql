@@ -1,5 +1,5 @@
 -- Batches of users in whose listings a user is, in the order of their keys.
--- Params: $1 organization keys, $2 user id.
+-- Params: $1 organizationKeys, $2 userId.
 select batch_key
 from (
   select p.batch_key from collab_store.document_users m join collab_store.documents p using (document_key)

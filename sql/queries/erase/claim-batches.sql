@@ -1,7 +1,7 @@
 -- Has answers that were asked for before now thrown away and asked for again: none of them can bring back what is erased.
 -- Batches whose commit is under way are left for the next time; with $3 the first of them is waited for. So whoever holds a
 -- lock here waits for no other.
--- Params: $1 organization id or null for all, $2 claim number to reach, $3 true to wait for one.
+-- Params: $1 organizationId? (null for all), $2 claimNo (to reach), $3 waits (for one that is locked).
 with free as (
   select b.batch_key
   from collab_store.batches b

@@ -1,5 +1,5 @@
 -- Empties the earlier versions of comments.
--- Params: $1 annotation keys, $2 comment ids.
+-- Params: $1 annotationKeys, $2 commentIds.
 update collab_store.comment_versions v
 set comment_text = null, comment_html = null
 from unnest($1::int[], $2::bigint[]) as n (annotation_key, comment_id)

@@ -2,8 +2,8 @@
 -- regular expression costs more than all the rest, so it is asked last, of what holds the id, or a character that every
 -- address or encoding has. A run beside the erasure may have emptied a comment of the person already, and kept a version with
 -- the words: that has the pseudonym as its author, or none where the author came with an address alone.
--- Params: $1 organization keys, $2 user id or null, $3 pattern of the id and the addresses, $4 addresses in lower case,
--- $5 names as patterns of like, $6 pattern of the names or null, $7 pseudonym, $8 when the erasure was registered.
+-- Params: $1 organizationKeys, $2 userId?, $3 pattern (of the id and the addresses), $4 emails (in lower case), $5 namesLike
+-- (patterns of like), $6 namesPattern?, $7 pseudonym, $8 registeredAt.
 select f.annotation_key, f.comment_id, f.hit, f.named, f.units, a.batch_key
 from (
   select c.annotation_key, c.comment_id, length(c.words) as units,

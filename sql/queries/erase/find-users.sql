@@ -1,5 +1,5 @@
 -- Users who are the person, or who may speak of the person.
--- Params: $1 organization keys, $2 user id or null, $3 pattern.
+-- Params: $1 organizationKeys, $2 userId?, $3 pattern.
 select organization_key, user_id
 from collab_store.users u
 where organization_key = any($1)

@@ -1,6 +1,6 @@
 -- The answers of one batch that spoke of a person are looked at again, even if they come with the same bytes: their digests
 -- were made of what is erased.
--- Params: $1 batch, $2 pseudonym.
+-- Params: $1 batchKey, $2 pseudonym.
 with of_documents as (
   update collab_store.documents d set body_digest = null, content_digest = null
   where d.batch_key = $1

@@ -1,5 +1,5 @@
 -- A person whom a run has stored under the pseudonym already has two rows: that one stays, with the older time of the two.
--- Params: $1 organization, $2 user id, $3 pseudonym.
+-- Params: $1 organizationKey, $2 userId, $3 pseudonym.
 with twice as (
   delete from collab_store.users u
   where organization_key = $1 and user_id = $2

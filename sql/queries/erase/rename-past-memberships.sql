@@ -1,5 +1,5 @@
 -- Puts the pseudonym in the place of a former member's id.
--- Params: $1 organization keys, $2 user id, $3 pseudonym.
+-- Params: $1 organizationKeys, $2 userId, $3 pseudonym.
 update collab_store.past_memberships m
 set user_id = $3
 where m.user_id = $2

@@ -1,6 +1,6 @@
 -- Puts the pseudonym in the place of a member's id, in the listings of one batch. Who is there twice, because a run has
 -- stored the pseudonym already, keeps that row, and the older time of the two.
--- Params: $1 batch, $2 user id, $3 pseudonym.
+-- Params: $1 batchKey, $2 userId, $3 pseudonym.
 with twice as (
   delete from collab_store.user_group_members m
   using collab_store.user_groups p

@@ -1,5 +1,5 @@
 -- Writes users as they are once a person is erased.
--- Params: $1 organization keys, $2 user ids, $3 new user ids, $4 names, $5 e-mails, $6 rests, $7 digests.
+-- Params: $1 organizationKeys, $2 userIds, $3 newUserIds, $4 names[?], $5 emails[?], $6 rests[?], $7 digests.
 update collab_store.users u
 set user_id = n.new_user_id, name = n.name, email = n.email, rest = n.rest::jsonb, digest = n.digest,
   changed_at = greatest(u.changed_at, now())

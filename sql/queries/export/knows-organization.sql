@@ -1,3 +1,3 @@
 -- Whether an organization is, or ever was, in the catalog.
--- Params: $1 organization id.
+-- Params: $1 organizationId.
 select exists (select from collab.organizations where organization_id = $1) as known

@@ -1,6 +1,6 @@
 -- Scopes that gave no usable answer.
--- Params: $1 run, $2 batch, $3 operation, then arrays: $4 scope numbers, $5 organization ids, $6 document ids,
--- $7 annotation ids, $8 user group ids, $9 HTTP statuses, $10 error statuses, $11 messages, $12 attempts.
+-- Params: $1 runId, $2 batchKey?, $3 operation, $4 scopeNumbers, $5 organizationIds, $6 documentIds[?], $7 annotationIds[?],
+-- $8 userGroupIds[?], $9 httpStatuses[?], $10 errorStatuses[?], $11 messages, $12 attempts.
 insert into sync.failures (run_id, batch_key, operation, scope_no, organization_id, document_id, annotation_id,
   organization_user_group_id, http_status, error_status, error_message, attempts)
 select $1, $2, $3, n.*

@@ -1,5 +1,5 @@
 -- A page of scopes that gave no usable answer, the newest first.
--- Params: $1 run or null for all, $2 organization id or null for all, $3 lowest id of the page before or null, $4 most rows.
+-- Params: $1 runId?, $2 organizationId?, $3 before? (lowest id of the page before), $4 limit.
 select failure_id, run_id, at, operation, organization_id, document_id, annotation_id, organization_user_group_id,
   http_status, error_status, error_message, attempts
 from sync.failures

@@ -1,3 +1,3 @@
 -- Listings that a run held and that still wait.
--- Params: $1 run.
+-- Params: $1 runId.
 select count(*)::int as held from sync.held where run_id = $1 and resolved_at is null

@@ -1,5 +1,5 @@
 -- A page of the listings that are held and wait for a person, the one first held first.
--- Params: $1 run or null for all, $2 highest id of the page before or null, $3 most listings, $4 most users named of each.
+-- Params: $1 runId?, $2 after? (highest id of the page before), $3 limit, $4 mostUsers (named of each).
 select held_id, run_id, at, kind, organization_id, document_id, organization_user_group_id, users_before, repeats,
   cardinality(missing_user_ids) as users_missing, missing_user_ids[1:$4] as first_missing_user_ids
 from sync.held

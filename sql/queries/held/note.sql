@@ -1,7 +1,7 @@
 -- Notes that a listing lacked so many users that nobody was removed. The same answer in a later scheduled run counts as
 -- a repeat; another answer starts anew.
--- Params: $1 run, $2 true in a scheduled run, $3 batch, $4 kind, $5 scope key, $6 organization id, $7 document id,
--- $8 user group id, $9 content digest, $10 users before, $11 missing user ids.
+-- Params: $1 runId, $2 isScheduled, $3 batchKey, $4 kind, $5 scopeKey, $6 organizationId, $7 documentId?, $8 userGroupId?,
+-- $9 contentDigest, $10 usersBefore, $11 missingUserIds.
 insert into sync.held as h (run_id, batch_key, kind, scope_key, organization_id, document_id, organization_user_group_id,
   content_digest, users_before, missing_user_ids)
 select $1, $3, $4, $5, $6, $7, $8, $9, $10, $11 from (values ($2::boolean)) as v

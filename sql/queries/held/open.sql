@@ -1,5 +1,5 @@
 -- Listings that are held and wait for a person, the oldest first.
--- Params: $1 run or null for all, $2 most listings.
+-- Params: $1 runId?, $2 limit.
 select run_id, at, kind, organization_id, document_id, organization_user_group_id, users_before, repeats,
   cardinality(missing_user_ids) as users_missing, missing_user_ids[1:5] as first_missing_user_ids,
   count(*) over ()::int as listings

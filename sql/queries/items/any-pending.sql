@@ -1,3 +1,4 @@
 -- Whether anything of a run is still to be done.
--- Params: $1 run.
+-- Params: $1 runId.
+-- Prepared.
 select exists (select from sync.run_items where run_id = $1 and state = 'pending') as pending

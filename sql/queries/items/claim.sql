@@ -1,5 +1,5 @@
 -- A worker takes up an item; returns nothing where it is done already.
--- Params: $1 run, $2 item, $3 worker, $4 true where the same worker takes it up again, which is no further attempt.
+-- Params: $1 runId, $2 itemId, $3 workerId, $4 isAgain (the same worker takes it up again, which is no further attempt).
 update sync.run_items i
 set attempts = i.attempts + (not $4)::int, worker_id = $3, claimed_at = coalesce(i.claimed_at, now())
 from sync.runs r

@@ -1,5 +1,5 @@
 -- The batches that a run was planned with.
--- Params: $1 run.
+-- Params: $1 runId.
 select i.batch_key, b.operation, i.only_scopes::text as only_scopes
 from sync.run_items i
 join collab_store.batches b using (batch_key)

@@ -1,7 +1,7 @@
 -- One page of organizations: the first batches of each become items, an organization with more of them gets a paging
 -- item of its own, and the next page of organizations another. All or nothing with the item itself, so that a page
 -- delivered twice plans once.
--- Params: $1 run, $2 item, $3 operations, $4 organization ids or null for all, $5 organizations a page, $6 batches of each.
+-- Params: $1 runId, $2 itemId, $3 operations, $4 organizationIds?, $5 limit (organizations a page), $6 batchesOfEach.
 with self as (
   update sync.run_items set state = 'done', finished_at = now()
   where run_id = $1 and item_id = $2 and state = 'pending'

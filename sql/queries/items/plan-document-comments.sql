@@ -1,5 +1,5 @@
 -- Plans the annotations of one document, or one of them, grouped by the batches they lie in.
--- Params: $1 run, $2 organization id, $3 document id, $4 annotation id or null for all.
+-- Params: $1 runId, $2 organizationId, $3 documentId, $4 annotationId? (null for all).
 insert into sync.run_items (run_id, kind, organization_key, batch_key, only_scopes, scopes_planned)
 select $1, 'sync-batch', d.organization_key, a.batch_key,
   bit_or(set_bit(repeat('0', 256)::varbit, a.scope_no, 1)), count(*)

@@ -1,5 +1,5 @@
 -- Plans the listings of some user groups.
--- Params: $1 run, $2 organization ids or null for all, $3 user group ids.
+-- Params: $1 runId, $2 organizationIds?, $3 userGroupIds.
 insert into sync.run_items (run_id, kind, organization_key, batch_key, only_scopes, scopes_planned)
 select $1, 'sync-batch', g.organization_key, g.batch_key,
   bit_or(set_bit(repeat('0', 256)::varbit, g.scope_no, 1)), count(*)

@@ -1,5 +1,5 @@
 -- Plans a question about some users to organizations as a whole (scope 0 of users batch 0).
--- Params: $1 run, $2 organization ids or null for all active ones.
+-- Params: $1 runId, $2 organizationIds? (null for all active ones).
 insert into sync.run_items (run_id, kind, organization_key, batch_key, only_scopes, scopes_planned)
 select $1, 'sync-batch', b.organization_key, b.batch_key, set_bit(repeat('0', 256)::varbit, 0, 1), 1
 from collab_store.batches b

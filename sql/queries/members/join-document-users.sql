@@ -1,5 +1,5 @@
 -- Adds members, and takes back those who had left; their earlier stay is kept.
--- Params: $1 keys of the listings, $2 user ids, $3 when.
+-- Params: $1 keys, $2 userIds, $3 at.
 with new as (
   select * from unnest($1::int[], $2::text[]) as n (document_key, user_id)
 ), kept as (

@@ -1,5 +1,5 @@
 -- Ends the stay of members whom a complete listing no longer holds.
--- Params: $1 keys of the listings, $2 user ids, $3 when.
+-- Params: $1 keys, $2 userIds, $3 at.
 update collab_store.document_users m
 set removed_at = greatest(m.joined_at, $3)
 from unnest($1::int[], $2::text[]) as n (document_key, user_id)

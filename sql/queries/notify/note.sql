@@ -1,5 +1,5 @@
 -- Notes a thing to tell, with a delivery for each receiver; nothing where it is noted already.
--- Params: $1 thing, $2 kind, $3 subject or null, $4 run or null, $5 facts, $6 receivers.
+-- Params: $1 thing, $2 kind, $3 subject?, $4 runId?, $5 facts, $6 receivers.
 with noted as (
   insert into sync.notifications (thing, kind, subject, run_id, facts)
   values ($1, $2, $3, $4, $5)

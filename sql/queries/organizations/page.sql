@@ -1,7 +1,7 @@
 -- A page of organizations in the order of their ids, with how fresh each is: from the batches, of which an organization of
 -- 10,000 annotations has forty. A scope fails still where it failed since its batch was gone through last and was not stored
 -- by itself after that. Both ends of the time are named, else the planner expects a third of all failures and compiles.
--- Params: $1 part of the id in any case or null for all, $2 highest id of the page before or null, $3 most organizations.
+-- Params: $1 contains? (part of the id in any case), $2 after? (highest id of the page before), $3 limit.
 select o.organization_id, o.active, b.scopes, b.annotations, b.comments, b.never_checked, b.oldest_check, b.newest_check,
   (
     select count(distinct (f.batch_key, f.scope_no))::int

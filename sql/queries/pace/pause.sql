@@ -1,6 +1,7 @@
 -- Pauses a shared pace from now on; a pause that lasts longer stays.
--- Params: $1 name, $2 milliseconds, $3 the longest pause that is believed, in milliseconds: a longer one
--- is left from before the clock was set back, and is replaced.
+-- Params: $1 name, $2 pauseMs, $3 longestMs (the longest pause that is believed: a longer one is left from before the clock
+-- was set back, and is replaced).
+-- Prepared.
 insert into sync.pace as pace (name, next_at, paused_until)
 values ($1, clock_timestamp(), clock_timestamp() + $2::float8 * interval '1 millisecond')
 on conflict (name) do update

@@ -1,5 +1,7 @@
 -- How long the pause of a shared pace still lasts; no row without a pause.
--- Params: $1 name, $2 the longest pause that is believed, in milliseconds.
+-- Params: $1 name, $2 longestMs (the longest pause that is believed).
+-- Never null: pause_ms.
+-- Prepared.
 select extract(epoch from paused_until - clock_timestamp())::float8 * 1000 as pause_ms
 from sync.pace
 where name = $1

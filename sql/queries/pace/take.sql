@@ -1,9 +1,10 @@
 -- Reserves the next slots of a shared pace (GCRA), or none while a pause lasts.
--- Params: $1 name, $2 milliseconds that the slots take up, $3 milliseconds of delay that may be made up
--- for, $4 and $5 the furthest that a slot and the end of a pause are believed to be away, in
--- milliseconds: what lies further is left from before the clock was set back.
--- Returns pause_ms (above 0: nothing was reserved) and wait_ms, from now to the first slot.
--- clock_timestamp(), because now() would be from before the wait for the row's lock.
+-- Params: $1 name, $2 slotsMs (that the slots take up), $3 catchUpMs (of delay that may be made up for), $4 furthestSlotMs,
+-- $5 furthestPauseMs (the furthest that a slot and the end of a pause are believed to be away: what lies further is left
+-- from before the clock was set back). Returns pause_ms (above 0: nothing was reserved) and wait_ms, from now to the first
+-- slot. clock_timestamp(), because now() would be from before the wait for the row's lock.
+-- Never null: pause_ms, wait_ms.
+-- Prepared.
 insert into sync.pace as pace (name, next_at)
 values (
   $1,

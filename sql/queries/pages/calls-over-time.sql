@@ -1,5 +1,5 @@
 -- The calls of a run over its time, in equal parts: an item's calls count where it ended, or was last taken up.
--- Params: $1 run, $2 parts.
+-- Params: $1 runId, $2 parts.
 with items as (
   select calls, retries, service_ms, coalesce(finished_at, now()) as ended_at
   from sync.run_items

@@ -1,5 +1,5 @@
 -- One held listing that waits; nothing where it is resolved already.
--- Params: $1 held listing.
+-- Params: $1 heldId.
 select held_id, run_id, kind, organization_id, document_id, organization_user_group_id, users_before,
   cardinality(missing_user_ids) as users_missing
 from sync.held

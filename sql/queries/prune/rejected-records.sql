@@ -1,5 +1,5 @@
 -- Deletes what settled runs rejected from some blocks of the table. A run with something still held stays whole.
--- Params: $1 before when, $2 first block, $3 the block after the last.
+-- Params: $1 before, $2 firstBlock, $3 endBlock.
 delete from sync.rejected_records
 where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid
   and run_id in (

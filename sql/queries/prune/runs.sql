@@ -1,6 +1,6 @@
 -- Deletes settled runs from some blocks of the table; what they consisted of is deleted before. A run with something still
 -- held stays whole.
--- Params: $1 before when, $2 first block, $3 the block after the last.
+-- Params: $1 before, $2 firstBlock, $3 endBlock.
 delete from sync.runs
 where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid
   and run_id in (

@@ -1,5 +1,5 @@
 -- Takes back that rejected records were set aside.
--- Params: $1 ids of rejected records or null, $2 a run whose rejected records are meant or null.
+-- Params: $1 rejectedIds?, $2 runId?.
 with meant as (
   select digest from sync.unstored_records
   where (rejected_record_id = any($1::bigint[]) or run_id = $2::uuid) and digest is not null

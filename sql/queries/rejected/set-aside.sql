@@ -1,5 +1,5 @@
 -- Sets rejected records aside by their content; what was set aside before stays as it is.
--- Params: $1 ids of rejected records or null, $2 a run whose rejected records are meant or null, $3 who, $4 why.
+-- Params: $1 rejectedIds?, $2 runId?, $3 by, $4 reason.
 with meant as (
   select * from sync.unstored_records
   where (rejected_record_id = any($1::bigint[]) or run_id = $2::uuid) and digest is not null

@@ -1,5 +1,5 @@
 -- Tables and views of some schemas with their comments and columns, as the catalog of PostgreSQL has them.
--- Params: $1 names of the schemas.
+-- Params: $1 schemas.
 select n.nspname as schema, c.relname as name, case c.relkind when 'v' then 'view' when 'c' then 'type' else 'table' end as kind,
   case c.relkind when 'c' then obj_description(c.reltype, 'pg_type') else obj_description(c.oid, 'pg_class') end as comment,
   (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'notNull', a.attnotnull,

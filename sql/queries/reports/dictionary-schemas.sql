@@ -1,5 +1,5 @@
 -- Some schemas with their comments.
--- Params: $1 names of the schemas.
+-- Params: $1 schemas.
 select nspname as name, obj_description(oid, 'pg_namespace') as comment
 from pg_namespace
 where nspname = any($1)

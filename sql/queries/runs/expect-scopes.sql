@@ -1,5 +1,5 @@
 -- Notes how many scopes the catalog holds for a run that pages organizations: the denominator of its progress.
--- Params: $1 run, $2 operations, $3 organization ids or null for all.
+-- Params: $1 runId, $2 operations, $3 organizationIds?.
 update sync.runs set scopes_expected = (
   select coalesce(sum(b.scopes), 0)
   from collab_store.batches b

@@ -1,5 +1,5 @@
 -- Makes a run, once for each request key; returns nothing where that request made one already.
--- Params: $1 trigger, $2 scope jsonb, $3 request key or null, $4 traceparent or null.
+-- Params: $1 trigger, $2 scope, $3 requestKey?, $4 traceparent?.
 insert into sync.runs (trigger, scope, request_key, traceparent)
 values ($1, $2, $3, $4)
 on conflict do nothing

@@ -1,6 +1,6 @@
 -- A page of runs, the newest first, as keys: what is known of each is read by runs/reports.
--- Params: $1 status or null for all, $2 microseconds since 1970 and $3 run id of the last one of the page before, both null
--- for the first page, $4 most runs.
+-- Params: $1 status?, $2 beforeUs? (microseconds since 1970 of the last one of the page before; null for the first page), $3
+-- beforeRunId? (of that one), $4 limit.
 select run_id, (extract(epoch from requested_at) * 1000000)::bigint as requested_at_us
 from sync.runs
 where ($1::text is null or status = $1)

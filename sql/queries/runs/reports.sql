@@ -1,5 +1,5 @@
 -- Runs with their counts, the newest first: as settled, or for one under way as its items say so far.
--- Params: $1 run ids, or null for all; $2 most runs.
+-- Params: $1 runIds?, $2 limit.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem,
   r.scopes_expected, now() as read_at,
   r.calls, r.retries,

@@ -2,8 +2,8 @@
 -- failed or is held, or where a whole record was rejected that nobody has set aside. Its calls are counted by runs/add-calls.
 -- An item that is pending can only vanish in the transaction that inserts those that follow it, so no lock is needed.
 -- What was received is what became of it: each commit is held to that, and a run of before that is not must end as well.
--- Params: $1 run, $2 problem in some sentences or null; what succeeds all the same, since a record was set aside a moment
--- ago, has none.
+-- Params: $1 runId, $2 problem? (some sentences; what succeeds all the same, since a record was set aside a moment ago, has
+-- none).
 update sync.runs r
 set
   status = coalesce(r.stopping, t.status),

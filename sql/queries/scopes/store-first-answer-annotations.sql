@@ -1,7 +1,7 @@
 -- What is known of annotations whose first answer was stored: all their comments are new, so that what reports ask of a
 -- thread is told by the answer, and nothing is read back.
--- Params: $1 keys, $2 live comments, $3 body digests, $4 content digests, $5 times of the first comment, $6 of the last,
--- $7 of the first answer, $8 authors (each an array as text), $9 when.
+-- Params: $1 keys, $2 liveComments, $3 bodyDigests, $4 contentDigests, $5 firstCommentAts[?], $6 lastCommentAts[?], $7
+-- firstAnswerAts[?], $8 authors (each an array as text), $9 at.
 update collab_store.annotations a
 set comment_count = n.comment_count, body_digest = n.body_digest, content_digest = n.content_digest, changed_at = $9,
   first_comment_at = n.first_comment_at, last_comment_at = n.last_comment_at, first_answer_at = n.first_answer_at,

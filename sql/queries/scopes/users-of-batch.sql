@@ -1,6 +1,6 @@
 -- The listings of a users batch: the organization's own (scope 0 of batch 0), groups and documents.
 -- Rows are stored under a listing that held anybody, and under one whose last answer was stored in full.
--- Params: $1 batch.
+-- Params: $1 batchKey.
 select 'organization' as kind, o.organization_key as key, 0::smallint as scope_no, o.organization_key, o.organization_id,
   null::text as document_id, null::text as annotation_id, null::text as organization_user_group_id,
   o.body_digest, o.content_digest, o.record_count, o.record_count > 0 or o.content_digest is not null as has_rows,

@@ -1,5 +1,5 @@
 -- The last settled run of each who asks.
--- Params: $1 how the problem of a run begins whose credentials were refused.
+-- Params: $1 refusedLike (how the problem of a run begins whose credentials were refused).
 select r.*
 from unnest(array['schedule', 'cli', 'http', 'api']) t (trigger)
 cross join lateral (

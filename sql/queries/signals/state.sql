@@ -1,5 +1,5 @@
 -- How things are at this moment: the age of what is stored, what waits for a person, who works, how long a run is open.
--- Params: $1 seconds without a heartbeat after which a worker is taken for dead.
+-- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
 select f.*, w.*,
   (select count(*)::int from sync.held where resolved_at is null) as held,
   (select count(*)::int from sync.unstored_records where set_aside_at is null) as rejected,

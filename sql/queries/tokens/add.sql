@@ -1,5 +1,5 @@
 -- Adds a token. Returns nothing where one has that name.
--- Params: $1 name, $2 rights, $3 SHA-256 of the token.
+-- Params: $1 name, $2 rights, $3 hash.
 insert into sync.access_tokens (name, rights, token_hash) values ($1, $2, $3)
 on conflict (name) do nothing
 returning token_id

@@ -1,8 +1,8 @@
 -- Adds or changes users of one organization, in the order of their ids: every transaction locks them in that order, so
 -- that two never wait for each other in a circle. A lower source never overwrites a higher one; of two authors' records
 -- the newer comment's wins, and one without a time never over one with a time: which is committed first must not decide.
--- Params: $1 organization, $2 user ids, $3 names, $4 e-mails, $5 rests, $6 digests, $7 sources, $8 source times,
--- $9 listed (true where the organization's own listing said so), $10 when.
+-- Params: $1 organizationKey, $2 userIds, $3 names[?], $4 emails[?], $5 rests[?], $6 digests, $7 sources, $8 sourceTimes[?],
+-- $9 listed (the organization's own listing said so), $10 at.
 insert into collab_store.users as u (organization_key, user_id, name, email, rest, digest, source, source_at, listed,
   first_seen_at, changed_at)
 select $1, n.user_id, n.name, n.email, n.rest::jsonb, n.digest, n.source, n.source_at, n.listed, $10, $10

@@ -1,5 +1,5 @@
 -- What is stored of some users of one organization.
--- Params: $1 organization, $2 user ids.
+-- Params: $1 organizationKey, $2 userIds.
 select user_id, source, listed, digest, source_at
 from collab_store.users
 where organization_key = $1 and user_id = any($2)

@@ -1,5 +1,5 @@
 -- A worker lives. Its sessions are known by their application_name, where it is one of ours: DATABASE_URL may set another.
--- Params: $1 worker, $2 calls in flight, $3 most calls in flight, $4 mean time of a call in ms.
+-- Params: $1 workerId, $2 callsInFlight, $3 mostCallsInFlight, $4 callMs? (mean time of a call).
 insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, latency_ms, application_name)
 values ($1, now(), now(), $2, $3, $4,
   substring(current_setting('application_name') from '^collab-sync .*[0-9a-f]{8}$'))

@@ -1,10 +1,7 @@
-import {
-  addAccessToken,
-  readAccessTokens,
-  removeAccessToken,
-} from '../../database/access-tokens.ts'
+import { addAccessToken, removeAccessToken } from '../../database/access-tokens.ts'
 import type { Right } from '../../database/access-tokens.ts'
 import type { Database } from '../../database/pool.ts'
+import * as tokens from '../../database/statements/tokens.ts'
 import { time } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit-code.ts'
@@ -29,18 +26,18 @@ export async function tokenAdd(
 /** `collab-sync token list`: names and rights; the tokens themselves are kept nowhere. */
 export async function tokenList({ json }: { json?: boolean }): Promise<number> {
   return onTokens(async (database) => {
-    const tokens = (await readAccessTokens(database)).map(({ name, rights, createdAt }) => ({
+    const added = (await tokens.read.all(database)).map(({ name, rights, createdAt }) => ({
       name,
       rights,
       createdAt,
     }))
-    if (json) printJson({ tokens })
-    else if (tokens.length === 0) print('None. Add one with: collab-sync token add NAME')
+    if (json) printJson({ tokens: added })
+    else if (added.length === 0) print('None. Add one with: collab-sync token add NAME')
     else
       print(
         table(
           [{ head: 'name' }, { head: 'rights' }, { head: 'added' }],
-          tokens.map((each) => [each.name, each.rights, time(each.createdAt)]),
+          added.map((each) => [each.name, each.rights, time(each.createdAt)]),
         ),
       )
   })

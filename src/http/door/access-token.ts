@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
-import { RIGHTS, hashOf, readAccessTokens } from '../../database/access-tokens.ts'
+import { RIGHTS, hashOf } from '../../database/access-tokens.ts'
 import type { AccessToken, Right } from '../../database/access-tokens.ts'
 import type { Database } from '../../database/pool.ts'
+import * as tokens from '../../database/statements/tokens.ts'
 
 /** Whom a request comes from, and what that token allows. */
 export type Access = Pick<AccessToken, 'tokenId' | 'rights'>
@@ -30,7 +31,7 @@ export function openTokens(token: string, database: Database): Tokens {
   const read = () => {
     if (stored === null || performance.now() - readAtMs >= FRESH_MS) {
       readAtMs = performance.now()
-      stored = readAccessTokens(database)
+      stored = tokens.read.all(database)
     }
     return stored
   }
