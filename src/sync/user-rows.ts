@@ -61,7 +61,12 @@ export function rowsToPut(
 export function changes(row: UserRow, before: StoredUser | undefined): boolean {
   if (before === undefined || row.source > before.source) return true
   if (row.source < before.source) return false
-  if (row.source === USER_SOURCES.author && isOlder(row.sourceAt, before.sourceAt)) return false
+  if (row.source === USER_SOURCES.author) {
+    const shownAt = row.sourceAt === null ? null : new Date(row.sourceAt)
+    if (isLater(before.sourceAt, shownAt)) return false
+    // The time counts by itself: else a comment between the two would show the author as they were before.
+    if (isLater(shownAt, before.sourceAt)) return true
+  }
   return !row.digest.equals(before.digest) || (row.listed && !before.listed)
 }
 
@@ -75,8 +80,9 @@ function isBetter(row: UserRow, other: UserRow): boolean {
   return row.listed && !other.listed
 }
 
-function isOlder(sourceAt: string | null, before: Date | null): boolean {
-  return before !== null && (sourceAt === null || Date.parse(sourceAt) < before.getTime())
+/** Whether the first of two times is the later one; none is earlier than any. */
+function isLater(a: Date | null, b: Date | null): boolean {
+  return a !== null && (b === null || a.getTime() > b.getTime())
 }
 
 function rowOf(

@@ -1,6 +1,7 @@
 -- Adds or changes users of one organization, in the order of their ids: every transaction locks them in that order, so
 -- that two never wait for each other in a circle. A lower source never overwrites a higher one; of two authors' records
 -- the newer comment's wins, and one without a time never over one with a time: which is committed first must not decide.
+-- So the newest time is kept, also where it shows the same.
 -- Params: $1 organizationKey, $2 userIds, $3 names[?], $4 emails[?], $5 rests[?], $6 digests, $7 sources, $8 sourceTimes[?],
 -- $9 listed (the organization's own listing said so), $10 at.
 insert into collab_store.users as u (organization_key, user_id, name, email, rest, digest, source, source_at, listed,
@@ -18,5 +19,9 @@ set name = excluded.name, email = excluded.email, rest = excluded.rest, digest =
     else excluded.changed_at
   end
 where excluded.source > u.source
-  or (excluded.source = u.source and (u.digest <> excluded.digest or excluded.listed > u.listed)
-    and (u.source > 1 or u.source_at is null or excluded.source_at >= u.source_at))
+  or (excluded.source = u.source and u.source > 1
+    and (u.digest <> excluded.digest or excluded.listed > u.listed))
+  or (excluded.source = u.source and u.source = 1
+    and (excluded.source_at > u.source_at
+      or (u.digest <> excluded.digest and excluded.source_at = u.source_at)
+      or (u.source_at is null and (u.digest <> excluded.digest or excluded.source_at is not null))))
