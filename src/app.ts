@@ -6,9 +6,10 @@ import type { CatalogImport } from './catalog/import.ts'
 import { querySource } from './catalog/query.ts'
 import type { CallReport } from './collab-api/call-report.ts'
 import type { SharedPace } from './collab-api/shared-pace.ts'
-import { hasPendingItems } from './database/items.ts'
 import type { Item } from './database/items.ts'
 import { requireSchema } from './database/migrate.ts'
+import * as items from './database/statements/items.ts'
+import { DEAD_AFTER_S } from './database/workers.ts'
 import { DrainingError } from './errors.ts'
 import type { Log } from './log.ts'
 import { openPostgresPace } from './pace/postgres.ts'
@@ -88,6 +89,7 @@ export async function openApp(
     database: store.database,
     log,
     workerId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    deadAfterS: DEAD_AFTER_S,
     runSignals,
     storeSignal: new StoreSignal(),
     scopePlaces: new ScopePlaces(settings.concurrency),
@@ -109,9 +111,9 @@ export async function openApp(
     store,
     sync,
     queue,
-    deliver: (items) => queue.deliver(items.map(itemDelivery)),
+    deliver: (planned) => queue.deliver(planned.map(itemDelivery)),
     async finishIfDone(runId) {
-      if (await hasPendingItems(store.database, runId)) return
+      if ((await items.anyPending.one(store.database, { runId })).pending) return
       // Whoever waits for the run's end reads all calls of this process.
       await sync.sentCalls.write()
       await queue.deliver([finishDelivery(runId)])

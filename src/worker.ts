@@ -1,8 +1,8 @@
 import type { App } from './app.ts'
 import type { Item } from './database/items.ts'
 import { readSetSchedule } from './database/schedule.ts'
-import { readStoppingRuns } from './database/runs.ts'
-import { endSessionsOfDead, forgetWorker, writeHeartbeat } from './database/workers.ts'
+import * as runs from './database/statements/runs.ts'
+import * as workers from './database/statements/workers.ts'
 import { keepNotified } from './notify/keep-notified.ts'
 import { itemDelivery } from './queue/deliveries.ts'
 import { registerSchedule, unregisterSchedule } from './queue/schedule.ts'
@@ -79,7 +79,8 @@ async function start(
   const stopUpkeep = async () => {
     await Promise.all(upkeep.map((each) => each.stop()))
     await app.sync.sentCalls.close()
-    await forgetWorker(app.store.database, app.sync.workerId).catch(() => {})
+    const { workerId } = app.sync
+    await workers.leave.run(app.store.database, { workerId }).catch(() => {})
   }
   try {
     if (options.keepsSchedule) await keepSchedule(app)
@@ -148,16 +149,22 @@ async function perform(
 
 /** Says that this worker lives, ends what a frozen one holds up, and hears which runs are to end early. */
 async function beat(app: App): Promise<void> {
-  const { inFlight, limit, latencyMsEwma } = app.sync.collabApi.pace()
-  await writeHeartbeat(app.store.database, {
+  const { collabApi, database, deadAfterS, runSignals } = app.sync
+  const { inFlight, limit, latencyMsEwma } = collabApi.pace()
+  await workers.beat.run(database, {
     workerId: app.sync.workerId,
     callsInFlight: inFlight,
-    callsLimit: limit,
-    latencyMs: latencyMsEwma === null ? null : Math.round(latencyMsEwma),
+    mostCallsInFlight: limit,
+    callMs: latencyMsEwma === null ? null : Math.round(latencyMsEwma),
   })
-  for (const session of await endSessionsOfDead(app.store.database))
-    app.log.warn(session, 'a worker without a heartbeat held a transaction open: it was ended')
-  for (const runId of await readStoppingRuns(app.store.database)) app.sync.runSignals.abort(runId)
+  for (const { workerId, pid, state, openS } of await workers.endSessions.all(database, {
+    deadAfterS,
+  }))
+    app.log.warn(
+      { workerId, pid, state, openS },
+      'a worker without a heartbeat held a transaction open: it was ended',
+    )
+  for (const { runId } of await runs.readStopping.all(database)) runSignals.abort(runId)
 }
 
 /** What a person set holds for all workers; without it the settings do. */

@@ -1,7 +1,7 @@
 import { readRun } from '../database/run-reports.ts'
-import { findRunByRequest } from '../database/runs.ts'
 import type { Database } from '../database/pool.ts'
 import type { Item } from '../database/items.ts'
+import * as runs from '../database/statements/runs.ts'
 import { UsageError } from '../errors.ts'
 import { itemDelivery } from '../queue/deliveries.ts'
 import { parseScope } from '../scope.ts'
@@ -53,8 +53,9 @@ async function askOnce(
   requestKey: string | null,
 ): Promise<RequestedRun> {
   const { database, settings, trigger } = parts
-  const earlier = requestKey === null ? null : await findRunByRequest(database, requestKey)
-  if (earlier !== null) return known(database, earlier, request.scope)
+  const earlier =
+    requestKey === null ? undefined : await runs.findByRequest.first(database, { requestKey })
+  if (earlier !== undefined) return known(database, earlier.runId, request.scope)
   const context = { database, operations: settings.operations }
   const { runId, items } = await startRun(context, { ...request, trigger, requestKey })
   // Without items somebody has made it since we looked.

@@ -2,6 +2,7 @@ import { countHeld } from '../database/held.ts'
 import type { Database } from '../database/pool.ts'
 import { durationOf, readFailures, readRun } from '../database/run-reports.ts'
 import type { RunReport } from '../database/run-reports.ts'
+import { DEAD_AFTER_S } from '../database/workers.ts'
 import { UsageError } from '../errors.ts'
 import { RunSignals } from '../sync/run-signals.ts'
 import { stopRun } from '../sync/stop-run.ts'
@@ -20,7 +21,8 @@ export function runsOn({ database, log, trigger }: Parts): Runs {
     async cancelRun(runId) {
       const run = await requireRun(database, runId)
       if (run.finishedAt !== null) throw isOver(run)
-      const context = { database, log, runSignals: new RunSignals() }
+      const runSignals = new RunSignals()
+      const context = { database, deadAfterS: DEAD_AFTER_S, log, runSignals }
       if (await stopRun(context, runId, 'cancelled', CANCELLED_BY[trigger])) return
       const now = await requireRun(database, runId)
       if (now.finishedAt !== null && now.status !== 'cancelled') throw isOver(now)

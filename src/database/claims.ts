@@ -1,11 +1,11 @@
-import type { Operation } from '../errors.ts'
+import { parseScope } from '../scope.ts'
 import type { Scope } from '../scope.ts'
-import type { ItemKind } from './items.ts'
-import type { Client, Database } from './pool.ts'
-import { sql } from './sql.ts'
+import type { Database } from './pool.ts'
+import type { On, RowOf } from './statement.ts'
+import * as items from './statements/items.ts'
 
-/** What runs are counted by: columns of `sync.run_items` and `sync.runs`, in the order of items/commit.sql. */
-export const COUNTS = [
+/** What runs are counted by: columns of `sync.run_items` and `sync.runs`. */
+const COUNTS = [
   'calls',
   'retries',
   'scopes_succeeded',
@@ -33,37 +33,15 @@ export const COUNTS = [
 
 export type Counts = Record<(typeof COUNTS)[number], number>
 
-/** An item that this worker has taken up. */
-export interface Claim {
+/** An item that this worker has taken up, as items/claim.sql says it. */
+export interface Claim extends RowOf<typeof items.claim> {
   readonly runId: string
   readonly itemId: number
-  readonly kind: ItemKind
-  /** The batch to sync and its operation; null for items that page. */
-  readonly batchKey: number | null
-  readonly operation: Operation | null
-  readonly round: number
-  readonly attempts: number
-  /** Bit n is '1' where scope n is wanted; null means all. */
-  readonly onlyScopes: string | null
-  /** Bit n is '1' where scope n is committed already; null means none. */
-  readonly doneScopes: string | null
-  readonly runStatus: string
   readonly scope: Scope
-  readonly trigger: string
-  readonly stopping: 'failed' | 'cancelled' | null
-  /** Becomes the version of the batch with the first commit under this claim. */
-  readonly claimNo: number
-  /**
-   * The batch's version when it was taken up; 0 for items that page. Where it is another at a commit, somebody else has
-   * written meanwhile, and nobody knows whose answers are older.
-   */
+  /** 0 for items that page. */
   readonly batchVersion: number
-  /** The newest erasure that the claim saw; 0 where there is none. A later one changes the batch's version. */
+  /** 0 where there is none. */
   readonly lastErasure: number
-  /** When the item was first taken up: none of its answers is older. PostgreSQL's clock. */
-  readonly claimedAt: Date
-  /** When it was taken up this time: what is written now is dated so. */
-  readonly at: Date
 }
 
 export function noCounts(): Counts {
@@ -71,7 +49,7 @@ export function noCounts(): Counts {
 }
 
 /**
- * Takes up an item; null where it is done already, so that a job delivered twice works once.
+ * Takes up an item; null where it is done already.
  * @param options.isAgain the worker that has it in hand takes it up anew: no further attempt
  */
 export async function claimItem(
@@ -80,28 +58,17 @@ export async function claimItem(
   workerId: string,
   options: { isAgain: boolean } = { isAgain: false },
 ): Promise<Claim | null> {
-  const values = [ids.runId, ids.itemId, workerId, options.isAgain]
-  const { rows } = await database.query(sql('items/claim'), values)
-  const row = rows[0]
+  const { runId, itemId } = ids
+  const { isAgain } = options
+  const row = await items.claim.first(database, { runId, itemId, workerId, isAgain })
   if (row === undefined) return null
   return {
-    ...ids,
-    kind: row.kind,
-    batchKey: row.batch_key,
-    operation: row.operation,
-    round: row.round,
-    attempts: row.attempts,
-    onlyScopes: row.only_scopes,
-    doneScopes: row.done_scopes,
-    runStatus: row.run_status,
-    scope: row.scope,
-    trigger: row.trigger,
-    stopping: row.stopping,
-    claimNo: row.claim_no,
-    batchVersion: row.batch_version ?? 0,
-    lastErasure: row.last_erasure ?? 0,
-    claimedAt: row.claimed_at,
-    at: row.at,
+    ...row,
+    runId,
+    itemId,
+    scope: parseScope(row.scope),
+    batchVersion: row.batchVersion ?? 0,
+    lastErasure: row.lastErasure ?? 0,
   }
 }
 
@@ -118,23 +85,41 @@ export interface ItemCommit {
  * changed nothing this one statement is the whole transaction.
  * @returns false where another claim has written to the batch, or the item is done already: nothing was recorded
  */
-export async function commitItem(on: Database | Client, commit: ItemCommit): Promise<boolean> {
-  const { claim, counts } = commit
-  const { rowCount } = await on.query({
-    name: 'items/commit',
-    text: sql('items/commit'),
-    values: [
-      claim.runId,
-      claim.itemId,
-      claim.batchKey,
-      claim.claimNo,
-      claim.claimedAt,
-      commit.doneScopes,
-      commit.isEnd,
-      claim.onlyScopes === null,
-      ...COUNTS.map((name) => counts[name]),
-      claim.batchVersion,
-    ],
+export async function commitItem(on: On, commit: ItemCommit): Promise<boolean> {
+  const { claim, counts, doneScopes, isEnd } = commit
+  const committed = await items.commit.run(on, {
+    runId: claim.runId,
+    itemId: claim.itemId,
+    batchKey: claim.batchKey,
+    claimNo: claim.claimNo,
+    claimedAt: claim.claimedAt,
+    batchVersion: claim.batchVersion,
+    doneScopes,
+    isEnd,
+    isWhole: claim.onlyScopes === null,
+    calls: counts.calls,
+    retries: counts.retries,
+    scopesSucceeded: counts.scopes_succeeded,
+    scopesFailed: counts.scopes_failed,
+    scopesHeld: counts.scopes_held,
+    recordsReceived: counts.records_received,
+    recordsInserted: counts.records_inserted,
+    recordsUpdated: counts.records_updated,
+    recordsUnchanged: counts.records_unchanged,
+    recordsRejected: counts.records_rejected,
+    recordsNull: counts.records_null,
+    organizationsDone: counts.organizations_done,
+    documentsDone: counts.documents_done,
+    groupsDone: counts.groups_done,
+    annotationsDone: counts.annotations_done,
+    usersWritten: counts.users_written,
+    commentsWritten: counts.comments_written,
+    commentsDeleted: counts.comments_deleted,
+    rejected: counts.rejected,
+    serviceMs: counts.service_ms,
+    waitedMs: counts.waited_ms,
+    databaseMs: counts.database_ms,
+    cpuMs: counts.cpu_ms,
   })
-  return rowCount === 1
+  return committed === 1
 }

@@ -3,35 +3,26 @@ import { Readable } from 'node:stream'
 import { from as copyFrom } from 'pg-copy-streams'
 import { copyOf, encodeRows } from './comment-rows.ts'
 import type { AnnotationComments, EncodedRows } from './comment-rows.ts'
-import type { Client, Database } from './pool.ts'
-import { sql } from './sql.ts'
+import type { Client } from './pool.ts'
+import type { On, RowOf } from './statement.ts'
+import * as statements from './statements/comments.ts'
 
 /** A stored comment, as far as comparing needs it. */
-export interface StoredComment {
-  readonly digest: Buffer
-  readonly deleted: boolean
-}
+export type StoredComment = Pick<RowOf<typeof statements.readDigests>, 'digest' | 'deleted'>
 
 /** Comments by id, by annotation key. */
 export type StoredComments = Map<number, Map<number, StoredComment>>
 
 /** Every comment stored under some annotations, deleted ones too. */
 export async function readStoredComments(
-  on: Database | Client,
+  on: On,
   annotationKeys: readonly number[],
 ): Promise<StoredComments> {
   const stored: StoredComments = new Map(annotationKeys.map((key) => [key, new Map()]))
   if (annotationKeys.length === 0) return stored
-  const { rows } = await on.query({
-    name: 'comments/read-digests',
-    text: sql('comments/read-digests'),
-    values: [annotationKeys],
-  })
-  for (const row of rows) {
-    stored
-      .get(row.annotation_key)
-      ?.set(row.comment_id, { digest: row.digest, deleted: row.deleted })
-  }
+  const rows = await statements.readDigests.all(on, { annotationKeys })
+  for (const { annotationKey, commentId, digest, deleted } of rows)
+    stored.get(annotationKey)?.set(commentId, { digest, deleted })
   return stored
 }
 
@@ -48,7 +39,7 @@ export async function insertComments(
 ): Promise<void> {
   if (rows.bytes === 0 && others.every(({ comments }) => comments.length === 0)) return
   const bytes = copyOf(rows.chunks, encodeRows(others, at))
-  await pipeline(Readable.from(bytes), client.query(copyFrom(sql('comments/copy'))))
+  await pipeline(Readable.from(bytes), client.query(copyFrom(statements.copy.text)))
 }
 
 /** Changes stored comments; keeps the superseded version where the content changed or the comment is back. */
@@ -59,21 +50,23 @@ export async function updateComments(
 ): Promise<void> {
   const comments = annotations.flatMap((annotation) => annotation.comments)
   if (comments.length === 0) return
-  await client.query(sql('comments/update'), [
-    annotations.flatMap((annotation) => annotation.comments.map(() => annotation.annotationKey)),
-    comments.map((comment) => comment.commentId),
-    comments.map((comment) => comment.lastUpdated),
-    comments.map((comment) => comment.commentText),
-    comments.map((comment) => comment.commentHtml),
-    comments.map((comment) => comment.status),
-    comments.map((comment) => comment.type),
-    comments.map((comment) => comment.authorUserId),
-    comments.map((comment) => comment.authorName),
-    comments.map((comment) => comment.authorEmail),
-    comments.map((comment) => comment.rest),
-    comments.map((comment) => comment.digest),
+  await statements.update.run(client, {
+    annotationKeys: annotations.flatMap((annotation) =>
+      annotation.comments.map(() => annotation.annotationKey),
+    ),
+    commentIds: comments.map((comment) => comment.commentId),
+    lastUpdateds: comments.map((comment) => comment.lastUpdated),
+    commentTexts: comments.map((comment) => comment.commentText),
+    commentHtmls: comments.map((comment) => comment.commentHtml),
+    statuses: comments.map((comment) => comment.status),
+    types: comments.map((comment) => comment.type),
+    authorUserIds: comments.map((comment) => comment.authorUserId),
+    authorNames: comments.map((comment) => comment.authorName),
+    authorEmails: comments.map((comment) => comment.authorEmail),
+    rests: comments.map((comment) => comment.rest),
+    digests: comments.map((comment) => comment.digest),
     at,
-  ])
+  })
 }
 
 /** Marks comments deleted; only for ids that the service itself answered with null. */
@@ -83,9 +76,9 @@ export async function deleteComments(
   at: Date,
 ): Promise<void> {
   if (gone.length === 0) return
-  await client.query(sql('comments/delete'), [
-    gone.map(({ annotationKey }) => annotationKey),
-    gone.map(({ commentId }) => commentId),
+  await statements.deleteStatement.run(client, {
+    annotationKeys: gone.map(({ annotationKey }) => annotationKey),
+    commentIds: gone.map(({ commentId }) => commentId),
     at,
-  ])
+  })
 }

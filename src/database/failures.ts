@@ -1,7 +1,9 @@
 import type { CallError, Operation } from '../errors.ts'
 import type { Client } from './pool.ts'
 import type { BatchScope } from './scopes.ts'
-import { sql } from './sql.ts'
+import * as statements from './statements/failures.ts'
+import * as observedErrors from './statements/observed-errors.ts'
+import * as rejectedRecords from './statements/rejected.ts'
 
 /** A scope that gave no usable answer. */
 export interface ScopeFailure {
@@ -30,17 +32,15 @@ export async function insertFailures(
   if (failures.length === 0) return
   const scopes = failures.map(({ scope }) => scope)
   const errors = failures.map(({ error }) => error)
-  await client.query(sql('failures/insert'), [
-    where.runId,
-    where.batchKey,
-    where.operation,
-    scopes.map(({ scopeNo }) => scopeNo),
+  await statements.insert.run(client, {
+    ...where,
+    scopeNumbers: scopes.map(({ scopeNo }) => scopeNo),
     ...idColumns(scopes),
-    errors.map(({ httpStatus }) => httpStatus),
-    errors.map(({ errorStatus }) => storable(errorStatus)),
-    errors.map(({ message }) => storable(message)),
-    errors.map(({ attempts }) => attempts),
-  ])
+    httpStatuses: errors.map(({ httpStatus }) => httpStatus),
+    errorStatuses: errors.map(({ errorStatus }) => errorStatus && storable(errorStatus)),
+    messages: errors.map(({ message }) => storable(message)),
+    attempts: errors.map(({ attempts }) => attempts),
+  })
   await noteUnknown(client, where.operation, errors)
 }
 
@@ -50,15 +50,14 @@ export async function insertRejectedRecords(
   rejected: readonly RejectedRecord[],
 ): Promise<void> {
   if (rejected.length === 0) return
-  await client.query(sql('rejected/insert'), [
-    where.runId,
-    where.operation,
+  await rejectedRecords.insert.run(client, {
+    ...where,
     ...idColumns(rejected.map(({ scope }) => scope)),
-    rejected.map(({ reason }) => reason),
-    rejected.map(({ record }) => record),
-    rejected.map(({ isWhole }) => isWhole),
-    rejected.map(({ digest }) => digest),
-  ])
+    reasons: rejected.map(({ reason }) => reason),
+    records: rejected.map(({ record }) => record),
+    isWhole: rejected.map(({ isWhole }) => isWhole),
+    digests: rejected.map(({ digest }) => digest),
+  })
 }
 
 /** So that the set of codes, which the service does not document, becomes known. */
@@ -69,24 +68,24 @@ async function noteUnknown(
 ): Promise<void> {
   const unknown = errors.filter(({ kind }) => kind === 'unknown')
   if (unknown.length === 0) return
-  await client.query(sql('observed-errors/note'), [
+  await observedErrors.note.run(client, {
     operation,
-    unknown.map(({ httpStatus }) => httpStatus ?? 0),
-    unknown.map(({ errorStatus }) => storable(errorStatus) ?? ''),
-    unknown.map(({ message }) => storable(message)),
-  ])
+    httpStatuses: unknown.map(({ httpStatus }) => httpStatus ?? 0),
+    errorStatuses: unknown.map(({ errorStatus }) => storable(errorStatus ?? '')),
+    messages: unknown.map(({ message }) => storable(message)),
+  })
 }
 
-function idColumns(scopes: readonly BatchScope[]): (string | null)[][] {
-  return [
-    scopes.map(({ organizationId }) => organizationId),
-    scopes.map(({ documentId }) => documentId),
-    scopes.map(({ annotationId }) => annotationId),
-    scopes.map(({ organizationUserGroupId }) => organizationUserGroupId),
-  ]
+function idColumns(scopes: readonly BatchScope[]) {
+  return {
+    organizationIds: scopes.map(({ organizationId }) => organizationId),
+    documentIds: scopes.map(({ documentId }) => documentId),
+    annotationIds: scopes.map(({ annotationId }) => annotationId),
+    userGroupIds: scopes.map(({ organizationUserGroupId }) => organizationUserGroupId),
+  }
 }
 
 /** What the service said of an error may hold anything, and the row must land all the same. */
-function storable(text: string | null): string | null {
-  return text === null ? null : text.replaceAll('\0', '').toWellFormed()
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed()
 }

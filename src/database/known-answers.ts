@@ -1,7 +1,6 @@
 import type { Client } from './pool.ts'
-import { TABLES } from './scopes.ts'
-import type { BatchScope, ScopeKind } from './scopes.ts'
-import { sql } from './sql.ts'
+import type { BatchScope } from './scopes.ts'
+import * as scopes from './statements/scopes.ts'
 
 /** What is now known of a scope's answer; digests are null where the next answer must be looked at again. */
 export interface KnownAnswer {
@@ -23,6 +22,13 @@ export interface ThreadFacts {
   readonly authors: readonly string[]
 }
 
+const STORE_LISTING = {
+  organization: scopes.storeAnswerOrganizations,
+  group: scopes.storeAnswerUserGroups,
+  document: scopes.storeAnswerDocuments,
+}
+const KINDS = ['organization', 'group', 'document', 'annotation'] as const
+
 /** Stores what is known of scopes' answers now. @param at when that changed */
 export async function storeAnswers(
   client: Client,
@@ -31,14 +37,18 @@ export async function storeAnswers(
 ): Promise<void> {
   const first = answers.flatMap(({ facts, ...answer }) => (facts ? [{ ...answer, facts }] : []))
   await storeFirstAnswers(client, first, at)
-  for (const kind of Object.keys(TABLES) as ScopeKind[]) {
+  for (const kind of KINDS) {
     const those = answers.filter(({ scope, facts }) => scope.kind === kind && facts === undefined)
     if (those.length === 0) continue
-    const values =
-      kind === 'annotation'
-        ? [...answerColumns(those), those.map(({ changed }) => changed), at]
-        : answerColumns(those)
-    await client.query(sql(`scopes/store-answer-${TABLES[kind]}`), values)
+    const records = those.map(({ recordCount }) => recordCount)
+    if (kind === 'annotation')
+      await scopes.storeAnswerAnnotations.run(client, {
+        ...answerColumns(those),
+        liveComments: records,
+        isChanged: those.map(({ changed }) => changed),
+        at,
+      })
+    else await STORE_LISTING[kind].run(client, { ...answerColumns(those), users: records })
   }
 }
 
@@ -48,23 +58,23 @@ async function storeFirstAnswers(
   at: Date,
 ): Promise<void> {
   if (answers.length === 0) return
-  await client.query(sql('scopes/store-first-answer-annotations'), [
+  await scopes.storeFirstAnswerAnnotations.run(client, {
     ...answerColumns(answers),
-    answers.map(({ facts }) => facts.firstCommentAt),
-    answers.map(({ facts }) => facts.lastCommentAt),
-    answers.map(({ facts }) => facts.firstAnswerAt),
-    answers.map(({ facts }) => arrayText(facts.authors)),
+    liveComments: answers.map(({ recordCount }) => recordCount),
+    firstCommentAts: answers.map(({ facts }) => facts.firstCommentAt),
+    lastCommentAts: answers.map(({ facts }) => facts.lastCommentAt),
+    firstAnswerAts: answers.map(({ facts }) => facts.firstAnswerAt),
+    authors: answers.map(({ facts }) => arrayText(facts.authors)),
     at,
-  ])
+  })
 }
 
-function answerColumns(answers: readonly KnownAnswer[]): unknown[] {
-  return [
-    answers.map(({ scope }) => scope.key),
-    answers.map(({ recordCount }) => recordCount),
-    answers.map(({ bodyDigest }) => bodyDigest),
-    answers.map(({ contentDigest }) => contentDigest),
-  ]
+function answerColumns(answers: readonly KnownAnswer[]) {
+  return {
+    keys: answers.map(({ scope }) => scope.key),
+    bodyDigests: answers.map(({ bodyDigest }) => bodyDigest),
+    contentDigests: answers.map(({ contentDigest }) => contentDigest),
+  }
 }
 
 /** An array as PostgreSQL reads it from a text: arrays of different lengths make no array of arrays. */

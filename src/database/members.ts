@@ -1,5 +1,6 @@
-import type { Client, Database } from './pool.ts'
-import { sql } from './sql.ts'
+import type { Client } from './pool.ts'
+import type { On } from './statement.ts'
+import * as members from './statements/members.ts'
 
 /** Listings with members of their own; the organization's is in `users`. */
 export type MemberKind = 'document' | 'group'
@@ -11,54 +12,46 @@ export interface Membership {
   readonly userId: string
 }
 
-const TABLES: Readonly<Record<MemberKind, string>> = {
-  document: 'document-users',
-  group: 'user-group-members',
-}
+const READ = { document: members.readDocumentUsers, group: members.readUserGroupMembers }
+const JOIN = { document: members.joinDocumentUsers, group: members.joinUserGroupMembers }
+const LEAVE = { document: members.leaveDocumentUsers, group: members.leaveUserGroupMembers }
 
 /** Everyone who is or was in some listings: by listing, by user id, true where they left. */
 export async function readMembers(
-  on: Database | Client,
+  on: On,
   kind: MemberKind,
   keys: readonly number[],
 ): Promise<Map<number, Map<string, boolean>>> {
-  const members = new Map(keys.map((key) => [key, new Map<string, boolean>()]))
-  if (keys.length === 0) return members
-  const { rows } = await on.query(sql(`members/read-${TABLES[kind]}`), [keys])
-  for (const row of rows) members.get(row.key)?.set(row.user_id, row.removed)
-  return members
+  const found = new Map(keys.map((key) => [key, new Map<string, boolean>()]))
+  if (keys.length === 0) return found
+  for (const { key, userId, removed } of await READ[kind].all(on, { keys }))
+    found.get(key)?.set(userId, removed)
+  return found
 }
 
 /** Adds members, and takes back those who had left. */
 export async function joinMembers(
   client: Client,
   kind: MemberKind,
-  members: readonly Membership[],
+  joining: readonly Membership[],
   at: Date,
 ): Promise<void> {
-  await write(client, `members/join-${TABLES[kind]}`, members, at)
+  if (joining.length > 0) await JOIN[kind].run(client, { ...columnsOf(joining), at })
 }
 
 /** Ends the stay of members whom a complete listing no longer holds. */
 export async function leaveMembers(
   client: Client,
   kind: MemberKind,
-  members: readonly Membership[],
+  leaving: readonly Membership[],
   at: Date,
 ): Promise<void> {
-  await write(client, `members/leave-${TABLES[kind]}`, members, at)
+  if (leaving.length > 0) await LEAVE[kind].run(client, { ...columnsOf(leaving), at })
 }
 
-async function write(
-  client: Client,
-  statement: string,
-  members: readonly Membership[],
-  at: Date,
-): Promise<void> {
-  if (members.length === 0) return
-  await client.query(sql(statement), [
-    members.map(({ key }) => key),
-    members.map(({ userId }) => userId),
-    at,
-  ])
+function columnsOf(memberships: readonly Membership[]) {
+  return {
+    keys: memberships.map(({ key }) => key),
+    userIds: memberships.map(({ userId }) => userId),
+  }
 }

@@ -16,9 +16,3 @@ export function sql(name: string): string {
   }
   return text
 }
-
-/** The name of a statement by its text; null where it is none of `sql/queries`. */
-export function statementName(text: string): string | null {
-  for (const [name, known] of texts) if (known === text) return name
-  return null
-}

@@ -1,5 +1,6 @@
 import type { Client } from './pool.ts'
-import { sql } from './sql.ts'
+import type { RowOf } from './statement.ts'
+import * as statements from './statements/users.ts'
 
 /** Where a name and e-mail come from; a lower one never overwrites a higher. */
 export const USER_SOURCES = { author: 1, member: 2, listing: 3 } as const
@@ -20,12 +21,7 @@ export interface UserRow {
   readonly listed: boolean
 }
 
-export interface StoredUser {
-  readonly source: UserSource
-  readonly listed: boolean
-  readonly digest: Buffer
-  readonly sourceAt: Date | null
-}
+export type StoredUser = RowOf<typeof statements.read>
 
 /** What is stored of some users of one organization, by id. */
 export async function readUsers(
@@ -34,32 +30,8 @@ export async function readUsers(
   userIds: readonly string[],
 ): Promise<Map<string, StoredUser>> {
   if (userIds.length === 0) return new Map()
-  const { rows } = await client.query(sql('users/read'), [organizationKey, userIds])
-  return new Map(
-    rows.map((row) => [
-      row.user_id,
-      { source: row.source, listed: row.listed, digest: row.digest, sourceAt: row.source_at },
-    ]),
-  )
-}
-
-/** Ids of the users that the organization's own listing held when it was last stored. */
-export async function readListedUserIds(
-  client: Client,
-  organizationKey: number,
-): Promise<string[]> {
-  const { rows } = await client.query(sql('users/read-listed'), [organizationKey])
-  return rows.map((row) => row.user_id)
-}
-
-/**
- * Takes the turn to write users of an organization, until the end of the transaction; nothing depends on it but that
- * nobody waits for a row.
- * @returns false where another transaction has it
- */
-export async function takeUsersTurn(client: Client, organizationKey: number): Promise<boolean> {
-  const { rows } = await client.query(sql('users/take-turn'), [organizationKey])
-  return rows[0].taken
+  const rows = await statements.read.all(client, { organizationKey, userIds })
+  return new Map(rows.map((row) => [row.userId, row]))
 }
 
 /** @returns how many rows were inserted or updated */
@@ -70,19 +42,18 @@ export async function putUsers(
   at: Date,
 ): Promise<number> {
   if (users.length === 0) return 0
-  const { rowCount } = await client.query(sql('users/put'), [
+  return statements.put.run(client, {
     organizationKey,
-    users.map(({ userId }) => userId),
-    users.map(({ name }) => name),
-    users.map(({ email }) => email),
-    users.map(({ rest }) => rest),
-    users.map(({ digest }) => digest),
-    users.map(({ source }) => source),
-    users.map(({ sourceAt }) => sourceAt),
-    users.map(({ listed }) => listed),
+    userIds: users.map(({ userId }) => userId),
+    names: users.map(({ name }) => name),
+    emails: users.map(({ email }) => email),
+    rests: users.map(({ rest }) => rest),
+    digests: users.map(({ digest }) => digest),
+    sources: users.map(({ source }) => source),
+    sourceTimes: users.map(({ sourceAt }) => sourceAt),
+    listed: users.map(({ listed }) => listed),
     at,
-  ])
-  return rowCount ?? 0
+  })
 }
 
 /** Ends the listing of users; they keep their rows. @returns how many */
@@ -93,6 +64,5 @@ export async function unlistUsers(
   at: Date,
 ): Promise<number> {
   if (userIds.length === 0) return 0
-  const { rowCount } = await client.query(sql('users/unlist'), [organizationKey, userIds, at])
-  return rowCount ?? 0
+  return statements.unlist.run(client, { organizationKey, userIds, at })
 }

@@ -10,7 +10,7 @@ import { countErased } from '../database/erase.ts'
 import type { ErasePlace, Erasing } from '../database/erase.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
-import { lockBatch } from '../database/scopes.ts'
+import * as scopes from '../database/statements/scopes.ts'
 import { eraseCommentRecord } from './erase-record.ts'
 import type { Person } from './person.ts'
 import { piecesOf } from './pieces.ts'
@@ -56,7 +56,7 @@ async function erasePiece(
   person: Person,
   erasureId: number,
 ): Promise<CommentToErase[]> {
-  await lockBatch(client, piece[0].batchKey)
+  await scopes.lockBatch.one(client, { batchKey: piece[0].batchKey })
   const stored = await readComments(client, piece)
   const erased = stored.flatMap((comment) => eraseCommentRecord(comment, person.redaction) ?? [])
   const own = stored.filter((comment) => isBy(comment, person))

@@ -5,7 +5,7 @@ import type { UserKey } from '../database/erase-users.ts'
 import { batchesOfMember, renameMember, renamePastMember } from '../database/erase.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
-import { lockBatch } from '../database/scopes.ts'
+import * as scopes from '../database/statements/scopes.ts'
 import { eraseUserRecord } from './erase-record.ts'
 import type { Person } from './person.ts'
 import { piecesOf } from './pieces.ts'
@@ -25,7 +25,7 @@ export async function eraseMember(
     countErased(client, erasureId, { memberships })
   for (const batchKey of await batchesOfMember(database, place, userId)) {
     await transaction(database, async (client) => {
-      await lockBatch(client, batchKey)
+      await scopes.lockBatch.one(client, { batchKey })
       await count(client, await renameMember(client, batchKey, userId, pseudonym))
     })
   }

@@ -4,8 +4,9 @@ import { leaveMembers, readMembers } from '../database/members.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
 import { storeAnswers } from '../database/known-answers.ts'
-import { lockBatch } from '../database/scopes.ts'
-import { readListedUserIds, unlistUsers } from '../database/users.ts'
+import * as scopes from '../database/statements/scopes.ts'
+import * as users from '../database/statements/users.ts'
+import { unlistUsers } from '../database/users.ts'
 import { UsageError } from '../errors.ts'
 import type { SyncContext } from './sync-context.ts'
 
@@ -64,7 +65,7 @@ async function acceptOne(
   runId: string,
 ): Promise<number | null> {
   // The batch first, as every run that may resolve the listing does.
-  await lockBatch(client, batchKey)
+  await scopes.lockBatch.one(client, { batchKey })
   const held = await takeHeld(client, heldId, runId)
   if (held === null) return null
   const present = await presentIn(client, held)
@@ -80,7 +81,10 @@ async function acceptOne(
 }
 
 async function presentIn(client: Client, { kind, key }: TakenHold): Promise<Set<string>> {
-  if (kind === 'organization') return new Set(await readListedUserIds(client, key))
+  if (kind === 'organization') {
+    const listed = await users.readListed.all(client, { organizationKey: key })
+    return new Set(listed.map(({ userId }) => userId))
+  }
   const members = (await readMembers(client, kind, [key])).get(key) ?? new Map<string, boolean>()
   return new Set([...members].filter(([, hasLeft]) => !hasLeft).map(([userId]) => userId))
 }

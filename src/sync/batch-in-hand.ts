@@ -1,6 +1,6 @@
-import { skipItems } from '../database/items.ts'
 import type { Claim } from '../database/claims.ts'
 import type { BatchScope } from '../database/scopes.ts'
+import * as items from '../database/statements/items.ts'
 import { CallError, DrainingError, RunStoppedError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import type { Asking } from './ask-comments.ts'
@@ -124,8 +124,10 @@ export class BatchInHand {
     await this.#stopping
     await this.#commits.commitRest()
     if (this.#stopping !== null || error instanceof RunStoppedError) {
+      const { database, deadAfterS } = this.#context
       const { runId, itemId } = this.#claim
-      return skipItems(this.#context.database, runId, itemId)
+      await items.skip.run(database, { runId, itemId, deadAfterS })
+      return
     }
     if (this.#context.drained.aborted) throw new DrainingError('The worker is stopping.')
     throw error

@@ -5,8 +5,9 @@ import { commitItem } from '../database/claims.ts'
 import type { Claim, Counts, ItemCommit } from '../database/claims.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
-import { keepCheck, lockBatch, setCheck } from '../database/scopes.ts'
+import { keepCheck, setCheck } from '../database/scopes.ts'
 import type { BatchScope, ScopeKind } from '../database/scopes.ts'
+import * as scopes from '../database/statements/scopes.ts'
 import type { Operation } from '../errors.ts'
 import { digestOfRejected } from './canonical.ts'
 import type { Committing, WritersClaim } from './committing.ts'
@@ -86,7 +87,7 @@ export async function writeResults(
   results: readonly ScopeResult[],
 ): Promise<Listing[]> {
   const { claim, batchKey, operation, counts } = committing
-  const version = await lockBatch(client, batchKey)
+  const { version } = await scopes.lockBatch.one(client, { batchKey })
   if (version !== claim.claimNo && version !== claim.batchVersion) throw new SupersededError()
   const users = results.filter((result): result is UsersResult => result.outcome === 'users')
   const comments = results.filter(
@@ -159,8 +160,8 @@ const DONE: Readonly<Record<ScopeKind, keyof Counts>> = {
   annotation: 'annotations_done',
 }
 
-function countDone(counts: Counts, scopes: readonly BatchScope[]): void {
-  for (const { kind } of scopes) {
+function countDone(counts: Counts, done: readonly BatchScope[]): void {
+  for (const { kind } of done) {
     counts.scopes_succeeded += 1
     counts[DONE[kind]] += 1
   }

@@ -146,7 +146,7 @@ function userColumns(before: UserContent, record: UserRecord, isOrganization: bo
   })
 }
 
-function isSameRest(before: object | null, received: string | null): boolean {
+function isSameRest(before: unknown, received: string | null): boolean {
   return canonicalJson(before) === canonicalJson(received === null ? null : JSON.parse(received))
 }
 

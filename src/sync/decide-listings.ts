@@ -1,7 +1,7 @@
 import { readMembers } from '../database/members.ts'
 import type { MemberKind } from '../database/members.ts'
 import type { Client } from '../database/pool.ts'
-import { readListedUserIds } from '../database/users.ts'
+import * as users from '../database/statements/users.ts'
 import { compareMembers, isSuspiciousLoss } from './compare.ts'
 import type { MemberChanges } from './compare.ts'
 import type { UsersResult } from './scope-result.ts'
@@ -49,6 +49,6 @@ async function membersOf(client: Client, kind: MemberKind, listings: readonly Us
 async function listedOf(client: Client, listings: readonly UsersResult[]) {
   const scope = listings.find((result) => result.scope.kind === 'organization')?.scope
   if (scope === undefined) return new Map<number, Map<string, boolean>>()
-  const userIds = await readListedUserIds(client, scope.key)
-  return new Map([[scope.key, new Map(userIds.map((id) => [id, false]))]])
+  const listed = await users.readListed.all(client, { organizationKey: scope.key })
+  return new Map([[scope.key, new Map(listed.map(({ userId }) => [userId, false]))]])
 }

@@ -3,8 +3,8 @@ import { noCounts } from '../database/claims.ts'
 import { rolledBack } from '../database/pool.ts'
 import { readLostRecords } from '../database/rejected.ts'
 import { insertRun } from '../database/runs.ts'
-import { lockBatch } from '../database/scopes.ts'
 import type { ScopeIds, ScopeKind } from '../database/scopes.ts'
+import * as scopes from '../database/statements/scopes.ts'
 import { CallError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import type { Scope } from '../scope.ts'
@@ -142,7 +142,8 @@ async function planScope(
   const listings = await rolledBack(context.database, async (client) => {
     Object.assign(counts, noCounts())
     const runId = (await insertRun(client, { ...AS_RUN, scope })) as string
-    const batchVersion = await lockBatch(client, place.batchKey)
+    const { batchKey, operation } = place
+    const { version: batchVersion } = await scopes.lockBatch.one(client, { batchKey })
     const now = new Date()
     const claim = {
       runId,
@@ -154,7 +155,6 @@ async function planScope(
       trigger: AS_RUN.trigger,
       onlyScopes: null,
     }
-    const { batchKey, operation } = place
     const { shrinkLimit } = context
     const committing = { claim, batchKey, operation, shrinkLimit, counts }
     const written = await writeResults(client, committing, [result])

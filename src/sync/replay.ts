@@ -2,8 +2,9 @@ import { transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
 import { pageRejected } from '../database/rejected.ts'
 import type { RejectedRow } from '../database/rejected.ts'
-import { findScope, lockBatch, readScopes } from '../database/scopes.ts'
+import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
+import * as scopes from '../database/statements/scopes.ts'
 import { readComment } from './comment-record.ts'
 import type { CommentRecord } from './comment-record.ts'
 import type { Rereading } from './judge-replay.ts'
@@ -121,12 +122,12 @@ async function replayWith<T>(
   }
   // Most are as unsound as they were: nothing is locked for those.
   const sound = (await rereadAll()).length
-  const place = sound === 0 ? null : await findScope(context.database, operation, rows[0])
-  if (place === null) return { sound, stored: 0 }
+  const place = sound === 0 ? undefined : await scopes.find.first(context.database, rows[0])
+  if (place === undefined) return { sound, stored: 0 }
   const stored = await transaction(context.database, async (client) => {
-    await lockBatch(client, place.batchKey)
-    const scopes = await readScopes(client, place.batchKey, operation)
-    const scope = scopes.find(({ kind, key }) => kind === place.kind && key === place.key)
+    await scopes.lockBatch.one(client, { batchKey: place.batchKey })
+    const active = await readScopes(client, place.batchKey, operation)
+    const scope = active.find(({ kind, key }) => kind === place.kind && key === place.key)
     // Read again behind the lock: somebody may have been erased meanwhile.
     return scope === undefined ? 0 : store(client, place.batchKey, scope, await rereadAll())
   })

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { countScopes, readBatchesAt } from '../database/batches.ts'
 import type { Database } from '../database/pool.ts'
 import { readScopes } from '../database/scopes.ts'
+import * as batches from '../database/statements/batches.ts'
 import { UsageError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import type { ScopeInBatch } from './scopes-of-run.ts'
@@ -20,13 +20,14 @@ export async function* sampleScopes(
   operations: readonly Operation[],
   sample: number,
 ): AsyncGenerator<ScopeInBatch> {
-  const total = await countScopes(database, operations)
+  const { scopes: total } = await batches.countScopes.one(database, { operations })
   if (total === 0)
     throw new UsageError('The catalog is empty; fill it with: collab-sync catalog import FILE.')
-  const positions = drawPositions(total, Math.min(sample, total))
-  for (let start = 0; start < positions.length; start += POSITIONS_A_PAGE) {
-    const page = positions.slice(start, start + POSITIONS_A_PAGE)
-    for (const { batchKey, operation, places } of await readBatchesAt(database, operations, page)) {
+  const drawn = drawPositions(total, Math.min(sample, total))
+  for (let start = 0; start < drawn.length; start += POSITIONS_A_PAGE) {
+    const positions = drawn.slice(start, start + POSITIONS_A_PAGE)
+    const found = await batches.atPositions.all(database, { operations, positions })
+    for (const { batchKey, operation, places } of found) {
       const scopes = await readScopes(database, batchKey, operation)
       for (const place of places) {
         const scope = scopes[place]

@@ -1,8 +1,9 @@
-import { pageBatches, readPlannedBatches } from '../database/batches.ts'
-import type { PlannedBatch } from '../database/batches.ts'
 import { rolledBack } from '../database/pool.ts'
 import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as batches from '../database/statements/batches.ts'
+import * as items from '../database/statements/items.ts'
 import type { Operation } from '../errors.ts'
 import { operationsOf } from '../scope.ts'
 import { DoneScopes } from './done-scopes.ts'
@@ -46,22 +47,22 @@ export async function* scopesOfRun(
 async function* batchesOf(
   { database, operations: defaults }: Pick<SyncContext, 'database' | 'operations'>,
   request: ScopesRequest,
-): AsyncGenerator<PlannedBatch> {
+): AsyncGenerator<RowOf<typeof items.ofRun>> {
   const planned = await rolledBack(database, async (client) => {
-    const { runId, items } = await makeRun(client, { ...AS_RUN, ...request }, defaults)
-    const isPlannedAtOnce = items.every(({ kind }) => kind === 'sync-batch')
-    return isPlannedAtOnce ? readPlannedBatches(client, runId) : null
+    const run = await makeRun(client, { ...AS_RUN, ...request }, defaults)
+    const isPlannedAtOnce = run.items.every(({ kind }) => kind === 'sync-batch')
+    return isPlannedAtOnce ? items.ofRun.all(client, { runId: run.runId }) : null
   })
   if (planned !== null) return yield* planned
   const operations = operationsOf(request.scope, defaults)
   const organizationIds = request.scope.organizationIds ?? null
-  let afterKey = 0
+  let after = 0
   for (;;) {
-    const page = { operations, organizationIds, batches: BATCHES_A_PAGE }
-    const batches = await pageBatches(database, afterKey, page)
-    for (const batch of batches) yield { ...batch, onlyScopes: null }
-    const last = batches.at(-1)
+    const narrowed = { operations, organizationIds }
+    const page = await batches.page.all(database, { after, ...narrowed, limit: BATCHES_A_PAGE })
+    for (const batch of page) yield { ...batch, onlyScopes: null }
+    const last = page.at(-1)
     if (last === undefined) return
-    afterKey = last.batchKey
+    after = last.batchKey
   }
 }

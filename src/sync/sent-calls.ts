@@ -1,5 +1,5 @@
-import { addCalls } from '../database/runs.ts'
 import type { Database } from '../database/pool.ts'
+import * as runs from '../database/statements/runs.ts'
 import type { Log } from '../log.ts'
 
 /**
@@ -43,7 +43,7 @@ export class SentCalls {
     const noted = this.#unwritten
     this.#unwritten = new Map()
     for (const [runId, { calls, retries }] of noted)
-      await addCalls(this.#database, runId, calls, retries).catch((error: unknown) => {
+      await runs.addCalls.run(this.#database, { runId, calls, retries }).catch((error: unknown) => {
         this.#log.debug({ runId, err: error }, 'sent calls are not written yet')
         this.add(runId, calls, retries)
       })

@@ -1,6 +1,6 @@
 import { countHeld } from '../database/held.ts'
 import { readLostRecords } from '../database/rejected.ts'
-import { readFailureCauses, settle } from '../database/runs.ts'
+import * as runs from '../database/statements/runs.ts'
 import { logOfRun } from '../log.ts'
 import { describeSpan, withSpan } from '../trace.ts'
 import { describeProblem } from './describe-problem.ts'
@@ -16,11 +16,13 @@ export async function settleRun(
   runId: string,
 ): Promise<string | null> {
   return withSpan('settle run', { 'collab_sync.run.id': runId }, async () => {
-    const causes = await readFailureCauses(context.database, runId)
-    const held = await countHeld(context.database, runId)
-    const lost = await readLostRecords(context.database, runId)
-    const settled = await settle(context.database, runId, describeProblem(causes, held, lost))
-    if (settled === null) return null
+    const { database } = context
+    const causes = await runs.causes.all(database, { runId })
+    const held = await countHeld(database, runId)
+    const lost = await readLostRecords(database, runId)
+    const problem = describeProblem(causes, held, lost)
+    const settled = await runs.settle.first(database, { runId, problem })
+    if (settled === undefined) return null
     const { status } = settled
     describeSpan({ 'collab_sync.run.status': status })
     context.runSignals.forget(runId)

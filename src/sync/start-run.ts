@@ -1,9 +1,11 @@
-import { findRunByRequest, insertRun, planAtOnce, planPaging } from '../database/runs.ts'
+import { insertRun, planAtOnce, planPaging } from '../database/runs.ts'
 import type { NewRun } from '../database/runs.ts'
 import type { Item } from '../database/items.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
-import { sql } from '../database/sql.ts'
+import * as catalog from '../database/statements/catalog.ts'
+import * as items from '../database/statements/items.ts'
+import * as runs from '../database/statements/runs.ts'
 import { UsageError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import { operationsOf } from '../scope.ts'
@@ -32,11 +34,11 @@ export async function startRun(
 ): Promise<StartedRun> {
   return withSpan('start run', { 'collab_sync.run.trigger': request.trigger }, async () => {
     const traceparent = currentTraceparent()
-    const { runId, items } = await transaction(context.database, (client) =>
+    const { runId, items: planned } = await transaction(context.database, (client) =>
       makeRun(client, { ...request, traceparent }, context.operations),
     )
     describeSpan({ 'collab_sync.run.id': runId })
-    return { runId, items: items.map((item) => ({ ...item, traceparent })) }
+    return { runId, items: planned.map((item) => ({ ...item, traceparent })) }
   })
 }
 
@@ -49,14 +51,15 @@ export async function makeRun(
   await checkInCatalog(client, request.scope)
   const runId = await insertRun(client, request)
   if (runId === null) return existing(client, request)
-  const items = await plan(client, runId, request, defaults)
-  if (items.length === 0) throw nothingToDo(request)
-  return { runId, items }
+  const planned = await plan(client, runId, request, defaults)
+  if (planned.length === 0) throw nothingToDo(request)
+  return { runId, items: planned }
 }
 
 async function existing(client: Client, { requestKey, trigger }: RunRequest): Promise<StartedRun> {
-  const runId = requestKey === null ? null : await findRunByRequest(client, requestKey)
-  if (runId !== null) return { runId, items: [] }
+  const made =
+    requestKey === null ? undefined : await runs.findByRequest.first(client, { requestKey })
+  if (made !== undefined) return { runId: made.runId, items: [] }
   throw new UsageError(`A run by ${trigger} is under way already.`)
 }
 
@@ -67,51 +70,50 @@ async function plan(
   defaults: readonly Operation[],
 ): Promise<Item[]> {
   if (failedOf !== undefined) {
-    return planAtOnce(client, runId, [{ statement: 'items/plan-failed', parameters: [failedOf] }])
+    return planAtOnce(client, runId, [() => items.planFailed.all(client, { runId, failedOf })])
   }
   const operations = operationsOf(scope, defaults)
-  const plans = narrowPlans(scope, operations)
+  const plans = narrowPlans(client, runId, scope, operations)
   if (plans !== null) return planAtOnce(client, runId, plans)
   return planPaging(client, runId, operations, scope.organizationIds ?? null)
 }
 
 /** The planning statements of a narrow scope; null where organizations are synced as a whole. */
-function narrowPlans(scope: Scope, operations: readonly Operation[]) {
-  const {
-    organizationIds = null,
-    documentId,
-    annotationId,
-    organizationUserGroupIds,
-    userIds,
-  } = scope
+function narrowPlans(
+  client: Client,
+  runId: string,
+  scope: Scope,
+  operations: readonly Operation[],
+) {
+  const { organizationIds = null, documentId, annotationId = null } = scope
+  const { organizationUserGroupIds: userGroupIds, userIds } = scope
+  const organizationId = organizationIds?.[0]
   if (documentId !== undefined) {
-    const ids = [organizationIds?.[0], documentId]
+    if (organizationId === undefined) return []
+    const ids = { runId, organizationId, documentId }
     return operations.map((operation) =>
       operation === 'users'
-        ? { statement: 'items/plan-document-users', parameters: ids }
-        : { statement: 'items/plan-document-comments', parameters: [...ids, annotationId ?? null] },
+        ? () => items.planDocumentUsers.all(client, ids)
+        : () => items.planDocumentComments.all(client, { ...ids, annotationId }),
     )
   }
-  if (organizationUserGroupIds !== undefined) {
-    return [
-      { statement: 'items/plan-groups', parameters: [organizationIds, organizationUserGroupIds] },
-    ]
+  if (userGroupIds !== undefined) {
+    return [() => items.planGroups.all(client, { runId, organizationIds, userGroupIds })]
   }
   if (userIds !== undefined) {
-    return [{ statement: 'items/plan-organization-users', parameters: [organizationIds] }]
+    return [() => items.planOrganizationUsers.all(client, { runId, organizationIds })]
   }
   return null
 }
 
 /** What a scope names must be in the catalog: a slip of the pen must not look like an empty document. */
 async function checkInCatalog(client: Client, scope: Scope): Promise<void> {
-  const { rows } = await client.query(sql('catalog/missing-from-scope'), [
-    scope.organizationIds ?? null,
-    scope.documentId ?? null,
-    scope.annotationId ?? null,
-    scope.organizationUserGroupIds ?? null,
-  ])
-  const missing = rows[0]
+  const missing = await catalog.missingFromScope.first(client, {
+    organizationIds: scope.organizationIds ?? null,
+    documentId: scope.documentId ?? null,
+    annotationId: scope.annotationId ?? null,
+    userGroupIds: scope.organizationUserGroupIds ?? null,
+  })
   if (missing === undefined) return
   throw new UsageError(
     `${missing.what} ${JSON.stringify(missing.id)} is not in the catalog; add it with: collab-sync catalog import FILE.`,

@@ -1,5 +1,5 @@
-import { skipItems } from '../database/items.ts'
-import { markStopping } from '../database/runs.ts'
+import * as items from '../database/statements/items.ts'
+import * as runs from '../database/statements/runs.ts'
 import { settleRun } from './settle-run.ts'
 import type { SyncContext } from './sync-context.ts'
 
@@ -11,14 +11,15 @@ import type { SyncContext } from './sync-context.ts'
  * @returns false where it is over or stopping already
  */
 export async function stopRun(
-  context: Pick<SyncContext, 'database' | 'log' | 'runSignals' | 'watch'>,
+  context: Pick<SyncContext, 'database' | 'deadAfterS' | 'log' | 'runSignals' | 'watch'>,
   runId: string,
   as: 'failed' | 'cancelled',
   problem: string,
 ): Promise<boolean> {
-  const isFirst = await markStopping(context.database, runId, as, problem)
+  const { database, deadAfterS } = context
+  const stopped = await runs.stop.run(database, { runId, stopping: as, problem })
   context.runSignals.abort(runId)
-  await skipItems(context.database, runId, null)
+  await items.skip.run(database, { runId, itemId: null, deadAfterS })
   await settleRun(context, runId)
-  return isFirst
+  return stopped === 1
 }

@@ -2,8 +2,8 @@ import { readCommentContents, readUserContents } from '../database/contents.ts'
 import { noCounts } from '../database/claims.ts'
 import type { Client } from '../database/pool.ts'
 import { markReplayed } from '../database/rejected.ts'
-import { claimBatch, readCheck } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
+import * as scopes from '../database/statements/scopes.ts'
 import { USER_SOURCES } from '../database/users.ts'
 import { CallError } from '../errors.ts'
 import type { CommentRecord } from './comment-record.ts'
@@ -21,12 +21,15 @@ export async function storeReplayedComments(
   scope: BatchScope,
   readings: readonly Rereading<CommentRecord>[],
 ): Promise<number> {
-  const checkedAt = await readCheck(client, batchKey, scope)
+  const { kind, key } = scope
+  const check = await scopes.readCheck.first(client, { batchKey, kind, key })
   const ids = readings.map(({ record }) => record.commentId)
   const stored = await readCommentContents(client, scope.key, ids)
-  const toStore = newestOfEach(readings, checkedAt, ({ commentId }) => commentId).filter(
-    (reading) => mayReplaceComment(stored.get(reading.record.commentId), reading),
-  )
+  const toStore = newestOfEach(
+    readings,
+    check?.checkedAt ?? null,
+    ({ commentId }) => commentId,
+  ).filter((reading) => mayReplaceComment(stored.get(reading.record.commentId), reading))
   if (toStore.length > 0) {
     const result = {
       outcome: 'comments' as const,
@@ -54,14 +57,15 @@ export async function storeReplayedUsers(
   scope: BatchScope,
   readings: readonly Rereading<UserRecord>[],
 ): Promise<number> {
-  const checkedAt = await readCheck(client, batchKey, scope)
+  const { kind, key } = scope
+  const check = await scopes.readCheck.first(client, { batchKey, kind, key })
   const isNarrowed = readings[0]?.row.isNarrowed ?? false
   const source =
     scope.kind === 'organization' || isNarrowed ? USER_SOURCES.listing : USER_SOURCES.member
   const ids = readings.map(({ record }) => record.userId)
   const stored = await readUserContents(client, scope.organizationKey, ids, false)
-  const toStore = newestOfEach(readings, checkedAt, ({ userId }) => userId).filter((reading) =>
-    mayReplaceUser(stored.get(reading.record.userId), reading, source),
+  const toStore = newestOfEach(readings, check?.checkedAt ?? null, ({ userId }) => userId).filter(
+    (reading) => mayReplaceUser(stored.get(reading.record.userId), reading, source),
   )
   if (toStore.length > 0) {
     const result = {
@@ -101,14 +105,14 @@ async function committingOf(
   readings: readonly Rereading<unknown>[],
 ): Promise<Committing> {
   const { runId, operation } = (readings[0] as Rereading<unknown>).row
-  const { claimNo, claimedAt } = await claimBatch(client, batchKey)
+  const { claimNo, claimedAt } = await scopes.claimBatch.one(client, { batchKey })
   const claim = {
     runId,
     claimNo,
     batchVersion: claimNo,
     claimedAt,
     at: claimedAt,
-    trigger: 'cli',
+    trigger: 'cli' as const,
     onlyScopes: null,
   }
   // Nothing can be held where nothing is removed.

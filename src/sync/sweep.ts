@@ -1,7 +1,6 @@
-import { readLostItems, readUnsettledRuns } from '../database/items.ts'
 import type { Item } from '../database/items.ts'
 import { isDataFault } from '../database/pool.ts'
-import { DEAD_AFTER_S } from '../database/workers.ts'
+import * as items from '../database/statements/items.ts'
 import { inTraceOf } from '../trace.ts'
 import { settleRun } from './settle-run.ts'
 import type { SyncContext } from './sync-context.ts'
@@ -35,8 +34,8 @@ export class Sweep {
 
   /** One sweep. @returns how many items were handed over */
   async once(): Promise<number> {
-    const { database } = this.#context
-    for (const { runId, traceparent } of await readUnsettledRuns(database)) {
+    const { database, deadAfterS, workerId, itemsInHand } = this.#context
+    for (const { runId, traceparent } of await items.unsettled.all(database)) {
       await inTraceOf(traceparent, () => settleRun(this.#context, runId)).catch(
         (error: unknown) => {
           if (!isDataFault(error)) throw error
@@ -45,7 +44,12 @@ export class Sweep {
         },
       )
     }
-    const lost = await readLostItems(database, DEAD_AFTER_S, ITEMS_A_SWEEP, this.#context)
+    const lost = await items.lost.all(database, {
+      deadAfterS,
+      limit: ITEMS_A_SWEEP,
+      workerId,
+      inHand: [...itemsInHand],
+    })
     if (lost.length === 0) return 0
     const seen = `${lost.length}:${lost[0]?.itemId}:${lost.at(-1)?.itemId}`
     this.#timesSeen = seen === this.#lastSeen ? this.#timesSeen + 1 : 1

@@ -16,6 +16,8 @@ export interface SyncContext {
   readonly log: Log
   /** `host:pid:random`. */
   readonly workerId: string
+  /** Seconds without a heartbeat after which a worker is taken for dead. */
+  readonly deadAfterS: number
   readonly runSignals: RunSignals
   readonly storeSignal: StoreSignal
   readonly scopePlaces: ScopePlaces

@@ -1,7 +1,7 @@
-import { skipItems } from '../database/items.ts'
 import { claimItem } from '../database/claims.ts'
 import type { Claim } from '../database/claims.ts'
-import { beginRun } from '../database/runs.ts'
+import * as items from '../database/statements/items.ts'
+import * as runs from '../database/statements/runs.ts'
 import { stopRun } from './stop-run.ts'
 import type { SyncContext } from './sync-context.ts'
 
@@ -18,10 +18,11 @@ export async function takeUp(
   ids: { runId: string; itemId: number },
   options: { isAgain: boolean } = { isAgain: false },
 ): Promise<Claim | null> {
-  const claim = await claimItem(context.database, ids, context.workerId, options)
+  const { database, deadAfterS, workerId } = context
+  const claim = await claimItem(database, ids, workerId, options)
   if (claim === null) return null
   if (claim.stopping !== null) {
-    await skipItems(context.database, ids.runId, ids.itemId)
+    await items.skip.run(database, { ...ids, deadAfterS })
     return null
   }
   if (claim.attempts > ATTEMPTS_MAX && claim.kind !== 'sync-batch') {
@@ -34,6 +35,6 @@ export async function takeUp(
     context.collabApi.startAfresh()
     context.runSignals.signalOf(ids.runId)
   }
-  if (claim.runStatus === 'queued') await beginRun(context.database, ids.runId)
+  if (claim.runStatus === 'queued') await runs.begin.run(database, { runId: ids.runId })
   return claim
 }

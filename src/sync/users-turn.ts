@@ -1,6 +1,7 @@
-import { readUsers, takeUsersTurn } from '../database/users.ts'
+import { readUsers } from '../database/users.ts'
 import type { StoredUser, UserRow } from '../database/users.ts'
 import type { Client } from '../database/pool.ts'
+import * as users from '../database/statements/users.ts'
 import type { Committing } from './committing.ts'
 import { rowsToPut } from './user-rows.ts'
 import type { UserCandidates } from './user-rows.ts'
@@ -31,7 +32,8 @@ export async function usersToPut(
   const stored = await readUsers(client, organizationKey, userIds)
   const rows = rowsToPut(candidates, stored)
   if (rows.length === 0 || committing.yields !== true) return { stored, rows }
-  if (!(await takeUsersTurn(client, organizationKey))) throw new OrganizationBusyError()
+  const { taken } = await users.takeTurn.one(client, { organizationKey })
+  if (!taken) throw new OrganizationBusyError()
   // Whoever had the turn before may have written some of them.
   const nowStored = await readUsers(client, organizationKey, userIds)
   return { stored: nowStored, rows: rowsToPut(candidates, nowStored) }

@@ -1,8 +1,8 @@
 import type { CallStats } from '../collab-api/client.ts'
 import { openReadOnly } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
-import { readCheck } from '../database/scopes.ts'
 import type { ScopeIds } from '../database/scopes.ts'
+import * as scopes from '../database/statements/scopes.ts'
 import { CallError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import { operationsOf } from '../scope.ts'
@@ -128,7 +128,9 @@ class Tally {
     { batchKey, operation, scope }: ScopeInBatch,
     result: Parameters<typeof compareContents>[1],
   ): Promise<void> {
-    const checkedAt = await readCheck(database, batchKey, scope)
+    const { kind, key } = scope
+    const check = await scopes.readCheck.first(database, { batchKey, kind, key })
+    const checkedAt = check?.checkedAt ?? null
     const { records, differences } = await compareContents(database, result, checkedAt)
     this.#scopes += 1
     this.#records += records

@@ -1,6 +1,6 @@
 import { fileSource } from '../../src/catalog/file.ts'
 import { importCatalog } from '../../src/catalog/import.ts'
-import { countScopes, pageBatches } from '../../src/database/batches.ts'
+import * as batches from '../../src/database/statements/batches.ts'
 import { readFreshness } from '../../src/database/overview.ts'
 import { readRecentRuns, readRun } from '../../src/database/run-reports.ts'
 import { median, short } from './bench.ts'
@@ -147,15 +147,16 @@ async function times({ pool }: BenchDatabase) {
     'select run_id, count(*)::int as items from sync.run_items group by 1 limit 1',
   )
   const { run_id: runId, items } = rows[0] as { run_id: string; items: number }
-  const scope = { operations: ['users', 'comments'], organizationIds: null, batches: 100 } as const
+  const operations = ['users', 'comments']
+  const page = { after: 0, operations, organizationIds: null, limit: 100 }
   const statusMs = await slowestOf([
     () => readRecentRuns(pool, 10),
     () => readRun(pool, runId),
     () => readFreshness(pool),
   ])
   const planMs = await slowestOf([
-    () => countScopes(pool, scope.operations),
-    () => pageBatches(pool, 0, scope),
+    () => batches.countScopes.one(pool, { operations }),
+    () => batches.page.all(pool, page),
   ])
   return { items, statusMs, planMs }
 }

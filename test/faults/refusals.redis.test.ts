@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { beginRun } from '../../src/database/runs.ts'
+import * as runs from '../../src/database/statements/runs.ts'
 import { places } from '../../src/demo/expected.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { startRun } from '../../src/sync/start-run.ts'
@@ -93,7 +93,10 @@ describe.each(QUEUE_KINDS)('what the service refuses, with the queue on %s', (qu
     }
     expect(await ask(async () => {})).toMatchObject({ status: 'partial' })
     live.standIn.setFaults([])
-    expect(await ask((runId) => beginRun(live.database.pool, runId))).toMatchObject({
+    const begin = async (runId: string) => {
+      await runs.begin.run(live.database.pool, { runId })
+    }
+    expect(await ask(begin)).toMatchObject({
       status: 'succeeded',
     })
     await worker.stop()

@@ -7,6 +7,7 @@ import { parseScope } from '../../src/scope.ts'
 import { RunSignals } from '../../src/sync/run-signals.ts'
 import { SentCalls } from '../../src/sync/sent-calls.ts'
 import { startRun } from '../../src/sync/start-run.ts'
+import { DEAD_AFTER_S } from '../../src/database/workers.ts'
 import { stopRun } from '../../src/sync/stop-run.ts'
 import { startWorker } from '../../src/worker.ts'
 import { jobs } from '../../jobs/index.ts'
@@ -166,6 +167,7 @@ describe('with workers as processes', () => {
     await rig.callsReach(200)
     const context = {
       database: database.pool,
+      deadAfterS: DEAD_AFTER_S,
       log: createLog('silent'),
       runSignals: new RunSignals(),
     }

@@ -37,6 +37,9 @@ const AS_TEXT = new Set(
 /** Arrays whose elements pg reads otherwise than the same type alone. */
 const ELEMENTS: Readonly<Record<string, string>> = { _int8: 'string', _numeric: 'number' }
 
+/** Arrays of parameters: times of records stay the ISO 8601 texts that they came as, since pg rounds a Date's zone to minutes. */
+const ELEMENTS_GIVEN: Readonly<Record<string, string>> = { _timestamptz: 'string' }
+
 interface Attribute {
   readonly table: number
   readonly attribute: number
@@ -79,7 +82,7 @@ export async function readTypes(
       return known
     }
     if (!name.startsWith('_')) return single(name)
-    const element = (isParameter ? undefined : ELEMENTS[name]) ?? single(name.slice(1))
+    const element = (isParameter ? ELEMENTS_GIVEN : ELEMENTS)[name] ?? single(name.slice(1))
     return `readonly ${elementsMayBeNull ? `(${element} | null)` : element}[]`
   }
 

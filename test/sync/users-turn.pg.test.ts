@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { transaction } from '../../src/database/pool.ts'
 import { noCounts } from '../../src/database/claims.ts'
-import { USER_SOURCES, putUsers, takeUsersTurn } from '../../src/database/users.ts'
+import * as users from '../../src/database/statements/users.ts'
+import { USER_SOURCES, putUsers } from '../../src/database/users.ts'
 import type { UserRow } from '../../src/database/users.ts'
 import type { Committing } from '../../src/sync/committing.ts'
 import { OrganizationBusyError, usersToPut } from '../../src/sync/users-turn.ts'
@@ -26,7 +27,7 @@ test('a commit with a new user yields to the one that is writing users of the or
       usersToPut(client, committing(yields), organizationKey, candidates),
     )
   await transaction(database.pool, async (other) => {
-    expect(await takeUsersTurn(other, organizationKey)).toBe(true)
+    expect(await users.takeTurn.one(other, { organizationKey })).toEqual({ taken: true })
     await putUsers(other, organizationKey, [ANN], new Date())
     await expect(find(true)).rejects.toThrow(OrganizationBusyError)
     expect((await find(false)).rows).toEqual([ANN])
@@ -38,9 +39,10 @@ test('a commit with a new user yields to the one that is writing users of the or
 
 test('organizations do not wait for each other, and known users need no turn', async () => {
   await transaction(database.pool, async (other) => {
-    expect(await takeUsersTurn(other, organizationKey)).toBe(true)
+    expect(await users.takeTurn.one(other, { organizationKey })).toEqual({ taken: true })
     await transaction(database.pool, async (client) => {
-      expect(await takeUsersTurn(client, organizationKey + 1)).toBe(true)
+      const another = { organizationKey: organizationKey + 1 }
+      expect(await users.takeTurn.one(client, another)).toEqual({ taken: true })
       const known = new Map([['ann', ANN]])
       expect((await usersToPut(client, committing(true), organizationKey, known)).rows).toEqual([])
     })
@@ -65,7 +67,7 @@ function committing(yields: boolean): Committing {
     batchVersion: 0,
     claimedAt: new Date(),
     at: new Date(),
-    trigger: 'cli',
+    trigger: 'cli' as const,
     onlyScopes: null,
   }
   return { claim, batchKey: 1, operation: 'comments', shrinkLimit: 1, counts: noCounts(), yields }

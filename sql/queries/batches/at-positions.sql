@@ -1,6 +1,8 @@
 -- The batches in which some scopes lie, and their places there, when all scopes are counted from 0 through the batches in
 -- the order of their keys. It reads the batches (a few thousand for a million scopes) and none of the scopes.
 -- Params: $1 operations, $2 positions.
+-- Never null: batch_key, operation, places, places[].
+-- Typed as: operation collab_store.batches.operation.
 with counted as (
   select b.batch_key, b.operation, b.scopes, sum(b.scopes) over (order by b.batch_key) as up_to
   from collab_store.batches b

@@ -1,5 +1,6 @@
 -- How many scopes there are to ask for, as of the last catalog import.
 -- Params: $1 operations.
+-- Never null: scopes.
 select coalesce(sum(b.scopes), 0)::bigint as scopes
 from collab_store.batches b
 join collab_store.organizations o using (organization_key)

@@ -1,5 +1,6 @@
 -- Every comment stored under some annotations: its digest, and whether it is deleted.
 -- Params: $1 annotationKeys.
+-- Never null: deleted.
 -- Prepared.
 select annotation_key, comment_id, digest, deleted_at is not null as deleted
 from collab_store.comments

@@ -1,5 +1,6 @@
 -- Comments stored under an annotation with all their content: those with some ids, deleted ones too; or all live ones.
 -- Params: $1 annotationKey, $2 commentIds?.
+-- Never null: deleted.
 select comment_id, comment_text, comment_html, author_user_id, author_name, author_email, status, type, last_updated, rest,
   digest, changed_at, deleted_at is not null as deleted
 from collab_store.comments

@@ -2,7 +2,7 @@
 -- back; a change of the author's name or of an undocumented member alone makes no version.
 -- No version ends before it began, though the clock be set back.
 -- Params: $1 annotationKeys, $2 commentIds, $3 lastUpdateds[?], $4 commentTexts[?], $5 commentHtmls[?], $6 statuses[?], $7
--- types[?], $8 authorUserIds[?], $9 authorNames[?], $10 authorEmails[?], $11 rests, $12 digests, $13 at.
+-- types[?], $8 authorUserIds[?], $9 authorNames[?], $10 authorEmails[?], $11 rests[?], $12 digests, $13 at.
 with new as (
   select *
   from unnest($1::int[], $2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],

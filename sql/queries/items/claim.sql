@@ -1,5 +1,12 @@
--- A worker takes up an item; returns nothing where it is done already.
+-- A worker takes up an item; returns nothing where it is done already, so that a job delivered twice works once.
+-- Bit n of only_scopes is '1' where scope n is wanted (null: all), of done_scopes where it is committed already (null: none).
+-- batch_key, operation and batch_version are null for items that page. Where the version is another at a commit, somebody
+-- else has written meanwhile, and nobody knows whose answers are older; claim_no becomes the version with the first commit
+-- under this claim. A later erasure than last_erasure changes the version too. None of the item's answers is older than
+-- claimed_at; what is written under this claim is dated at.
 -- Params: $1 runId, $2 itemId, $3 workerId, $4 isAgain (the same worker takes it up again, which is no further attempt).
+-- Never null: claim_no, claimed_at, at.
+-- Typed as: operation collab_store.batches.operation.
 update sync.run_items i
 set attempts = i.attempts + (not $4)::int, worker_id = $3, claimed_at = coalesce(i.claimed_at, now())
 from sync.runs r

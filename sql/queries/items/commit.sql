@@ -1,11 +1,12 @@
 -- Records what was committed of an item: its scopes done, its counts, and the batch's checkpoint. Where nothing changed,
 -- this one statement is the whole transaction. Counts are added to the item's. Attempts begin anew only where another scope
 -- is done: else an item that fails after each commit would never be given up.
--- Params: $1 runId, $2 itemId, $3 batchKey, $4 claimNo, $5 claimedAt, $6 doneScopes (bits), $7 isEnd, $8 isWhole (the whole
--- batch was asked), $9 calls, $10 retries, $11 scopesSucceeded, $12 scopesFailed, $13 scopesHeld, $14 recordsReceived, $15
--- recordsInserted, $16 recordsUpdated, $17 recordsUnchanged, $18 recordsRejected, $19 recordsNull, $20 organizationsDone,
--- $21 documentsDone, $22 groupsDone, $23 annotationsDone, $24 usersWritten, $25 commentsWritten, $26 commentsDeleted, $27
--- rejected, $28 serviceMs, $29 waitedMs, $30 databaseMs, $31 cpuMs, $32 batchVersion (when it was claimed).
+-- Params: $1 runId, $2 itemId, $3 batchKey? (where it is null nothing is recorded), $4 claimNo, $5 claimedAt, $6 doneScopes
+-- (bits), $7 isEnd, $8 isWhole (the whole batch was asked), $9 calls, $10 retries, $11 scopesSucceeded, $12 scopesFailed, $13
+-- scopesHeld, $14 recordsReceived, $15 recordsInserted, $16 recordsUpdated, $17 recordsUnchanged, $18 recordsRejected, $19
+-- recordsNull, $20 organizationsDone, $21 documentsDone, $22 groupsDone, $23 annotationsDone, $24 usersWritten, $25
+-- commentsWritten, $26 commentsDeleted, $27 rejected, $28 serviceMs, $29 waitedMs, $30 databaseMs, $31 cpuMs, $32
+-- batchVersion (when it was claimed).
 -- Prepared.
 with held_batch as (
   update collab_store.batches

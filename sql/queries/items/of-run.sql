@@ -1,5 +1,6 @@
--- The batches that a run was planned with.
+-- The batches that a narrow run was planned with. Bit n of only_scopes is '1' where scope n is wanted; null means all.
 -- Params: $1 runId.
+-- Never null: batch_key.
 select i.batch_key, b.operation, i.only_scopes::text as only_scopes
 from sync.run_items i
 join collab_store.batches b using (batch_key)

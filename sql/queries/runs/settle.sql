@@ -4,6 +4,7 @@
 -- What was received is what became of it: each commit is held to that, and a run of before that is not must end as well.
 -- Params: $1 runId, $2 problem? (some sentences; what succeeds all the same, since a record was set aside a moment ago, has
 -- none).
+-- Never null: duration_s.
 update sync.runs r
 set
   status = coalesce(r.stopping, t.status),

@@ -1,5 +1,7 @@
--- The annotations of a comments batch, with what is known of their last stored answer.
+-- The annotations of a comments batch, with the columns of scopes/users-of-batch.
 -- Params: $1 batchKey.
+-- Never null: kind, has_rows, has_own_check.
+-- Prepared.
 select 'annotation' as kind, a.annotation_key as key, a.scope_no, o.organization_key, o.organization_id, d.document_id,
   a.annotation_id, null::text as organization_user_group_id, a.body_digest, a.content_digest,
   a.comment_count as record_count, a.changed_at is not null as has_rows, a.own_checked_at is not null as has_own_check

@@ -1,5 +1,6 @@
 -- Where a scope lies: its batch and its key; nothing where the catalog lacks it.
--- Params: $1 operation, $2 organizationId, $3 documentId?, $4 annotationId?, $5 userGroupId?.
+-- Params: $1 operation, $2 organizationId, $3 documentId?, $4 annotationId?, $5 organizationUserGroupId?.
+-- Never null: batch_key, kind, key.
 select a.batch_key, 'annotation' as kind, a.annotation_key as key
 from collab_store.annotations a
 join collab_store.documents d using (document_key)

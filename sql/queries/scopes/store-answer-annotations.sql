@@ -1,6 +1,6 @@
 -- What is known of annotations whose answer changed something (or could not be stored in full: digests null). Once the
 -- comments are written: what reports ask of a thread is taken from them.
--- Params: $1 keys, $2 liveComments, $3 bodyDigests, $4 contentDigests, $5 isChanged, $6 at.
+-- Params: $1 keys, $2 liveComments, $3 bodyDigests[?], $4 contentDigests[?], $5 isChanged, $6 at.
 update collab_store.annotations a
 set comment_count = n.comment_count, body_digest = n.body_digest, content_digest = n.content_digest,
   changed_at = case when n.changed then $6 else a.changed_at end,

@@ -1,6 +1,12 @@
 -- The listings of a users batch: the organization's own (scope 0 of batch 0), groups and documents.
--- Rows are stored under a listing that held anybody, and under one whose last answer was stored in full.
+-- With each come the ids to ask by, and what is known of its last stored answer. key is ours, scope_no its place in the batch,
+-- record_count the live records under it. has_rows is false where nothing was ever stored under it: rows are stored under a
+-- listing that held anybody, and under one whose last answer was stored in full. has_own_check is true where its time of check
+-- is not its batch's.
 -- Params: $1 batchKey.
+-- Never null: kind, key, scope_no, organization_key, organization_id, record_count, has_rows, has_own_check.
+-- Typed as: kind sync.held.kind.
+-- Prepared.
 select 'organization' as kind, o.organization_key as key, 0::smallint as scope_no, o.organization_key, o.organization_id,
   null::text as document_id, null::text as annotation_id, null::text as organization_user_group_id,
   o.body_digest, o.content_digest, o.record_count, o.record_count > 0 or o.content_digest is not null as has_rows,

@@ -2,6 +2,7 @@
 -- as it is frozen. No time limit of the server does it: none ends a session that waits for the rest of a COPY.
 -- Materialized, since a condition that ends sessions might be asked of every session before the others.
 -- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
+-- Never null: pid, open_s.
 with frozen as materialized (
   select w.worker_id, a.pid, a.state, extract(epoch from now() - a.xact_start)::int as open_s
   from sync.workers w

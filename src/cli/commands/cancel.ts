@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../database/pool.ts'
 import { readRun } from '../../database/run-reports.ts'
+import { DEAD_AFTER_S } from '../../database/workers.ts'
 import { UsageError } from '../../errors.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { RunSignals } from '../../sync/run-signals.ts'
@@ -21,7 +22,8 @@ export async function cancel(text: string, { json }: { json?: boolean }): Promis
     if (before !== null && before.finishedAt !== null) {
       throw new UsageError(`Run ${runId} is over: it ${ENDS[before.status] ?? before.status}.`)
     }
-    const context = { database, log, runSignals: new RunSignals() }
+    const runSignals = new RunSignals()
+    const context = { database, deadAfterS: DEAD_AFTER_S, log, runSignals }
     await stopRun(context, runId, 'cancelled', 'It was cancelled with: collab-sync cancel.')
     await untilSettled(database, runId)
     const details = await readRunDetails(database, runId)

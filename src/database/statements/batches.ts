@@ -4,17 +4,18 @@ import { Statement } from '../statement.ts'
 /** The batches in which some scopes lie, and their places there, when all scopes are counted from 0 through the batches in the order of their keys. It reads the batches (a few thousand for a million scopes) and none of the scopes. */
 export const atPositions = new Statement<
   { operations: readonly string[]; positions: readonly number[] },
-  { batchKey: number | null; operation: string | null; places: readonly (number | null)[] | null }
+  { batchKey: number; operation: 'users' | 'comments'; places: readonly number[] }
 >('batches/at-positions', {
   parameters: 'operations positions',
   columns: 'batchKey operation places',
+  neverNull: 'batchKey operation places',
 })
 
 /** How many scopes there are to ask for, as of the last catalog import. */
-export const countScopes = new Statement<
-  { operations: readonly string[] },
-  { scopes: number | null }
->('batches/count-scopes', { parameters: 'operations', columns: 'scopes' })
+export const countScopes = new Statement<{ operations: readonly string[] }, { scopes: number }>(
+  'batches/count-scopes',
+  { parameters: 'operations', columns: 'scopes', neverNull: 'scopes' },
+)
 
 /** Batches with something to ask for, in the order of their keys. */
 export const page = new Statement<

@@ -13,10 +13,11 @@ export const deleteStatement = new Statement<
 /** Every comment stored under some annotations: its digest, and whether it is deleted. */
 export const readDigests = new Statement<
   { annotationKeys: readonly number[] },
-  { annotationKey: number; commentId: number; digest: Buffer; deleted: boolean | null }
+  { annotationKey: number; commentId: number; digest: Buffer; deleted: boolean }
 >('comments/read-digests', {
   parameters: 'annotationKeys',
   columns: 'annotationKey commentId digest deleted',
+  neverNull: 'deleted',
   isPrepared: true,
 })
 
@@ -36,12 +37,13 @@ export const read = new Statement<
     rest: unknown | null
     digest: Buffer
     changedAt: Date
-    deleted: boolean | null
+    deleted: boolean
   }
 >('comments/read', {
   parameters: 'annotationKey commentIds',
   columns:
     'commentId commentText commentHtml authorUserId authorName authorEmail status type lastUpdated rest digest changedAt deleted',
+  neverNull: 'deleted',
 })
 
 /** Changes comments that are stored, live or deleted. The old version is kept when the content changed or the comment is back; a change of the author's name or of an undocumented member alone makes no version. No version ends before it began, though the clock be set back. */
@@ -49,7 +51,7 @@ export const update = new Statement<
   {
     annotationKeys: readonly number[]
     commentIds: readonly number[]
-    lastUpdateds: readonly (Date | null)[]
+    lastUpdateds: readonly (string | null)[]
     commentTexts: readonly (string | null)[]
     commentHtmls: readonly (string | null)[]
     statuses: readonly (string | null)[]
@@ -57,7 +59,7 @@ export const update = new Statement<
     authorUserIds: readonly (string | null)[]
     authorNames: readonly (string | null)[]
     authorEmails: readonly (string | null)[]
-    rests: readonly string[]
+    rests: readonly (string | null)[]
     digests: readonly Buffer[]
     at: Date
   },

@@ -2,12 +2,12 @@
 import { Statement } from '../statement.ts'
 
 /** Whether anything of a run is still to be done. */
-export const anyPending = new Statement<{ runId: string }, { pending: boolean | null }>(
+export const anyPending = new Statement<{ runId: string }, { pending: boolean }>(
   'items/any-pending',
-  { parameters: 'runId', columns: 'pending', isPrepared: true },
+  { parameters: 'runId', columns: 'pending', neverNull: 'pending', isPrepared: true },
 )
 
-/** A worker takes up an item; returns nothing where it is done already. */
+/** A worker takes up an item; returns nothing where it is done already, so that a job delivered twice works once. Bit n of only_scopes is '1' where scope n is wanted (null: all), of done_scopes where it is committed already (null: none). batch_key, operation and batch_version are null for items that page. Where the version is another at a commit, somebody else has written meanwhile, and nobody knows whose answers are older; claim_no becomes the version with the first commit under this claim. A later erasure than last_erasure changes the version too. None of the item's answers is older than claimed_at; what is written under this claim is dated at. */
 export const claim = new Statement<
   { runId: string; itemId: number; workerId: string; isAgain: boolean },
   {
@@ -17,21 +17,22 @@ export const claim = new Statement<
     attempts: number
     onlyScopes: string | null
     doneScopes: string | null
-    operation: string | null
+    operation: 'users' | 'comments' | null
     batchVersion: number | null
     lastErasure: number | null
     runStatus: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
     scope: unknown
     stopping: 'failed' | 'cancelled' | null
     trigger: 'schedule' | 'cli' | 'http' | 'api'
-    claimNo: number | null
-    claimedAt: Date | null
-    at: Date | null
+    claimNo: number
+    claimedAt: Date
+    at: Date
   }
 >('items/claim', {
   parameters: 'runId itemId workerId isAgain',
   columns:
     'kind batchKey round attempts onlyScopes doneScopes operation batchVersion lastErasure runStatus scope stopping trigger claimNo claimedAt at',
+  neverNull: 'claimNo claimedAt at',
 })
 
 /** Records what was committed of an item: its scopes done, its counts, and the batch's checkpoint. Where nothing changed, this one statement is the whole transaction. Counts are added to the item's. Attempts begin anew only where another scope is done: else an item that fails after each commit would never be given up. */
@@ -39,7 +40,7 @@ export const commit = new Statement<
   {
     runId: string
     itemId: number
-    batchKey: number
+    batchKey: number | null
     claimNo: number
     claimedAt: Date
     doneScopes: string
@@ -88,22 +89,27 @@ export const insertFirst = new Statement<
 export const lost = new Statement<
   { deadAfterS: number; limit: number; workerId: string; inHand: readonly number[] },
   {
-    runId: string | null
-    itemId: number | null
-    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | null
-    round: number | null
+    runId: string
+    itemId: number
+    kind: 'page-organizations' | 'page-documents' | 'sync-batch'
+    round: number
     traceparent: string | null
   }
 >('items/lost', {
   parameters: 'deadAfterS limit workerId inHand',
   columns: 'runId itemId kind round traceparent',
+  neverNull: 'runId itemId kind round',
 })
 
-/** The batches that a run was planned with. */
+/** The batches that a narrow run was planned with. Bit n of only_scopes is '1' where scope n is wanted; null means all. */
 export const ofRun = new Statement<
   { runId: string },
-  { batchKey: number | null; operation: 'users' | 'comments'; onlyScopes: string | null }
->('items/of-run', { parameters: 'runId', columns: 'batchKey operation onlyScopes' })
+  { batchKey: number; operation: 'users' | 'comments'; onlyScopes: string | null }
+>('items/of-run', {
+  parameters: 'runId',
+  columns: 'batchKey operation onlyScopes',
+  neverNull: 'batchKey',
+})
 
 /** The next batches of one large organization, and a paging item for those after them. */
 export const pageDocuments = new Statement<

@@ -28,11 +28,19 @@ export const leaveUserGroupMembers = new Statement<
 /** Everyone who is or was in some listings. */
 export const readDocumentUsers = new Statement<
   { keys: readonly number[] },
-  { key: number; userId: string; removed: boolean | null }
->('members/read-document-users', { parameters: 'keys', columns: 'key userId removed' })
+  { key: number; userId: string; removed: boolean }
+>('members/read-document-users', {
+  parameters: 'keys',
+  columns: 'key userId removed',
+  neverNull: 'removed',
+})
 
 /** Everyone who is or was in some listings. */
 export const readUserGroupMembers = new Statement<
   { keys: readonly number[] },
-  { key: number; userId: string; removed: boolean | null }
->('members/read-user-group-members', { parameters: 'keys', columns: 'key userId removed' })
+  { key: number; userId: string; removed: boolean }
+>('members/read-user-group-members', {
+  parameters: 'keys',
+  columns: 'key userId removed',
+  neverNull: 'removed',
+})

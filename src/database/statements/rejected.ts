@@ -35,7 +35,7 @@ export const insert = new Statement<
     reasons: readonly string[]
     records: readonly string[]
     isWhole: readonly boolean[]
-    digests: readonly Buffer[]
+    digests: readonly (Buffer | null)[]
   },
   null
 >('rejected/insert', {

@@ -14,16 +14,17 @@ export const begin = new Statement<{ runId: string }, null>('runs/begin', { para
 export const causes = new Statement<
   { runId: string },
   {
-    operation: string
+    operation: 'users' | 'comments'
     httpStatus: number | null
     errorStatus: string | null
     errorMessage: string | null
-    scopes: number | null
-    organizations: number | null
+    scopes: number
+    organizations: number
   }
 >('runs/causes', {
   parameters: 'runId',
   columns: 'operation httpStatus errorStatus errorMessage scopes organizations',
+  neverNull: 'scopes organizations',
 })
 
 /** The same for a run whose items are all planned at its start. */
@@ -53,7 +54,7 @@ export const findByRequest = new Statement<{ requestKey: string }, { runId: stri
   { parameters: 'requestKey', columns: 'runId' },
 )
 
-/** Makes a run, once for each request key; returns nothing where that request made one already. */
+/** Makes a run, once for each request key; returns nothing where that request made one already, or a scheduled run is under way. */
 export const insert = new Statement<
   { trigger: string; scope: string; requestKey: string | null; traceparent: string | null },
   { runId: string }
@@ -123,9 +124,13 @@ export const settle = new Statement<
   {
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
     trigger: 'schedule' | 'cli' | 'http' | 'api'
-    durationS: number | null
+    durationS: number
   }
->('runs/settle', { parameters: 'runId problem', columns: 'status trigger durationS' })
+>('runs/settle', {
+  parameters: 'runId problem',
+  columns: 'status trigger durationS',
+  neverNull: 'durationS',
+})
 
 /** Asks a run to end early; the first reason stays. */
 export const stop = new Statement<

@@ -2,16 +2,16 @@
 import { Statement } from '../statement.ts'
 
 /** Draws a claim for a batch that is written to without asking: answers that were asked for before now are thrown away and asked for again. */
-export const claimBatch = new Statement<
-  { batchKey: number },
-  { claimNo: number; claimedAt: Date | null }
->('scopes/claim-batch', { parameters: 'batchKey', columns: 'claimNo claimedAt' })
+export const claimBatch = new Statement<{ batchKey: number }, { claimNo: number; claimedAt: Date }>(
+  'scopes/claim-batch',
+  { parameters: 'batchKey', columns: 'claimNo claimedAt', neverNull: 'claimedAt' },
+)
 
-/** The annotations of a comments batch, with what is known of their last stored answer. */
+/** The annotations of a comments batch, with the columns of scopes/users-of-batch. */
 export const commentsOfBatch = new Statement<
   { batchKey: number },
   {
-    kind: string | null
+    kind: string
     key: number
     scopeNo: number
     organizationKey: number
@@ -22,13 +22,15 @@ export const commentsOfBatch = new Statement<
     bodyDigest: Buffer | null
     contentDigest: Buffer | null
     recordCount: number
-    hasRows: boolean | null
-    hasOwnCheck: boolean | null
+    hasRows: boolean
+    hasOwnCheck: boolean
   }
 >('scopes/comments-of-batch', {
   parameters: 'batchKey',
   columns:
     'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck',
+  neverNull: 'kind hasRows hasOwnCheck',
+  isPrepared: true,
 })
 
 /** Where a scope lies: its batch and its key; nothing where the catalog lacks it. */
@@ -38,12 +40,13 @@ export const find = new Statement<
     organizationId: string
     documentId: string | null
     annotationId: string | null
-    userGroupId: string | null
+    organizationUserGroupId: string | null
   },
-  { batchKey: number | null; kind: string | null; key: number | null }
+  { batchKey: number; kind: string; key: number }
 >('scopes/find', {
-  parameters: 'operation organizationId documentId annotationId userGroupId',
+  parameters: 'operation organizationId documentId annotationId organizationUserGroupId',
   columns: 'batchKey kind key',
+  neverNull: 'batchKey kind key',
 })
 
 /** The organization's own listing must be looked at again, even if it is the one that was stored last. */
@@ -129,8 +132,8 @@ export const storeAnswerAnnotations = new Statement<
   {
     keys: readonly number[]
     liveComments: readonly number[]
-    bodyDigests: readonly Buffer[]
-    contentDigests: readonly Buffer[]
+    bodyDigests: readonly (Buffer | null)[]
+    contentDigests: readonly (Buffer | null)[]
     isChanged: readonly boolean[]
     at: Date
   },
@@ -144,8 +147,8 @@ export const storeAnswerDocuments = new Statement<
   {
     keys: readonly number[]
     users: readonly number[]
-    bodyDigests: readonly Buffer[]
-    contentDigests: readonly Buffer[]
+    bodyDigests: readonly (Buffer | null)[]
+    contentDigests: readonly (Buffer | null)[]
   },
   null
 >('scopes/store-answer-documents', { parameters: 'keys users bodyDigests contentDigests' })
@@ -155,8 +158,8 @@ export const storeAnswerOrganizations = new Statement<
   {
     keys: readonly number[]
     users: readonly number[]
-    bodyDigests: readonly Buffer[]
-    contentDigests: readonly Buffer[]
+    bodyDigests: readonly (Buffer | null)[]
+    contentDigests: readonly (Buffer | null)[]
   },
   null
 >('scopes/store-answer-organizations', { parameters: 'keys users bodyDigests contentDigests' })
@@ -166,8 +169,8 @@ export const storeAnswerUserGroups = new Statement<
   {
     keys: readonly number[]
     users: readonly number[]
-    bodyDigests: readonly Buffer[]
-    contentDigests: readonly Buffer[]
+    bodyDigests: readonly (Buffer | null)[]
+    contentDigests: readonly (Buffer | null)[]
   },
   null
 >('scopes/store-answer-user-groups', { parameters: 'keys users bodyDigests contentDigests' })
@@ -177,11 +180,11 @@ export const storeFirstAnswerAnnotations = new Statement<
   {
     keys: readonly number[]
     liveComments: readonly number[]
-    bodyDigests: readonly Buffer[]
-    contentDigests: readonly Buffer[]
-    firstCommentAts: readonly (Date | null)[]
-    lastCommentAts: readonly (Date | null)[]
-    firstAnswerAts: readonly (Date | null)[]
+    bodyDigests: readonly (Buffer | null)[]
+    contentDigests: readonly (Buffer | null)[]
+    firstCommentAts: readonly (string | null)[]
+    lastCommentAts: readonly (string | null)[]
+    firstAnswerAts: readonly (string | null)[]
     authors: readonly string[]
     at: Date
   },
@@ -197,26 +200,28 @@ export const touchHeadBatch = new Statement<
   { batchKey: number }
 >('scopes/touch-head-batch', { parameters: 'organizationKey claimNo', columns: 'batchKey' })
 
-/** The listings of a users batch: the organization's own (scope 0 of batch 0), groups and documents. Rows are stored under a listing that held anybody, and under one whose last answer was stored in full. */
+/** The listings of a users batch: the organization's own (scope 0 of batch 0), groups and documents. With each come the ids to ask by, and what is known of its last stored answer. key is ours, scope_no its place in the batch, record_count the live records under it. has_rows is false where nothing was ever stored under it: rows are stored under a listing that held anybody, and under one whose last answer was stored in full. has_own_check is true where its time of check is not its batch's. */
 export const usersOfBatch = new Statement<
   { batchKey: number },
   {
-    kind: string | null
-    key: number | null
-    scopeNo: number | null
-    organizationKey: number | null
-    organizationId: string | null
+    kind: 'organization' | 'document' | 'group'
+    key: number
+    scopeNo: number
+    organizationKey: number
+    organizationId: string
     documentId: string | null
     annotationId: string | null
     organizationUserGroupId: string | null
     bodyDigest: Buffer | null
     contentDigest: Buffer | null
-    recordCount: number | null
-    hasRows: boolean | null
-    hasOwnCheck: boolean | null
+    recordCount: number
+    hasRows: boolean
+    hasOwnCheck: boolean
   }
 >('scopes/users-of-batch', {
   parameters: 'batchKey',
   columns:
     'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck',
+  neverNull: 'kind key scopeNo organizationKey organizationId recordCount hasRows hasOwnCheck',
+  isPrepared: true,
 })

@@ -11,7 +11,7 @@ export const put = new Statement<
     rests: readonly (string | null)[]
     digests: readonly Buffer[]
     sources: readonly number[]
-    sourceTimes: readonly (Date | null)[]
+    sourceTimes: readonly (string | null)[]
     listed: readonly boolean[]
     at: Date
   },
@@ -54,9 +54,9 @@ export const read = new Statement<
 })
 
 /** Whether it is this transaction's turn to write users of an organization, until its end. Nobody waits here: of two transactions with a new user in common one would wait, with all its locks, for the other's end. */
-export const takeTurn = new Statement<{ organizationKey: number }, { taken: boolean | null }>(
+export const takeTurn = new Statement<{ organizationKey: number }, { taken: boolean }>(
   'users/take-turn',
-  { parameters: 'organizationKey', columns: 'taken' },
+  { parameters: 'organizationKey', columns: 'taken', neverNull: 'taken' },
 )
 
 /** Ends the listing of users whom the organization's own listing no longer holds. They keep their names; a document's listing may correct those from now on, so they count as coming from one (source 2). */

@@ -16,14 +16,12 @@ export const countAlive = new Statement<{ deadAfterS: number }, { alive: number 
 /** Ends the sessions of workers without a heartbeat that are inside a transaction: a frozen worker holds its locks for as long as it is frozen. No time limit of the server does it: none ends a session that waits for the rest of a COPY. Materialized, since a condition that ends sessions might be asked of every session before the others. */
 export const endSessions = new Statement<
   { deadAfterS: number },
-  {
-    workerId: string
-    pid: number | null
-    state: string | null
-    openS: number | null
-    ended: boolean | null
-  }
->('workers/end-sessions', { parameters: 'deadAfterS', columns: 'workerId pid state openS ended' })
+  { workerId: string; pid: number; state: string | null; openS: number; ended: boolean | null }
+>('workers/end-sessions', {
+  parameters: 'deadAfterS',
+  columns: 'workerId pid state openS ended',
+  neverNull: 'pid openS',
+})
 
 /** A worker ends, and those that died a day ago are forgotten. */
 export const leave = new Statement<{ workerId: string }, null>('workers/leave', {

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { copyOf, encodeRows } from '../../../src/database/comment-rows.ts'
 import type { AnnotationComments } from '../../../src/database/comment-rows.ts'
-import { sql } from '../../../src/database/sql.ts'
+import * as statements from '../../../src/database/statements/comments.ts'
 import { catalogLines } from '../../../src/demo/catalog-lines.ts'
 import { readComment } from '../../../src/sync/comment-record.ts'
 import { receivedBefore } from '../../../src/sync/received.ts'
@@ -195,7 +195,7 @@ function bytesOf(annotations: readonly AnnotationComments[], at: Date): Iterable
 }
 
 function copyInto(table: string): string {
-  return sql('comments/copy').replace('collab_store.comments', table)
+  return statements.copy.text.replace('collab_store.comments', table)
 }
 
 async function plainRate(servers: Servers, world: World, atATime: number): Promise<number> {

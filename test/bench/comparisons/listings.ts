@@ -1,8 +1,8 @@
-import { countScopes, pageBatches } from '../../../src/database/batches.ts'
 import { readFreshness, readHeld, readWorkers } from '../../../src/database/overview.ts'
 import { rolledBack } from '../../../src/database/pool.ts'
 import { readFailures, readRecentRuns, readRun } from '../../../src/database/run-reports.ts'
 import { insertRun, planPaging } from '../../../src/database/runs.ts'
+import * as batches from '../../../src/database/statements/batches.ts'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
 import { createBenchDatabase } from '../database.ts'
@@ -35,12 +35,14 @@ export const listings: Comparison = {
         'status: workers': () => readWorkers(pool),
         'status: held listings': () => readHeld(pool, null, 10),
         'status: freshness': () => readFreshness(pool),
-        'plan: scopes in all': () => countScopes(pool, ['users', 'comments']),
+        'plan: scopes in all': () =>
+          batches.countScopes.one(pool, { operations: ['users', 'comments'] }),
         'plan: a page of batches': () =>
-          pageBatches(pool, 0, {
+          batches.page.all(pool, {
+            after: 0,
             operations: ['users', 'comments'],
             organizationIds: null,
-            batches: 100,
+            limit: 100,
           }),
         'plan: a new run': () => planRun(database),
         'collab.comments of a document': () =>
