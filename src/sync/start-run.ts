@@ -3,7 +3,7 @@ import type { NewRun } from '../database/runs.ts'
 import type { Item } from '../database/items.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
-import { sql } from '../database/sql.ts'
+import * as catalog from '../database/statements/catalog.ts'
 import { UsageError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import { operationsOf } from '../scope.ts'
@@ -105,13 +105,12 @@ function narrowPlans(scope: Scope, operations: readonly Operation[]) {
 
 /** What a scope names must be in the catalog: a slip of the pen must not look like an empty document. */
 async function checkInCatalog(client: Client, scope: Scope): Promise<void> {
-  const { rows } = await client.query(sql('catalog/missing-from-scope'), [
-    scope.organizationIds ?? null,
-    scope.documentId ?? null,
-    scope.annotationId ?? null,
-    scope.organizationUserGroupIds ?? null,
-  ])
-  const missing = rows[0]
+  const missing = await catalog.missingFromScope.first(client, {
+    organizationIds: scope.organizationIds ?? null,
+    documentId: scope.documentId ?? null,
+    annotationId: scope.annotationId ?? null,
+    userGroupIds: scope.organizationUserGroupIds ?? null,
+  })
   if (missing === undefined) return
   throw new UsageError(
     `${missing.what} ${JSON.stringify(missing.id)} is not in the catalog; add it with: collab-sync catalog import FILE.`,
