@@ -5,7 +5,7 @@ import { defaultResource, resourceFromAttributes } from '@opentelemetry/resource
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import type { Span } from '@opentelemetry/api'
 import pg from 'pg'
-import { statementName } from '../database/sql.ts'
+import { statementName } from '../database/statement.ts'
 import type { Log } from '../log.ts'
 import { makeSpansBy } from '../trace.ts'
 import { openTelemetrySpans } from './spans.ts'
