@@ -38,7 +38,7 @@ export function printDemoReports(reports: DemoReports): void {
         shorten(row.documentId, 30),
         count(row.comments),
         count(row.authors),
-        time(row.lastUpdated),
+        row.lastUpdated === null ? '' : time(row.lastUpdated),
       ]),
     ),
   )

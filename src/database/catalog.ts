@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
 import { retryConflicts, transactionOn } from './pool.ts'
 import type { Client, Database } from './pool.ts'
-import { sql } from './sql.ts'
+import type { CatalogKind } from './catalog-counts.ts'
+import * as catalog from './statements/catalog.ts'
 
 /** What an import did to the rows of one table. What was as the lines say is in none of the counts. */
 export interface CatalogCounts {
@@ -13,12 +14,7 @@ export interface CatalogCounts {
 }
 
 /** What an import did to the catalog. */
-export interface CatalogChanges {
-  organizations: CatalogCounts
-  documents: CatalogCounts
-  annotations: CatalogCounts
-  userGroups: CatalogCounts
-}
+export type CatalogChanges = Record<CatalogKind, CatalogCounts>
 
 /** The ids of one line in the order of the columns; null where the line has none. */
 export type CatalogRow = readonly [
@@ -45,17 +41,17 @@ export async function loadCatalog(
   const client = await database.connect()
   try {
     await client.query('set statement_timeout = 0')
-    await client.query(sql('catalog/create-lines'))
+    await catalog.createLines.run(client)
     await pipeline(
       Readable.from(copyText(rows), { objectMode: false }),
-      client.query(copyFrom(sql('catalog/copy-lines'))),
+      client.query(copyFrom(catalog.copyLines.text)),
     )
-    await client.query(sql('catalog/analyze-lines'))
+    await catalog.analyzeLines.run(client)
     // A deadlock with a run repeats the merge only: the source of the rows may be a pipe.
     const changes = await retryConflicts(() =>
       transactionOn(client, () => merge(client, options.prune)),
     )
-    if (size(changes) >= LARGE_IMPORT) await client.query(sql('catalog/analyze'))
+    if (size(changes) >= LARGE_IMPORT) await catalog.analyze.run(client)
     return changes
   } finally {
     // Closing the connection drops the session's temporary table, whatever state it is in.
@@ -86,57 +82,52 @@ const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n'
 async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
   // A plan over staged rows is long and runs once: compiling it costs more than it saves.
   await client.query(`set local jit = off; set local work_mem = '64MB'`)
-  await client.query(sql('catalog/lock'))
-  await client.query(sql('catalog/create-touched-batches'))
+  await catalog.lock.run(client)
+  await catalog.createTouchedBatches.run(client)
 
-  const { rowCount } = await client.query(sql('catalog/add-organizations'))
-  await stage(client, 'user-groups')
-  await stage(client, 'documents')
-  await client.query(sql('catalog/number-users-scopes'))
-  await client.query(sql('catalog/add-users-batches'))
-  const userGroups = await add(client, 'user-groups')
-  const documents = await add(client, 'documents')
-  await stage(client, 'annotations')
-  await client.query(sql('catalog/number-annotations'))
-  await client.query(sql('catalog/add-comments-batches'))
-  const annotations = await add(client, 'annotations')
+  const organizations = await catalog.addOrganizations.run(client)
+  await catalog.stageUserGroups.run(client)
+  await catalog.analyzeStagedUserGroups.run(client)
+  await catalog.stageDocuments.run(client)
+  await catalog.analyzeStagedDocuments.run(client)
+  await catalog.numberUsersScopes.run(client)
+  await catalog.addUsersBatches.run(client)
+  const userGroups = (await catalog.addUserGroups.one(client)).scopes
+  const documents = (await catalog.addDocuments.one(client)).scopes
+  await catalog.stageAnnotations.run(client)
+  await catalog.analyzeStagedAnnotations.run(client)
+  await catalog.numberAnnotations.run(client)
+  await catalog.addCommentsBatches.run(client)
+  const annotations = (await catalog.addAnnotations.one(client)).scopes
 
   const changes = {
-    organizations: await reviseActive(client, 'organizations', rowCount ?? 0, prune),
+    organizations: await reviseActive(client, 'organizations', organizations, prune),
     documents: await reviseActive(client, 'documents', documents, prune),
     annotations: await reviseActive(client, 'annotations', annotations, prune),
-    userGroups: await reviseActive(client, 'user-groups', userGroups, prune),
+    userGroups: await reviseActive(client, 'userGroups', userGroups, prune),
   }
-  await client.query(sql('catalog/advance-numbers'))
-  await client.query(sql('catalog/count-batch-scopes'))
+  await catalog.advanceNumbers.run(client)
+  await catalog.countBatchScopes.run(client)
   return changes
 }
 
-type Noun = 'organizations' | 'documents' | 'annotations' | 'user-groups'
-
-async function stage(client: Client, noun: Noun): Promise<void> {
-  await client.query(sql(`catalog/stage-${noun}`))
-  await client.query(sql(`catalog/analyze-staged-${noun}`))
-}
-
-async function add(client: Client, noun: Noun): Promise<number> {
-  return scopesOf(client, `catalog/add-${noun}`)
-}
+const REVISE = {
+  organizations: [catalog.reactivateOrganizations, catalog.deactivateOrganizations],
+  documents: [catalog.reactivateDocuments, catalog.deactivateDocuments],
+  annotations: [catalog.reactivateAnnotations, catalog.deactivateAnnotations],
+  userGroups: [catalog.reactivateUserGroups, catalog.deactivateUserGroups],
+} as const
 
 async function reviseActive(
   client: Client,
-  noun: Noun,
+  kind: CatalogKind,
   added: number,
   prune: boolean,
 ): Promise<CatalogCounts> {
-  const reactivated = await scopesOf(client, `catalog/reactivate-${noun}`)
-  const deactivated = prune ? await scopesOf(client, `catalog/deactivate-${noun}`) : 0
+  const [reactivate, deactivate] = REVISE[kind]
+  const reactivated = (await reactivate.one(client)).scopes
+  const deactivated = prune ? (await deactivate.one(client)).scopes : 0
   return { added, reactivated, deactivated }
-}
-
-async function scopesOf(client: Client, statement: string): Promise<number> {
-  const { rows } = await client.query<{ scopes: number }>(sql(statement))
-  return rows[0]?.scopes ?? 0
 }
 
 function size(changes: CatalogChanges): number {

@@ -1,24 +1,14 @@
-import type { PersonSearch } from './erase.ts'
 import type { Client, Database } from './pool.ts'
-import { sql } from './sql.ts'
+import type { RowOf } from './statement.ts'
+import * as erase from './statements/erase.ts'
 
-/** A table with columns that can hold text, and the statements for it (erase/text-columns.sql). */
-export interface TextTable {
-  readonly relation: string
-  readonly find: string
-  readonly lock: string
-  readonly rewrite: string
-}
+/** A table with columns that can hold text, and the statements for it. */
+export type TextTable = RowOf<typeof erase.textColumns>
 
 /** A row's place, and its columns that can hold text as JSON text, by their names. */
 export interface TextRow {
   readonly tid: string
   readonly texts: string
-}
-
-/** Every table of ours, and of the queue, with columns that can hold text. */
-export async function readTextTables(on: Database): Promise<TextTable[]> {
-  return (await on.query(sql('erase/text-columns'))).rows
 }
 
 /** A row that may speak of a person. */
@@ -32,11 +22,10 @@ export interface FoundText {
 export async function findTexts(
   client: Client,
   { find }: TextTable,
-  { userId, pattern }: PersonSearch,
+  { userId, pattern }: { readonly userId: string | null; readonly pattern: string },
   organizationKeys: readonly number[] | null,
 ): Promise<FoundText[]> {
-  await client.query(sql('erase/no-time-limits'))
-  return (await client.query(find, [pattern, organizationKeys, userId])).rows
+  return (await client.query<FoundText>(find, [pattern, organizationKeys, userId])).rows
 }
 
 /** Locks rows; those that moved meanwhile, or that somebody else has locked, are left out. */
@@ -45,7 +34,7 @@ export async function lockTexts(
   { lock }: TextTable,
   tids: readonly string[],
 ): Promise<TextRow[]> {
-  return (await client.query(lock, [tids])).rows
+  return (await client.query<TextRow>(lock, [tids])).rows
 }
 
 export async function rewriteTexts(
@@ -60,6 +49,5 @@ export async function rewriteTexts(
 
 /** Takes the planner's samples of values anew, so that none of the person is left in them. */
 export async function refreshStatistics(on: Database): Promise<void> {
-  const { rows } = await on.query(sql('erase/analyze'))
-  for (const { statement } of rows) await on.query(statement)
+  for (const { statement } of await erase.analyze.all(on)) await on.query(statement)
 }

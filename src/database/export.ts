@@ -1,14 +1,12 @@
 import type { Readable } from 'node:stream'
 import QueryStream from 'pg-query-stream'
+import { z } from 'zod'
 import type { Client, Database } from './pool.ts'
-import { sql } from './sql.ts'
+import * as statements from './statements/export.ts'
 
-/** A column of something that can be exported. */
-export interface ExportColumn {
-  readonly name: string
-  /** PostgreSQL's name of the type, such as `timestamp with time zone`. */
-  readonly type: string
-}
+/** A column of something that can be exported; `type` is PostgreSQL's name, such as `timestamp with time zone`. */
+const COLUMN = z.object({ name: z.string(), type: z.string() }).readonly()
+export type ExportColumn = z.infer<typeof COLUMN>
 
 /** A table or view of the schemas `collab` and `reporting`. */
 export interface ExportObject {
@@ -38,8 +36,8 @@ const ROWS_A_FETCH = 1000
 
 /** Everything that can be exported. */
 export async function readExportObjects(database: Database): Promise<ExportObject[]> {
-  const { rows } = await database.query(sql('export/objects'))
-  return rows
+  const objects = await statements.objects.all(database)
+  return objects.map((each) => ({ ...each, columns: COLUMN.array().parse(each.columns) }))
 }
 
 /** Runs `work` on one picture of the database. @throws what `work` throws */
@@ -49,15 +47,11 @@ export async function withSnapshot<T>(
 ): Promise<T> {
   const client = await database.connect()
   try {
-    await client.query(sql('export/begin'))
-    const { rows } = await client.query(sql('export/watermark'))
+    await statements.begin.run(client)
     const done = await work({
-      takenAt: rows[0].taken_at,
-      nextSince: rows[0].next_since,
-      async knowsOrganization(organizationId) {
-        const known = await client.query(sql('export/knows-organization'), [organizationId])
-        return known.rows[0].known
-      },
+      ...(await statements.watermark.one(client)),
+      knowsOrganization: async (organizationId) =>
+        (await statements.knowsOrganization.one(client, { organizationId })).known,
       rows: (object, where) => streamRows(client, object, where),
     })
     await client.query('commit')

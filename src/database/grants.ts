@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import { codeOf, transaction } from './pool.ts'
 import type { Client, Database } from './pool.ts'
-import { sql } from './sql.ts'
+import * as grants from './statements/grants.ts'
 
 /** What a role may see. */
 export interface Sees {
@@ -26,14 +26,14 @@ export async function grantRole(
   return changing(database, role, organizationId, async (client) => {
     await checkRole(client, role, organizationId)
     if (organizationId === null) {
-      await client.query(sql('grants/remove'), [role, null])
+      await grants.remove.run(client, { role, organizationId: null })
       await withdraw(client, ORGANIZATION_READER, role)
       await client.query(`grant ${READER} to ${quoted(role)}`)
       return { organizationIds: null }
     }
     await client.query(readFileSync(ORGANIZATION_READERS, 'utf8'))
-    const { rowCount } = await client.query(sql('grants/add'), [role, organizationId])
-    if (rowCount === 0) throw noOrganization(organizationId)
+    if ((await grants.add.run(client, { role, organizationId })) === 0)
+      throw noOrganization(organizationId)
     await withdraw(client, READER, role)
     await client.query(`grant ${ORGANIZATION_READER} to ${quoted(role)}`)
     return readGrants(client, role)
@@ -52,8 +52,8 @@ export async function revokeRole(
 ): Promise<Sees> {
   return changing(database, role, organizationId, async (client) => {
     await checkRole(client, role, null)
-    const { rowCount } = await client.query(sql('grants/remove'), [role, organizationId])
-    if (organizationId !== null && rowCount === 0) {
+    const removed = await grants.remove.run(client, { role, organizationId })
+    if (organizationId !== null && removed === 0) {
       throw new UsageError(
         `Role ${role} was not granted organization ${JSON.stringify(organizationId)}.`,
       )
@@ -67,11 +67,10 @@ export async function revokeRole(
 
 /** Puts what an upgrade brought under the policies too, where single organizations were ever granted. */
 export async function renewOrganizationReaders(client: Client): Promise<void> {
-  const { rows } = await client.query(sql('grants/are-in-use'))
-  if (!rows[0].are_in_use) return
+  if (!(await grants.areInUse.one(client)).areInUse) return
   await client.query('begin')
   try {
-    await client.query(sql('grants/adopt'))
+    await grants.adopt.run(client)
     await client.query(readFileSync(ORGANIZATION_READERS, 'utf8'))
     await client.query('commit')
   } catch (error) {
@@ -96,7 +95,7 @@ async function changing(
 ): Promise<Sees> {
   try {
     return await transaction(database, async (client) => {
-      await client.query(sql('grants/adopt'))
+      await grants.adopt.run(client)
       return work(client)
     })
   } catch (error) {
@@ -116,16 +115,15 @@ async function checkRole(
   role: string,
   organizationId: string | null,
 ): Promise<void> {
-  const { rows } = await client.query(sql('grants/role'), [role])
-  const known = rows[0]
+  const known = await grants.role.first(client, { role })
   if (known === undefined) {
     throw new UsageError(
       `There is no role ${role} in PostgreSQL. Create it first: create role ${quoted(role)} login;`,
     )
   }
   if (organizationId === null) return
-  if (known.is_superuser) throw new UsageError(`Role ${role} is a superuser, who sees everything.`)
-  if (known.reads_beneath) {
+  if (known.isSuperuser) throw new UsageError(`Role ${role} is a superuser, who sees everything.`)
+  if (known.readsBeneath) {
     throw new UsageError(
       `Role ${role} may read the tables beneath the views (schemas collab_store or sync): take that away first.`,
     )
@@ -134,13 +132,13 @@ async function checkRole(
 
 /** A role that it was never a member of is no fault, nor is one that was never made. */
 async function withdraw(client: Client, from: string, role: string): Promise<void> {
-  const { rows } = await client.query(sql('grants/is-member'), [role, from])
-  if (rows[0].is_member) await client.query(`revoke ${from} from ${quoted(role)}`)
+  const { isMember } = await grants.isMember.one(client, { role, otherRole: from })
+  if (isMember) await client.query(`revoke ${from} from ${quoted(role)}`)
 }
 
 async function readGrants(client: Client, role: string): Promise<Sees> {
-  const { rows } = await client.query(sql('grants/of-role'), [role])
-  return { organizationIds: rows.map((row) => row.organization_id) }
+  const granted = await grants.ofRole.all(client, { role })
+  return { organizationIds: granted.map(({ organizationId }) => organizationId) }
 }
 
 function noOrganization(organizationId: string): UsageError {

@@ -1,5 +1,5 @@
 import type { Database } from './pool.ts'
-import { sql } from './sql.ts'
+import * as statements from './statements/prune.ts'
 
 /** What a prune deleted, in rows. */
 export type Pruned = Record<keyof typeof TABLES, number>
@@ -9,13 +9,13 @@ export type OnPruned = (table: string, share: number, deleted: number) => void
 
 /** In this order: what a run consists of goes before the run, so that no delete has a long tail. */
 const TABLES = {
-  commentVersions: ['collab_store.comment_versions', 'prune/comment-versions'],
-  pastMemberships: ['collab_store.past_memberships', 'prune/past-memberships'],
-  runItems: ['sync.run_items', 'prune/run-items'],
-  failures: ['sync.failures', 'prune/failures'],
-  rejectedRecords: ['sync.rejected_records', 'prune/rejected-records'],
-  held: ['sync.held', 'prune/held'],
-  runs: ['sync.runs', 'prune/runs'],
+  commentVersions: ['collab_store.comment_versions', statements.commentVersions],
+  pastMemberships: ['collab_store.past_memberships', statements.pastMemberships],
+  runItems: ['sync.run_items', statements.runItems],
+  failures: ['sync.failures', statements.failures],
+  rejectedRecords: ['sync.rejected_records', statements.rejectedRecords],
+  held: ['sync.held', statements.held],
+  runs: ['sync.runs', statements.runs],
 } as const
 
 /** 4 MiB: some ten thousand rows, a fraction of a second. */
@@ -33,13 +33,12 @@ export async function prune(
 ): Promise<Pruned> {
   const pruned: Partial<Pruned> = {}
   for (const [name, [table, statement]] of Object.entries(TABLES)) {
-    const { rows } = await database.query(sql('prune/blocks'), [table])
-    const blocks: number = rows[0].blocks
+    const { blocks } = await statements.blocks.one(database, { table })
     let deleted = 0
-    for (let from = 0; from < blocks; from += BLOCKS_A_STEP) {
-      const step = await database.query(sql(statement), [before, from, from + BLOCKS_A_STEP])
-      deleted += step.rowCount ?? 0
-      onPruned(table, Math.min(1, (from + BLOCKS_A_STEP) / blocks), deleted)
+    for (let firstBlock = 0; firstBlock < blocks; firstBlock += BLOCKS_A_STEP) {
+      const endBlock = firstBlock + BLOCKS_A_STEP
+      deleted += await statement.run(database, { before, firstBlock, endBlock })
+      onPruned(table, Math.min(1, endBlock / blocks), deleted)
     }
     pruned[name as keyof Pruned] = deleted
   }

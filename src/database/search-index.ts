@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts'
 import { openDatabase } from './pool.ts'
 import type { Client } from './pool.ts'
-import { sql } from './sql.ts'
+import * as search from './statements/search.ts'
 
 /**
  * Makes or removes the index that `reporting.search_comments` uses over all organizations, while syncs go on. What was
@@ -28,12 +28,11 @@ export async function setSearchIndex(url: string, state: 'on' | 'off'): Promise<
 }
 
 async function changeIndex(client: Client, state: 'on' | 'off'): Promise<boolean> {
-  const { rows: locks } = await client.query(sql('search/lock'))
-  if (!locks[0].taken) throw new UsageError('The search index is being changed by another process.')
-  const { rows } = await client.query(sql('search/is-index-whole'))
-  const isWhole: boolean | undefined = rows[0]?.is_whole
+  const { taken } = await search.lock.one(client)
+  if (!taken) throw new UsageError('The search index is being changed by another process.')
+  const isWhole = (await search.isIndexWhole.first(client))?.isWhole
   if (state === 'on' ? isWhole === true : isWhole === undefined) return false
-  if (isWhole !== undefined) await client.query(sql('search/drop-index'))
-  if (state === 'on') await client.query(sql('search/create-index'))
+  if (isWhole !== undefined) await search.dropIndex.run(client)
+  if (state === 'on') await search.createIndex.run(client)
   return true
 }

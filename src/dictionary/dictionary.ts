@@ -1,46 +1,48 @@
+import { z } from 'zod'
 import type { Database } from '../database/pool.ts'
-import { sql } from '../database/sql.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as reports from '../database/statements/reports.ts'
+
+const COLUMN = z.object({
+  name: z.string(),
+  type: z.string(),
+  notNull: z.boolean(),
+  comment: z.string().nullable(),
+})
+export type Column = z.infer<typeof COLUMN>
+
+/** Every row's `columns` are found in `toColumns` of another relation; `to` is `schema.relation`. */
+const REFERENCE = z.object({
+  columns: z.string().array(),
+  to: z.string(),
+  toColumns: z.string().array(),
+})
+export type Reference = z.infer<typeof REFERENCE>
+
+const RELATION = z.object({
+  schema: z.string(),
+  name: z.string(),
+  kind: z.enum(['table', 'view', 'type']),
+  /** In a {@link Relation} without the sentence that names the key of a view. */
+  comment: z.string().nullable(),
+  columns: COLUMN.array(),
+  /** Column names; empty where no column or columns are unique. */
+  key: z
+    .string()
+    .array()
+    .nullable()
+    .transform((key) => key ?? []),
+  references: REFERENCE.array()
+    .nullable()
+    .transform((references) => references ?? []),
+})
+export type Relation = z.infer<typeof RELATION>
 
 /** What the database itself says of the tables that people query. */
 export interface Dictionary {
-  readonly schemas: readonly { readonly name: string; readonly comment: string | null }[]
+  readonly schemas: readonly RowOf<typeof reports.dictionarySchemas>[]
   readonly relations: readonly Relation[]
-  readonly functions: readonly DatabaseFunction[]
-}
-
-export interface Relation {
-  readonly schema: string
-  readonly name: string
-  readonly kind: 'table' | 'view' | 'type'
-  /** Without the sentence that names the key of a view. */
-  readonly comment: string | null
-  readonly columns: readonly Column[]
-  /** Column names; empty where no column or columns are unique. */
-  readonly key: readonly string[]
-  readonly references: readonly Reference[]
-}
-
-export interface Column {
-  readonly name: string
-  readonly type: string
-  readonly notNull: boolean
-  readonly comment: string | null
-}
-
-/** Every row's `columns` are found in `toColumns` of another relation. */
-export interface Reference {
-  readonly columns: readonly string[]
-  /** `schema.relation`. */
-  readonly to: string
-  readonly toColumns: readonly string[]
-}
-
-export interface DatabaseFunction {
-  readonly schema: string
-  readonly name: string
-  readonly arguments: string
-  readonly result: string
-  readonly comment: string | null
+  readonly functions: readonly RowOf<typeof reports.dictionaryFunctions>[]
 }
 
 /** The schemas that people query, in the order in which they should look. */
@@ -51,36 +53,30 @@ export const SCHEMAS: readonly string[] = ['reporting', 'collab', 'sync']
  * the end of their comments (`Key: a, b.`), and what they refer to follows from the keys of the catalog's views.
  */
 export async function readDictionary(database: Database): Promise<Dictionary> {
-  const schemas = await database.query(sql('reports/dictionary-schemas'), [SCHEMAS])
-  const relations = await database.query(sql('reports/dictionary-relations'), [SCHEMAS])
-  const functions = await database.query(sql('reports/dictionary-functions'), [SCHEMAS])
-  const read = relations.rows.map(relationOf)
+  const given = { schemas: SCHEMAS }
+  const schemas = await reports.dictionarySchemas.all(database, given)
+  const relations = await reports.dictionaryRelations.all(database, given)
+  const functions = await reports.dictionaryFunctions.all(database, given)
+  const read = relations.map((row) => withoutNamedKey(RELATION.parse(row)))
   return {
-    schemas: schemas.rows,
+    schemas,
     relations: read.map((relation) => ({
       ...relation,
       references: [...relation.references, ...referencesOfView(relation, read)],
     })),
-    functions: functions.rows,
+    functions,
   }
 }
 
 const KEY = /\s*Key: ([a-z_, ]+)\.$/
 
-function relationOf(row: Record<string, unknown>): Relation {
-  const { schema, name, kind, columns, key, references, comment } = row as unknown as Omit<
-    Relation,
-    'key' | 'references'
-  > & { key: string[] | null; references: Reference[] | null }
-  const named = KEY.exec(comment ?? '')?.[1]?.split(', ')
+function withoutNamedKey(relation: Relation): Relation {
+  const { comment, key } = relation
+  const named = KEY.exec(comment ?? '')?.[1]?.split(', ') ?? []
   return {
-    schema,
-    name,
-    kind,
+    ...relation,
     comment: comment?.replace(KEY, '') ?? null,
-    columns,
-    key: key ?? named ?? [],
-    references: references ?? [],
+    key: key.length > 0 ? key : named,
   }
 }
 

@@ -11,7 +11,7 @@ export function dictionaryMarkdown({ schemas, relations, functions }: Dictionary
       ...own.map(relationSection),
       ...ownFunctions.map(
         (each) =>
-          `### \`${name}.${each.name}(${each.arguments})\`\n\nReturns \`${each.result}\`. ${each.comment ?? ''}`,
+          `### \`${name}.${each.name}(${each.arguments})\`\n\nReturns \`${each.result ?? 'nothing'}\`. ${each.comment ?? ''}`,
       ),
     ].join('\n\n')
   })

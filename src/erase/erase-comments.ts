@@ -1,19 +1,17 @@
-import {
-  emptyVersions,
-  findComments,
-  forgetThreads,
-  readComments,
-  updateComments,
-} from '../database/erase-comments.ts'
-import type { CommentKey, CommentToErase, FoundComment } from '../database/erase-comments.ts'
-import { countErased } from '../database/erase.ts'
-import type { ErasePlace, Erasing } from '../database/erase.ts'
+import { countErased, lookThrough } from '../database/erase.ts'
+import type { ErasePlace } from '../database/erase.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as erase from '../database/statements/erase.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import { eraseCommentRecord } from './erase-record.ts'
+import type { CommentErased, CommentToErase } from './erase-record.ts'
 import type { Person } from './person.ts'
 import { piecesOf } from './pieces.ts'
+
+type CommentKey = Pick<CommentToErase, 'annotationKey' | 'commentId'>
+type FoundComment = RowOf<typeof erase.findComments>
 
 /** Comments that are rewritten in one transaction, so that nobody waits long for their batch. */
 const COMMENTS_A_PIECE = 500
@@ -25,15 +23,19 @@ const COMMENTS_A_PIECE = 500
  */
 export async function eraseComments(
   database: Database,
-  place: ErasePlace,
+  { organizationKeys }: ErasePlace,
   person: Person,
-  { erasureId, registeredAt }: Erasing,
+  { erasureId, erasedAt }: RowOf<typeof erase.register>,
 ): Promise<number> {
-  const found = await transaction(database, (client) =>
-    findComments(client, place, person.search, registeredAt),
+  const found = await lookThrough(database, (client) =>
+    erase.findComments.all(client, {
+      organizationKeys,
+      registeredAt: erasedAt,
+      ...person.search,
+    }),
   )
-  const named = new Set(found.filter(({ isNamed }) => isNamed).map(keyOf))
-  const hits = found.filter(({ isHit }) => isHit)
+  const mentions = new Set(found.filter(({ named }) => named).map(keyOf))
+  const hits = found.filter(({ hit }) => hit)
   const pieces = piecesOf(
     hits,
     COMMENTS_A_PIECE,
@@ -44,9 +46,9 @@ export async function eraseComments(
     const own = await transaction(database, (client) =>
       erasePiece(client, piece, person, erasureId),
     )
-    for (const comment of own) named.delete(keyOf(comment))
+    for (const comment of own) mentions.delete(keyOf(comment))
   }
-  return named.size
+  return mentions.size
 }
 
 /** @returns those of the piece that are the person's own */
@@ -57,19 +59,43 @@ async function erasePiece(
   erasureId: number,
 ): Promise<CommentToErase[]> {
   await scopes.lockBatch.one(client, { batchKey: piece[0].batchKey })
-  const stored = await readComments(client, piece)
+  const stored = await erase.readComments.all(client, keysOf(piece))
   const erased = stored.flatMap((comment) => eraseCommentRecord(comment, person.redaction) ?? [])
   const own = stored.filter((comment) => isBy(comment, person))
-  const commentVersions = await emptyVersions(client, own)
+  const commentVersions = await erase.emptyVersions.run(client, keysOf(own))
   const keys = new Set(own.map(keyOf))
   if (erased.length > 0) {
     await updateComments(client, erased)
-    await forgetThreads(client, erased, person.userId, person.pseudonym)
+    const { userId, pseudonym } = person
+    const annotationKeys = [...new Set(keysOf(erased).annotationKeys)]
+    await erase.forgetThreads.run(client, { annotationKeys, userId, pseudonym })
   }
   const comments = erased.filter((comment) => keys.has(keyOf(comment))).length
   const mentionsInRecords = erased.length - comments
   await countErased(client, erasureId, { comments, commentVersions, mentionsInRecords })
   return own
+}
+
+async function updateComments(client: Client, comments: readonly CommentErased[]): Promise<void> {
+  await erase.updateComments.run(client, {
+    ...keysOf(comments),
+    commentTexts: comments.map(({ commentText }) => commentText),
+    commentHtmls: comments.map(({ commentHtml }) => commentHtml),
+    authorUserIds: comments.map(({ authorUserId }) => authorUserId),
+    authorNames: comments.map(({ authorName }) => authorName),
+    authorEmails: comments.map(({ authorEmail }) => authorEmail),
+    statuses: comments.map(({ status }) => status),
+    types: comments.map(({ type }) => type),
+    rests: comments.map(({ rest }) => rest),
+    digests: comments.map(({ digest }) => digest),
+  })
+}
+
+function keysOf(comments: readonly CommentKey[]) {
+  return {
+    annotationKeys: comments.map(({ annotationKey }) => annotationKey),
+    commentIds: comments.map(({ commentId }) => commentId),
+  }
 }
 
 function keyOf({ annotationKey, commentId }: CommentKey): string {

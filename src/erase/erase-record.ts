@@ -1,12 +1,22 @@
 import { parse, stringify } from 'lossless-json'
-import type { CommentErased, CommentToErase } from '../database/erase-comments.ts'
-import type { UserErased, UserToErase } from '../database/erase-users.ts'
+import type { RowOf } from '../database/statement.ts'
+import type * as erase from '../database/statements/erase.ts'
 import { redactComment, redactUser } from '../privacy/redact.ts'
 import type { Redaction } from '../privacy/redact.ts'
 import { readComment } from '../sync/comment-record.ts'
 import { receivedBefore } from '../sync/received.ts'
 import type { Received } from '../sync/received.ts'
 import { readUsers } from '../sync/user-record.ts'
+
+/** A stored comment; `rest` is JSON text. */
+export type CommentToErase = RowOf<typeof erase.readComments>
+/** A comment as it is to be stored now. */
+export type CommentErased = Omit<CommentToErase, 'lastUpdated'> & { readonly digest: Buffer }
+
+/** A stored user; `rest` is JSON text. */
+export type UserToErase = RowOf<typeof erase.readUsers>
+/** A user as it is to be stored in the place of another one. */
+export type UserErased = UserToErase & { readonly newUserId: string; readonly digest: Buffer }
 
 /**
  * A stored comment as the next sync will read it: put together again, redacted, and read by the very readers of a sync. So

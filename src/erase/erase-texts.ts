@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { parse, stringify } from 'lossless-json'
+import { lookThrough } from '../database/erase.ts'
 import type { ErasedCounts, ErasePlace } from '../database/erase.ts'
 import { findTexts, lockTexts, rewriteTexts } from '../database/erase-texts.ts'
 import type { TextTable } from '../database/erase-texts.ts'
@@ -34,7 +35,7 @@ export async function eraseTexts(
 ): Promise<void> {
   const keys = organizationId === null ? null : organizationKeys
   for (;;) {
-    const found = await transaction(database, (client) =>
+    const found = await lookThrough(database, (client) =>
       findTexts(client, table, person.search, keys),
     )
     let seen = 0

@@ -1,26 +1,18 @@
-import {
-  countErased,
-  findErasure,
-  findUnfinished,
-  finishErasure,
-  readIdentity,
-  readPlace,
-  registerErasure,
-  supersedeAnswers,
-  withdrawErasure,
-} from '../database/erase.ts'
-import type { ErasePlace, ErasureProof, Erasing, Identity } from '../database/erase.ts'
-import { readTextTables, refreshStatistics } from '../database/erase-texts.ts'
+import { countErased, lookThrough, supersedeAnswers } from '../database/erase.ts'
+import type { ErasePlace } from '../database/erase.ts'
+import { refreshStatistics } from '../database/erase-texts.ts'
 import { transaction } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
-import { readSalt } from '../database/privacy.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as erase from '../database/statements/erase.ts'
+import * as privacy from '../database/statements/privacy.ts'
 import { UsageError } from '../errors.ts'
 import { redactMessage } from '../privacy/redact-members.ts'
 import { eraseComments } from './erase-comments.ts'
 import { eraseTexts } from './erase-texts.ts'
 import { eraseMember, eraseUsers } from './erase-users.ts'
-import { personOf, standsFor } from './person.ts'
-import type { Person } from './person.ts'
+import { IDENTITY, personOf, standsFor } from './person.ts'
+import type { Identity, Person } from './person.ts'
 
 /** Whom to erase, and why: a user by the id, or a person without one by an e-mail address. */
 export type ErasureRequest = ({ readonly userId: string } | { readonly email: string }) & {
@@ -31,8 +23,11 @@ export type ErasureRequest = ({ readonly userId: string } | { readonly email: st
   readonly queueDatabase?: Database
 }
 
-/** What an erasure did. */
-export interface ErasureDone extends ErasureProof {
+/** One under way. */
+type Erasing = RowOf<typeof erase.register>
+
+/** What an erasure did, with its proof. */
+export type ErasureDone = RowOf<typeof erase.finish> & {
   /** The row of `sync.erasures`. */
   readonly erasureId: number
   /** What stands for the user id, or the address, now. */
@@ -50,29 +45,45 @@ export interface ErasureDone extends ErasureProof {
  * @throws UsageError where nothing at all is known of such a person, or the organization is not in the catalog
  */
 export async function eraseUser(database: Database, request: ErasureRequest): Promise<ErasureDone> {
-  const place = await readPlace(database, request.organizationId)
-  if (place.organizationKeys.length === 0 && place.organizationId !== null) {
+  const { organizationId } = request
+  const organizations = await erase.organizations.all(database, { organizationId })
+  const organizationKeys = organizations.map(({ organizationKey }) => organizationKey)
+  if (organizationKeys.length === 0 && organizationId !== null) {
     throw new UsageError(
-      `There is no organization ${JSON.stringify(place.organizationId)} in the catalog.`,
+      `There is no organization ${JSON.stringify(organizationId)} in the catalog.`,
     )
   }
-  const salt = await readSalt(database)
+  const { salt } = await privacy.salt.one(database)
   const asked = askedFor(request)
   const pseudonym = standsFor(salt, asked)
-  const unfinished = await findUnfinished(database, pseudonym, place.organizationId)
-  const stored = await transaction(database, (client) => readIdentity(client, place, asked))
-  const identity = joined(stored, unfinished?.identity)
+  const unfinished = await erase.unfinished.first(database, { pseudonym, organizationId })
+  const { userId, emails } = asked
+  const stored = await lookThrough(database, (client) =>
+    erase.identity.one(client, {
+      organizationKeys,
+      userId,
+      emails: emails.map((email) => email.toLowerCase()),
+    }),
+  )
+  const before = unfinished === undefined ? [] : [IDENTITY.parse(unfinished.identity)]
+  const all = [asked, stored, ...before]
+  const identity = {
+    userId,
+    names: [...new Set(all.flatMap((each) => each.names))],
+    emails: [...new Set(all.flatMap((each) => each.emails))],
+  }
   const person = personOf(salt, identity)
   const erasing = unfinished ?? (await register(database, request, person, identity))
+  const place = { organizationId, organizationKeys }
   const mentionsLeft = await rewrite(database, place, person, erasing, request.queueDatabase)
   const { erasureId } = erasing
-  if (await withdrawErasure(database, erasureId)) {
-    const erasedAt = await findErasure(database, pseudonym, place.organizationId)
+  if ((await erase.withdraw.run(database, { erasureId })) > 0) {
+    const { erasedAt } = await erase.previous.one(database, { pseudonym, organizationId })
     throw notFound(request, erasedAt)
   }
   await refreshStatistics(database)
-  const proof = await finishErasure(database, erasureId, mentionsLeft)
-  return { erasureId, ...proof, pseudonym, isResumed: unfinished !== null }
+  const proof = await erase.finish.one(database, { erasureId, mentionsLeft })
+  return { erasureId, ...proof, pseudonym, isResumed: unfinished !== undefined }
 }
 
 function askedFor(request: ErasureRequest): Identity {
@@ -88,22 +99,25 @@ function askedFor(request: ErasureRequest): Identity {
   return { userId: null, names: [], emails: [email] }
 }
 
-function joined(stored: Identity, before: Identity | undefined): Identity {
-  const { userId } = stored
-  const names = [...new Set([...stored.names, ...(before?.names ?? [])])]
-  const emails = [...new Set([...stored.emails, ...(before?.emails ?? [])])]
-  return { userId, names, emails }
-}
-
+/** What is claimed once this is committed is redacted. */
 function register(
   database: Database,
   { organizationId, reason }: ErasureRequest,
   { pseudonym, emailHashes, nameHashes, redaction }: Person,
   identity: Identity,
 ): Promise<Erasing> {
-  const told = redactMessage(reason, redaction)
-  const erasure = { organizationId, pseudonym, emailHashes, nameHashes, reason: told, identity }
-  return transaction(database, (client) => registerErasure(client, erasure))
+  return transaction(database, async (client) => {
+    // Their numbers are in the order of their commits: workers notice a new one by it.
+    await erase.lock.run(client)
+    return erase.register.one(client, {
+      organizationId,
+      pseudonym,
+      emailHashes,
+      nameHashes,
+      reason: redactMessage(reason, redaction),
+      lookedFor: JSON.stringify(identity),
+    })
+  })
 }
 
 /** @returns how many comments of others hold the person's name in their words */
@@ -119,13 +133,13 @@ async function rewrite(
   await eraseMember(database, place, person, erasureId)
   await eraseUsers(database, place, person, erasureId)
   const mentionsLeft = await eraseComments(database, place, person, erasing)
-  for (const table of await readTextTables(database)) {
+  for (const table of await erase.textColumns.all(database)) {
     await eraseTexts(database, table, place, person, (client, counts) =>
       countErased(client, erasureId, counts),
     )
   }
   if (queueDatabase === undefined) return mentionsLeft
-  for (const table of await readTextTables(queueDatabase)) {
+  for (const table of await erase.textColumns.all(queueDatabase)) {
     await eraseTexts(queueDatabase, table, place, person, async () => {})
   }
   await refreshStatistics(queueDatabase)

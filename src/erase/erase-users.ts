@@ -1,10 +1,8 @@
-import { countErased } from '../database/erase.ts'
+import { countErased, lookThrough, renameMember } from '../database/erase.ts'
 import type { ErasePlace } from '../database/erase.ts'
-import { findUsers, mergeUsers, readUsers, updateUsers } from '../database/erase-users.ts'
-import type { UserKey } from '../database/erase-users.ts'
-import { batchesOfMember, renameMember, renamePastMember } from '../database/erase.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
+import * as erase from '../database/statements/erase.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import { eraseUserRecord } from './erase-record.ts'
 import type { Person } from './person.ts'
@@ -16,46 +14,55 @@ const USERS_A_PIECE = 200
 /** Puts the pseudonym in the place of a member's id in every listing, batch after batch. */
 export async function eraseMember(
   database: Database,
-  place: ErasePlace,
+  { organizationKeys }: ErasePlace,
   { userId, pseudonym }: Person,
   erasureId: number,
 ): Promise<void> {
   if (userId === null) return
   const count = async (client: Client, memberships: number) =>
     countErased(client, erasureId, { memberships })
-  for (const batchKey of await batchesOfMember(database, place, userId)) {
+  const batches = await erase.batchesOfMember.all(database, { organizationKeys, userId })
+  for (const { batchKey } of batches) {
     await transaction(database, async (client) => {
       await scopes.lockBatch.one(client, { batchKey })
-      await count(client, await renameMember(client, batchKey, userId, pseudonym))
+      await count(client, await renameMember(client, { batchKey, userId, pseudonym }))
     })
   }
+  const member = { organizationKeys, userId, pseudonym }
   await transaction(database, async (client) =>
-    count(client, await renamePastMember(client, place, userId, pseudonym)),
+    count(client, await erase.renamePastMemberships.run(client, member)),
   )
 }
 
 /** Empties the person's rows of users, and takes the person out of others'. */
 export async function eraseUsers(
   database: Database,
-  place: ErasePlace,
+  { organizationKeys }: ErasePlace,
   person: Person,
   erasureId: number,
 ): Promise<void> {
-  const found = await transaction(database, (client) => findUsers(client, place, person.search))
+  const { userId: personId, pattern } = person.search
+  const found = await lookThrough(database, (client) =>
+    erase.findUsers.all(client, { organizationKeys, userId: personId, pattern }),
+  )
   // The person's own row changes its key: alone, so that nobody waits for it and for another one too.
-  const own = found.filter(({ userId }) => userId === person.userId)
-  const others = found.filter(({ userId }) => userId !== person.userId)
-  for (const user of own) {
+  const own = found.filter(({ userId }) => userId === personId)
+  const others = found.filter(({ userId }) => userId !== personId)
+  for (const { organizationKey, userId } of own) {
     await transaction(database, async (client) => {
-      await mergeUsers(client, user, person.pseudonym)
-      await rewriteUsers(client, user.organizationKey, [user], person)
+      const { pseudonym } = person
+      // Until the end of the transaction nobody else adds users to the organization.
+      await erase.takeUsersTurn.run(client, { organizationKey })
+      await erase.mergeUsers.run(client, { organizationKey, userId, pseudonym })
+      await rewriteUsers(client, organizationKey, [userId], person)
       await countErased(client, erasureId, { users: 1 })
     })
   }
   for (const users of piecesOf(others, USERS_A_PIECE, (user) => user.organizationKey)) {
     await transaction(database, async (client) => {
       const { organizationKey } = users[0]
-      const mentionsInRecords = await rewriteUsers(client, organizationKey, users, person)
+      const userIds = users.map(({ userId }) => userId)
+      const mentionsInRecords = await rewriteUsers(client, organizationKey, userIds, person)
       await countErased(client, erasureId, { mentionsInRecords })
     })
   }
@@ -64,12 +71,20 @@ export async function eraseUsers(
 async function rewriteUsers(
   client: Client,
   organizationKey: number,
-  users: readonly UserKey[],
+  userIds: readonly string[],
   { redaction }: Person,
 ): Promise<number> {
-  const userIds = users.map(({ userId }) => userId)
-  const stored = await readUsers(client, organizationKey, userIds)
+  const stored = await erase.readUsers.all(client, { organizationKey, userIds })
   const erased = stored.flatMap((user) => eraseUserRecord(user, redaction) ?? [])
-  await updateUsers(client, erased)
+  if (erased.length === 0) return 0
+  await erase.updateUsers.run(client, {
+    organizationKeys: erased.map((user) => user.organizationKey),
+    userIds: erased.map(({ userId }) => userId),
+    newUserIds: erased.map(({ newUserId }) => newUserId),
+    names: erased.map(({ name }) => name),
+    emails: erased.map(({ email }) => email),
+    rests: erased.map(({ rest }) => rest),
+    digests: erased.map(({ digest }) => digest),
+  })
   return erased.length
 }

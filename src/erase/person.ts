@@ -1,4 +1,4 @@
-import type { Identity, PersonSearch } from '../database/erase.ts'
+import { z } from 'zod'
 import { erasedIn } from '../privacy/people.ts'
 import {
   emailPseudonymOf,
@@ -9,6 +9,27 @@ import {
 } from '../privacy/pseudonym.ts'
 import type { Redaction } from '../privacy/redact.ts'
 import { containing, namesPattern, patternOf } from './pattern.ts'
+
+/** What tells a person; `userId` is null for one without. */
+export const IDENTITY = z.object({
+  userId: z.string().nullable(),
+  names: z.string().array().readonly(),
+  emails: z.string().array().readonly(),
+})
+export type Identity = z.infer<typeof IDENTITY>
+
+/** What rows are found by that may speak of a person; pattern.ts makes the patterns. */
+export interface PersonSearch {
+  readonly userId: string | null
+  readonly pseudonym: string
+  /** Of the id and the addresses, as a regular expression. */
+  readonly pattern: string
+  /** In lower case. */
+  readonly emails: readonly string[]
+  /** Names, as patterns of `like`, and all of them as a regular expression; null where there is none. */
+  readonly namesLike: readonly string[]
+  readonly namesPattern: string | null
+}
 
 /** A person on the way out. */
 export interface Person {
@@ -39,7 +60,7 @@ export function personOf(salt: Buffer, { userId, names, emails }: Identity): Per
       pseudonym,
       pattern: patternOf(userId, emails),
       emails: emails.map((email) => email.toLowerCase()),
-      names: names.filter(isLong).map(containing),
+      namesLike: names.filter(isLong).map(containing),
       namesPattern: namesPattern(names.filter(isLong)),
     },
     redaction: { email: null, keepsUnknown: true, erased: erasedIn(salt, [erasure], '') },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Operation } from '../errors.ts'
-import { readErasures, readSalt } from '../database/privacy.ts'
 import type { Database } from '../database/pool.ts'
+import * as stored from '../database/statements/privacy.ts'
 import { withoutTooDeep } from './json.ts'
 import { erasedIn } from './people.ts'
 import type { ErasedPeople, Erasure } from './people.ts'
@@ -50,13 +50,14 @@ export function openPrivacy(database: Database, policy: PrivacyPolicy): PrivacyK
   return {
     async of(organizationId, lastErasure) {
       if (lastErasure === null || lastErasure !== known.last) {
-        const read = await readErasures(database)
-        if (read.last !== known.last) people = new Map()
-        known = read
+        const erasures = await stored.erasures.all(database)
+        const last = erasures.at(-1)?.erasureId ?? 0
+        if (last !== known.last) people = new Map()
+        known = { last, erasures }
       }
       const isPlain = policy.email === 'keep' && policy.raw === 'keep'
       if (known.erasures.length === 0 && isPlain) return { redact: null, sealed: mask }
-      salt ??= await readSalt(database)
+      salt ??= (await stored.salt.one(database)).salt
       if (!people.has(organizationId)) {
         people.set(organizationId, erasedIn(salt, known.erasures, organizationId))
       }

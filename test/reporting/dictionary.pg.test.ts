@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
 import { dictionaryDbt } from '../../src/dictionary/dbt.ts'
 import { readDictionary } from '../../src/dictionary/dictionary.ts'
 import type { Dictionary } from '../../src/dictionary/dictionary.ts'
 import { dictionaryMarkdown } from '../../src/dictionary/markdown.ts'
-import { sql } from '../../src/database/sql.ts'
+import * as reports from '../../src/database/statements/reports.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+
+const COLUMNS = z.object({ name: z.string(), comment: z.string().nullable() }).array()
 
 let database: TestDatabase
 let dictionary: Dictionary
@@ -21,20 +24,16 @@ test('docs/DICTIONARY.md is what the database says (made again by: vitest -u)', 
 
 test('no comment of ours is missing or only repeats the name', async () => {
   const schemas = ['reporting', 'collab', 'sync', 'collab_store', 'collab_sync']
-  const all = await Promise.all(
-    ['schemas', 'relations', 'functions'].map(
-      async (kind) =>
-        (await database.pool.query(sql(`reports/dictionary-${kind}`), [schemas])).rows,
+  const { pool } = database
+  const relations = await reports.dictionaryRelations.all(pool, { schemas })
+  const objects = [
+    ...(await reports.dictionarySchemas.all(pool, { schemas })),
+    ...relations,
+    ...relations.flatMap(({ name, columns }) =>
+      COLUMNS.parse(columns).map((column) => ({ ...column, of: name })),
     ),
-  )
-  const objects = all.flat().flatMap((row) => [
-    { name: row.name, comment: row.comment },
-    ...(row.columns ?? []).map((column: { name: string; comment: string | null }) => ({
-      name: column.name,
-      comment: column.comment,
-      of: row.name,
-    })),
-  ])
+    ...(await reports.dictionaryFunctions.all(pool, { schemas })),
+  ]
   expect(objects.length).toBeGreaterThan(400)
   expect(objects.filter(({ name, comment }) => saysNothing(name, comment))).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addComment, deleteComment } from '../../src/demo/changes.ts'
 import { setSearchIndex } from '../../src/database/search-index.ts'
-import { sql } from '../../src/database/sql.ts'
+import * as search from '../../src/database/statements/search.ts'
 import { places } from '../../src/demo/expected.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { UsageError } from '../../src/errors.ts'
@@ -120,7 +120,7 @@ test('the index that its COMMENT names serves what a search asks for', async () 
       `select obj_description('reporting.search_comments(text, text, integer)'::regprocedure) as text`,
     )
     const statement = /create index .*\)\)/.exec(comment.rows[0].text)?.[0]
-    expect(sql('search/create-index')).toContain(statement)
+    expect(search.createIndex.text).toContain(statement)
     // Inside of a transaction, which is rolled back.
     await client.query((statement as string).replace('concurrently ', ''))
     const { rows } = await client.query(
@@ -135,7 +135,7 @@ test('the index that its COMMENT names serves what a search asks for', async () 
 
 test('the search index is made and removed beside everything else, and what was broken off is made anew', async () => {
   const { pool, url } = live.database
-  const isWhole = async () => (await pool.query(sql('search/is-index-whole'))).rows[0]?.is_whole
+  const isWhole = async () => (await search.isIndexWhole.first(pool))?.isWhole
   expect(await setSearchIndex(url, 'off')).toBe(false)
   expect(await setSearchIndex(url, 'on')).toBe(true)
   expect(await isWhole()).toBe(true)
@@ -153,7 +153,7 @@ test('the search index is made and removed beside everything else, and what was 
 test('one process at a time changes the search index', async () => {
   const client = await live.database.pool.connect()
   try {
-    await client.query(sql('search/lock'))
+    await search.lock.run(client)
     await expect(setSearchIndex(live.database.url, 'on')).rejects.toThrow(UsageError)
   } finally {
     client.release(true)

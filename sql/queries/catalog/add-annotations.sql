@@ -1,5 +1,6 @@
 -- Adds the annotations that are new; own_checked_at as in add-user-groups.
 -- Params: none.
+-- Never null: scopes.
 with added as (
   insert into collab_store.annotations
     (document_key, batch_key, scope_no, own_checked_at, annotation_id)

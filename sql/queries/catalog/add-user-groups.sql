@@ -1,6 +1,7 @@
 -- Adds the user groups that are new. In a batch that there was before, the batch's time of the last check
 -- does not hold for them: a run that is under way has not seen them.
 -- Params: none.
+-- Never null: scopes.
 with added as (
   insert into collab_store.user_groups
     (organization_key, batch_key, scope_no, own_checked_at, organization_user_group_id)

@@ -1,5 +1,7 @@
 -- How many organizations, documents, annotations and user groups the catalog holds, and how many of them are inactive.
 -- Params: none.
+-- Never null: organizations, inactive_organizations, documents, inactive_documents, annotations, inactive_annotations,
+-- user_groups, inactive_user_groups.
 select
   (select count(*) filter (where active) from collab_store.organizations) as organizations,
   (select count(*) filter (where not active) from collab_store.organizations) as inactive_organizations,

@@ -1,5 +1,6 @@
 -- Deactivates documents that no line names; their time of the last check as in deactivate-organizations.
 -- Params: none.
+-- Never null: scopes.
 with changed as (
   update collab_store.documents s
   set active = false, own_checked_at = coalesce(s.own_checked_at, b.checked_at, '-infinity')

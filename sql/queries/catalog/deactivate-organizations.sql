@@ -1,5 +1,6 @@
 -- Deactivates organizations that no line names. The time of their last check is kept with them from now on.
 -- Params: none.
+-- Never null: scopes.
 with changed as (
   update collab_store.organizations o
   set active = false, own_checked_at = coalesce(o.own_checked_at, b.checked_at, '-infinity')

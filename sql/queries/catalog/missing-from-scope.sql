@@ -1,5 +1,6 @@
 -- The first thing that a scope names and the catalog lacks; "catalog" itself where it is empty.
 -- Params: $1 organizationIds?, $2 documentId?, $3 annotationId?, $4 userGroupIds?.
+-- Never null: what.
 select * from (
   select 1 as step, 'Organization' as what, id
   from unnest($1::text[]) as id

@@ -1,5 +1,6 @@
 -- Activates annotations that a line names again; their time of the last check as in reactivate-organizations.
 -- Params: none.
+-- Never null: scopes.
 with changed as (
   update collab_store.annotations s set active = true
   where not s.active

@@ -1,5 +1,6 @@
 -- Activates documents that a line names again; their time of the last check as in reactivate-organizations.
 -- Params: none.
+-- Never null: scopes.
 with changed as (
   update collab_store.documents s set active = true
   where not s.active

@@ -1,6 +1,7 @@
 -- Activates organizations that a line names again. They keep their own time of the last check: the batch's
 -- has gone on without them.
 -- Params: none.
+-- Never null: scopes.
 with changed as (
   update collab_store.organizations o set active = true
   where not o.active

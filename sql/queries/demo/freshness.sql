@@ -1,5 +1,6 @@
 -- How old the last good checks are, by level.
 -- Params: none.
+-- Never null: level, checked, never_checked.
 select level, count(*)::int as checked, count(*) filter (where checked_at is null)::int as never_checked,
   min(checked_at) as oldest_check
 from reporting.freshness

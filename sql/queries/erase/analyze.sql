@@ -1,5 +1,6 @@
 -- The planner's statistics keep samples of values, names and words too: the statements that take them anew, a table each.
 -- Params: none.
+-- Never null: statement.
 select format('analyze %I.%I', schemaname, relname) as statement
 from pg_catalog.pg_stat_user_tables
 where schemaname in ('collab', 'collab_store', 'reporting', 'sync', 'collab_sync', 'bullmq')

@@ -1,5 +1,6 @@
 -- Batches of users in whose listings a user is, in the order of their keys.
 -- Params: $1 organizationKeys, $2 userId.
+-- Never null: batch_key.
 select batch_key
 from (
   select p.batch_key from collab_store.document_users m join collab_store.documents p using (document_key)

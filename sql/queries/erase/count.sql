@@ -1,5 +1,5 @@
 -- Adds to the counts of an erasure, in the transaction that did it.
--- Params: $1 erasureId, $2 users, $3 comments, $4 commentVersions, $5 memberships, $6 mentions, $7 rejectedRecords, $8
+-- Params: $1 erasureId, $2 users, $3 comments, $4 commentVersions, $5 memberships, $6 mentionsInRecords, $7 rejectedRecords, $8
 -- messages, $9 held, $10 scopes.
 update sync.erasures
 set users = users + $2, comments = comments + $3, comment_versions = comment_versions + $4, memberships = memberships + $5,

@@ -4,6 +4,7 @@
 -- the words: that has the pseudonym as its author, or none where the author came with an address alone.
 -- Params: $1 organizationKeys, $2 userId?, $3 pattern (of the id and the addresses), $4 emails (in lower case), $5 namesLike
 -- (patterns of like), $6 namesPattern?, $7 pseudonym, $8 registeredAt.
+-- Never null: hit, units.
 select f.annotation_key, f.comment_id, f.hit, f.named, f.units, a.batch_key
 from (
   select c.annotation_key, c.comment_id, length(c.words) as units,

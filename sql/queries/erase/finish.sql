@@ -1,5 +1,6 @@
 -- Ends an erasure: what it looked for is no longer kept. Returns the proof.
 -- Params: $1 erasureId, $2 mentionsLeft.
+-- Never null: finished_at.
 update sync.erasures
 set identity = null, mentions_left = $2, finished_at = now()
 where erasure_id = $1

@@ -5,6 +5,7 @@
 -- `find` has the pattern as $1, organization keys or null for all as $2, the user id or null as $3; the others take what
 -- they lock or write as $1.
 -- Params: none.
+-- Never null: relation, find, lock, rewrite.
 with texts as (
   select format('%I.%I', n.nspname, r.relname) as relation, quote_ident(a.attname) as name, quote_literal(a.attname) as label,
     t.typcategory = 'A' as is_array, t.typname in ('json', 'jsonb') as is_json, format_type(a.atttypid, null) as type

@@ -1,6 +1,6 @@
 -- Writes comments as they are once a person is erased. No version is made: it would say that somebody edited them.
 -- Params: $1 annotationKeys, $2 commentIds, $3 commentTexts[?], $4 commentHtmls[?], $5 authorUserIds[?], $6 authorNames[?],
--- $7 authorEmails[?], $8 statuses[?], $9 types[?], $10 rests, $11 digests.
+-- $7 authorEmails[?], $8 statuses[?], $9 types[?], $10 rests[?], $11 digests.
 update collab_store.comments c
 set comment_text = n.comment_text, comment_html = n.comment_html, author_user_id = n.author_user_id,
   author_name = n.author_name, author_email = n.author_email, status = n.status, type = n.type, rest = n.rest::jsonb,

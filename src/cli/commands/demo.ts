@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileSource } from '../../catalog/file.ts'
 import { importCatalog } from '../../catalog/import.ts'
-import { findOrganizationBeyond } from '../../database/catalog-counts.ts'
 import { readDemoReports } from '../../database/demo-reports.ts'
+import * as catalog from '../../database/statements/catalog.ts'
 import { writeCatalog } from '../../demo/catalog-lines.ts'
 import type { Change } from '../../demo/changes.ts'
 import { randomChanges } from '../../demo/random-changes.ts'
@@ -123,10 +123,11 @@ async function runOnce(
 
 /** A catalog of the person's own must not get the demo's organizations among it. */
 async function refuseToMix(store: Store, { settings }: AppOpening, world: World): Promise<void> {
-  const other = await findOrganizationBeyond(store.database, [...world.organizationIds()])
-  if (other === null) return
+  const organizationIds = [...world.organizationIds()]
+  const other = await catalog.anyOrganizationBeyond.first(store.database, { organizationIds })
+  if (other === undefined) return
   throw new UsageError(
-    `COLLAB_SYNC_HOME (${settings.home}) holds a catalog of yours (organization ${JSON.stringify(other)}). Set COLLAB_SYNC_HOME to another directory for the demo.`,
+    `COLLAB_SYNC_HOME (${settings.home}) holds a catalog of yours (organization ${JSON.stringify(other.organizationId)}). Set COLLAB_SYNC_HOME to another directory for the demo.`,
   )
 }
 

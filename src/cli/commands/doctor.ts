@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { findOrganization } from '../../database/catalog-counts.ts'
+import * as catalog from '../../database/statements/catalog.ts'
 import { EnvironmentError, UsageError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { printable } from '../../printable.ts'
@@ -69,7 +69,7 @@ async function lookAtStore(
       if (withQueue && !isTold) findings.push(...(await checkQueue(store.queuePlace)))
       if (!hasTables) return null
       findings.push(...(await checkNotify(store.database, settings.notifyUrls ?? [])))
-      return await findOrganization(store.database)
+      return (await catalog.anyOrganization.first(store.database))?.organizationId ?? null
     } finally {
       await store.close()
     }

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../database/pool.ts'
-import { hasQueue } from '../../database/server.ts'
+import * as server from '../../database/statements/server.ts'
 import type { QueuePlace } from '../../queue/backend.ts'
 import { onRedis } from '../../queue/redis-once.ts'
 import { broken, fail, ok, warn } from './finding.ts'
@@ -16,7 +16,7 @@ const POSTGRES_IS_ENOUGH =
 async function checkPostgresQueue(url: string): Promise<Finding> {
   const database = openDatabase(url, { max: 1, applicationName: 'doctor' })
   try {
-    if (await hasQueue(database)) return ok('queue', POSTGRES_IS_ENOUGH)
+    if ((await server.hasQueue.one(database)).hasQueue) return ok('queue', POSTGRES_IS_ENOUGH)
     return warn('queue', 'its schema is not in PostgreSQL yet', 'collab-sync migrate')
   } catch (error) {
     return fail(

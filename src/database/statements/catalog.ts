@@ -2,28 +2,28 @@
 import { Statement } from '../statement.ts'
 
 /** Adds the annotations that are new; own_checked_at as in add-user-groups. */
-export const addAnnotations = new Statement<null, { scopes: number | null }>(
-  'catalog/add-annotations',
-  { columns: 'scopes' },
-)
+export const addAnnotations = new Statement<null, { scopes: number }>('catalog/add-annotations', {
+  columns: 'scopes',
+  neverNull: 'scopes',
+})
 
 /** Makes the comments batches that new annotations fall into. */
 export const addCommentsBatches = new Statement<null, null>('catalog/add-comments-batches')
 
 /** Adds the documents that are new; own_checked_at as in add-user-groups. */
-export const addDocuments = new Statement<null, { scopes: number | null }>(
-  'catalog/add-documents',
-  { columns: 'scopes' },
-)
+export const addDocuments = new Statement<null, { scopes: number }>('catalog/add-documents', {
+  columns: 'scopes',
+  neverNull: 'scopes',
+})
 
 /** Adds organizations that any line names and the catalog lacks. Their batch 0 is made by add-users-batches. */
 export const addOrganizations = new Statement<null, null>('catalog/add-organizations')
 
 /** Adds the user groups that are new. In a batch that there was before, the batch's time of the last check does not hold for them: a run that is under way has not seen them. */
-export const addUserGroups = new Statement<null, { scopes: number | null }>(
-  'catalog/add-user-groups',
-  { columns: 'scopes' },
-)
+export const addUserGroups = new Statement<null, { scopes: number }>('catalog/add-user-groups', {
+  columns: 'scopes',
+  neverNull: 'scopes',
+})
 
 /** Makes the users batches that new scopes fall into, and batch 0 of every new organization. */
 export const addUsersBatches = new Statement<null, null>('catalog/add-users-batches')
@@ -50,13 +50,13 @@ export const analyzeStagedUserGroups = new Statement<null, null>(
 /** Tells the planner about the catalog after a large import. */
 export const analyze = new Statement<null, null>('catalog/analyze')
 
-/** One organization of the catalog that is none of those given. */
+/** One active organization of the catalog that is none of those given. */
 export const anyOrganizationBeyond = new Statement<
   { organizationIds: readonly string[] },
   { organizationId: string }
 >('catalog/any-organization-beyond', { parameters: 'organizationIds', columns: 'organizationId' })
 
-/** One organization of the catalog; nothing where it is empty. */
+/** One active organization of the catalog; nothing where it is empty. */
 export const anyOrganization = new Statement<null, { organizationId: string }>(
   'catalog/any-organization',
   { columns: 'organizationId' },
@@ -72,17 +72,19 @@ export const countBatchScopes = new Statement<null, null>('catalog/count-batch-s
 export const count = new Statement<
   null,
   {
-    organizations: number | null
-    inactiveOrganizations: number | null
-    documents: number | null
-    inactiveDocuments: number | null
-    annotations: number | null
-    inactiveAnnotations: number | null
-    userGroups: number | null
-    inactiveUserGroups: number | null
+    organizations: number
+    inactiveOrganizations: number
+    documents: number
+    inactiveDocuments: number
+    annotations: number
+    inactiveAnnotations: number
+    userGroups: number
+    inactiveUserGroups: number
   }
 >('catalog/count', {
   columns:
+    'organizations inactiveOrganizations documents inactiveDocuments annotations inactiveAnnotations userGroups inactiveUserGroups',
+  neverNull:
     'organizations inactiveOrganizations documents inactiveDocuments annotations inactiveAnnotations userGroups inactiveUserGroups',
 })
 
@@ -93,27 +95,27 @@ export const createLines = new Statement<null, null>('catalog/create-lines')
 export const createTouchedBatches = new Statement<null, null>('catalog/create-touched-batches')
 
 /** Deactivates annotations that no line names; their time of the last check as in deactivate-organizations. */
-export const deactivateAnnotations = new Statement<null, { scopes: number | null }>(
+export const deactivateAnnotations = new Statement<null, { scopes: number }>(
   'catalog/deactivate-annotations',
-  { columns: 'scopes' },
+  { columns: 'scopes', neverNull: 'scopes' },
 )
 
 /** Deactivates documents that no line names; their time of the last check as in deactivate-organizations. */
-export const deactivateDocuments = new Statement<null, { scopes: number | null }>(
+export const deactivateDocuments = new Statement<null, { scopes: number }>(
   'catalog/deactivate-documents',
-  { columns: 'scopes' },
+  { columns: 'scopes', neverNull: 'scopes' },
 )
 
 /** Deactivates organizations that no line names. The time of their last check is kept with them from now on. */
-export const deactivateOrganizations = new Statement<null, { scopes: number | null }>(
+export const deactivateOrganizations = new Statement<null, { scopes: number }>(
   'catalog/deactivate-organizations',
-  { columns: 'scopes' },
+  { columns: 'scopes', neverNull: 'scopes' },
 )
 
 /** Deactivates user groups that no line names; their time of the last check as in deactivate-organizations. */
-export const deactivateUserGroups = new Statement<null, { scopes: number | null }>(
+export const deactivateUserGroups = new Statement<null, { scopes: number }>(
   'catalog/deactivate-user-groups',
-  { columns: 'scopes' },
+  { columns: 'scopes', neverNull: 'scopes' },
 )
 
 /** Lets one import at a time number new scopes; held to the end of the transaction. */
@@ -129,10 +131,11 @@ export const missingFromScope = new Statement<
     annotationId: string | null
     userGroupIds: readonly string[] | null
   },
-  { step: number | null; what: string | null; id: string | null }
+  { step: number | null; what: string; id: string | null }
 >('catalog/missing-from-scope', {
   parameters: 'organizationIds documentId annotationId userGroupIds',
   columns: 'step what id',
+  neverNull: 'what',
 })
 
 /** Numbers the annotations that are new, after those that their organization has: by document, so that a document's annotations share batches. */
@@ -142,27 +145,27 @@ export const numberAnnotations = new Statement<null, null>('catalog/number-annot
 export const numberUsersScopes = new Statement<null, null>('catalog/number-users-scopes')
 
 /** Activates annotations that a line names again; their time of the last check as in reactivate-organizations. */
-export const reactivateAnnotations = new Statement<null, { scopes: number | null }>(
+export const reactivateAnnotations = new Statement<null, { scopes: number }>(
   'catalog/reactivate-annotations',
-  { columns: 'scopes' },
+  { columns: 'scopes', neverNull: 'scopes' },
 )
 
 /** Activates documents that a line names again; their time of the last check as in reactivate-organizations. */
-export const reactivateDocuments = new Statement<null, { scopes: number | null }>(
+export const reactivateDocuments = new Statement<null, { scopes: number }>(
   'catalog/reactivate-documents',
-  { columns: 'scopes' },
+  { columns: 'scopes', neverNull: 'scopes' },
 )
 
 /** Activates organizations that a line names again. They keep their own time of the last check: the batch's has gone on without them. */
-export const reactivateOrganizations = new Statement<null, { scopes: number | null }>(
+export const reactivateOrganizations = new Statement<null, { scopes: number }>(
   'catalog/reactivate-organizations',
-  { columns: 'scopes' },
+  { columns: 'scopes', neverNull: 'scopes' },
 )
 
 /** Activates user groups that a line names again; their time of the last check as in reactivate-organizations. */
-export const reactivateUserGroups = new Statement<null, { scopes: number | null }>(
+export const reactivateUserGroups = new Statement<null, { scopes: number }>(
   'catalog/reactivate-user-groups',
-  { columns: 'scopes' },
+  { columns: 'scopes', neverNull: 'scopes' },
 )
 
 /** Annotations that the lines name. Their documents are in the catalog by now. */

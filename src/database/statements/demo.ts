@@ -5,9 +5,9 @@ import { Statement } from '../statement.ts'
 export const commentHistory = new Statement<
   null,
   {
-    version: number | null
-    change: string | null
-    validFrom: Date | null
+    version: number
+    change: 'added' | 'edited' | 'deleted' | 'restored'
+    validFrom: Date
     status: string | null
     commentText: string | null
     organizationId: string | null
@@ -18,40 +18,38 @@ export const commentHistory = new Statement<
 >('demo/comment-history', {
   columns:
     'version change validFrom status commentText organizationId documentId annotationId commentId',
+  neverNull: 'version change validFrom',
 })
 
 /** Comments a day over all organizations, the last days. */
 export const commentsPerDay = new Statement<
   null,
-  {
-    day: string | null
-    comments: number | null
-    authors: number | null
-    annotations: number | null
-  }
->('demo/comments-per-day', { columns: 'day comments authors annotations' })
+  { day: string; comments: number; authors: number; annotations: number }
+>('demo/comments-per-day', {
+  columns: 'day comments authors annotations',
+  neverNull: 'day comments authors annotations',
+})
 
 /** How old the last good checks are, by level. */
 export const freshness = new Statement<
   null,
-  {
-    level: string | null
-    checked: number | null
-    neverChecked: number | null
-    oldestCheck: Date | null
-  }
->('demo/freshness', { columns: 'level checked neverChecked oldestCheck' })
+  { level: string; checked: number; neverChecked: number; oldestCheck: Date | null }
+>('demo/freshness', {
+  columns: 'level checked neverChecked oldestCheck',
+  neverNull: 'level checked neverChecked',
+})
 
 /** The documents with the most live comments. */
 export const mostDiscussedDocuments = new Statement<
   null,
   {
-    organizationId: string | null
-    documentId: string | null
-    comments: number | null
-    authors: number | null
+    organizationId: string
+    documentId: string
+    comments: number
+    authors: number
     lastUpdated: Date | null
   }
 >('demo/most-discussed-documents', {
   columns: 'organizationId documentId comments authors lastUpdated',
+  neverNull: 'organizationId documentId comments authors',
 })

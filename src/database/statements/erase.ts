@@ -2,15 +2,20 @@
 import { Statement } from '../statement.ts'
 
 /** The planner's statistics keep samples of values, names and words too: the statements that take them anew, a table each. */
-export const analyze = new Statement<null, { statement: string | null }>('erase/analyze', {
+export const analyze = new Statement<null, { statement: string }>('erase/analyze', {
   columns: 'statement',
+  neverNull: 'statement',
 })
 
 /** Batches of users in whose listings a user is, in the order of their keys. */
 export const batchesOfMember = new Statement<
   { organizationKeys: readonly number[]; userId: string },
-  { batchKey: number | null }
->('erase/batches-of-member', { parameters: 'organizationKeys userId', columns: 'batchKey' })
+  { batchKey: number }
+>('erase/batches-of-member', {
+  parameters: 'organizationKeys userId',
+  columns: 'batchKey',
+  neverNull: 'batchKey',
+})
 
 /** Has answers that were asked for before now thrown away and asked for again: none of them can bring back what is erased. Batches whose commit is under way are left for the next time; with $3 the first of them is waited for. So whoever holds a lock here waits for no other. */
 export const claimBatches = new Statement<
@@ -19,8 +24,9 @@ export const claimBatches = new Statement<
 >('erase/claim-batches', { parameters: 'organizationId claimNo waits' })
 
 /** A claim number later than every claim so far. */
-export const claimNumber = new Statement<null, { claimNo: number | null }>('erase/claim-number', {
+export const claimNumber = new Statement<null, { claimNo: number }>('erase/claim-number', {
   columns: 'claimNo',
+  neverNull: 'claimNo',
 })
 
 /** Adds to the counts of an erasure, in the transaction that did it. */
@@ -31,7 +37,7 @@ export const count = new Statement<
     comments: number
     commentVersions: number
     memberships: number
-    mentions: number
+    mentionsInRecords: number
     rejectedRecords: number
     messages: number
     held: number
@@ -40,7 +46,7 @@ export const count = new Statement<
   null
 >('erase/count', {
   parameters:
-    'erasureId users comments commentVersions memberships mentions rejectedRecords messages held scopes',
+    'erasureId users comments commentVersions memberships mentionsInRecords rejectedRecords messages held scopes',
 })
 
 /** Empties the earlier versions of comments. */
@@ -64,15 +70,16 @@ export const findComments = new Statement<
   {
     annotationKey: number
     commentId: number
-    hit: boolean | null
+    hit: boolean
     named: boolean | null
-    units: number | null
+    units: number
     batchKey: number
   }
 >('erase/find-comments', {
   parameters:
     'organizationKeys userId pattern emails namesLike namesPattern pseudonym registeredAt',
   columns: 'annotationKey commentId hit named units batchKey',
+  neverNull: 'hit units',
 })
 
 /** Users who are the person, or who may speak of the person. */
@@ -89,7 +96,7 @@ export const finish = new Statement<
   { erasureId: number; mentionsLeft: number },
   {
     erasedAt: Date
-    finishedAt: Date | null
+    finishedAt: Date
     users: number
     comments: number
     commentVersions: number
@@ -105,6 +112,7 @@ export const finish = new Statement<
   parameters: 'erasureId mentionsLeft',
   columns:
     'erasedAt finishedAt users comments commentVersions memberships mentionsInRecords rejectedRecords messages held scopes mentionsLeft',
+  neverNull: 'finishedAt',
 })
 
 /** The answers of one batch that spoke of a person are looked at again, even if they come with the same bytes: their digests were made of what is erased. */
@@ -122,8 +130,12 @@ export const forgetThreads = new Statement<
 /** The names and e-mail addresses that are stored of a person, told by the user id or by an address. */
 export const identity = new Statement<
   { organizationKeys: readonly number[]; userId: string | null; emails: readonly string[] },
-  { names: readonly (string | null)[] | null; emails: readonly (string | null)[] | null }
->('erase/identity', { parameters: 'organizationKeys userId emails', columns: 'names emails' })
+  { names: readonly string[]; emails: readonly string[] }
+>('erase/identity', {
+  parameters: 'organizationKeys userId emails',
+  columns: 'names emails',
+  neverNull: 'names emails',
+})
 
 /** One erasure at a time, so that their numbers are in the order of their commits. */
 export const lock = new Statement<null, null>('erase/lock')
@@ -232,8 +244,11 @@ export const takeUsersTurn = new Statement<
 /** Every table of ours with columns that can hold text, from the catalog, so that none is forgotten; with the statements that find rows by a pattern, lock some of them, and write them. Left out: the columns that records are written through, generated ones, those whose words a CHECK lists, the service's own ids of what the catalog asks for, what erasures look for, and the names of roles: an analyst may be called like a user of the service. `find` has the pattern as $1, organization keys or null for all as $2, the user id or null as $3; the others take what they lock or write as $1. */
 export const textColumns = new Statement<
   null,
-  { relation: string | null; find: string | null; lock: string | null; rewrite: string | null }
->('erase/text-columns', { columns: 'relation find lock rewrite' })
+  { relation: string; find: string; lock: string; rewrite: string }
+>('erase/text-columns', {
+  columns: 'relation find lock rewrite',
+  neverNull: 'relation find lock rewrite',
+})
 
 /** The erasure of a person that was interrupted, or is still under way; with what it looks for. */
 export const unfinished = new Statement<
@@ -256,7 +271,7 @@ export const updateComments = new Statement<
     authorEmails: readonly (string | null)[]
     statuses: readonly (string | null)[]
     types: readonly (string | null)[]
-    rests: readonly string[]
+    rests: readonly (string | null)[]
     digests: readonly Buffer[]
   },
   null

@@ -5,10 +5,10 @@ import { Statement } from '../statement.ts'
 export const begin = new Statement<null, null>('export/begin')
 
 /** Whether an organization is, or ever was, in the catalog. */
-export const knowsOrganization = new Statement<
-  { organizationId: string },
-  { known: boolean | null }
->('export/knows-organization', { parameters: 'organizationId', columns: 'known' })
+export const knowsOrganization = new Statement<{ organizationId: string }, { known: boolean }>(
+  'export/knows-organization',
+  { parameters: 'organizationId', columns: 'known', neverNull: 'known' },
+)
 
 /** Everything that can be exported: tables and views of the schemas for people, with their columns in order. */
 export const objects = new Statement<
@@ -17,7 +17,7 @@ export const objects = new Statement<
 >('export/objects', { columns: 'schema name columns' })
 
 /** When the picture was taken, and from when on the next export has to look: what is written by a transaction or an item that is under way carries the time of its begin, and is not in this picture. */
-export const watermark = new Statement<null, { takenAt: Date | null; nextSince: Date | null }>(
+export const watermark = new Statement<null, { takenAt: Date; nextSince: Date }>(
   'export/watermark',
-  { columns: 'takenAt nextSince' },
+  { columns: 'takenAt nextSince', neverNull: 'takenAt nextSince' },
 )

@@ -11,15 +11,16 @@ export const add = new Statement<
 export const adopt = new Statement<null, null>('grants/adopt')
 
 /** Whether single organizations were ever granted: from then on the policies are on. */
-export const areInUse = new Statement<null, { areInUse: boolean | null }>('grants/are-in-use', {
+export const areInUse = new Statement<null, { areInUse: boolean }>('grants/are-in-use', {
   columns: 'areInUse',
+  neverNull: 'areInUse',
 })
 
 /** Whether a role was itself made a member of another one. */
-export const isMember = new Statement<
-  { role: string; otherRole: string },
-  { isMember: boolean | null }
->('grants/is-member', { parameters: 'role otherRole', columns: 'isMember' })
+export const isMember = new Statement<{ role: string; otherRole: string }, { isMember: boolean }>(
+  'grants/is-member',
+  { parameters: 'role otherRole', columns: 'isMember', neverNull: 'isMember' },
+)
 
 /** The organizations that a role was granted one by one. */
 export const ofRole = new Statement<{ role: string }, { organizationId: string }>(
@@ -36,5 +37,9 @@ export const remove = new Statement<{ role: string; organizationId: string | nul
 /** What is known of a role; nothing where there is none. */
 export const role = new Statement<
   { role: string },
-  { isSuperuser: boolean | null; readsBeneath: boolean | null }
->('grants/role', { parameters: 'role', columns: 'isSuperuser readsBeneath' })
+  { isSuperuser: boolean; readsBeneath: boolean }
+>('grants/role', {
+  parameters: 'role',
+  columns: 'isSuperuser readsBeneath',
+  neverNull: 'isSuperuser readsBeneath',
+})

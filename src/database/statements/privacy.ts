@@ -8,8 +8,8 @@ export const erasures = new Statement<
     erasureId: number
     organizationId: string | null
     pseudonym: string
-    emailHashes: readonly (string | null)[]
-    nameHashes: readonly (string | null)[]
+    emailHashes: readonly string[]
+    nameHashes: readonly string[]
   }
 >('privacy/erasures', { columns: 'erasureId organizationId pseudonym emailHashes nameHashes' })
 

@@ -2,9 +2,10 @@
 import { Statement } from '../statement.ts'
 
 /** How many blocks of the disk a table has: it is pruned block by block, so that no step takes long and nothing is read twice, whatever indexes there are. */
-export const blocks = new Statement<{ table: string }, { blocks: number | null }>('prune/blocks', {
+export const blocks = new Statement<{ table: string }, { blocks: number }>('prune/blocks', {
   parameters: 'table',
   columns: 'blocks',
+  neverNull: 'blocks',
 })
 
 /** Deletes superseded versions of comments from some blocks of the table. The current version of each comment stays. */

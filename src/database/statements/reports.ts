@@ -4,16 +4,11 @@ import { Statement } from '../statement.ts'
 /** Functions of some schemas with their comments, as the catalog of PostgreSQL has them. */
 export const dictionaryFunctions = new Statement<
   { schemas: readonly string[] },
-  {
-    schema: string
-    name: string
-    arguments: string | null
-    result: string | null
-    comment: string | null
-  }
+  { schema: string; name: string; arguments: string; result: string | null; comment: string | null }
 >('reports/dictionary-functions', {
   parameters: 'schemas',
   columns: 'schema name arguments result comment',
+  neverNull: 'arguments',
 })
 
 /** Tables and views of some schemas with their comments and columns, as the catalog of PostgreSQL has them. */

@@ -13,6 +13,7 @@ export const isIndexWhole = new Statement<null, { isWhole: boolean }>('search/is
 })
 
 /** One maker of the search index at a time; the session keeps it. It does not wait: whoever waited in here would be waited for by the index. */
-export const lock = new Statement<null, { taken: boolean | null }>('search/lock', {
+export const lock = new Statement<null, { taken: boolean }>('search/lock', {
   columns: 'taken',
+  neverNull: 'taken',
 })

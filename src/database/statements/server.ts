@@ -4,16 +4,14 @@ import { Statement } from '../statement.ts'
 /** What the server is, what this role may do in this database, and what time the server has. */
 export const describe = new Statement<
   null,
-  {
-    version: string | null
-    role: string | null
-    clock: Date | null
-    mayCreateSchemas: boolean | null
-    size: string | null
-  }
->('server/describe', { columns: 'version role clock mayCreateSchemas size' })
+  { version: string; role: string; clock: Date; mayCreateSchemas: boolean; size: string }
+>('server/describe', {
+  columns: 'version role clock mayCreateSchemas size',
+  neverNull: 'version role clock mayCreateSchemas size',
+})
 
 /** Whether the queue's own schema is in this database. */
-export const hasQueue = new Statement<null, { hasQueue: boolean | null }>('server/has-queue', {
+export const hasQueue = new Statement<null, { hasQueue: boolean }>('server/has-queue', {
   columns: 'hasQueue',
+  neverNull: 'hasQueue',
 })
