@@ -1,4 +1,5 @@
 -- Takes up the delivery to a receiver that has been due for longest: no other worker does while the lease lasts.
+-- The last try is the one after a day: where it fails, the delivery is given up.
 -- Params: $1 receiver, $2 leaseS.
 -- Never null: is_last.
 with due as (

@@ -12,7 +12,7 @@ export const anyHeld = new Statement<null, { waits: boolean }>('notify/any-held'
   neverNull: 'waits',
 })
 
-/** Takes up the delivery to a receiver that has been due for longest: no other worker does while the lease lasts. */
+/** Takes up the delivery to a receiver that has been due for longest: no other worker does while the lease lasts. The last try is the one after a day: where it fails, the delivery is given up. */
 export const claim = new Statement<
   { receiver: string; leaseS: number },
   {
