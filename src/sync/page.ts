@@ -1,5 +1,5 @@
-import { pageDocuments, pageOrganizations } from '../database/item-pages.ts'
 import type { Item } from '../database/items.ts'
+import * as items from '../database/statements/items.ts'
 import { operationsOf } from '../scope.ts'
 import { takeUp } from './take-up.ts'
 import type { SyncContext } from './sync-context.ts'
@@ -17,11 +17,14 @@ export async function planOrganizations(
 ): Promise<Item[]> {
   const claim = await takeUp(context, ids)
   if (claim === null) return []
-  return pageOrganizations(context.database, claim, {
+  const planned = await items.pageOrganizations.all(context.database, {
+    ...ids,
     operations: operationsOf(claim.scope, context.operations),
-    organizations: ORGANIZATIONS_A_PAGE,
+    organizationIds: claim.scope.organizationIds ?? null,
+    limit: ORGANIZATIONS_A_PAGE,
     batchesOfEach: BATCHES_OF_EACH,
   })
+  return planned.map((item) => ({ runId: ids.runId, ...item }))
 }
 
 /** Plans the next batches of one large organization. @returns as planOrganizations */
@@ -31,8 +34,10 @@ export async function planDocuments(
 ): Promise<Item[]> {
   const claim = await takeUp(context, ids)
   if (claim === null) return []
-  return pageDocuments(context.database, claim, {
+  const planned = await items.pageDocuments.all(context.database, {
+    ...ids,
     operations: operationsOf(claim.scope, context.operations),
-    batches: Math.min(BATCHES_OF_EACH * 2 ** claim.round, BATCHES_A_PAGE_MAX),
+    limit: Math.min(BATCHES_OF_EACH * 2 ** claim.round, BATCHES_A_PAGE_MAX),
   })
+  return planned.map((item) => ({ runId: ids.runId, ...item }))
 }
