@@ -1,13 +1,17 @@
-import { readHeldPlaces, resolveHeld, takeHeld } from '../database/held.ts'
-import type { HeldPlace, TakenHold } from '../database/held.ts'
+import { resolveHeld } from '../database/held.ts'
 import { leaveMembers, readMembers } from '../database/members.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
 import { storeAnswers } from '../database/known-answers.ts'
 import { lockBatch } from '../database/scopes.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as holds from '../database/statements/held.ts'
 import { readListedUserIds, unlistUsers } from '../database/users.ts'
 import { UsageError } from '../errors.ts'
 import type { SyncContext } from './sync-context.ts'
+
+type HeldPlace = RowOf<typeof holds.ofRun>
+type TakenHold = RowOf<typeof holds.take>
 
 /** What an acceptance did. */
 export interface Accepted {
@@ -28,7 +32,7 @@ export async function acceptHeld(
   of: { runId: string; organizationId?: string | null },
 ): Promise<Accepted> {
   const { runId, organizationId = null } = of
-  const places = await readHeldPlaces(context.database, runId, organizationId)
+  const places = await holds.ofRun.all(context.database, { runId, organizationId })
   if (places.length === 0) {
     const where =
       organizationId === null ? '' : ` in organization ${JSON.stringify(organizationId)}`
@@ -65,21 +69,21 @@ async function acceptOne(
 ): Promise<number | null> {
   // The batch first, as every run that may resolve the listing does.
   await lockBatch(client, batchKey)
-  const held = await takeHeld(client, heldId, runId)
-  if (held === null) return null
+  const held = await holds.take.first(client, { heldId, runId })
+  if (held === undefined) return null
   const present = await presentIn(client, held)
   const leaving = held.missingUserIds.filter((userId) => present.has(userId))
   await remove(client, held, leaving)
-  const scope = { kind: held.kind, key: held.key }
+  const scope = { kind: held.kind, key: held.scopeKey }
   const recordCount = present.size - leaving.length
   // Without digests the next run looks at the listing again, whatever it answers.
   const forgotten = { scope, recordCount, bodyDigest: null, contentDigest: null, changed: true }
   await storeAnswers(client, [forgotten], held.now)
-  await resolveHeld(client, held.kind, [held.key], 'accepted')
+  await resolveHeld(client, held.kind, [held.scopeKey], 'accepted')
   return leaving.length
 }
 
-async function presentIn(client: Client, { kind, key }: TakenHold): Promise<Set<string>> {
+async function presentIn(client: Client, { kind, scopeKey: key }: TakenHold): Promise<Set<string>> {
   if (kind === 'organization') return new Set(await readListedUserIds(client, key))
   const members = (await readMembers(client, kind, [key])).get(key) ?? new Map<string, boolean>()
   return new Set([...members].filter(([, hasLeft]) => !hasLeft).map(([userId]) => userId))
@@ -87,7 +91,7 @@ async function presentIn(client: Client, { kind, key }: TakenHold): Promise<Set<
 
 async function remove(
   client: Client,
-  { kind, key, now }: TakenHold,
+  { kind, scopeKey: key, now }: TakenHold,
   userIds: readonly string[],
 ): Promise<void> {
   if (kind === 'organization') await unlistUsers(client, key, userIds, now)
