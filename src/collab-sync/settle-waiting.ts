@@ -1,5 +1,5 @@
 import { settleRejected } from '../database/rejected.ts'
-import { place } from '../database/statements/held.ts'
+import * as holds from '../database/statements/held.ts'
 import { UsageError } from '../errors.ts'
 import { openPrivacy } from '../privacy/privacy.ts'
 import { acceptListing } from '../sync/accept-held.ts'
@@ -17,7 +17,7 @@ export function settlingOn({
     async acceptHeld(heldId, { runId } = {}) {
       const seenIn = runIdOf(runId)
       const held = Number.isSafeInteger(heldId)
-        ? await place.first(database, { heldId })
+        ? await holds.place.first(database, { heldId })
         : undefined
       if (held === undefined) throw waitsNot(heldId)
       const removed = await acceptListing({ database }, held, seenIn ?? held.runId)

@@ -4,7 +4,7 @@ import { rolledBack } from '../database/pool.ts'
 import { insertRun } from '../database/runs.ts'
 import { lockBatch } from '../database/scopes.ts'
 import type { ScopeIds, ScopeKind } from '../database/scopes.ts'
-import { wholeOfRun } from '../database/statements/rejected.ts'
+import * as rejected from '../database/statements/rejected.ts'
 import { CallError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import type { Scope } from '../scope.ts'
@@ -158,7 +158,7 @@ async function planScope(
     const { shrinkLimit } = context
     const committing = { claim, batchKey, operation, shrinkLimit, counts }
     const written = await writeResults(client, committing, [result])
-    lost = (await wholeOfRun.one(client, { runId })).records
+    lost = (await rejected.wholeOfRun.one(client, { runId })).records
     return written
   })
   const usersLeaving = listings.reduce((sum, { leaving }) => sum + leaving.length, 0)

@@ -1,6 +1,6 @@
 import { readFailureCauses, settle } from '../database/runs.ts'
-import { countOfRun } from '../database/statements/held.ts'
-import { wholeOfRun } from '../database/statements/rejected.ts'
+import * as holds from '../database/statements/held.ts'
+import * as rejected from '../database/statements/rejected.ts'
 import { logOfRun } from '../log.ts'
 import { describeSpan, withSpan } from '../trace.ts'
 import { describeProblem } from './describe-problem.ts'
@@ -17,8 +17,8 @@ export async function settleRun(
 ): Promise<string | null> {
   return withSpan('settle run', { 'collab_sync.run.id': runId }, async () => {
     const causes = await readFailureCauses(context.database, runId)
-    const { held } = await countOfRun.one(context.database, { runId })
-    const lost = await wholeOfRun.one(context.database, { runId })
+    const { held } = await holds.countOfRun.one(context.database, { runId })
+    const lost = await rejected.wholeOfRun.one(context.database, { runId })
     const settled = await settle(context.database, runId, describeProblem(causes, held, lost))
     if (settled === null) return null
     const { status } = settled
