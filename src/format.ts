@@ -40,7 +40,7 @@ export function shorten(text: string, max: number): string {
 }
 
 /** The ids of a scope as a path: `acme / plan / ann-1`, `acme / group eng`. */
-export function scopePath(ids: { readonly [Id in keyof ScopeIds]?: string | null }): string {
+export function scopePath(ids: ScopeIds): string {
   const group = ids.organizationUserGroupId
   return [ids.organizationId, ids.documentId, ids.annotationId, group && `group ${group}`]
     .filter(Boolean)

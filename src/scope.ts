@@ -45,6 +45,16 @@ export function parseScope(value: unknown): Scope {
   return scope
 }
 
+const StoredScopeSchema = z.looseObject(ScopeSchema.shape)
+
+/**
+ * The scope that is stored of a run, to be shown. It was checked when the run was made; members that another version knew
+ * stay, so that its runs can be listed.
+ */
+export function storedScope(value: unknown): Scope {
+  return StoredScopeSchema.parse(value)
+}
+
 /**
  * The operations a scope asks for. Comments can be narrowed by comment ids only and users by user and
  * group ids only (service-api.md, Endpoints; the effect of `userIds` on Get Comments is "not shown"),

@@ -1,8 +1,8 @@
 import type { App } from './app.ts'
 import type { Item } from './database/items.ts'
-import { readSetSchedule } from './database/schedule.ts'
 import * as runs from './database/statements/runs.ts'
 import * as workers from './database/statements/workers.ts'
+import * as schedule from './database/statements/schedule.ts'
 import { keepNotified } from './notify/keep-notified.ts'
 import { itemDelivery } from './queue/deliveries.ts'
 import { registerSchedule, unregisterSchedule } from './queue/schedule.ts'
@@ -169,8 +169,8 @@ async function beat(app: App): Promise<void> {
 
 /** What a person set holds for all workers; without it the settings do. */
 async function keepSchedule(app: App): Promise<void> {
-  const set = await readSetSchedule(app.store.database)
-  const cron = set === null ? app.settings.cron : set.cron
+  const set = await schedule.read.first(app.store.database)
+  const cron = set === undefined ? app.settings.cron : set.cron
   if (cron === null) return unregisterSchedule(app.queue)
   await registerSchedule(app.queue, { cron, timeZone: set?.timeZone ?? app.settings.timeZone })
 }

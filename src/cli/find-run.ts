@@ -1,5 +1,5 @@
-import { findRunsBetween } from '../database/run-reports.ts'
 import type { Database } from '../database/pool.ts'
+import * as runs from '../database/statements/runs.ts'
 import { UsageError } from '../errors.ts'
 
 /** Digits of an id that a person must give at least. */
@@ -17,13 +17,12 @@ export async function findRun(database: Database, text: string): Promise<string>
       `RUN must be a run's id, or its first ${DIGITS_MIN} or more digits, not ${JSON.stringify(text)}; see them with: collab-sync status.`,
     )
   }
-  const found = await findRunsBetween(
-    database,
-    digits.padEnd(DIGITS, '0'),
-    digits.padEnd(DIGITS, 'f'),
-  )
-  const [runId] = found
-  if (runId === undefined) {
+  const found = await runs.findByIdRange.all(database, {
+    lowest: digits.padEnd(DIGITS, '0'),
+    highest: digits.padEnd(DIGITS, 'f'),
+  })
+  const [run] = found
+  if (run === undefined) {
     throw new UsageError(
       `There is no run ${JSON.stringify(text)}; see those there are with: collab-sync status.`,
     )
@@ -31,5 +30,5 @@ export async function findRun(database: Database, text: string): Promise<string>
   if (found.length > 1) {
     throw new UsageError(`More than one run begins with ${JSON.stringify(text)}: give more digits.`)
   }
-  return runId
+  return run.runId
 }

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
-import { countLiveWorkers } from '../database/overview.ts'
 import { codeOf } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import { readRun, scopesDone, scopesInAll } from '../database/run-reports.ts'
 import type { RunReport } from '../database/run-reports.ts'
+import * as workers from '../database/statements/workers.ts'
+import { DEAD_AFTER_S } from '../database/workers.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import { count, counted, duration } from '../format.ts'
 import { note } from './output.ts'
@@ -158,7 +159,8 @@ class Stillness {
       this.#told = false
     }
     if (this.#told || performance.now() - this.#sinceMs < STILL_MS) return
-    if ((await countLiveWorkers(this.#database)) > 0) return
+    const { alive } = await workers.countAlive.one(this.#database, { deadAfterS: DEAD_AFTER_S })
+    if (alive > 0) return
     this.#told = true
     note('No worker is alive, so the run waits. Start one with: collab-sync worker')
   }

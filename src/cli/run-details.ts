@@ -1,8 +1,10 @@
-import { readHeld } from '../database/overview.ts'
-import type { HeldReport } from '../database/overview.ts'
+import { readHeld } from '../database/held.ts'
+import type { HeldReport } from '../database/held.ts'
 import type { Database } from '../database/pool.ts'
-import { durationOf, readFailures, readRejected, readRun } from '../database/run-reports.ts'
-import type { FailureReport, RejectedReport, RunReport } from '../database/run-reports.ts'
+import { durationOf, readFailures, readRun } from '../database/run-reports.ts'
+import type { FailureReport, RunReport } from '../database/run-reports.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as rejected from '../database/statements/rejected.ts'
 import { UsageError } from '../errors.ts'
 import { describeScope } from '../scope.ts'
 import { count, counted, duration, scopePath, shortId, shorten, time } from '../format.ts'
@@ -15,11 +17,11 @@ export interface RunDetails extends RunReport {
   readonly durationMs: number
   readonly failuresByCause: readonly FailureReport[]
   readonly held: { readonly listings: number; readonly first: readonly HeldReport[] }
-  readonly rejectedRecords: readonly RejectedReport[]
+  readonly rejectedRecords: readonly RowOf<typeof rejected.firstOfRun>[]
 }
 
 const HELD_SHOWN = 10
-const REJECTED_SHOWN = { records: 10, characters: 200 }
+const REJECTED_SHOWN = { limit: 10, mostCharacters: 200 }
 
 /** @throws UsageError where the run is gone */
 export async function readRunDetails(database: Database, runId: string): Promise<RunDetails> {
@@ -30,7 +32,8 @@ export async function readRunDetails(database: Database, runId: string): Promise
     durationMs: durationOf(run),
     failuresByCause: await readFailures(database, runId),
     held: await readHeld(database, runId, HELD_SHOWN),
-    rejectedRecords: run.rejected > 0 ? await readRejected(database, runId, REJECTED_SHOWN) : [],
+    rejectedRecords:
+      run.rejected > 0 ? await rejected.firstOfRun.all(database, { runId, ...REJECTED_SHOWN }) : [],
   }
 }
 
@@ -187,12 +190,12 @@ const REJECTED_COLUMNS = ['id', 'from', 'what', 'reason', 'as received'].map((he
 
 function rejectedOf(run: RunDetails): string[] {
   if (run.rejectedRecords.length === 0) return []
-  const rows = run.rejectedRecords.map((rejected) => [
-    String(rejected.rejectedRecordId),
-    shorten(scopePath(rejected), 50),
-    rejected.setAsideAt !== null ? 'set aside' : rejected.isWhole ? 'whole record' : 'part of it',
-    shorten(rejected.reason, 60),
-    shorten(rejected.record, 40),
+  const rows = run.rejectedRecords.map((one) => [
+    String(one.rejectedRecordId),
+    shorten(scopePath(one), 50),
+    one.setAsideAt !== null ? 'set aside' : one.isWhole ? 'whole record' : 'part of it',
+    shorten(one.reason, 60),
+    shorten(one.record, 40),
   ])
   const more = run.rejected - rows.length
   return [

@@ -1,6 +1,6 @@
 import { tellingAway } from '../database/away.ts'
-import { readFreshness } from '../database/overview.ts'
 import type { Database } from '../database/pool.ts'
+import * as scopes from '../database/statements/scopes.ts'
 import { askingOn } from './ask-for-run.ts'
 import type { CollabSync } from './collab-sync.ts'
 import { listingsOn } from './listings.ts'
@@ -23,7 +23,7 @@ export function collabSyncOn(parts: Parts): CollabSync {
       ...listingsOn(database),
       ...settlingOn(parts),
       ...scheduleOn(parts),
-      getFreshness: () => readFreshness(database),
+      getFreshness: () => scopes.freshness.one(database),
     }),
     watchRun,
     close: async () => {},

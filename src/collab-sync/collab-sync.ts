@@ -1,15 +1,39 @@
-import type { Failure, RejectedRecord } from '../database/failure-pages.ts'
-import type { WaitingListing } from '../database/held-pages.ts'
-import type { OrganizationFreshness } from '../database/organization-pages.ts'
-import type { Freshness } from '../database/overview.ts'
 import type { RejectedChoice } from '../database/rejected.ts'
 import type { FailureReport, RunReport, RunStatus } from '../database/run-reports.ts'
+import type { RowOf } from '../database/statement.ts'
+import type { page as pageOfFailures } from '../database/statements/failures.ts'
+import type { list as listOfHeld } from '../database/statements/held.ts'
+import type { page as pageOfOrganizations } from '../database/statements/organizations.ts'
+import type { list as listOfRejected } from '../database/statements/rejected.ts'
+import type { freshness } from '../database/statements/scopes.ts'
 import type { Scope } from '../scope.ts'
 
-export type { Failure, Freshness, OrganizationFreshness, RejectedChoice, RejectedRecord }
+export type { RejectedChoice }
 
-/** A listing that lacked so many of its users that nobody was removed. */
-export type HeldListing = WaitingListing
+/** One scope of a run that gave no usable answer, after so many `attempts`. */
+export type Failure = RowOf<typeof pageOfFailures>
+
+/**
+ * A record, or a member of one, that could not be stored: its JSON text as received, cut after 2,000 characters. Where it
+ * `isWhole`, nothing of it is stored. What a person set aside has the time at which, who did it, and why.
+ */
+export type RejectedRecord = RowOf<typeof listOfRejected>
+
+/**
+ * A listing that lacked so many of its users that nobody was removed. `runId` is the run that last saw the answer, `at` when
+ * it was first seen, `repeats` the later scheduled runs in which it came again; 100 of the missing users are named at most.
+ */
+export type HeldListing = RowOf<typeof listOfHeld>
+
+/** What there is to sync, and when it was last gone through; no time where nothing was ever checked. */
+export type Freshness = RowOf<typeof freshness>
+
+/**
+ * How fresh one organization is. It is not `active` where the catalog no longer lists it; `comments` are live ones, `failing`
+ * the scopes that failed when they were last asked for, `held` the listings that wait for a person. Its checks are those of
+ * its batches: a scope that failed or is held may be older.
+ */
+export type OrganizationFreshness = RowOf<typeof pageOfOrganizations>
 
 /** A page of a listing, newest or first in order first; `nextCursor` is null on the last page. */
 export interface Page<T> {

@@ -1,10 +1,12 @@
 import * as z from 'zod'
-import { listRejected, pageFailures } from '../database/failure-pages.ts'
-import { pageHeld } from '../database/held-pages.ts'
-import { pageOrganizations } from '../database/organization-pages.ts'
 import type { Database } from '../database/pool.ts'
+import { RECORD_CHARACTERS } from '../database/rejected.ts'
 import { pageRuns } from '../database/run-pages.ts'
 import { durationOf, RUN_STATUSES } from '../database/run-reports.ts'
+import * as failures from '../database/statements/failures.ts'
+import * as held from '../database/statements/held.ts'
+import * as organizations from '../database/statements/organizations.ts'
+import * as rejected from '../database/statements/rejected.ts'
 import { UsageError } from '../errors.ts'
 import type { CollabSync } from './collab-sync.ts'
 import { readPage } from './pages.ts'
@@ -20,6 +22,7 @@ type Listings = Pick<
 const RowId = z.int().min(0)
 /** As far as a timestamp of PostgreSQL's and a number of ours both reach. */
 const RunPlace = z.tuple([z.int().min(0), z.uuid()]).readonly()
+const USERS_NAMED = 100
 const Text = z.string().refine(isStorable)
 
 /** What can be paged through. */
@@ -32,7 +35,7 @@ export function listingsOn(database: Database): Listings {
       const { items, nextCursor } = await readPage(page, {
         name: 'runs',
         key: RunPlace,
-        read: (after, max) => pageRuns(database, { status: status ?? null, after, max }),
+        read: (after, limit) => pageRuns(database, { status: status ?? null, after, limit }),
         keyOf: ({ key }) => key,
       })
       const runs = items.map(({ item }) => ({ ...item, durationMs: durationOf(item) }))
@@ -46,34 +49,38 @@ export function listingsOn(database: Database): Listings {
       return readPage(page, {
         name: 'failures',
         key: RowId,
-        read: (after, max) => pageFailures(database, { ...of, after, max }),
+        read: (before, limit) => failures.page.all(database, { ...of, before, limit }),
         keyOf: ({ failureId }) => failureId,
       })
     },
     async listRejectedRecords({ runId, ...page } = {}) {
-      const of = runIdOf(runId)
+      const of = {
+        runId: runIdOf(runId),
+        isSetAside: false,
+        mostCharacters: RECORD_CHARACTERS,
+      }
       return readPage(page, {
         name: 'rejected',
         key: RowId,
-        read: (after, max) => listRejected(database, { runId: of, setAside: false, after, max }),
+        read: (before, limit) => rejected.list.all(database, { ...of, before, limit }),
         keyOf: ({ rejectedRecordId }) => rejectedRecordId,
       })
     },
     async listHeld({ runId, ...page } = {}) {
-      const of = runIdOf(runId)
+      const of = { runId: runIdOf(runId), mostUsers: USERS_NAMED }
       return readPage(page, {
         name: 'held',
         key: RowId,
-        read: (after, max) => pageHeld(database, { runId: of, after, max }),
+        read: (after, limit) => held.list.all(database, { ...of, after, limit }),
         keyOf: ({ heldId }) => heldId,
       })
     },
     async listOrganizations({ search, ...page } = {}) {
-      const part = textOf('search', search)
+      const contains = textOf('search', search)
       return readPage(page, {
         name: 'organizations',
         key: Text,
-        read: (after, max) => pageOrganizations(database, { search: part, after, max }),
+        read: (after, limit) => organizations.page.all(database, { contains, after, limit }),
         keyOf: ({ organizationId }) => organizationId,
       })
     },

@@ -1,8 +1,8 @@
-import { countHeld } from '../database/held.ts'
 import type { Database } from '../database/pool.ts'
 import { durationOf, readFailures, readRun } from '../database/run-reports.ts'
 import type { RunReport } from '../database/run-reports.ts'
 import { DEAD_AFTER_S } from '../database/workers.ts'
+import * as held from '../database/statements/held.ts'
 import { UsageError } from '../errors.ts'
 import { RunSignals } from '../sync/run-signals.ts'
 import { stopRun } from '../sync/stop-run.ts'
@@ -44,7 +44,7 @@ async function readDetails(database: Database, runId: string): Promise<RunDetail
     ...run,
     durationMs: durationOf(run),
     failuresByCause: await readFailures(database, runId),
-    heldWaiting: await countHeld(database, runId),
+    heldWaiting: (await held.countOfRun.one(database, { runId })).held,
   }
 }
 

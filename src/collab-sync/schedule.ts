@@ -1,7 +1,7 @@
 import { CronExpressionParser } from 'cron-parser'
 import type { Database } from '../database/pool.ts'
-import { readSetSchedule, writeSetSchedule } from '../database/schedule.ts'
-import type { SetSchedule } from '../database/schedule.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as schedule from '../database/statements/schedule.ts'
 import { UsageError } from '../errors.ts'
 import { registerSchedule, unregisterSchedule } from '../queue/schedule.ts'
 import { SETTINGS } from '../settings/table.ts'
@@ -9,6 +9,9 @@ import type { Settings } from '../settings/table.ts'
 import type { CollabSync, NightlySchedule } from './collab-sync.ts'
 import type { Parts } from './parts.ts'
 import { shown } from './request.ts'
+
+/** What a person set: a cron expression in a time zone, or nothing at all. */
+export type SetSchedule = RowOf<typeof schedule.read>
 
 /** The nightly schedule. */
 export function scheduleOn(
@@ -31,14 +34,14 @@ export async function readSchedule(
   database: Database,
   settings: Settings,
 ): Promise<NightlySchedule> {
-  const set = await readSetSchedule(database)
-  const cron = set === null ? settings.cron : set.cron
+  const set = await schedule.read.first(database)
+  const cron = set === undefined ? settings.cron : set.cron
   const timeZone = set?.timeZone ?? settings.timeZone
   if (cron === null) return { cron, timeZone, setBy: 'schedule remove', next: null }
   return {
     cron,
     timeZone,
-    setBy: set === null ? 'settings' : 'schedule set',
+    setBy: set === undefined ? 'settings' : 'schedule set',
     next: CronExpressionParser.parse(cron, { tz: timeZone }).next().toDate(),
   }
 }
@@ -52,7 +55,7 @@ export async function changeSchedule(
   { database, queue, settings, log }: Omit<Parts, 'trigger'>,
   to: SetSchedule,
 ): Promise<NightlySchedule> {
-  await writeSetSchedule(database, to)
+  await schedule.write.run(database, to)
   try {
     const timeZone = to.timeZone ?? settings.timeZone
     if (to.cron === null) await unregisterSchedule(queue)

@@ -1,5 +1,5 @@
-import { findHeld } from '../database/held-pages.ts'
 import { settleRejected } from '../database/rejected.ts'
+import * as holds from '../database/statements/held.ts'
 import { UsageError } from '../errors.ts'
 import { openPrivacy } from '../privacy/privacy.ts'
 import { acceptListing } from '../sync/accept-held.ts'
@@ -16,8 +16,10 @@ export function settlingOn({
   return {
     async acceptHeld(heldId, { runId } = {}) {
       const seenIn = runIdOf(runId)
-      const held = Number.isSafeInteger(heldId) ? await findHeld(database, heldId) : null
-      if (held === null) throw waitsNot(heldId)
+      const held = Number.isSafeInteger(heldId)
+        ? await holds.place.first(database, { heldId })
+        : undefined
+      if (held === undefined) throw waitsNot(heldId)
       const removed = await acceptListing({ database }, held, seenIn ?? held.runId)
       if (removed !== null) return { removed }
       throw held.runId === seenIn ? waitsNot(heldId) : seenSince(heldId)

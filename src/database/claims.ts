@@ -50,6 +50,7 @@ export function noCounts(): Counts {
 
 /**
  * Takes up an item; null where it is done already.
+ * @throws UsageError where the run's scope is none that this version knows
  * @param options.isAgain the worker that has it in hand takes it up anew: no further attempt
  */
 export async function claimItem(

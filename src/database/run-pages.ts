@@ -1,7 +1,7 @@
 import type { Database } from './pool.ts'
 import { readRunsOf } from './run-reports.ts'
 import type { RunReport, RunStatus } from './run-reports.ts'
-import { sql } from './sql.ts'
+import * as runs from './statements/runs.ts'
 
 /** Where a run stands in the order of runs: when it was asked for, in microseconds since 1970, and its id. */
 export type RunKey = readonly [requestedAtUs: number, runId: string]
@@ -12,14 +12,17 @@ export type RunKey = readonly [requestedAtUs: number, runId: string]
  */
 export async function pageRuns(
   database: Database,
-  page: { status: RunStatus | null; after: RunKey | null; max: number },
+  { status, after, limit }: { status: RunStatus | null; after: RunKey | null; limit: number },
 ): Promise<{ key: RunKey; item: RunReport }[]> {
-  const { status, after, max } = page
-  const [afterUs, afterId] = after ?? [null, null]
-  const { rows } = await database.query(sql('runs/page'), [status, afterUs, afterId, max])
-  const keys = new Map<string, RunKey>(
-    rows.map((row) => [row.run_id, [row.requested_at_us, row.run_id]]),
+  const [beforeUs, beforeRunId] = after ?? [null, null]
+  const keys = await runs.page.all(database, { status, beforeUs, beforeRunId, limit })
+  const reports = await readRunsOf(
+    database,
+    keys.map(({ runId }) => runId),
   )
-  const runs = await readRunsOf(database, [...keys.keys()])
-  return runs.map((item) => ({ key: keys.get(item.runId) as RunKey, item }))
+  const byId = new Map(reports.map((report) => [report.runId, report]))
+  return keys.flatMap(({ runId, requestedAtUs }) => {
+    const item = byId.get(runId)
+    return item === undefined ? [] : [{ key: [requestedAtUs, runId], item }]
+  })
 }

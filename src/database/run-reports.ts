@@ -1,7 +1,10 @@
+import * as z from 'zod'
+import { storedScope } from '../scope.ts'
 import type { Scope } from '../scope.ts'
-import type { FailureCause, Trigger } from './runs.ts'
 import type { Database } from './pool.ts'
-import { sql } from './sql.ts'
+import type { RowOf } from './statement.ts'
+import * as failures from './statements/failures.ts'
+import * as runs from './statements/runs.ts'
 
 export const RUN_STATUSES = [
   'queued',
@@ -14,78 +17,27 @@ export const RUN_STATUSES = [
 
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
-/** A run as `sync.runs` has it, in camel case; the counts of one under way are those so far. */
-export interface RunReport {
-  readonly runId: string
-  readonly trigger: Trigger
-  readonly status: RunStatus
-  readonly scope: Scope
-  readonly requestedAt: Date
-  readonly startedAt: Date | null
-  readonly finishedAt: Date | null
-  readonly stopping: 'failed' | 'cancelled' | null
-  readonly problem: string | null
-  /** When PostgreSQL read this. */
-  readonly readAt: Date
-  /** The denominator of its progress, as of its begin. */
-  readonly scopesExpected: number
-  readonly scopesPlanned: number
-  readonly scopesSucceeded: number
-  readonly scopesFailed: number
-  readonly scopesHeld: number
-  readonly scopesSkipped: number
-  readonly calls: number
-  readonly retries: number
-  readonly recordsReceived: number
-  readonly recordsInserted: number
-  readonly recordsUpdated: number
-  readonly recordsUnchanged: number
-  readonly recordsRejected: number
-  readonly recordsNull: number
-  readonly organizationsDone: number
-  readonly documentsDone: number
-  readonly groupsDone: number
-  readonly annotationsDone: number
-  readonly usersWritten: number
-  readonly commentsWritten: number
-  readonly commentsDeleted: number
-  readonly rejected: number
-  /** Waiting for the service's answers, summed over calls that ran side by side. */
-  readonly serviceMs: number
-  /** Waiting for the shared pace, with a place among the calls in flight: what SYNC_RATE_LIMIT and pauses cost. */
-  readonly waitedMs: number
-  /** Batches waiting for PostgreSQL, summed over batches side by side. */
-  readonly databaseMs: number
-  /** CPU of the processes that worked the run, while they did. */
-  readonly cpuMs: number
-}
+/**
+ * A run; the counts of one under way are those so far. `scopesExpected` is the denominator of its progress, as of its begin.
+ * `serviceMs`, `waitedMs` (for a place by the rate limit) and `databaseMs` are sums over calls and batches that ran side by
+ * side, `cpuMs` is the CPU of the processes that worked it, while they did. `readAt` is when PostgreSQL read this.
+ */
+export type RunReport = Omit<RowOf<typeof runs.reports>, 'scope'> & { readonly scope: Scope }
+
+const id = z.string().nullable().optional()
+const ScopeIdsSchema = z.object({
+  organizationId: id,
+  documentId: id,
+  annotationId: id,
+  organizationUserGroupId: id,
+})
 
 /** The ids that name a scope; null or absent where it has none. */
-export interface ScopeIds {
-  readonly organizationId?: string | null
-  readonly documentId?: string | null
-  readonly annotationId?: string | null
-  readonly organizationUserGroupId?: string | null
-}
+export type ScopeIds = z.infer<typeof ScopeIdsSchema>
 
-/** Why scopes of a run failed, with the first three that did. */
-export interface FailureReport extends FailureCause {
-  /** Most calls made for one of them. */
-  readonly attempts: number
+/** Why scopes of a run failed, with the first three that did; `attempts` are the most calls made for one of them. */
+export type FailureReport = Omit<RowOf<typeof failures.byCause>, 'examples'> & {
   readonly examples: readonly ScopeIds[]
-}
-
-export interface RejectedReport extends ScopeIds {
-  readonly rejectedRecordId: number
-  readonly operation: string
-  readonly reason: string
-  /** As received, cut where it is long. */
-  readonly record: string
-  readonly cut: boolean
-  /** True where nothing of it is stored. */
-  readonly isWhole: boolean
-  /** When a person set it aside; null while it is open. */
-  readonly setAsideAt: Date | null
 }
 
 /** From its begin to its end, or until it was read, in milliseconds; 0 for one that has not begun. */
@@ -123,54 +75,20 @@ export async function readRunsOf(
   return readRuns(database, runIds, runIds.length)
 }
 
-/**
- * The ids of up to two runs between two ids, both included.
- * @param lowest uuid
- */
-export async function findRunsBetween(
-  database: Database,
-  lowest: string,
-  highest: string,
-): Promise<string[]> {
-  const { rows } = await database.query(sql('runs/find-by-id-range'), [lowest, highest])
-  return rows.map((row) => row.run_id)
-}
-
 /** Failures of a run by cause, the most frequent first; 20 causes at most. */
 export async function readFailures(database: Database, runId: string): Promise<FailureReport[]> {
-  const { rows } = await database.query(sql('failures/by-cause'), [runId])
-  return rows.map((row) => inCamelCase<FailureReport>(row))
-}
-
-/** The first rejected records of a run, each cut to a number of characters. */
-export async function readRejected(
-  database: Database,
-  runId: string,
-  most: { records: number; characters: number },
-): Promise<RejectedReport[]> {
-  const { rows } = await database.query(sql('rejected/first-of-run'), [
-    runId,
-    most.records,
-    most.characters,
-  ])
-  return rows.map((row) => inCamelCase<RejectedReport>(row))
+  const causes = await failures.byCause.all(database, { runId })
+  return causes.map((cause) => ({
+    ...cause,
+    examples: z.array(ScopeIdsSchema).parse(cause.examples),
+  }))
 }
 
 async function readRuns(
   database: Database,
   runIds: readonly string[] | null,
-  max: number,
+  limit: number,
 ): Promise<RunReport[]> {
-  const { rows } = await database.query(sql('runs/reports'), [runIds, max])
-  return rows.map((row) => inCamelCase<RunReport>(row))
-}
-
-/** A row with the names of its columns in camel case. */
-export function inCamelCase<T>(row: Record<string, unknown>): T {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
-  ) as T
+  const rows = await runs.reports.all(database, { runIds, limit })
+  return rows.map((row) => ({ ...row, scope: storedScope(row.scope) }))
 }

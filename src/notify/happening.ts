@@ -1,54 +1,75 @@
-import type { EndedRun, HeldIds } from '../database/notifications.ts'
+import * as z from 'zod'
 
 /** A time as it comes out of PostgreSQL's JSON. */
-type IsoTime = string
+const isoTime = z.string()
+
+/** Held listings by their ids, five at most. */
+export const HeldFirst = z.array(
+  z.object({
+    heldId: z.number(),
+    kind: z.enum(['organization', 'document', 'group']),
+    organizationId: z.string(),
+    documentId: z.string().optional(),
+    organizationUserGroupId: z.string().optional(),
+    usersMissing: z.number(),
+  }),
+)
 
 /** What people are told, by its kind; stored as JSON, so only what JSON has. Nothing in it was written by a person. */
-export type Happening =
-  | EndedBadly
-  | {
-      readonly kind: 'run.recovered'
-      readonly runId: string
-      readonly trigger: string
-      readonly at: IsoTime
-      /** Earlier runs that this one makes good. */
-      readonly problems: number
-    }
-  | {
-      readonly kind: 'held.waiting'
-      readonly runId: string
-      readonly at: IsoTime
-      readonly listings: number
-      readonly usersMissing: number
-      /** Five at most. */
-      readonly first: readonly HeldIds[]
-    }
-  | { readonly kind: 'held.settled'; readonly at: IsoTime }
-  | {
-      readonly kind: 'nightly.missed'
-      readonly at: IsoTime
-      readonly dueAt: IsoTime
-      readonly cron: string
-      readonly timeZone: string
-    }
-  | {
-      readonly kind: 'nightly.late'
-      readonly runId: string
-      readonly at: IsoTime
-      readonly dueAt: IsoTime
-      readonly runningS: number
-      readonly usualS: number
-    }
-  | { readonly kind: 'nightly.recovered'; readonly runId: string; readonly at: IsoTime }
-  | {
-      readonly kind: 'freshness.passed' | 'freshness.recovered'
-      readonly at: IsoTime
-      readonly oldestCheck: IsoTime
-      readonly promiseS: number
-      readonly neverChecked: number
-    }
+export const Happening = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.enum(['run.failed', 'run.partial', 'run.cancelled']),
+    at: isoTime,
+    runId: z.string(),
+    trigger: z.string(),
+    scopesPlanned: z.number(),
+    scopesSucceeded: z.number(),
+    scopesFailed: z.number(),
+    scopesHeld: z.number(),
+    scopesSkipped: z.number(),
+    /** Whole records that were rejected and not set aside; left out by versions that did not count them. */
+    recordsRejected: z.number().optional(),
+  }),
+  z.object({
+    kind: z.literal('run.recovered'),
+    runId: z.string(),
+    trigger: z.string(),
+    at: isoTime,
+    /** Earlier runs that this one makes good. */
+    problems: z.number(),
+  }),
+  z.object({
+    kind: z.literal('held.waiting'),
+    runId: z.string(),
+    at: isoTime,
+    listings: z.number(),
+    usersMissing: z.number(),
+    first: HeldFirst,
+  }),
+  z.object({ kind: z.literal('held.settled'), at: isoTime }),
+  z.object({
+    kind: z.literal('nightly.missed'),
+    at: isoTime,
+    dueAt: isoTime,
+    cron: z.string(),
+    timeZone: z.string(),
+  }),
+  z.object({
+    kind: z.literal('nightly.late'),
+    runId: z.string(),
+    at: isoTime,
+    dueAt: isoTime,
+    runningS: z.number(),
+    usualS: z.number(),
+  }),
+  z.object({ kind: z.literal('nightly.recovered'), runId: z.string(), at: isoTime }),
+  z.object({
+    kind: z.enum(['freshness.passed', 'freshness.recovered']),
+    at: isoTime,
+    oldestCheck: isoTime,
+    promiseS: z.number(),
+    neverChecked: z.number(),
+  }),
+])
 
-type EndedBadly = Omit<EndedRun, 'status' | 'finishedAt'> & {
-  readonly kind: 'run.failed' | 'run.partial' | 'run.cancelled'
-  readonly at: IsoTime
-}
+export type Happening = z.infer<typeof Happening>

@@ -1,5 +1,5 @@
-import { readSetSchedule } from '../database/schedule.ts'
 import type { Database } from '../database/pool.ts'
+import * as schedule from '../database/statements/schedule.ts'
 import type { Log } from '../log.ts'
 import type { Watch } from './look.ts'
 import { Notifier } from './notifier.ts'
@@ -76,7 +76,7 @@ async function readNightly(
   database: Database,
   { cron, timeZone }: NotifySettings,
 ): Promise<Watch['nightly']> {
-  const set = await readSetSchedule(database)
-  if (set === null) return { cron, timeZone }
+  const set = await schedule.read.first(database)
+  if (set === undefined) return { cron, timeZone }
   return set.cron === null ? 'none' : { cron: set.cron, timeZone: set.timeZone ?? timeZone }
 }

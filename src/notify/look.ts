@@ -1,20 +1,9 @@
-import {
-  anyToldHeld,
-  forgetOldNotifications,
-  isOpen,
-  markNightlyWell,
-  markRunsWell,
-  markWell,
-  noteThing,
-  readEndedRuns,
-  readNightlyRuns,
-  takeTurn,
-  tellHeld,
-} from '../database/notifications.ts'
-import type { Subject, Turn } from '../database/notifications.ts'
-import { readFreshness } from '../database/overview.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as notify from '../database/statements/notify.ts'
+import * as scopes from '../database/statements/scopes.ts'
+import { HeldFirst } from './happening.ts'
 import type { Happening } from './happening.ts'
 import { isMissed, lastDue, lateRun } from './nightly.ts'
 import type { Nightly } from './nightly.ts'
@@ -37,43 +26,54 @@ export interface Watch {
  */
 export async function look(database: Database, watch: Watch): Promise<boolean> {
   // Outside of the transaction: it may take longer than the rest, and whoever is second finds the turn taken.
-  const freshness = await readFreshness(database)
+  const freshness = await scopes.freshness.one(database)
   return transaction(database, async (client) => {
-    const { nightly } = watch
-    const turn = await takeTurn(client, watch.secondsBetween, asText(nightly))
-    if (turn === null) return false
-    const note = (thing: string, subject: Subject | null, happening: Happening) =>
-      noteThing(
-        client,
-        {
-          thing,
-          subject,
-          kind: happening.kind,
-          runId: 'runId' in happening ? happening.runId : null,
-          facts: happening,
-        },
-        watch.receivers,
-      )
+    const { nightly, receivers, secondsBetween: intervalS } = watch
+    const turn = await notify.takeTurn.first(client, { intervalS, schedule: asText(nightly) })
+    if (turn === undefined) return false
+    const note: Note = (thing, subject, happening) =>
+      notify.note.run(client, {
+        thing,
+        subject,
+        kind: happening.kind,
+        runId: 'runId' in happening ? happening.runId : null,
+        facts: JSON.stringify(happening),
+        receivers,
+      })
     await lookAtRuns(client, turn, note)
     await lookAtHeld(client, turn, note)
     if (nightly !== null && nightly !== 'none')
       await lookAtNightly(client, turn, nightly, watch.nightlyLateAfterMs, note)
     await lookAtFreshness(client, turn, watch, freshness, note)
-    await forgetOldNotifications(client, watch.receivers)
+    await notify.forget.run(client)
+    await notify.abandon.run(client, { receivers })
     return true
   })
 }
 
-type Note = (thing: string, subject: Subject | null, happening: Happening) => Promise<void>
+type Turn = RowOf<typeof notify.takeTurn>
+
+/** What there is to become well again. */
+type Subject = 'run' | 'held' | 'nightly' | 'freshness'
+
+/**
+ * Notes a thing with a delivery to each receiver; harmless where it is noted already.
+ * @param thing names it, so that it is told once
+ * @param subject null where nothing is to become well again
+ */
+type Note = (thing: string, subject: Subject | null, happening: Happening) => Promise<unknown>
 
 async function lookAtRuns(client: Client, turn: Turn, note: Note): Promise<void> {
-  for (const { status, finishedAt, ...run } of await readEndedRuns(client, turn.watchingSince)) {
+  for (const ended of await notify.endedRuns.all(client, { since: turn.watchingSince })) {
+    const { status, finishedAt, rejected: recordsRejected, ...run } = ended
+    // The others are in no row; the compiler cannot know.
+    if (status !== 'partial' && status !== 'failed' && status !== 'cancelled') continue
     // Who cancels a run waits for nothing.
     const subject = status === 'cancelled' ? null : 'run'
     const at = finishedAt.toISOString()
-    await note(`run:${run.runId}`, subject, { kind: `run.${status}`, at, ...run })
+    await note(`run:${run.runId}`, subject, { kind: `run.${status}`, at, ...run, recordsRejected })
   }
-  for (const { runId, trigger, finishedAt, problems } of await markRunsWell(client)) {
+  for (const { runId, trigger, finishedAt, problems } of await notify.runsWell.all(client)) {
     const at = finishedAt.toISOString()
     await note(`well:run:${runId}`, null, { kind: 'run.recovered', runId, trigger, at, problems })
   }
@@ -81,15 +81,15 @@ async function lookAtRuns(client: Client, turn: Turn, note: Note): Promise<void>
 
 async function lookAtHeld(client: Client, turn: Turn, note: Note): Promise<void> {
   const at = turn.now.toISOString()
-  const held = await tellHeld(client)
-  if (held !== null) {
-    const { firstHeldId, ...rest } = held
-    await note(`held:${firstHeldId}`, 'held', { kind: 'held.waiting', at, ...rest })
+  const { firstHeldId, runId, ...held } = await notify.tellHeld.one(client)
+  if (runId !== null) {
+    const first = HeldFirst.parse(held.first)
+    await note(`held:${firstHeldId}`, 'held', { kind: 'held.waiting', at, ...held, runId, first })
     return
   }
-  if (!(await isOpen(client, 'held')) || (await anyToldHeld(client))) return
-  const told = await markWell(client, 'held')
-  await note(`well:held:${told}`, null, { kind: 'held.settled', at })
+  if (!(await isOpen(client, 'held')) || (await notify.anyHeld.one(client)).waits) return
+  const told = await notify.well.one(client, { subject: 'held' })
+  await note(`well:held:${told.firstId}`, null, { kind: 'held.settled', at })
 }
 
 async function lookAtNightly(
@@ -101,7 +101,7 @@ async function lookAtNightly(
 ): Promise<void> {
   const at = turn.now.toISOString()
   const dueAt = lastDue(nightly, turn.now, nightlyLateAfterMs)
-  const runs = await readNightlyRuns(client, dueAt)
+  const runs = await notify.nightly.one(client, { dueAt })
   if (isMissed(runs, dueAt, turn.scheduleSince)) {
     // By its day, for a schedule that is due every few minutes.
     const thing = `missed:${dueAt.toISOString().slice(0, 10)}`
@@ -115,8 +115,8 @@ async function lookAtNightly(
     const happening = { kind: 'nightly.late', at, dueAt: since, ...facts } as const
     await note(`late:${late.runId}`, 'nightly', happening)
   }
-  const good = await markNightlyWell(client)
-  if (good !== null) {
+  const good = await notify.nightlyWell.first(client)
+  if (good !== undefined) {
     const { runId, finishedAt } = good
     const happening = { kind: 'nightly.recovered', runId, at: finishedAt.toISOString() } as const
     await note(`well:nightly:${runId}`, null, happening)
@@ -127,7 +127,7 @@ async function lookAtFreshness(
   client: Client,
   turn: Turn,
   { freshnessPromiseMs }: Watch,
-  { oldestCheck, neverChecked }: { oldestCheck: Date | null; neverChecked: number },
+  { oldestCheck, neverChecked }: RowOf<typeof scopes.freshness>,
   note: Note,
 ): Promise<void> {
   if (oldestCheck === null) return
@@ -145,8 +145,12 @@ async function lookAtFreshness(
     await note(thing, 'freshness', { kind: 'freshness.passed', ...facts })
     return
   }
-  const told = await markWell(client, 'freshness')
-  await note(`well:freshness:${told}`, null, { kind: 'freshness.recovered', ...facts })
+  const told = await notify.well.one(client, { subject: 'freshness' })
+  await note(`well:freshness:${told.firstId}`, null, { kind: 'freshness.recovered', ...facts })
+}
+
+async function isOpen(client: Client, subject: Subject): Promise<boolean> {
+  return (await notify.isOpen.one(client, { subject })).open
 }
 
 function asText(nightly: Watch['nightly']): string | null {

@@ -1,11 +1,15 @@
 import { CronExpressionParser } from 'cron-parser'
-import type { NightlyRuns } from '../database/notifications.ts'
+import type { RowOf } from '../database/statement.ts'
+import type { nightly } from '../database/statements/notify.ts'
 
 /** The nightly schedule that holds. */
 export interface Nightly {
   readonly cron: string
   readonly timeZone: string
 }
+
+/** Scheduled runs, as far as they tell whether the nightly one is there and in time. */
+export type NightlyRuns = RowOf<typeof nightly>
 
 /** Fewer past runs tell nothing of how long one usually takes. */
 const USUAL_OF_MIN = 3
@@ -23,7 +27,7 @@ export function lastDue({ cron, timeZone }: Nightly, now: Date, lateAfterMs: num
  * schedule that came later than the due time asked for nothing.
  */
 export function isMissed(runs: NightlyRuns, dueAt: Date, scheduleSince: Date): boolean {
-  return !runs.began && runs.running === null && dueAt >= scheduleSince
+  return !runs.began && runs.runId === null && dueAt >= scheduleSince
 }
 
 /** A nightly run beyond its usual time. */
@@ -36,10 +40,11 @@ export interface LateRun {
 
 /** The run under way, where it is beyond its usual time by half of it and by `lateAfterMs`. */
 export function lateRun(
-  { running, usualS, usualOf }: NightlyRuns,
+  { runId, requestedAt, runningS, usualS, usualOf }: NightlyRuns,
   lateAfterMs: number,
 ): LateRun | null {
-  if (running === null || usualS === null || usualOf < USUAL_OF_MIN) return null
-  const isLate = running.runningS > usualS * USUAL_FACTOR + lateAfterMs / 1000
-  return isLate ? { ...running, usualS } : null
+  if (runId === null || requestedAt === null || runningS === null) return null
+  if (usualS === null || usualOf < USUAL_OF_MIN) return null
+  const isLate = runningS > usualS * USUAL_FACTOR + lateAfterMs / 1000
+  return isLate ? { runId, requestedAt, runningS, usualS } : null
 }

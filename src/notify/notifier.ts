@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { claimDelivery, noteSent, noteUndelivered } from '../database/notification-deliveries.ts'
-import type { Delivery } from '../database/notification-deliveries.ts'
 import type { Database } from '../database/pool.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as notify from '../database/statements/notify.ts'
 import type { Log } from '../log.ts'
 import { bodyFor } from './body.ts'
-import type { Happening } from './happening.ts'
+import { Happening } from './happening.ts'
 import { look } from './look.ts'
 import type { Watch } from './look.ts'
 import { postMessage, PostError } from './post.ts'
@@ -80,36 +80,38 @@ export class Notifier {
   }
 
   async #deliverTo(receiver: Receiver): Promise<number> {
+    const due = { receiver: receiver.key, leaseS: LEASE_S }
     let sent = 0
     while (!this.#stopped.signal.aborted) {
-      const delivery = await claimDelivery(this.#options.database, receiver.key, LEASE_S)
+      const delivery = await notify.claim.first(this.#options.database, due)
       // What failed once is likely to fail again at once.
-      if (delivery === null || !(await this.#deliverOne(receiver, delivery))) break
+      if (delivery === undefined || !(await this.#deliverOne(receiver, delivery))) break
       sent += 1
     }
     return sent
   }
 
-  async #deliverOne(receiver: Receiver, delivery: Delivery): Promise<boolean> {
+  async #deliverOne(receiver: Receiver, delivery: RowOf<typeof notify.claim>): Promise<boolean> {
     const { database, log, secret } = this.#options
     const { notificationId: id, kind } = delivery
+    const ids = { notificationId: id, receiver: receiver.key }
     const { signal } = this.#stopped
     try {
-      const body = bodyFor(receiver.shape, id, delivery.facts as Happening)
+      const body = bodyFor(receiver.shape, id, Happening.parse(delivery.facts))
       await postMessage(receiver, { id, body }, { secret, signal })
     } catch (error) {
       if (!(error instanceof PostError)) throw error
       const isGivenUp = delivery.isLast && !signal.aborted
-      const nextInS = signal.aborted ? 0 : Math.max(pauseAfter(delivery.attempts), error.waitS)
+      const retryInS = signal.aborted ? 0 : Math.max(pauseAfter(delivery.attempts), error.waitS)
       const problem = error.message
-      await noteUndelivered(database, id, receiver.key, { problem, nextInS, isGivenUp })
-      const facts = { notificationId: id, kind, receiver: receiver.key, problem }
+      await notify.failed.run(database, { ...ids, problem, retryInS, isGivenUp })
+      const facts = { ...ids, kind, problem }
       if (isGivenUp) log.error(facts, 'a message to NOTIFY_URL was given up after a day')
       else log.warn(facts, 'a message to NOTIFY_URL was not taken; it will be tried again')
       return false
     }
-    await noteSent(database, id, receiver.key)
-    log.info({ notificationId: id, kind, receiver: receiver.key }, 'told')
+    await notify.sent.run(database, ids)
+    log.info({ ...ids, kind }, 'told')
     return true
   }
 }

@@ -1,5 +1,5 @@
 import { Gauge, Registry } from 'prom-client'
-import type { LastRun, RunTotals, State, StoredSignals } from '../database/signals.ts'
+import type { StoredSignals } from '../database/signals.ts'
 
 /** What `serve` tells at one moment; null is what could not be read. */
 export interface ServiceSignals {
@@ -48,8 +48,19 @@ type AddGauge = (
 const TRIGGERS = ['schedule', 'cli', 'http', 'api'] as const
 const STATUSES = ['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled'] as const
 const SETTLED = ['succeeded', 'partial', 'failed', 'cancelled'] as const
-const SCOPE_OUTCOMES = ['succeeded', 'failed', 'held', 'skipped'] as const
-const RECORD_OUTCOMES = ['inserted', 'updated', 'unchanged', 'rejected', 'null'] as const
+const SCOPE_OUTCOMES = [
+  ['succeeded', 'scopesSucceeded'],
+  ['failed', 'scopesFailed'],
+  ['held', 'scopesHeld'],
+  ['skipped', 'scopesSkipped'],
+] as const
+const RECORD_OUTCOMES = [
+  ['inserted', 'recordsInserted'],
+  ['updated', 'recordsUpdated'],
+  ['unchanged', 'recordsUnchanged'],
+  ['rejected', 'recordsRejected'],
+  ['null', 'recordsNull'],
+] as const
 
 function gaugesOf(registry: Registry): AddGauge {
   return (name, help, values) => {
@@ -65,10 +76,10 @@ function gaugesOf(registry: Registry): AddGauge {
   }
 }
 
-function addTotals(gauge: AddGauge, totals: readonly RunTotals[]): void {
+function addTotals(gauge: AddGauge, totals: StoredSignals['totals']): void {
   const runsOf = (trigger: string, status: string) =>
     totals.find((row) => row.trigger === trigger && row.status === status)?.runs ?? 0
-  const sum = (column: Exclude<keyof RunTotals, 'trigger' | 'status'>) =>
+  const sum = (column: Exclude<keyof (typeof totals)[number], 'trigger' | 'status'>) =>
     totals.reduce((before, row) => before + row[column], 0)
   gauge(
     'runs',
@@ -82,23 +93,23 @@ function addTotals(gauge: AddGauge, totals: readonly RunTotals[]): void {
   gauge(
     'runs_scopes',
     'Scopes of the settled runs in sync.runs, by outcome.',
-    SCOPE_OUTCOMES.map((outcome) => [{ outcome }, sum(`scopes_${outcome}`)] as const),
+    SCOPE_OUTCOMES.map(([outcome, column]) => [{ outcome }, sum(column)] as const),
   )
   gauge(
     'runs_records',
     'Records that the settled runs in sync.runs received, by outcome.',
-    RECORD_OUTCOMES.map((outcome) => [{ outcome }, sum(`records_${outcome}`)] as const),
+    RECORD_OUTCOMES.map(([outcome, column]) => [{ outcome }, sum(column)] as const),
   )
   gauge('runs_rows', 'Rows that the settled runs in sync.runs wrote, by table and outcome.', [
-    [{ table: 'users', outcome: 'written' }, sum('users_written')],
-    [{ table: 'comments', outcome: 'written' }, sum('comments_written')],
-    [{ table: 'comments', outcome: 'deleted' }, sum('comments_deleted')],
+    [{ table: 'users', outcome: 'written' }, sum('usersWritten')],
+    [{ table: 'comments', outcome: 'written' }, sum('commentsWritten')],
+    [{ table: 'comments', outcome: 'deleted' }, sum('commentsDeleted')],
     [{ table: 'rejected_records', outcome: 'written' }, sum('rejected')],
   ])
 }
 
-function addLastRuns(gauge: AddGauge, runs: readonly LastRun[]): void {
-  const each = (name: string, help: string, read: (run: LastRun) => number) =>
+function addLastRuns(gauge: AddGauge, runs: StoredSignals['lastRuns']): void {
+  const each = (name: string, help: string, read: (run: (typeof runs)[number]) => number | null) =>
     gauge(
       `last_run_${name}`,
       help,
@@ -107,10 +118,10 @@ function addLastRuns(gauge: AddGauge, runs: readonly LastRun[]): void {
   each(
     'requested_timestamp_seconds',
     'When the last settled run was asked for.',
-    (run) => run.requested_s,
+    (run) => run.requestedS,
   )
-  each('finished_timestamp_seconds', 'When the last settled run ended.', (run) => run.finished_s)
-  each('duration_seconds', 'What the last settled run took.', (run) => run.duration_s)
+  each('finished_timestamp_seconds', 'When the last settled run ended.', (run) => run.finishedS)
+  each('duration_seconds', 'What the last settled run took.', (run) => run.durationS)
   each('calls', 'Calls of the last settled run.', (run) => run.calls)
   each('retries', 'Of those calls, further tries.', (run) => run.retries)
   each(
@@ -121,7 +132,7 @@ function addLastRuns(gauge: AddGauge, runs: readonly LastRun[]): void {
   each(
     'credentials_refused',
     'Whether the last settled run ended because the service refused key or token (1).',
-    (run) => (run.is_refused ? 1 : 0),
+    (run) => (run.isRefused ? 1 : 0),
   )
   gauge(
     'last_run_status',
@@ -135,35 +146,35 @@ function addLastRuns(gauge: AddGauge, runs: readonly LastRun[]): void {
     'Scopes of the last settled run, by outcome.',
     runs.flatMap((run) =>
       SCOPE_OUTCOMES.map(
-        (outcome) => [{ trigger: run.trigger, outcome }, run[`scopes_${outcome}`]] as const,
+        ([outcome, column]) => [{ trigger: run.trigger, outcome }, run[column]] as const,
       ),
     ),
   )
 }
 
-function addState(gauge: AddGauge, state: State): void {
+function addState(gauge: AddGauge, state: StoredSignals['state']): void {
   const one = (name: string, help: string, value: number | null) => gauge(name, help, [[{}, value]])
   one('catalog_scopes', 'Scopes of the catalog.', state.scopes)
-  one('catalog_scopes_never_checked', 'Of them, those never asked for.', state.never_checked)
+  one('catalog_scopes_never_checked', 'Of them, those never asked for.', state.neverChecked)
   one(
     'oldest_check_age_seconds',
     'Age of the oldest answer that is counted as fresh: how old what is stored may be.',
-    state.oldest_check_age_s,
+    state.oldestCheckAgeS,
   )
-  one('newest_check_age_seconds', 'Age of the newest answer.', state.newest_check_age_s)
+  one('newest_check_age_seconds', 'Age of the newest answer.', state.newestCheckAgeS)
   one('held_listings', 'Listings whose removals wait for a person.', state.held)
   one('rejected_records', 'Rejected records that could not be stored since.', state.rejected)
   one('workers_alive', 'Workers with a heartbeat in the last 30 seconds.', state.workers)
-  one('workers_calls_in_flight', 'Calls that they have in flight.', state.calls_in_flight)
+  one('workers_calls_in_flight', 'Calls that they have in flight.', state.callsInFlight)
   one(
     'workers_calls_in_flight_limit',
     'Most calls that they may have in flight at present.',
-    state.calls_limit,
+    state.callsLimit,
   )
   one(
     'open_run_age_seconds',
     'Age of the oldest run under way; 0 for none.',
-    state.open_run_age_s ?? 0,
+    state.openRunAgeS ?? 0,
   )
 }
 

@@ -1,5 +1,4 @@
-import { readHeldPlaces, resolveHeld, takeHeld } from '../database/held.ts'
-import type { HeldPlace, TakenHold } from '../database/held.ts'
+import { resolveHeld } from '../database/held.ts'
 import { leaveMembers, readMembers } from '../database/members.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
@@ -7,8 +6,13 @@ import { storeAnswers } from '../database/known-answers.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import * as users from '../database/statements/users.ts'
 import { unlistUsers } from '../database/users.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as holds from '../database/statements/held.ts'
 import { UsageError } from '../errors.ts'
 import type { SyncContext } from './sync-context.ts'
+
+type HeldPlace = RowOf<typeof holds.ofRun>
+type TakenHold = RowOf<typeof holds.take>
 
 /** What an acceptance did. */
 export interface Accepted {
@@ -29,7 +33,7 @@ export async function acceptHeld(
   of: { runId: string; organizationId?: string | null },
 ): Promise<Accepted> {
   const { runId, organizationId = null } = of
-  const places = await readHeldPlaces(context.database, runId, organizationId)
+  const places = await holds.ofRun.all(context.database, { runId, organizationId })
   if (places.length === 0) {
     const where =
       organizationId === null ? '' : ` in organization ${JSON.stringify(organizationId)}`
@@ -66,21 +70,21 @@ async function acceptOne(
 ): Promise<number | null> {
   // The batch first, as every run that may resolve the listing does.
   await scopes.lockBatch.one(client, { batchKey })
-  const held = await takeHeld(client, heldId, runId)
-  if (held === null) return null
+  const held = await holds.take.first(client, { heldId, runId })
+  if (held === undefined) return null
   const present = await presentIn(client, held)
   const leaving = held.missingUserIds.filter((userId) => present.has(userId))
   await remove(client, held, leaving)
-  const scope = { kind: held.kind, key: held.key }
+  const scope = { kind: held.kind, key: held.scopeKey }
   const recordCount = present.size - leaving.length
   // Without digests the next run looks at the listing again, whatever it answers.
   const forgotten = { scope, recordCount, bodyDigest: null, contentDigest: null, changed: true }
   await storeAnswers(client, [forgotten], held.now)
-  await resolveHeld(client, held.kind, [held.key], 'accepted')
+  await resolveHeld(client, held.kind, [held.scopeKey], 'accepted')
   return leaving.length
 }
 
-async function presentIn(client: Client, { kind, key }: TakenHold): Promise<Set<string>> {
+async function presentIn(client: Client, { kind, scopeKey: key }: TakenHold): Promise<Set<string>> {
   if (kind === 'organization') {
     const listed = await users.readListed.all(client, { organizationKey: key })
     return new Set(listed.map(({ userId }) => userId))
@@ -91,7 +95,7 @@ async function presentIn(client: Client, { kind, key }: TakenHold): Promise<Set<
 
 async function remove(
   client: Client,
-  { kind, key, now }: TakenHold,
+  { kind, scopeKey: key, now }: TakenHold,
   userIds: readonly string[],
 ): Promise<void> {
   if (kind === 'organization') await unlistUsers(client, key, userIds, now)

@@ -1,10 +1,11 @@
-import { noteHeld, resolveHeld } from '../database/held.ts'
+import { resolveHeld } from '../database/held.ts'
 import { joinMembers, leaveMembers } from '../database/members.ts'
 import type { MemberKind } from '../database/members.ts'
 import type { Client } from '../database/pool.ts'
 import { storeAnswers } from '../database/known-answers.ts'
 import { touchHeadBatch } from '../database/scopes.ts'
 import type { KnownAnswer } from '../database/known-answers.ts'
+import * as held from '../database/statements/held.ts'
 import { putUsers, unlistUsers } from '../database/users.ts'
 import type { StoredUser } from '../database/users.ts'
 import type { Committing } from './committing.ts'
@@ -67,18 +68,22 @@ async function holdSuspicious(
 ): Promise<Listing[]> {
   const { claim, batchKey } = committing
   const where = { runId: claim.runId, isScheduled: claim.trigger === 'schedule', batchKey }
+  const note = ({ result: { scope, contentDigest }, changes }: ListingDecision) =>
+    held.note.one(client, {
+      ...where,
+      kind: scope.kind,
+      scopeKey: scope.key,
+      organizationId: scope.organizationId,
+      documentId: scope.documentId,
+      userGroupId: scope.organizationUserGroupId,
+      contentDigest: contentDigest ?? Buffer.alloc(0),
+      usersBefore: changes.before,
+      missingUserIds: changes.missing,
+    })
   const listings: Listing[] = []
   for (const decision of decisions) {
     const { result, changes, isSuspicious } = decision
-    const repeats = isSuspicious
-      ? await noteHeld(client, where, {
-          scope: result.scope,
-          contentDigest: result.contentDigest ?? Buffer.alloc(0),
-          usersBefore: changes.before,
-          missingUserIds: changes.missing,
-        })
-      : 0
-    const isHeld = isSuspicious && repeats < REPEATS_TO_BELIEVE
+    const isHeld = isSuspicious && (await note(decision)).repeats < REPEATS_TO_BELIEVE
     const leaving = isHeld || result.incomplete !== null ? [] : changes.missing
     listings.push({ ...decision, isHeld, leaving })
   }

@@ -1,5 +1,9 @@
-import type { LostRecords } from '../database/rejected.ts'
 import type { FailureCause } from '../database/runs.ts'
+import type { RowOf } from '../database/statement.ts'
+import type { wholeOfRun } from '../database/statements/rejected.ts'
+
+/** Whole records that a run rejected and nobody has set aside, and the commonest reason. */
+type LostRecords = RowOf<typeof wholeOfRun>
 
 /** Causes named one by one; a person reads no more. */
 const CAUSES_NAMED = 3

@@ -1,8 +1,12 @@
 import type { CommentContent, UserContent } from '../database/contents.ts'
-import type { RejectedRow } from '../database/rejected.ts'
+import type { RowOf } from '../database/statement.ts'
+import type { page } from '../database/statements/rejected.ts'
 import type { UserSource } from '../database/users.ts'
 import type { CommentRecord } from './comment-record.ts'
 import type { UserRecord } from './user-record.ts'
+
+/** A rejected record, or a record of which a member was rejected: its JSON text as it was received. */
+export type RejectedRow = RowOf<typeof page> & { readonly organizationId: string }
 
 /** A rejected record in which today's readers find no fault. */
 export interface Rereading<T> {

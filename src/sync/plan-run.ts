@@ -1,10 +1,10 @@
 import type { CallStats } from '../collab-api/client.ts'
 import { noCounts } from '../database/claims.ts'
 import { rolledBack } from '../database/pool.ts'
-import { readLostRecords } from '../database/rejected.ts'
 import { insertRun } from '../database/runs.ts'
 import type { ScopeIds, ScopeKind } from '../database/scopes.ts'
 import * as scopes from '../database/statements/scopes.ts'
+import * as rejected from '../database/statements/rejected.ts'
 import { CallError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import type { Scope } from '../scope.ts'
@@ -158,7 +158,7 @@ async function planScope(
     const { shrinkLimit } = context
     const committing = { claim, batchKey, operation, shrinkLimit, counts }
     const written = await writeResults(client, committing, [result])
-    lost = (await readLostRecords(client, runId)).records
+    lost = (await rejected.wholeOfRun.one(client, { runId })).records
     return written
   })
   const usersLeaving = listings.reduce((sum, { leaving }) => sum + leaving.length, 0)

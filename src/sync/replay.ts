@@ -1,13 +1,13 @@
 import { transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
-import { pageRejected } from '../database/rejected.ts'
-import type { RejectedRow } from '../database/rejected.ts'
 import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import * as scopes from '../database/statements/scopes.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as rejected from '../database/statements/rejected.ts'
 import { readComment } from './comment-record.ts'
 import type { CommentRecord } from './comment-record.ts'
-import type { Rereading } from './judge-replay.ts'
+import type { RejectedRow, Rereading } from './judge-replay.ts'
 import { receivedBefore } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { storeReplayedComments, storeReplayedUsers } from './store-replayed.ts'
@@ -33,11 +33,11 @@ interface ReplayedRows {
   readonly stored: number
 }
 
+type StoredRow = RowOf<typeof rejected.page>
 type ReplayContext = Pick<SyncContext, 'database' | 'privacy'>
 
-const RECORDS_A_PAGE = 500
-/** A record may be as long as an answer: this bounds what a page holds in memory. */
-const CHARACTERS_A_PAGE = 4_000_000
+/** A record may be as long as an answer: its characters bound what a page holds in memory. */
+const PAGE = { limit: 500, mostCharacters: 4_000_000 }
 
 /**
  * Tries rejected records again, without a call: today's program may be able to read what an older one was not. A
@@ -53,14 +53,10 @@ export async function replayRejected(
   let tried = 0
   let stored = 0
   let sound = 0
-  let beforeId: number | null = null
+  let before: number | null = null
   for (;;) {
-    const page: RejectedRow[] = await pageRejected(context.database, {
-      runId: of.runId ?? null,
-      beforeId,
-      records: RECORDS_A_PAGE,
-      characters: CHARACTERS_A_PAGE,
-    })
+    const place = { runId: of.runId ?? null, before, ...PAGE }
+    const page: StoredRow[] = await rejected.page.all(context.database, place)
     const last = page.at(-1)
     if (last === undefined) {
       return { tried, stored, still: tried - stored, obsolete: sound - stored }
@@ -71,20 +67,22 @@ export async function replayRejected(
       sound += replayed.sound
     }
     tried += page.length
-    beforeId = last.rejectedRecordId
+    before = last.rejectedRecordId
   }
 }
 
 /** Rows of one scope; narrowed answers apart, since they say nothing of membership. */
-function byScope(page: readonly RejectedRow[]): [RejectedRow, ...RejectedRow[]][] {
+function byScope(page: readonly StoredRow[]): [RejectedRow, ...RejectedRow[]][] {
   const groups = new Map<string, [RejectedRow, ...RejectedRow[]]>()
   for (const row of page) {
     const { operation, organizationId, documentId, annotationId, organizationUserGroupId } = row
+    // No program of ours leaves it out; the table allows it.
+    if (organizationId === null) continue
     const ids = [organizationId, documentId, annotationId, organizationUserGroupId]
     const key = JSON.stringify([operation, ...ids, row.isNarrowed])
     const group = groups.get(key)
-    if (group === undefined) groups.set(key, [row])
-    else group.push(row)
+    if (group === undefined) groups.set(key, [{ ...row, organizationId }])
+    else group.push({ ...row, organizationId })
   }
   return [...groups.values()]
 }

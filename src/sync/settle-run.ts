@@ -1,6 +1,6 @@
-import { countHeld } from '../database/held.ts'
-import { readLostRecords } from '../database/rejected.ts'
 import * as runs from '../database/statements/runs.ts'
+import * as holds from '../database/statements/held.ts'
+import * as rejected from '../database/statements/rejected.ts'
 import { logOfRun } from '../log.ts'
 import { describeSpan, withSpan } from '../trace.ts'
 import { describeProblem } from './describe-problem.ts'
@@ -18,8 +18,8 @@ export async function settleRun(
   return withSpan('settle run', { 'collab_sync.run.id': runId }, async () => {
     const { database } = context
     const causes = await runs.causes.all(database, { runId })
-    const held = await countHeld(database, runId)
-    const lost = await readLostRecords(database, runId)
+    const { held } = await holds.countOfRun.one(database, { runId })
+    const lost = await rejected.wholeOfRun.one(database, { runId })
     const problem = describeProblem(causes, held, lost)
     const settled = await runs.settle.first(database, { runId, problem })
     if (settled === undefined) return null

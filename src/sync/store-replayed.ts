@@ -1,9 +1,9 @@
 import { readCommentContents, readUserContents } from '../database/contents.ts'
 import { noCounts } from '../database/claims.ts'
 import type { Client } from '../database/pool.ts'
-import { markReplayed } from '../database/rejected.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import * as scopes from '../database/statements/scopes.ts'
+import * as rejected from '../database/statements/rejected.ts'
 import { USER_SOURCES } from '../database/users.ts'
 import { CallError } from '../errors.ts'
 import type { CommentRecord } from './comment-record.ts'
@@ -120,7 +120,7 @@ async function committingOf(
 }
 
 async function mark(client: Client, readings: readonly Rereading<unknown>[]): Promise<number> {
-  const ids = readings.map(({ row }) => row.rejectedRecordId)
-  if (ids.length > 0) await markReplayed(client, ids)
-  return ids.length
+  const rejectedIds = readings.map(({ row }) => row.rejectedRecordId)
+  if (rejectedIds.length > 0) await rejected.markReplayed.run(client, { rejectedIds })
+  return rejectedIds.length
 }

@@ -2,6 +2,7 @@ import { claimItem } from '../database/claims.ts'
 import type { Claim } from '../database/claims.ts'
 import * as items from '../database/statements/items.ts'
 import * as runs from '../database/statements/runs.ts'
+import { UsageError } from '../errors.ts'
 import { stopRun } from './stop-run.ts'
 import type { SyncContext } from './sync-context.ts'
 
@@ -19,7 +20,17 @@ export async function takeUp(
   options: { isAgain: boolean } = { isAgain: false },
 ): Promise<Claim | null> {
   const { database, deadAfterS, workerId } = context
-  const claim = await claimItem(database, ids, workerId, options)
+  let claim: Claim | null
+  try {
+    claim = await claimItem(database, ids, workerId, options)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    // It was made by another version. Every other try would fail as well.
+    const problem = `What this run asks for cannot be read by this version of collab-sync: ${error.message}`
+    await stopRun(context, ids.runId, 'failed', problem)
+    await items.skip.run(database, { ...ids, deadAfterS })
+    return null
+  }
   if (claim === null) return null
   if (claim.stopping !== null) {
     await items.skip.run(database, { ...ids, deadAfterS })

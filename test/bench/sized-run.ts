@@ -1,8 +1,8 @@
 import { fileSource } from '../../src/catalog/file.ts'
 import { importCatalog } from '../../src/catalog/import.ts'
 import * as batches from '../../src/database/statements/batches.ts'
-import { readFreshness } from '../../src/database/overview.ts'
 import { readRecentRuns, readRun } from '../../src/database/run-reports.ts'
+import * as scopes from '../../src/database/statements/scopes.ts'
 import { median, short } from './bench.ts'
 import type { Table } from './bench.ts'
 import { peakOfRun } from './child-memory.ts'
@@ -152,7 +152,7 @@ async function times({ pool }: BenchDatabase) {
   const statusMs = await slowestOf([
     () => readRecentRuns(pool, 10),
     () => readRun(pool, runId),
-    () => readFreshness(pool),
+    () => scopes.freshness.one(pool),
   ])
   const planMs = await slowestOf([
     () => batches.countScopes.one(pool, { operations }),

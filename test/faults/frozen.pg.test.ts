@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { checkStore } from '../../src/cli/doctor/check-database.ts'
-import { readWorkers } from '../../src/database/overview.ts'
+import * as workers from '../../src/database/statements/workers.ts'
+import { DEAD_AFTER_S } from '../../src/database/workers.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/expected.ts'
 import { readSettings } from '../../src/settings/settings.ts'
@@ -89,7 +90,8 @@ describe.each(STATES)('a worker that is frozen $state', ({ condition, long }) =>
     await database.pool.query(
       "update sync.workers set heartbeat_at = heartbeat_at - interval '30 seconds'",
     )
-    const [held] = (await readWorkers(database.pool)).filter((worker) => worker.holdsTransaction)
+    const known = await workers.read.all(database.pool, { deadAfterS: DEAD_AFTER_S })
+    const [held] = known.filter(({ holdsTransaction }) => holdsTransaction)
     await expectDoctorNames(held?.workerId as string)
     const other = await build.start(rig.environment)
     expect(await rig.settled(runId, 150_000)).toMatchObject({ status: 'succeeded' })

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { NightlyRuns } from '../../src/database/notifications.ts'
 import { isMissed, lastDue, lateRun } from '../../src/notify/nightly.ts'
+import type { NightlyRuns } from '../../src/notify/nightly.ts'
 
 const MINUTE = 60_000
 const at = (text: string) => new Date(`2026-${text}Z`)
 const NIGHTLY = { cron: '0 2 * * *', timeZone: 'Europe/Berlin' }
-const NONE: NightlyRuns = { began: false, running: null, usualOf: 0, usualS: null }
+const NOT_RUNNING = { runId: null, requestedAt: null, runningS: null }
+const NONE: NightlyRuns = { began: false, ...NOT_RUNNING, usualOf: 0, usualS: null }
 
 describe('the run that was due', () => {
   test.each([
@@ -23,7 +24,12 @@ describe('the run that was due', () => {
   test.each([
     ['is missed where none began', NONE, before, true],
     ['is not missed where one began', { ...NONE, began: true }, before, false],
-    ['is not missed while the one before is still under way', { ...NONE, running }, before, false],
+    [
+      'is not missed while the one before is still under way',
+      { ...NONE, ...running },
+      before,
+      false,
+    ],
     ['is not missed where nobody knew the schedule then', NONE, at('11-21T01:00:01'), false],
   ])('%s', (_, runs, since, missed) => {
     expect(isMissed(runs, due, since)).toBe(missed)
@@ -33,7 +39,9 @@ describe('the run that was due', () => {
 describe('the run under way', () => {
   const of = (runningS: number, usualS: number | null, usualOf = 14): NightlyRuns => ({
     began: true,
-    running: { runId: 'r', requestedAt: new Date(), runningS },
+    runId: 'r',
+    requestedAt: new Date(),
+    runningS,
     usualOf,
     usualS,
   })

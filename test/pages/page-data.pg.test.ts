@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readActivityDays, readCheckAges, readRunDays } from '../../src/database/daily-activity.ts'
-import {
-  findNewestNightly,
-  readCallsOverTime,
-  readSlowestOrganizations,
-} from '../../src/database/run-course.ts'
-import { countWaiting, readHeldSummary, readHeldUsers } from '../../src/database/waiting.ts'
+import { readCheckAges } from '../../src/database/check-ages.ts'
+import { readHeldUsers } from '../../src/database/held-users.ts'
+import { readCallsOverTime } from '../../src/database/run-course.ts'
+import * as pages from '../../src/database/statements/pages.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
@@ -38,20 +35,22 @@ test('the calls over the time of a run add up to those of the run', async () => 
 })
 
 test('the slowest organizations come with all that the run did there', async () => {
-  const slowest = await readSlowestOrganizations(live.database.pool, second.run_id, 10)
+  const { pool } = live.database
+  const runId = second.run_id
+  const slowest = await pages.slowestOrganizations.all(pool, { runId, limit: 10 })
   expect(slowest.map((one) => one.organizationId).toSorted()).toEqual(
     [...live.world.organizationIds()].toSorted(),
   )
   expect(sum(slowest.map(({ calls }) => calls))).toBe(second['calls'])
   const waits = slowest.map((one) => one.serviceMs + one.waitedMs + one.databaseMs)
   expect(waits).toEqual(waits.toSorted((a, b) => b - a))
-  expect(await readSlowestOrganizations(live.database.pool, second.run_id, 1)).toEqual([slowest[0]])
+  expect(await pages.slowestOrganizations.all(pool, { runId, limit: 1 })).toEqual([slowest[0]])
 })
 
 test('days lead to the run that needs a look, and tell what the checks noticed', async () => {
   const { pool } = live.database
-  expect(await findNewestNightly(pool)).toBe(second.run_id)
-  const days = await readRunDays(pool)
+  expect(await pages.newestNightly.first(pool)).toEqual({ runId: second.run_id })
+  const days = await pages.runsByDay.all(pool)
   expect(days.at(-1)?.worstRunId).toBe(second.run_id)
   expect(sum(days.map(({ runs }) => runs))).toBe(2)
   expect(sum(days.map(({ partial }) => partial))).toBe(1)
@@ -59,7 +58,7 @@ test('days lead to the run that needs a look, and tell what the checks noticed',
     `select count(*) filter (where change = 'edited')::int as edits,
       count(*) filter (where change = 'deleted')::int as deletions from reporting.edits_and_deletions`,
   )
-  const activity = await readActivityDays(pool)
+  const activity = await pages.activityByDay.all(pool)
   expect({
     edits: sum(activity.map((day) => day.edits)),
     deletions: sum(activity.map((day) => day.deletions)),
@@ -86,7 +85,7 @@ test('held listings come with who would leave and who stays', async () => {
     `select held_id, run_id, users_before from sync.held where kind = 'organization'`,
   )
   const { held_id: heldId, run_id: runId, users_before: usersBefore } = rows[0]
-  expect(await readHeldSummary(pool, heldId)).toMatchObject({
+  expect(await pages.held.first(pool, { heldId })).toMatchObject({
     heldId,
     runId,
     kind: 'organization',
@@ -98,15 +97,18 @@ test('held listings come with who would leave and who stays', async () => {
   expect(users?.missing.inAll).toBe(usersBefore)
   expect(users?.missing.first).toHaveLength(2)
   expect(users?.staying).toEqual({ inAll: 0, first: [] })
-  expect(await readHeldSummary(pool, 0)).toBeNull()
+  expect(await pages.held.first(pool, { heldId: 0 })).toBeUndefined()
 })
 
 test('what waits is counted, and no further than it is told', async () => {
   const { pool } = live.database
   const { rows } = await pool.query('select count(*)::int as held from sync.held')
   expect(rows[0].held).toBeGreaterThan(2)
-  expect(await countWaiting(pool, 1000)).toEqual({ held: rows[0].held, rejected: 0 })
-  expect(await countWaiting(pool, 2)).toEqual({ held: 2, rejected: 0 })
+  expect(await pages.waiting.one(pool, { limit: 1000 })).toEqual({
+    held: rows[0].held,
+    rejected: 0,
+  })
+  expect(await pages.waiting.one(pool, { limit: 2 })).toEqual({ held: 2, rejected: 0 })
 })
 
 function sum(values: readonly number[]): number {

@@ -46,34 +46,34 @@ async function exportedMetrics(): Promise<{ name: string; help: string }[]> {
   const worker = createWorkerMetrics()
   worker.readPace(() => ({ inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }))
   const counts = { calls: 1, retries: 1, rejected: 1 }
-  const scopes = { scopes_succeeded: 1, scopes_failed: 1, scopes_held: 1, scopes_skipped: 1 }
+  const scopes = { scopesSucceeded: 1, scopesFailed: 1, scopesHeld: 1, scopesSkipped: 1 }
   const records = {
-    records_inserted: 1,
-    records_updated: 1,
-    records_unchanged: 1,
-    records_rejected: 1,
-    records_null: 1,
-    users_written: 1,
-    comments_written: 1,
-    comments_deleted: 1,
+    recordsInserted: 1,
+    recordsUpdated: 1,
+    recordsUnchanged: 1,
+    recordsRejected: 1,
+    recordsNull: 1,
+    usersWritten: 1,
+    commentsWritten: 1,
+    commentsDeleted: 1,
   }
   const kind = { trigger: 'schedule', status: 'succeeded' } as const
-  const times = { requested_s: 1, finished_s: 1, duration_s: 1, is_refused: false }
+  const times = { requestedS: 1, finishedS: 1, durationS: 1, isRefused: false }
   const serve = serviceRegistry({
     stored: {
       totals: [{ ...kind, runs: 1, ...counts, ...scopes, ...records }],
       lastRuns: [{ ...kind, ...counts, ...scopes, ...times }],
       state: {
         scopes: 1,
-        never_checked: 0,
-        oldest_check_age_s: 1,
-        newest_check_age_s: 1,
+        neverChecked: 0,
+        oldestCheckAgeS: 1,
+        newestCheckAgeS: 1,
         workers: 1,
-        calls_in_flight: 1,
-        calls_limit: 1,
+        callsInFlight: 1,
+        callsLimit: 1,
         held: 0,
         rejected: 0,
-        open_run_age_s: null,
+        openRunAgeS: null,
       },
     },
     queue: { jobs: { waiting: 0 }, nextNightly: new Date(0) },

@@ -1,6 +1,8 @@
 -- Failures of a run grouped by cause, the most frequent first, with the first three of each: by organization first, since
 -- counting those of 200,000 failures at once takes seconds.
 -- Params: $1 runId.
+-- Never null: scopes, organizations, attempts, examples, examples[].
+-- Typed as: operation collab_store.batches.operation.
 with by_organization as (
   select operation, http_status, error_status, organization_id, min(error_message collate "C") as error_message,
     count(*) as scopes, max(attempts) as attempts, min(failure_id) as first_id

@@ -1,5 +1,6 @@
 -- A page of scopes that gave no usable answer, the newest first.
 -- Params: $1 runId?, $2 organizationId?, $3 before? (lowest id of the page before), $4 limit.
+-- Typed as: operation collab_store.batches.operation.
 select failure_id, run_id, at, operation, organization_id, document_id, annotation_id, organization_user_group_id,
   http_status, error_status, error_message, attempts
 from sync.failures

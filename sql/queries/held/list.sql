@@ -1,5 +1,6 @@
 -- A page of the listings that are held and wait for a person, the one first held first.
 -- Params: $1 runId?, $2 after? (highest id of the page before), $3 limit, $4 mostUsers (named of each).
+-- Never null: users_missing, first_missing_user_ids, first_missing_user_ids[].
 select held_id, run_id, at, kind, organization_id, document_id, organization_user_group_id, users_before, repeats,
   cardinality(missing_user_ids) as users_missing, missing_user_ids[1:$4] as first_missing_user_ids
 from sync.held

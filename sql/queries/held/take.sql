@@ -1,6 +1,7 @@
 -- A held listing, so that nobody else resolves it meanwhile; nothing where it is resolved already, or where a later run has
 -- seen another answer since.
 -- Params: $1 heldId, $2 runId.
+-- Never null: missing_user_ids[], now.
 select kind, scope_key, missing_user_ids, now() as now
 from sync.held
 where held_id = $1 and run_id = $2 and resolved_at is null

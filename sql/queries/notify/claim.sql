@@ -1,5 +1,7 @@
 -- Takes up the delivery to a receiver that has been due for longest: no other worker does while the lease lasts.
+-- The last try is the one after a day: where it fails, the delivery is given up.
 -- Params: $1 receiver, $2 leaseS.
+-- Never null: is_last.
 with due as (
   select notification_id, receiver from sync.notification_deliveries
   where receiver = $1 and sent_at is null and given_up_at is null and next_at <= now()

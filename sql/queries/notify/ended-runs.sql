@@ -1,5 +1,6 @@
 -- Runs that ended other than succeeded, since somebody watches and within a day, and are not noted yet.
 -- Params: $1 since (when somebody watches).
+-- Never null: finished_at, rejected.
 select run_id, trigger, status, finished_at, scopes_planned, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped,
   (select count(*)::int from sync.unstored_records u where u.run_id = r.run_id and u.is_whole and u.set_aside_at is null) as rejected
 from sync.runs r

@@ -1,5 +1,6 @@
 -- Marks as well what was told of missing and late nightly runs, once a scheduled run of that night or later succeeded.
 -- Params: none.
+-- Never null: finished_at, problems.
 with newest as (
   select run_id, requested_at, finished_at from sync.runs
   where trigger = 'schedule' and status = 'succeeded'

@@ -1,6 +1,7 @@
 -- Scheduled runs: whether one began since the last was due, the one under way, and how long they usually take (the median
 -- of the last 14 that ended by themselves, since a person last set the schedule).
 -- Params: $1 dueAt (of the last one).
+-- Never null: began, usual_of.
 select
   exists (
     -- Clocks differ: one that is a minute early is that night's.

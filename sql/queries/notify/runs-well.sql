@@ -1,6 +1,7 @@
 -- Marks as well what was told of runs whose work has succeeded since: by a run of the whole catalog, by one of the same
 -- scope that was about as large, or by one of just as many scopes as had failed (run --failed-of) where it rejected no whole record.
 -- Params: none.
+-- Never null: finished_at, problems.
 with catalog as (
   select coalesce(sum(b.scopes), 0) as scopes
   from collab_store.batches b join collab_store.organizations o using (organization_key)

@@ -1,6 +1,7 @@
 -- Takes the turn to look for something to tell: the row stays locked until the transaction ends, and a worker that finds it
 -- locked, or looked at just now, leaves it. A schedule that is new starts its time anew.
 -- Params: $1 intervalS (that must lie between two looks), $2 schedule? (as one text; null leaves it as it is).
+-- Never null: now, watching_since, schedule_since.
 with mine as (
   select only_row from sync.notify_watch
   where looked_at is null or looked_at <= now() - make_interval(secs => $1)

@@ -1,5 +1,6 @@
 -- Marks listings as told that runs have held which are over by now, and that wait for a person.
 -- Params: none.
+-- Never null: listings, users_missing, first[].
 with told as (
   update sync.held h
   set told_at = now()

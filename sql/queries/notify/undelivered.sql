@@ -1,5 +1,6 @@
 -- Messages that receivers did not take, of the last seven days.
 -- Params: $1 receivers.
+-- Never null: given_up, waiting, problem.
 select receiver, count(*) filter (where given_up_at is not null)::int as given_up,
   count(*) filter (where given_up_at is null)::int as waiting,
   (array_agg(problem order by next_at desc))[1] as problem

@@ -2,6 +2,7 @@
 -- 10,000 annotations has forty. A scope fails still where it failed since its batch was gone through last and was not stored
 -- by itself after that. Both ends of the time are named, else the planner expects a third of all failures and compiles.
 -- Params: $1 contains? (part of the id in any case), $2 after? (highest id of the page before), $3 limit.
+-- Never null: scopes, annotations, comments, never_checked, failing, held.
 select o.organization_id, o.active, b.scopes, b.annotations, b.comments, b.never_checked, b.oldest_check, b.newest_check,
   (
     select count(distinct (f.batch_key, f.scope_no))::int

@@ -1,6 +1,7 @@
 -- What happened to comments in the last 30 days (UTC): comments by the day they were last updated, by the service's clock;
 -- edits and deletions by the day a check noticed them, by ours. Days without any are left out.
 -- Params: none.
+-- Never null: day, comments, edits, deletions.
 with since as (
   select (now() at time zone 'UTC')::date - 29 as day
 )

@@ -1,5 +1,6 @@
 -- The calls of a run over its time, in equal parts: an item's calls count where it ended, or was last taken up.
 -- Params: $1 runId, $2 parts.
+-- Never null: part, part_seconds, calls, retries, service_ms.
 with items as (
   select calls, retries, service_ms, coalesce(finished_at, now()) as ended_at
   from sync.run_items

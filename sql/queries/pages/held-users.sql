@@ -1,5 +1,6 @@
 -- Who is in the listings that are held: those whom the answer lacked, and those it still had; so many of each.
 -- Params: $1 heldIds, $2 limit (users of each kind and listing).
+-- Never null: held_id, is_missing, user_id, in_all.
 with held as (
   select h.held_id, h.kind, h.scope_key, h.missing_user_ids, o.organization_key
   from sync.held h

@@ -1,5 +1,6 @@
 -- One held listing that waits; nothing where it is resolved already.
 -- Params: $1 heldId.
+-- Never null: users_missing.
 select held_id, run_id, kind, organization_id, document_id, organization_user_group_id, users_before,
   cardinality(missing_user_ids) as users_missing
 from sync.held

@@ -1,5 +1,6 @@
 -- Runs asked for in the last 30 days (UTC), by day: how many, how many of each status, and the one to look at first.
 -- Params: none.
+-- Never null: day, runs, succeeded, partial, failed, cancelled, under_way, worst_run_id.
 select to_char(r.requested_at at time zone 'UTC', 'YYYY-MM-DD') as day, count(*)::int as runs,
   count(*) filter (where r.status = 'succeeded')::int as succeeded,
   count(*) filter (where r.status = 'partial')::int as partial,

@@ -1,5 +1,6 @@
 -- The organizations that a run waited longest for, with what it did there.
 -- Params: $1 runId, $2 limit.
+-- Never null: calls, retries, service_ms, waited_ms, database_ms.
 select o.organization_id, sum(i.calls)::bigint as calls, sum(i.retries)::bigint as retries,
   sum(i.service_ms)::bigint as service_ms, sum(i.waited_ms)::bigint as waited_ms,
   sum(i.database_ms)::bigint as database_ms

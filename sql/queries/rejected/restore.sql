@@ -1,5 +1,6 @@
 -- Takes back that rejected records were set aside.
 -- Params: $1 rejectedIds?, $2 runId?.
+-- Never null: found, changed.
 with meant as (
   select digest from sync.unstored_records
   where (rejected_record_id = any($1::bigint[]) or run_id = $2::uuid) and digest is not null

@@ -1,5 +1,9 @@
 -- Runs with their counts, the newest first: as settled, or for one under way as its items say so far.
 -- Params: $1 runIds?, $2 limit.
+-- Never null: read_at, scopes_planned, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped, records_received,
+-- records_inserted, records_updated, records_unchanged, records_rejected, records_null, organizations_done,
+-- documents_done, groups_done, annotations_done, users_written, comments_written, comments_deleted, rejected,
+-- service_ms, waited_ms, database_ms, cpu_ms.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem,
   r.scopes_expected, now() as read_at,
   r.calls, r.retries,

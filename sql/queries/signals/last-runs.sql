@@ -1,5 +1,6 @@
 -- The last settled run of each who asks.
--- Params: $1 refusedLike (how the problem of a run begins whose credentials were refused).
+-- Params: $1 refusal (how the problem of a run begins whose credentials were refused).
+-- Never null: requested_s, finished_s, is_refused.
 select r.*
 from unnest(array['schedule', 'cli', 'http', 'api']) t (trigger)
 cross join lateral (

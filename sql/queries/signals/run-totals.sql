@@ -1,5 +1,8 @@
 -- What sync.runs adds up to, by who asked and what became of it; one row for each pair that occurs.
 -- Params: none.
+-- Never null: runs, calls, retries, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped, records_inserted,
+-- records_updated, records_unchanged, records_rejected, records_null, users_written, comments_written,
+-- comments_deleted, rejected.
 select trigger, status, count(*)::int as runs,
   sum(calls)::bigint as calls, sum(retries)::bigint as retries,
   sum(scopes_succeeded)::bigint as scopes_succeeded, sum(scopes_failed)::bigint as scopes_failed,

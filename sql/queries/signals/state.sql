@@ -1,5 +1,6 @@
 -- How things are at this moment: the age of what is stored, what waits for a person, who works, how long a run is open.
 -- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
+-- Never null: scopes, never_checked, workers, calls_in_flight, calls_limit, held, rejected.
 select f.*, w.*,
   (select count(*)::int from sync.held where resolved_at is null) as held,
   (select count(*)::int from sync.unstored_records where set_aside_at is null) as rejected,

@@ -1,5 +1,6 @@
 -- Workers that live, and those that stopped saying so; of these, whether they hold a transaction open.
 -- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
+-- Never null: alive, holds_transaction.
 select w.worker_id, w.started_at, w.heartbeat_at, w.calls_in_flight, w.calls_limit, w.latency_ms, h.alive,
   not h.alive and exists (
     select from pg_stat_activity a

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
-import { listRejected } from '../../database/failure-pages.ts'
-import { settleRejected } from '../../database/rejected.ts'
+import { RECORD_CHARACTERS, settleRejected } from '../../database/rejected.ts'
 import type { Database } from '../../database/pool.ts'
+import * as rejected from '../../database/statements/rejected.ts'
 import { UsageError } from '../../errors.ts'
 import { counted, scopePath, shorten, time } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -21,10 +21,16 @@ const COLUMNS = ['id', 'at', 'from', 'what', 'reason', 'as received'].map((head)
 export async function rejectedList(
   options: Options & { setAside?: boolean; limit: number },
 ): Promise<number> {
-  const { setAside = false, limit: max, json } = options
+  const { setAside = false, limit, json } = options
   return withRejected(async (database) => {
     const runId = options.run === undefined ? null : await findRun(database, options.run)
-    const records = await listRejected(database, { runId, setAside, after: null, max })
+    const records = await rejected.list.all(database, {
+      runId,
+      isSetAside: setAside,
+      before: null,
+      limit,
+      mostCharacters: RECORD_CHARACTERS,
+    })
     if (json) printJson(records)
     else if (records.length === 0) print(`Nothing is ${setAside ? 'set aside' : 'open'}.`)
     else {

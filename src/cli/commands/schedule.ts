@@ -1,6 +1,6 @@
 import type { NightlySchedule } from '../../collab-sync/collab-sync.ts'
 import { changeSchedule, checkedSetting, readSchedule } from '../../collab-sync/schedule.ts'
-import type { SetSchedule } from '../../database/schedule.ts'
+import type { SetSchedule } from '../../collab-sync/schedule.ts'
 import { nextNightly } from '../../queue/schedule.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit-code.ts'

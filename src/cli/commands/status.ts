@@ -1,11 +1,15 @@
-import type { NightlySchedule } from '../../collab-sync/collab-sync.ts'
+import type { Freshness, NightlySchedule } from '../../collab-sync/collab-sync.ts'
 import { readSchedule } from '../../collab-sync/schedule.ts'
-import { readFreshness, readHeld, readWorkers } from '../../database/overview.ts'
-import type { Freshness, HeldReport, WorkerReport } from '../../database/overview.ts'
-import { countWaiting } from '../../database/waiting.ts'
+import { readHeld } from '../../database/held.ts'
+import type { HeldReport } from '../../database/held.ts'
 import type { Database } from '../../database/pool.ts'
 import { durationOf, readRecentRuns } from '../../database/run-reports.ts'
 import type { RunReport } from '../../database/run-reports.ts'
+import type { RowOf } from '../../database/statement.ts'
+import * as pages from '../../database/statements/pages.ts'
+import * as scopes from '../../database/statements/scopes.ts'
+import * as workersOf from '../../database/statements/workers.ts'
+import { DEAD_AFTER_S } from '../../database/workers.ts'
 import { describeScope } from '../../scope.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
@@ -16,6 +20,8 @@ import { facts, heading, paint, print, printJson, table } from '../output.ts'
 import { scopesDone, scopesInAll } from '../../database/run-reports.ts'
 import { describeRun, heldTable, paintedStatus, readRunDetails } from '../run-details.ts'
 import { quietLog, withTables } from '../with-store.ts'
+
+type WorkerReport = RowOf<typeof workersOf.read>
 
 /** What `status` prints: the document of `--json`. */
 interface Overview {
@@ -67,8 +73,8 @@ async function printOverview(
     readRecentRuns(database, limit),
     readWorkers(database),
     readHeld(database, null, HELD_SHOWN),
-    countWaiting(database, 1000),
-    readFreshness(database),
+    pages.waiting.one(database, { limit: 1000 }),
+    scopes.freshness.one(database),
     readSchedule(database, settings),
   ])
   const overview: Overview = {
@@ -86,6 +92,10 @@ async function printOverview(
   }
   if (json) printJson(overview)
   else print(describe(overview))
+}
+
+function readWorkers(database: Database): Promise<WorkerReport[]> {
+  return workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S })
 }
 
 /** A run under way that nobody can be working on. */

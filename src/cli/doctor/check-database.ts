@@ -1,11 +1,12 @@
 import { readSchedule } from '../../collab-sync/schedule.ts'
 import { countCatalog } from '../../database/catalog-counts.ts'
-import { readWorkers } from '../../database/overview.ts'
 import { requireSchema } from '../../database/migrate.ts'
 import { checkDatabase, describeDatabase } from '../../database/pool.ts'
 import type { Database } from '../../database/pool.ts'
 import { describeServer } from '../../database/server.ts'
 import type { Server } from '../../database/server.ts'
+import * as workers from '../../database/statements/workers.ts'
+import { DEAD_AFTER_S } from '../../database/workers.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../store.ts'
 import { count, counted, duration, time } from '../../format.ts'
@@ -117,7 +118,8 @@ async function schedule(database: Database, settings: Settings): Promise<Finding
 }
 
 async function frozenWorkers(database: Database): Promise<Finding[]> {
-  const frozen = (await readWorkers(database)).filter((worker) => worker.holdsTransaction)
+  const known = await workers.read.all(database, { deadAfterS: DEAD_AFTER_S })
+  const frozen = known.filter(({ holdsTransaction }) => holdsTransaction)
   return frozen.map(({ workerId }) =>
     warn(
       'workers',

@@ -1,5 +1,5 @@
-import { readUndelivered } from '../../database/notification-deliveries.ts'
 import type { Database } from '../../database/pool.ts'
+import * as notify from '../../database/statements/notify.ts'
 import { receiversOf } from '../../notify/receiver.ts'
 import type { ReceiverAddress } from '../../notify/receiver.ts'
 import { counted } from '../../format.ts'
@@ -13,9 +13,8 @@ export async function checkNotify(
 ): Promise<Finding[]> {
   const receivers = receiversOf(addresses)
   const keys = receivers.map(({ key }) => key)
-  const undelivered = new Map(
-    (await readUndelivered(database, keys)).map((each) => [each.receiver, each]),
-  )
+  const rows = await notify.undelivered.all(database, { receivers: keys })
+  const undelivered = new Map(rows.map((row) => [row.receiver, row]))
   return receivers.map(({ key, shape, url }) => {
     const name = `${shape} at ${new URL(url).host}`
     const trouble = undelivered.get(key)

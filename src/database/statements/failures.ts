@@ -5,18 +5,19 @@ import { Statement } from '../statement.ts'
 export const byCause = new Statement<
   { runId: string },
   {
-    operation: string
+    operation: 'users' | 'comments'
     httpStatus: number | null
     errorStatus: string | null
     errorMessage: string | null
-    scopes: number | null
-    organizations: number | null
-    attempts: number | null
-    examples: readonly (unknown | null)[] | null
+    scopes: number
+    organizations: number
+    attempts: number
+    examples: readonly unknown[]
   }
 >('failures/by-cause', {
   parameters: 'runId',
   columns: 'operation httpStatus errorStatus errorMessage scopes organizations attempts examples',
+  neverNull: 'scopes organizations attempts examples',
 })
 
 /** Scopes that gave no usable answer. */
@@ -48,7 +49,7 @@ export const page = new Statement<
     failureId: number
     runId: string
     at: Date
-    operation: string
+    operation: 'users' | 'comments'
     organizationId: string | null
     documentId: string | null
     annotationId: string | null

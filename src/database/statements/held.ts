@@ -2,10 +2,11 @@
 import { Statement } from '../statement.ts'
 
 /** Listings that a run held and that still wait. */
-export const countOfRun = new Statement<{ runId: string }, { held: number | null }>(
-  'held/count-of-run',
-  { parameters: 'runId', columns: 'held' },
-)
+export const countOfRun = new Statement<{ runId: string }, { held: number }>('held/count-of-run', {
+  parameters: 'runId',
+  columns: 'held',
+  neverNull: 'held',
+})
 
 /** A page of the listings that are held and wait for a person, the one first held first. */
 export const list = new Statement<
@@ -20,13 +21,14 @@ export const list = new Statement<
     organizationUserGroupId: string | null
     usersBefore: number
     repeats: number
-    usersMissing: number | null
-    firstMissingUserIds: readonly (string | null)[] | null
+    usersMissing: number
+    firstMissingUserIds: readonly string[]
   }
 >('held/list', {
   parameters: 'runId after limit mostUsers',
   columns:
     'heldId runId at kind organizationId documentId organizationUserGroupId usersBefore repeats usersMissing firstMissingUserIds',
+  neverNull: 'usersMissing firstMissingUserIds',
 })
 
 /** Notes that a listing lacked so many users that nobody was removed. The same answer in a later scheduled run counts as a repeat; another answer starts anew. */
@@ -69,14 +71,15 @@ export const open = new Statement<
     organizationUserGroupId: string | null
     usersBefore: number
     repeats: number
-    usersMissing: number | null
-    firstMissingUserIds: readonly (string | null)[] | null
-    listings: number | null
+    usersMissing: number
+    firstMissingUserIds: readonly string[]
+    listings: number
   }
 >('held/open', {
   parameters: 'runId limit',
   columns:
     'runId at kind organizationId documentId organizationUserGroupId usersBefore repeats usersMissing firstMissingUserIds listings',
+  neverNull: 'usersMissing firstMissingUserIds listings',
 })
 
 /** Where a listing lies that is held and waits, and the run that last saw its answer. */
@@ -97,7 +100,11 @@ export const take = new Statement<
   {
     kind: 'organization' | 'document' | 'group'
     scopeKey: number
-    missingUserIds: readonly (string | null)[]
-    now: Date | null
+    missingUserIds: readonly string[]
+    now: Date
   }
->('held/take', { parameters: 'heldId runId', columns: 'kind scopeKey missingUserIds now' })
+>('held/take', {
+  parameters: 'heldId runId',
+  columns: 'kind scopeKey missingUserIds now',
+  neverNull: 'now',
+})

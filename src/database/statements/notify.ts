@@ -7,11 +7,12 @@ export const abandon = new Statement<{ receivers: readonly string[] }, null>('no
 })
 
 /** Whether a listing that somebody was told of still waits for a person. */
-export const anyHeld = new Statement<null, { waits: boolean | null }>('notify/any-held', {
+export const anyHeld = new Statement<null, { waits: boolean }>('notify/any-held', {
   columns: 'waits',
+  neverNull: 'waits',
 })
 
-/** Takes up the delivery to a receiver that has been due for longest: no other worker does while the lease lasts. */
+/** Takes up the delivery to a receiver that has been due for longest: no other worker does while the lease lasts. The last try is the one after a day: where it fails, the delivery is given up. */
 export const claim = new Statement<
   { receiver: string; leaseS: number },
   {
@@ -20,11 +21,12 @@ export const claim = new Statement<
     kind: string
     notedAt: Date
     facts: unknown
-    isLast: boolean | null
+    isLast: boolean
   }
 >('notify/claim', {
   parameters: 'receiver leaseS',
   columns: 'notificationId attempts kind notedAt facts isLast',
+  neverNull: 'isLast',
 })
 
 /** Runs that ended other than succeeded, since somebody watches and within a day, and are not noted yet. */
@@ -34,18 +36,19 @@ export const endedRuns = new Statement<
     runId: string
     trigger: 'schedule' | 'cli' | 'http' | 'api'
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
-    finishedAt: Date | null
+    finishedAt: Date
     scopesPlanned: number
     scopesSucceeded: number
     scopesFailed: number
     scopesHeld: number
     scopesSkipped: number
-    rejected: number | null
+    rejected: number
   }
 >('notify/ended-runs', {
   parameters: 'since',
   columns:
     'runId trigger status finishedAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped rejected',
+  neverNull: 'finishedAt rejected',
 })
 
 /** A delivery failed: when to try again, or that it is given up. */
@@ -64,31 +67,33 @@ export const failed = new Statement<
 export const forget = new Statement<null, null>('notify/forget')
 
 /** Whether something was told of a subject that is not well again. */
-export const isOpen = new Statement<{ subject: string }, { open: boolean | null }>(
-  'notify/is-open',
-  { parameters: 'subject', columns: 'open' },
-)
+export const isOpen = new Statement<{ subject: string }, { open: boolean }>('notify/is-open', {
+  parameters: 'subject',
+  columns: 'open',
+  neverNull: 'open',
+})
 
 /** Marks as well what was told of missing and late nightly runs, once a scheduled run of that night or later succeeded. */
 export const nightlyWell = new Statement<
   null,
-  { runId: string; finishedAt: Date | null; problems: number | null }
->('notify/nightly-well', { columns: 'runId finishedAt problems' })
+  { runId: string; finishedAt: Date; problems: number }
+>('notify/nightly-well', { columns: 'runId finishedAt problems', neverNull: 'finishedAt problems' })
 
 /** Scheduled runs: whether one began since the last was due, the one under way, and how long they usually take (the median of the last 14 that ended by themselves, since a person last set the schedule). */
 export const nightly = new Statement<
   { dueAt: Date },
   {
-    began: boolean | null
+    began: boolean
     runId: string | null
     requestedAt: Date | null
     runningS: number | null
-    usualOf: number | null
+    usualOf: number
     usualS: number | null
   }
 >('notify/nightly', {
   parameters: 'dueAt',
   columns: 'began runId requestedAt runningS usualOf usualS',
+  neverNull: 'began usualOf',
 })
 
 /** Notes a thing to tell, with a delivery for each receiver; nothing where it is noted already. */
@@ -110,10 +115,13 @@ export const runsWell = new Statement<
   {
     runId: string
     trigger: 'schedule' | 'cli' | 'http' | 'api'
-    finishedAt: Date | null
-    problems: number | null
+    finishedAt: Date
+    problems: number
   }
->('notify/runs-well', { columns: 'runId trigger finishedAt problems' })
+>('notify/runs-well', {
+  columns: 'runId trigger finishedAt problems',
+  neverNull: 'finishedAt problems',
+})
 
 /** A receiver took a message. */
 export const sent = new Statement<{ notificationId: string; receiver: string }, null>(
@@ -124,29 +132,37 @@ export const sent = new Statement<{ notificationId: string; receiver: string }, 
 /** Takes the turn to look for something to tell: the row stays locked until the transaction ends, and a worker that finds it locked, or looked at just now, leaves it. A schedule that is new starts its time anew. */
 export const takeTurn = new Statement<
   { intervalS: number; schedule: string | null },
-  { now: Date | null; watchingSince: Date | null; scheduleSince: Date | null }
+  { now: Date; watchingSince: Date; scheduleSince: Date }
 >('notify/take-turn', {
   parameters: 'intervalS schedule',
   columns: 'now watchingSince scheduleSince',
+  neverNull: 'now watchingSince scheduleSince',
 })
 
 /** Marks listings as told that runs have held which are over by now, and that wait for a person. */
 export const tellHeld = new Statement<
   null,
   {
-    listings: number | null
-    usersMissing: number | null
+    listings: number
+    usersMissing: number
     firstHeldId: number | null
     runId: string | null
-    first: readonly (unknown | null)[] | null
+    first: readonly unknown[] | null
   }
->('notify/tell-held', { columns: 'listings usersMissing firstHeldId runId first' })
+>('notify/tell-held', {
+  columns: 'listings usersMissing firstHeldId runId first',
+  neverNull: 'listings usersMissing',
+})
 
 /** Messages that receivers did not take, of the last seven days. */
 export const undelivered = new Statement<
   { receivers: readonly string[] },
-  { receiver: string; givenUp: number | null; waiting: number | null; problem: string | null }
->('notify/undelivered', { parameters: 'receivers', columns: 'receiver givenUp waiting problem' })
+  { receiver: string; givenUp: number; waiting: number; problem: string }
+>('notify/undelivered', {
+  parameters: 'receivers',
+  columns: 'receiver givenUp waiting problem',
+  neverNull: 'givenUp waiting problem',
+})
 
 /** Marks as well all that was told of a subject. */
 export const well = new Statement<{ subject: string }, { firstId: string | null }>('notify/well', {

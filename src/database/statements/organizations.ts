@@ -7,17 +7,18 @@ export const page = new Statement<
   {
     organizationId: string
     active: boolean
-    scopes: number | null
-    annotations: number | null
-    comments: number | null
-    neverChecked: number | null
+    scopes: number
+    annotations: number
+    comments: number
+    neverChecked: number
     oldestCheck: Date | null
     newestCheck: Date | null
-    failing: number | null
-    held: number | null
+    failing: number
+    held: number
   }
 >('organizations/page', {
   parameters: 'contains after limit',
   columns:
     'organizationId active scopes annotations comments neverChecked oldestCheck newestCheck failing held',
+  neverNull: 'scopes annotations comments neverChecked failing held',
 })

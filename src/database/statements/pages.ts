@@ -4,43 +4,36 @@ import { Statement } from '../statement.ts'
 /** What happened to comments in the last 30 days (UTC): comments by the day they were last updated, by the service's clock; edits and deletions by the day a check noticed them, by ours. Days without any are left out. */
 export const activityByDay = new Statement<
   null,
-  { day: string | null; comments: number | null; edits: number | null; deletions: number | null }
->('pages/activity-by-day', { columns: 'day comments edits deletions' })
+  { day: string; comments: number; edits: number; deletions: number }
+>('pages/activity-by-day', {
+  columns: 'day comments edits deletions',
+  neverNull: 'day comments edits deletions',
+})
 
 /** The calls of a run over its time, in equal parts: an item's calls count where it ended, or was last taken up. */
 export const callsOverTime = new Statement<
   { runId: string; parts: number },
-  {
-    part: number | null
-    partSeconds: number | null
-    calls: number | null
-    retries: number | null
-    serviceMs: number | null
-  }
+  { part: number; partSeconds: number; calls: number; retries: number; serviceMs: number }
 >('pages/calls-over-time', {
   parameters: 'runId parts',
   columns: 'part partSeconds calls retries serviceMs',
+  neverNull: 'part partSeconds calls retries serviceMs',
 })
 
 /** Scopes by the age of the last check of the batch they lie in, from the batches alone. Scopes that differ from their batch are in reporting.freshness. */
 export const checkAges = new Statement<
   { bounds: readonly number[] },
-  { ageGroup: number | null; scopes: number | null }
->('pages/check-ages', { parameters: 'bounds', columns: 'ageGroup scopes' })
+  { ageGroup: number | null; scopes: number }
+>('pages/check-ages', { parameters: 'bounds', columns: 'ageGroup scopes', neverNull: 'scopes' })
 
 /** Who is in the listings that are held: those whom the answer lacked, and those it still had; so many of each. */
 export const heldUsers = new Statement<
   { heldIds: readonly number[]; limit: number },
-  {
-    heldId: number | null
-    isMissing: boolean | null
-    userId: string | null
-    name: string | null
-    inAll: number | null
-  }
+  { heldId: number; isMissing: boolean; userId: string; name: string | null; inAll: number }
 >('pages/held-users', {
   parameters: 'heldIds limit',
   columns: 'heldId isMissing userId name inAll',
+  neverNull: 'heldId isMissing userId inAll',
 })
 
 /** One held listing that waits; nothing where it is resolved already. */
@@ -54,12 +47,13 @@ export const held = new Statement<
     documentId: string | null
     organizationUserGroupId: string | null
     usersBefore: number
-    usersMissing: number | null
+    usersMissing: number
   }
 >('pages/held', {
   parameters: 'heldId',
   columns:
     'heldId runId kind organizationId documentId organizationUserGroupId usersBefore usersMissing',
+  neverNull: 'usersMissing',
 })
 
 /** The newest nightly run. */
@@ -71,17 +65,18 @@ export const newestNightly = new Statement<null, { runId: string }>('pages/newes
 export const runsByDay = new Statement<
   null,
   {
-    day: string | null
-    runs: number | null
-    succeeded: number | null
-    partial: number | null
-    failed: number | null
-    cancelled: number | null
-    underWay: number | null
-    worstRunId: string | null
+    day: string
+    runs: number
+    succeeded: number
+    partial: number
+    failed: number
+    cancelled: number
+    underWay: number
+    worstRunId: string
   }
 >('pages/runs-by-day', {
   columns: 'day runs succeeded partial failed cancelled underWay worstRunId',
+  neverNull: 'day runs succeeded partial failed cancelled underWay worstRunId',
 })
 
 /** When a person last set or removed the nightly schedule; nothing where nobody did. */
@@ -94,19 +89,20 @@ export const slowestOrganizations = new Statement<
   { runId: string; limit: number },
   {
     organizationId: string
-    calls: number | null
-    retries: number | null
-    serviceMs: number | null
-    waitedMs: number | null
-    databaseMs: number | null
+    calls: number
+    retries: number
+    serviceMs: number
+    waitedMs: number
+    databaseMs: number
   }
 >('pages/slowest-organizations', {
   parameters: 'runId limit',
   columns: 'organizationId calls retries serviceMs waitedMs databaseMs',
+  neverNull: 'calls retries serviceMs waitedMs databaseMs',
 })
 
 /** How much waits for a person: held listings, and rejected records that were neither stored after all nor set aside. Of either, more than the most that is counted are told as that. */
-export const waiting = new Statement<
-  { limit: number },
-  { held: number | null; rejected: number | null }
->('pages/waiting', { parameters: 'limit', columns: 'held rejected' })
+export const waiting = new Statement<{ limit: number }, { held: number; rejected: number }>(
+  'pages/waiting',
+  { parameters: 'limit', columns: 'held rejected', neverNull: 'held rejected' },
+)

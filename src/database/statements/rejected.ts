@@ -5,22 +5,23 @@ import { Statement } from '../statement.ts'
 export const firstOfRun = new Statement<
   { runId: string; limit: number; mostCharacters: number },
   {
-    rejectedRecordId: number | null
-    operation: string | null
+    rejectedRecordId: number
+    operation: 'users' | 'comments'
     organizationId: string | null
     documentId: string | null
     annotationId: string | null
     organizationUserGroupId: string | null
-    reason: string | null
-    record: string | null
-    cut: boolean | null
-    isWhole: boolean | null
+    reason: string
+    record: string
+    cut: boolean
+    isWhole: boolean
     setAsideAt: Date | null
   }
 >('rejected/first-of-run', {
   parameters: 'runId limit mostCharacters',
   columns:
     'rejectedRecordId operation organizationId documentId annotationId organizationUserGroupId reason record cut isWhole setAsideAt',
+  neverNull: 'rejectedRecordId operation reason record cut isWhole',
 })
 
 /** Records that could not be stored as received. */
@@ -53,18 +54,18 @@ export const list = new Statement<
     isSetAside: boolean
   },
   {
-    rejectedRecordId: number | null
-    runId: string | null
-    at: Date | null
-    operation: string | null
+    rejectedRecordId: number
+    runId: string
+    at: Date
+    operation: 'users' | 'comments'
     organizationId: string | null
     documentId: string | null
     annotationId: string | null
     organizationUserGroupId: string | null
-    reason: string | null
-    record: string | null
-    isCut: boolean | null
-    isWhole: boolean | null
+    reason: string
+    record: string
+    isCut: boolean
+    isWhole: boolean
     setAsideAt: Date | null
     setAsideBy: string | null
     setAsideReason: string | null
@@ -73,6 +74,7 @@ export const list = new Statement<
   parameters: 'runId before limit mostCharacters isSetAside',
   columns:
     'rejectedRecordId runId at operation organizationId documentId annotationId organizationUserGroupId reason record isCut isWhole setAsideAt setAsideBy setAsideReason',
+  neverNull: 'rejectedRecordId runId at operation reason record isCut isWhole',
 })
 
 /** Rejected records that are stored after all. */
@@ -88,41 +90,54 @@ export const page = new Statement<
     rejectedRecordId: number
     runId: string
     at: Date
-    operation: string
+    operation: 'users' | 'comments'
     organizationId: string | null
     documentId: string | null
     annotationId: string | null
     organizationUserGroupId: string | null
     record: string
-    isWhole: boolean | null
-    isNarrowed: boolean | null
+    isWhole: boolean
+    isNarrowed: boolean
   }
 >('rejected/page', {
   parameters: 'runId before limit mostCharacters',
   columns:
     'rejectedRecordId runId at operation organizationId documentId annotationId organizationUserGroupId record isWhole isNarrowed',
+  neverNull: 'isWhole isNarrowed',
 })
 
 /** Which of some contents are set aside. */
-export const readSetAside = new Statement<{ digests: readonly Buffer[] }, { digest: Buffer }>(
-  'rejected/read-set-aside',
-  { parameters: 'digests', columns: 'digest' },
-)
+export const readSetAside = new Statement<
+  { digests: readonly (Buffer | null)[] },
+  { digest: Buffer }
+>('rejected/read-set-aside', { parameters: 'digests', columns: 'digest' })
 
 /** Takes back that rejected records were set aside. */
 export const restore = new Statement<
   { rejectedIds: readonly number[] | null; runId: string | null },
-  { found: number | null; changed: number | null }
->('rejected/restore', { parameters: 'rejectedIds runId', columns: 'found changed' })
+  { found: number; changed: number }
+>('rejected/restore', {
+  parameters: 'rejectedIds runId',
+  columns: 'found changed',
+  neverNull: 'found changed',
+})
 
 /** Sets rejected records aside by their content; what was set aside before stays as it is. */
 export const setAside = new Statement<
   { rejectedIds: readonly number[] | null; runId: string | null; by: string; reason: string },
-  { found: number | null; changed: number | null }
->('rejected/set-aside', { parameters: 'rejectedIds runId by reason', columns: 'found changed' })
+  { found: number; changed: number }
+>('rejected/set-aside', {
+  parameters: 'rejectedIds runId by reason',
+  columns: 'found changed',
+  neverNull: 'found changed',
+})
 
 /** Whole records that a run rejected and nobody has set aside: how many, in how many scopes, and why most of them. */
 export const wholeOfRun = new Statement<
   { runId: string },
-  { records: number | null; scopes: number | null; reason: string | null }
->('rejected/whole-of-run', { parameters: 'runId', columns: 'records scopes reason' })
+  { records: number; scopes: number; reason: string | null }
+>('rejected/whole-of-run', {
+  parameters: 'runId',
+  columns: 'records scopes reason',
+  neverNull: 'records scopes',
+})

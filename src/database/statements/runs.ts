@@ -63,8 +63,12 @@ export const insert = new Statement<
 /** A page of runs, the newest first, as keys: what is known of each is read by runs/reports. */
 export const page = new Statement<
   { status: string | null; beforeUs: number | null; beforeRunId: string | null; limit: number },
-  { runId: string; requestedAtUs: number | null }
->('runs/page', { parameters: 'status beforeUs beforeRunId limit', columns: 'runId requestedAtUs' })
+  { runId: string; requestedAtUs: number }
+>('runs/page', {
+  parameters: 'status beforeUs beforeRunId limit',
+  columns: 'runId requestedAtUs',
+  neverNull: 'requestedAtUs',
+})
 
 /** Runs under way that are to end early. */
 export const readStopping = new Statement<null, { runId: string }>('runs/read-stopping', {
@@ -85,37 +89,39 @@ export const reports = new Statement<
     stopping: 'failed' | 'cancelled' | null
     problem: string | null
     scopesExpected: number
-    readAt: Date | null
+    readAt: Date
     calls: number
     retries: number
-    scopesPlanned: number | null
-    scopesSucceeded: number | null
-    scopesFailed: number | null
-    scopesHeld: number | null
-    scopesSkipped: number | null
-    recordsReceived: number | null
-    recordsInserted: number | null
-    recordsUpdated: number | null
-    recordsUnchanged: number | null
-    recordsRejected: number | null
-    recordsNull: number | null
-    organizationsDone: number | null
-    documentsDone: number | null
-    groupsDone: number | null
-    annotationsDone: number | null
-    usersWritten: number | null
-    commentsWritten: number | null
-    commentsDeleted: number | null
-    rejected: number | null
-    serviceMs: number | null
-    waitedMs: number | null
-    databaseMs: number | null
-    cpuMs: number | null
+    scopesPlanned: number
+    scopesSucceeded: number
+    scopesFailed: number
+    scopesHeld: number
+    scopesSkipped: number
+    recordsReceived: number
+    recordsInserted: number
+    recordsUpdated: number
+    recordsUnchanged: number
+    recordsRejected: number
+    recordsNull: number
+    organizationsDone: number
+    documentsDone: number
+    groupsDone: number
+    annotationsDone: number
+    usersWritten: number
+    commentsWritten: number
+    commentsDeleted: number
+    rejected: number
+    serviceMs: number
+    waitedMs: number
+    databaseMs: number
+    cpuMs: number
   }
 >('runs/reports', {
   parameters: 'runIds limit',
   columns:
     'runId trigger status scope requestedAt startedAt finishedAt stopping problem scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs',
+  neverNull:
+    'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs',
 })
 
 /** Settles a run once, when none of its items is pending: adds up its items, decides its status. It is partial where a scope failed or is held, or where a whole record was rejected that nobody has set aside. Its calls are counted by runs/add-calls. An item that is pending can only vanish in the transaction that inserts those that follow it, so no lock is needed. What was received is what became of it: each commit is held to that, and a run of before that is not must end as well. */

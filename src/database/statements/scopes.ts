@@ -59,13 +59,16 @@ export const forgetAnswerOrganizations = new Statement<{ organizationKey: number
 export const freshness = new Statement<
   null,
   {
-    scopes: number | null
-    annotations: number | null
-    neverChecked: number | null
+    scopes: number
+    annotations: number
+    neverChecked: number
     oldestCheck: Date | null
     newestCheck: Date | null
   }
->('scopes/freshness', { columns: 'scopes annotations neverChecked oldestCheck newestCheck' })
+>('scopes/freshness', {
+  columns: 'scopes annotations neverChecked oldestCheck newestCheck',
+  neverNull: 'scopes annotations neverChecked',
+})
 
 /** Before the batch's time moves on: scopes that were not stored this time keep the time of their last good check. */
 export const keepCheckAnnotations = new Statement<{ keys: readonly number[] }, null>(

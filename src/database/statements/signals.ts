@@ -3,7 +3,7 @@ import { Statement } from '../statement.ts'
 
 /** The last settled run of each who asks. */
 export const lastRuns = new Statement<
-  { refusedLike: string },
+  { refusal: string },
   {
     trigger: 'schedule' | 'cli' | 'http' | 'api'
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
@@ -14,15 +14,16 @@ export const lastRuns = new Statement<
     scopesHeld: number
     scopesSkipped: number
     rejected: number
-    requestedS: number | null
-    finishedS: number | null
+    requestedS: number
+    finishedS: number
     durationS: number | null
-    isRefused: boolean | null
+    isRefused: boolean
   }
 >('signals/last-runs', {
-  parameters: 'refusedLike',
+  parameters: 'refusal',
   columns:
     'trigger status calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped rejected requestedS finishedS durationS isRefused',
+  neverNull: 'requestedS finishedS isRefused',
 })
 
 /** What sync.runs adds up to, by who asked and what became of it; one row for each pair that occurs. */
@@ -31,45 +32,48 @@ export const runTotals = new Statement<
   {
     trigger: 'schedule' | 'cli' | 'http' | 'api'
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
-    runs: number | null
-    calls: number | null
-    retries: number | null
-    scopesSucceeded: number | null
-    scopesFailed: number | null
-    scopesHeld: number | null
-    scopesSkipped: number | null
-    recordsInserted: number | null
-    recordsUpdated: number | null
-    recordsUnchanged: number | null
-    recordsRejected: number | null
-    recordsNull: number | null
-    usersWritten: number | null
-    commentsWritten: number | null
-    commentsDeleted: number | null
-    rejected: number | null
+    runs: number
+    calls: number
+    retries: number
+    scopesSucceeded: number
+    scopesFailed: number
+    scopesHeld: number
+    scopesSkipped: number
+    recordsInserted: number
+    recordsUpdated: number
+    recordsUnchanged: number
+    recordsRejected: number
+    recordsNull: number
+    usersWritten: number
+    commentsWritten: number
+    commentsDeleted: number
+    rejected: number
   }
 >('signals/run-totals', {
   columns:
     'trigger status runs calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull usersWritten commentsWritten commentsDeleted rejected',
+  neverNull:
+    'runs calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull usersWritten commentsWritten commentsDeleted rejected',
 })
 
 /** How things are at this moment: the age of what is stored, what waits for a person, who works, how long a run is open. */
 export const state = new Statement<
   { deadAfterS: number },
   {
-    scopes: number | null
-    neverChecked: number | null
+    scopes: number
+    neverChecked: number
     oldestCheckAgeS: number | null
     newestCheckAgeS: number | null
-    workers: number | null
-    callsInFlight: number | null
-    callsLimit: number | null
-    held: number | null
-    rejected: number | null
+    workers: number
+    callsInFlight: number
+    callsLimit: number
+    held: number
+    rejected: number
     openRunAgeS: number | null
   }
 >('signals/state', {
   parameters: 'deadAfterS',
   columns:
     'scopes neverChecked oldestCheckAgeS newestCheckAgeS workers callsInFlight callsLimit held rejected openRunAgeS',
+  neverNull: 'scopes neverChecked workers callsInFlight callsLimit held rejected',
 })

@@ -8,9 +8,9 @@ export const beat = new Statement<
 >('workers/beat', { parameters: 'workerId callsInFlight mostCallsInFlight callMs' })
 
 /** How many workers live. */
-export const countAlive = new Statement<{ deadAfterS: number }, { alive: number | null }>(
+export const countAlive = new Statement<{ deadAfterS: number }, { alive: number }>(
   'workers/count-alive',
-  { parameters: 'deadAfterS', columns: 'alive' },
+  { parameters: 'deadAfterS', columns: 'alive', neverNull: 'alive' },
 )
 
 /** Ends the sessions of workers without a heartbeat that are inside a transaction: a frozen worker holds its locks for as long as it is frozen. No time limit of the server does it: none ends a session that waits for the rest of a COPY. Materialized, since a condition that ends sessions might be asked of every session before the others. */
@@ -38,11 +38,12 @@ export const read = new Statement<
     callsInFlight: number
     callsLimit: number
     latencyMs: number | null
-    alive: boolean | null
-    holdsTransaction: boolean | null
+    alive: boolean
+    holdsTransaction: boolean
   }
 >('workers/read', {
   parameters: 'deadAfterS',
   columns:
     'workerId startedAt heartbeatAt callsInFlight callsLimit latencyMs alive holdsTransaction',
+  neverNull: 'alive holdsTransaction',
 })

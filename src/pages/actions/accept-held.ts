@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { count, counted } from '../../format.ts'
-import { readHeldSummary } from '../../database/waiting.ts'
+import * as pages from '../../database/statements/pages.ts'
 import { UsageError } from '../../errors.ts'
 import { listingName } from '../held/listing-name.ts'
 import { pathWithNotice } from '../notices.ts'
@@ -11,8 +11,8 @@ export const acceptHeld: Action<{ held: number; run: string }> = {
   name: 'accept',
   fields: z.object({ held: z.coerce.number().int().positive(), run: z.uuid() }),
   async ask({ database }, { held: heldId, run }) {
-    const held = await readHeldSummary(database, heldId)
-    if (held === null) {
+    const held = await pages.held.first(database, { heldId })
+    if (held === undefined) {
       throw new UsageError(
         'This listing is not held any more: somebody accepted it, or a later run settled it.',
       )

@@ -1,6 +1,6 @@
 import type { HeldListing, Page } from '../../collab-sync/collab-sync.ts'
 import { count, counted, shortId } from '../../format.ts'
-import type { HeldUsers, SomeUsers } from '../../database/waiting.ts'
+import type { HeldUsers, SomeUsers } from '../../database/held-users.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Pager, Time } from '../elements.tsx'
 import { listingName } from './listing-name.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { shortId } from '../../format.ts'
-import { readHeldUsers } from '../../database/waiting.ts'
+import { readHeldUsers } from '../../database/held-users.ts'
 import { sendPage } from '../layout.tsx'
 import { noticeOf } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'

@@ -1,8 +1,8 @@
-import type { HeldSummary } from '../../database/waiting.ts'
+import type { HeldListing } from '../../collab-sync/collab-sync.ts'
 
 /** A listing in words, such as `document plan of acme`. */
 export function listingName(
-  listing: Pick<HeldSummary, 'kind' | 'organizationId' | 'documentId' | 'organizationUserGroupId'>,
+  listing: Pick<HeldListing, 'kind' | 'organizationId' | 'documentId' | 'organizationUserGroupId'>,
 ): string {
   const { organizationId, documentId, organizationUserGroupId } = listing
   if (listing.kind === 'document') return `document ${documentId} of ${organizationId}`

@@ -1,12 +1,13 @@
 import { count } from '../../format.ts'
-import type { ActivityDay } from '../../database/daily-activity.ts'
+import type { RowOf } from '../../database/statement.ts'
+import type { activityByDay } from '../../database/statements/pages.ts'
 import { Chart } from '../charts/chart.tsx'
 import { drawChart } from '../charts/draw-chart.ts'
 import { smallMultiples } from '../charts/small-multiples.ts'
 import { lastDays } from './run-strip.tsx'
 
 /** Comments, edits and deletions of 30 days. */
-export async function activityChart(days: readonly ActivityDay[], today: Date) {
+export async function activityChart(days: readonly RowOf<typeof activityByDay>[], today: Date) {
   const byDay = new Map(days.map((day) => [day.day, day]))
   const dates = lastDays(today)
   const valuesOf = (member: 'comments' | 'edits' | 'deletions') =>

@@ -1,6 +1,7 @@
 import type { Freshness, NightlySchedule, RunDetails } from '../../collab-sync/collab-sync.ts'
 import { count, counted } from '../../format.ts'
-import type { Waiting } from '../../database/waiting.ts'
+import type { RowOf } from '../../database/statement.ts'
+import type * as pages from '../../database/statements/pages.ts'
 import type { Tone } from '../elements.tsx'
 import { roughAge } from '../rough-age.ts'
 
@@ -20,7 +21,7 @@ export function needsOf(known: {
   nightly: RunDetails | null
   schedule: NightlySchedule
   freshness: Freshness
-  waiting: Waiting
+  waiting: RowOf<typeof pages.waiting>
   workersAlive: number
   isRunUnderWay: boolean
   /** How old what is stored may get. */

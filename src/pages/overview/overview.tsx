@@ -1,14 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { ComponentChildren } from 'preact'
-import {
-  readActivityDays,
-  readCheckAges,
-  readRunDays,
-  readScheduleSetAt,
-} from '../../database/daily-activity.ts'
-import { countLiveWorkers } from '../../database/overview.ts'
-import { findNewestNightly } from '../../database/run-course.ts'
-import { countWaiting } from '../../database/waiting.ts'
+import { readCheckAges } from '../../database/check-ages.ts'
+import * as pages from '../../database/statements/pages.ts'
+import * as workers from '../../database/statements/workers.ts'
+import { DEAD_AFTER_S } from '../../database/workers.ts'
 import { sendPage } from '../layout.tsx'
 import { noticeOf } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
@@ -34,15 +29,15 @@ async function overview({
   settings,
 }: PageContext): Promise<ComponentChildren> {
   const now = new Date()
-  const nightlyId = await findNewestNightly(database)
-  const [nightly, newest, schedule, setAt, freshness, waiting, workersAlive] = await Promise.all([
-    nightlyId === null ? null : collabSync.getRun(nightlyId),
+  const newestNightly = await pages.newestNightly.first(database)
+  const [nightly, newest, schedule, set, freshness, waiting, { alive }] = await Promise.all([
+    newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
     collabSync.listRuns({ limit: 1 }).then(({ items }) => items[0] ?? null),
     collabSync.getSchedule(),
-    readScheduleSetAt(database),
+    pages.scheduleSetAt.first(database),
     collabSync.getFreshness(),
-    countWaiting(database, WAITING_MAX),
-    countLiveWorkers(database),
+    pages.waiting.one(database, { limit: WAITING_MAX }),
+    workers.countAlive.one(database, { deadAfterS: DEAD_AFTER_S }),
   ])
   const isRunUnderWay = newest !== null && newest.finishedAt === null
   const needs = needsOf({
@@ -50,7 +45,7 @@ async function overview({
     schedule,
     freshness,
     waiting,
-    workersAlive,
+    workersAlive: alive,
     isRunUnderWay,
     promiseMs: settings.freshnessPromiseMs,
     now,
@@ -62,7 +57,7 @@ async function overview({
           verdict={nightlyVerdict({
             nightly,
             schedule,
-            setAt,
+            setAt: set?.setAt ?? null,
             lateAfterMs: settings.nightlyLateAfterMs,
             now,
           })}
@@ -73,12 +68,12 @@ async function overview({
       </div>
       <section class="card">
         <h2>Runs of 30 days</h2>
-        <RunStrip days={await readRunDays(database)} today={now} />
+        <RunStrip days={await pages.runsByDay.all(database)} today={now} />
       </section>
       <div class="pair">
         <section class="card">
           <h2>Comments by day</h2>
-          {await activityChart(await readActivityDays(database), now)}
+          {await activityChart(await pages.activityByDay.all(database), now)}
         </section>
         <section class="card">
           <h2>Age of the last check</h2>

@@ -1,9 +1,12 @@
 import { counted } from '../../format.ts'
-import type { RunDay } from '../../database/daily-activity.ts'
+import type { RowOf } from '../../database/statement.ts'
+import type { runsByDay } from '../../database/statements/pages.ts'
 import { Badge, Sign } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
 
 const DAYS = 30
+
+type RunDay = RowOf<typeof runsByDay>
 
 /** The runs of 30 days, a day a field: its worst run decides how it looks, and is where it leads. */
 export function RunStrip({ days, today }: { days: readonly RunDay[]; today: Date }) {

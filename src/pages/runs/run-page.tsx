@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { RunDetails } from '../../collab-sync/collab-sync.ts'
 import { shortId } from '../../format.ts'
-import { countLiveWorkers } from '../../database/overview.ts'
-import { readCallsOverTime, readSlowestOrganizations } from '../../database/run-course.ts'
+import { readCallsOverTime } from '../../database/run-course.ts'
+import * as pages from '../../database/statements/pages.ts'
+import * as workers from '../../database/statements/workers.ts'
+import { DEAD_AFTER_S } from '../../database/workers.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Sentence, StatusBadge } from '../elements.tsx'
 import { sendUnknown } from '../fault-page.tsx'
@@ -53,10 +55,10 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
 }
 
 async function runContent({ database }: PageContext, run: RunDetails) {
-  const [slowest, parts, workersAlive] = await Promise.all([
-    readSlowestOrganizations(database, run.runId, SLOWEST_SHOWN),
+  const [slowest, parts, workersNow] = await Promise.all([
+    pages.slowestOrganizations.all(database, { runId: run.runId, limit: SLOWEST_SHOWN }),
     readCallsOverTime(database, run.runId, CALLS_PARTS),
-    run.finishedAt === null ? countLiveWorkers(database) : 1,
+    run.finishedAt === null ? workers.countAlive.one(database, { deadAfterS: DEAD_AFTER_S }) : null,
   ])
   return (
     <>
@@ -65,7 +67,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           <Sentence of={run.problem} />
         </p>
       )}
-      {workersAlive === 0 && (
+      {workersNow?.alive === 0 && (
         <p class="notice warn">
           No worker is alive: the run goes on when one starts (collab-sync worker).
         </p>

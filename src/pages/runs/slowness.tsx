@@ -1,8 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import type { RunDetails } from '../../collab-sync/collab-sync.ts'
 import { count, duration } from '../../format.ts'
-import type { SlowOrganization } from '../../database/run-course.ts'
+import type { RowOf } from '../../database/statement.ts'
+import type { slowestOrganizations } from '../../database/statements/pages.ts'
 import { Facts, Heads, Scroller } from '../elements.tsx'
+
+/** Sums over calls and batches that ran side by side. */
+type SlowOrganization = RowOf<typeof slowestOrganizations>
 
 /** Where the time of a run went, and in which organizations. */
 export function Slowness({

@@ -1,8 +1,11 @@
-import { readFreshness, readHeld, readWorkers } from '../../../src/database/overview.ts'
 import { rolledBack } from '../../../src/database/pool.ts'
 import { readFailures, readRecentRuns, readRun } from '../../../src/database/run-reports.ts'
 import { insertRun, planPaging } from '../../../src/database/runs.ts'
 import * as batches from '../../../src/database/statements/batches.ts'
+import { readHeld } from '../../../src/database/held.ts'
+import * as scopes from '../../../src/database/statements/scopes.ts'
+import * as workers from '../../../src/database/statements/workers.ts'
+import { DEAD_AFTER_S } from '../../../src/database/workers.ts'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
 import { createBenchDatabase } from '../database.ts'
@@ -32,9 +35,9 @@ export const listings: Comparison = {
         'status: recent runs': () => readRecentRuns(pool, 10),
         'status RUN: under way, 8,000 items': () => readRun(pool, runId),
         'status RUN: failures by cause': () => readFailures(pool, runId),
-        'status: workers': () => readWorkers(pool),
+        'status: workers': () => workers.read.all(pool, { deadAfterS: DEAD_AFTER_S }),
         'status: held listings': () => readHeld(pool, null, 10),
-        'status: freshness': () => readFreshness(pool),
+        'status: freshness': () => scopes.freshness.one(pool),
         'plan: scopes in all': () =>
           batches.countScopes.one(pool, { operations: ['users', 'comments'] }),
         'plan: a page of batches': () =>

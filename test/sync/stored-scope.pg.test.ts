@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
+import { readRun } from '../../src/database/run-reports.ts'
+import { startRun } from '../../src/sync/start-run.ts'
+import { startWorker } from '../../src/worker.ts'
+import { openLive, settled } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+
+let live: Live
+beforeAll(async () => {
+  live = await openLive('postgres')
+  await live.importCatalog()
+})
+afterAll(() => live.close())
+
+test('a run that another version narrowed in its own way fails at once, and can be listed', async () => {
+  const app = await live.openApp()
+  const { runId, items } = await startRun(app.sync, { trigger: 'cli', scope: {}, requestKey: null })
+  const { pool } = live.database
+  await pool.query(`update sync.runs set scope = '{"regions":["eu"]}' where run_id = $1`, [runId])
+  await app.deliver(items)
+  const worker = await startWorker(app, jobs, { keepsSchedule: false })
+  const row = await settled(live.database, runId)
+  await worker.stop()
+  expect(row).toMatchObject({
+    status: 'failed',
+    calls: 0,
+    problem:
+      'What this run asks for cannot be read by this version of collab-sync: scope has no member "regions".',
+  })
+  expect(await readRun(pool, runId)).toMatchObject({ scope: { regions: ['eu'] } })
+})
