@@ -1,4 +1,4 @@
-import { settleRun } from '../src/sync/settle-run.ts'
+import { settleRun } from '../src/sync/run/settle.ts'
 import { runId } from './job.ts'
 import type { Job } from './job.ts'
 

@@ -1,4 +1,4 @@
-import { planOrganizations } from '../src/sync/page.ts'
+import { planOrganizations } from '../src/sync/run/pages.ts'
 import { itemIds } from './job.ts'
 import type { Job } from './job.ts'
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../src/errors.ts'
-import { startRun } from '../src/sync/start-run.ts'
+import { startRun } from '../src/sync/run/start.ts'
 import type { Job } from './job.ts'
 
 /** The nightly schedule is due: refreshes the catalog from the user's own query, if there is one, and starts a run. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { UsageError } from '../src/errors.ts'
 import { parseScope } from '../src/scope.ts'
-import { startRun } from '../src/sync/start-run.ts'
+import { startRun } from '../src/sync/run/start.ts'
 import type { Job } from './job.ts'
 
 const Data = z.strictObject({ scope: z.unknown().optional() })

@@ -1,4 +1,4 @@
-import { syncBatch } from '../src/sync/sync-batch.ts'
+import { syncBatch } from '../src/sync/batch.ts'
 import { itemIds } from './job.ts'
 import type { Job } from './job.ts'
 

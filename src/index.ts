@@ -3,7 +3,7 @@
  * run, for programs that put a `start-run` job into the queue themselves and want a wrong one refused before it is there.
  */
 
-export { openCollabSync } from './collab-sync/open-collab-sync.ts'
+export { openCollabSync } from './client/open-collab-sync.ts'
 export type {
   CollabSync,
   Failure,
@@ -18,7 +18,7 @@ export type {
   RequestedRun,
   Run,
   RunDetails,
-} from './collab-sync/collab-sync.ts'
+} from './client/collab-sync.ts'
 export type { FailureReport, RunReport, RunStatus, ScopeIds } from './database/run-reports.ts'
 export type { Trigger } from './database/runs.ts'
 export { EnvironmentError, UsageError } from './errors.ts'

@@ -1,5 +1,5 @@
-import { openCollabApi } from './collab-api/client.ts'
-import type { CollabApi, CollabApiOptions } from './collab-api/client.ts'
+import { openCollabApi } from './service/client.ts'
+import type { CollabApi, CollabApiOptions } from './service/client.ts'
 import type { ServiceSettings } from './settings/settings.ts'
 import type { Settings } from './settings/table.ts'
 

@@ -1,6 +1,6 @@
 /**
  * Spans of traces, as everybody sees them who does work that is worth one. Until somebody hears them
- * (`src/signals/tracing.ts`), each of these functions does its work and nothing else, and no library is loaded for them.
+ * (`src/telemetry/tracing.ts`), each of these functions does its work and nothing else, and no library is loaded for them.
  */
 
 /** What a span says of itself: ids and counts; never what the service said, never a credential. */

@@ -1,11 +1,11 @@
+import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { extname } from 'node:path'
+import { pipeline, Readable } from 'node:stream'
+import { CsvError, parse } from 'csv-parse'
 import { UsageError } from '../errors.ts'
-import { csvLines } from './csv.ts'
-import { parseJsonLine } from './lines.ts'
-import type { CatalogSource, NumberedLine } from './source.ts'
-import { textLines } from './text-lines.ts'
-import type { TextLine } from './text-lines.ts'
+import { columnsFault, memberOfColumn, parseJsonLine, parseMembers } from './lines.ts'
+import type { CatalogSource, NumberedLine } from './lines.ts'
 
 /**
  * A file of NDJSON or CSV in UTF-8, or standard input for `-`. The extension says which (`.csv`;
@@ -81,4 +81,114 @@ function asUsageError(name: string, error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (syscall === undefined) return error
   return new UsageError(`${name} cannot be read: ${REASONS[code ?? ''] ?? code}.`)
+}
+
+/**
+ * Catalog lines of a CSV whose header holds the catalog's names. An empty cell counts as absent, and a
+ * record of nothing else as a blank line. A record is numbered by the line it ends on.
+ */
+export async function* csvLines(blocks: AsyncIterable<TextLine[]>): AsyncGenerator<NumberedLine> {
+  const badLines: number[] = []
+  const parser = parse({ info: true, relax_column_count: true, skip_empty_lines: true })
+  // An error of the input reaches the loop below through the parser.
+  pipeline(Readable.from(csvText(blocks, badLines), { objectMode: false }), parser, () => {})
+  let header: string[] | null = null
+  try {
+    for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
+      for (const number of badLines.splice(0)) yield { number, complaint: 'is not UTF-8' }
+      const number = info.lines
+      if (header === null) {
+        header = record
+        const fault = columnsFault(header)
+        if (fault === null) continue
+        yield { number, complaint: fault }
+        return
+      }
+      if (record.every((cell) => cell === '')) continue
+      yield { number, ...parseRecord(header, record) }
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    yield { number: Number(error['lines'] ?? 0), complaint: `is not CSV (${error.message})` }
+  }
+  for (const number of badLines) yield { number, complaint: 'is not UTF-8' }
+}
+
+interface CsvRecord {
+  record: string[]
+  info: { lines: number }
+}
+
+function parseRecord(header: string[], record: string[]): ReturnType<typeof parseMembers> {
+  if (record.length !== header.length)
+    return { complaint: `has ${record.length} cells where the header has ${header.length}` }
+  return parseMembers(
+    record.map((cell, index) => [memberOfColumn(header[index] ?? '') ?? '', cell || null]),
+  )
+}
+
+async function* csvText(
+  blocks: AsyncIterable<TextLine[]>,
+  badLines: number[],
+): AsyncGenerator<string> {
+  for await (const block of blocks) {
+    for (const { number, text } of block) if (text === null) badLines.push(number)
+    yield block.map(({ text }) => `${text ?? ''}\n`).join('')
+  }
+}
+
+/** A physical line without its line feed; `text` is null where its bytes are no UTF-8. */
+export interface TextLine {
+  number: number
+  text: string | null
+}
+
+const MAX_LINE_BYTES = 1024 * 1024
+const LINE_FEED = 0x0a
+
+/**
+ * Cuts bytes into lines, some at a time, holding no more than one line and one chunk. A byte order
+ * mark at the beginning is left out.
+ * @throws UsageError where a line is longer than 1 MiB: the input is no list of lines
+ */
+export async function* textLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<TextLine[]> {
+  let rest: Buffer = Buffer.alloc(0)
+  let number = 1
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    const end = bytes.lastIndexOf(LINE_FEED)
+    rest = bytes.subarray(end + 1)
+    if (end >= 0) {
+      const lines = decode(bytes.subarray(0, end), number)
+      number += lines.length
+      yield lines
+    }
+    if (rest.length > MAX_LINE_BYTES)
+      throw new UsageError(`line ${number} is longer than ${MAX_LINE_BYTES} bytes.`)
+  }
+  if (rest.length > 0) yield decode(rest, number)
+}
+
+function decode(bytes: Buffer, first: number): TextLine[] {
+  // One check for the whole block; line by line only to find the culprit.
+  const texts = isUtf8(bytes) ? bytes.toString().split('\n') : splitBytes(bytes).map(strictText)
+  return texts.map((text, index) => {
+    const number = first + index
+    return { number, text: number === 1 && text !== null ? text.replace(/^\uFEFF/, '') : text }
+  })
+}
+
+function splitBytes(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = []
+  let start = 0
+  for (;;) {
+    const end = bytes.indexOf(LINE_FEED, start)
+    lines.push(bytes.subarray(start, end < 0 ? bytes.length : end))
+    if (end < 0) return lines
+    start = end + 1
+  }
+}
+
+function strictText(bytes: Buffer): string | null {
+  return isUtf8(bytes) ? bytes.toString() : null
 }

@@ -2,8 +2,7 @@ import { loadCatalog } from '../database/catalog.ts'
 import type { CatalogChanges, CatalogRow } from '../database/catalog.ts'
 import type { Database } from '../database/pool.ts'
 import { UsageError } from '../errors.ts'
-import type { CatalogLine } from './lines.ts'
-import type { CatalogSource } from './source.ts'
+import type { CatalogLine, CatalogSource } from './lines.ts'
 
 /** What an import read and did. */
 export interface CatalogImport extends CatalogChanges {

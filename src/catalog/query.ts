@@ -2,7 +2,7 @@ import pg from 'pg'
 import QueryStream from 'pg-query-stream'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import { columnsFault, memberOfColumn, parseMembers } from './lines.ts'
-import type { CatalogSource, NumberedLine } from './source.ts'
+import type { CatalogSource, NumberedLine } from './lines.ts'
 
 /**
  * A query of the user's own on a database of theirs, read with a cursor in a read-only transaction.

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { EXPORT_FORMATS } from '../export/formats.ts'
-import { JSON_OPTION } from './command-parts.ts'
-import type { OnExitCode } from './command-parts.ts'
+import { EXPORT_FORMATS } from '../export/export-object.ts'
+import { JSON_OPTION } from './operator-commands.ts'
+import type { OnExitCode } from './operator-commands.ts'
 
 /** The commands for what is stored: handing it out, who may see it, and taking it away. */
 export function addDataCommands(program: Command, onExitCode: OnExitCode): void {

@@ -15,6 +15,6 @@ const { createProgram } = await import('./program.ts')
 try {
   await createProgram((code) => (process.exitCode = code)).parseAsync()
 } catch (error) {
-  const { reportError } = await import('./report-error.ts')
+  const { reportError } = await import('./exit.ts')
   process.exitCode = reportError(error)
 }

@@ -1,12 +1,11 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command } from 'commander'
-import { JSON_OPTION } from './command-parts.ts'
-import type { OnExitCode } from './command-parts.ts'
 import { addDataCommands } from './data-commands.ts'
 import * as help from './help.ts'
-import { addOperatorCommands } from './operator-commands.ts'
-import { addScheduleCommand } from './schedule-command.ts'
+import { addOperatorCommands, addScheduleCommand, JSON_OPTION } from './operator-commands.ts'
+import type { OnExitCode } from './operator-commands.ts'
 import { addScopeOptions } from './scope-options.ts'
-import { version } from './version.ts'
 
 /**
  * The command line: names, options and help. What a command does is loaded only when it is called, so that `--help` is
@@ -126,4 +125,11 @@ function addSetUpCommands(program: Command, onExitCode: OnExitCode): void {
     .action(async (options) =>
       onExitCode(await (await import('./commands/catalog.ts')).catalogShow(options)),
     )
+}
+
+/** The version in our package.json, which lies further up both in the sources and in what is built of them. */
+export function version(): string {
+  let directory = import.meta.dirname
+  while (!existsSync(join(directory, 'package.json'))) directory = join(directory, '..')
+  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')).version
 }

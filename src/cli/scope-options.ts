@@ -1,7 +1,11 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { failedOf } from '../client/runs.ts'
+import type { Database } from '../database/pool.ts'
+import * as runs from '../database/statements/runs.ts'
 import { UsageError } from '../errors.ts'
 import { parseScope } from '../scope.ts'
 import type { Scope } from '../scope.ts'
+import type { RunRequest } from '../sync/run/start.ts'
 
 /** The scope of `run` and `enqueue` as commander reads it. */
 export interface ScopeOptions {
@@ -77,4 +81,57 @@ function collectNumber(value: string, before: number[] = []): number[] {
     throw new InvalidArgumentError('It must be a whole number within 2^53 - 1.')
   }
   return [...before, number]
+}
+
+/** What narrows a run: a scope, or what failed in an earlier run. */
+export interface RequestOptions extends ScopeOptions {
+  failedOf?: string
+}
+
+/** Checks what can be checked without PostgreSQL. @throws UsageError naming the option */
+export function checkRequest(options: RequestOptions): void {
+  const scope = scopeOf(options)
+  if (options.failedOf !== undefined && Object.keys(scope).length > 0) {
+    throw new UsageError(
+      '--failed-of cannot be combined with a scope: it asks again for what failed, as that run asked.',
+    )
+  }
+}
+
+/** The run that the options ask for. @throws UsageError naming the option, or a run that is not there */
+export async function requestOf(database: Database, options: RequestOptions): Promise<RunRequest> {
+  const request = { trigger: 'cli', requestKey: null } as const
+  if (options.failedOf === undefined) return { ...request, scope: scopeOf(options) }
+  return { ...request, ...(await failedOf(database, await findRun(database, options.failedOf))) }
+}
+
+/** Digits of an id that a person must give at least. */
+const DIGITS_MIN = 6
+const DIGITS = 32
+
+/**
+ * The run that a person names by its id or the first six or more digits of it.
+ * @throws UsageError where that is no id, or names no run or several
+ */
+export async function findRun(database: Database, text: string): Promise<string> {
+  const digits = text.toLowerCase().replaceAll('-', '')
+  if (!/^[0-9a-f-]+$/i.test(text) || digits.length < DIGITS_MIN || digits.length > DIGITS) {
+    throw new UsageError(
+      `RUN must be a run's id, or its first ${DIGITS_MIN} or more digits, not ${JSON.stringify(text)}; see them with: collab-sync status.`,
+    )
+  }
+  const found = await runs.findByIdRange.all(database, {
+    lowest: digits.padEnd(DIGITS, '0'),
+    highest: digits.padEnd(DIGITS, 'f'),
+  })
+  const [run] = found
+  if (run === undefined) {
+    throw new UsageError(
+      `There is no run ${JSON.stringify(text)}; see those there are with: collab-sync status.`,
+    )
+  }
+  if (found.length > 1) {
+    throw new UsageError(`More than one run begins with ${JSON.stringify(text)}: give more digits.`)
+  }
+  return run.runId
 }

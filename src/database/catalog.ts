@@ -3,7 +3,6 @@ import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
 import { retryConflicts, transactionOn } from './pool.ts'
 import type { Client, Database } from './pool.ts'
-import type { CatalogKind } from './catalog-counts.ts'
 import * as catalog from './statements/catalog.ts'
 
 /** What an import did to the rows of one table. What was as the lines say is in none of the counts. */
@@ -134,4 +133,32 @@ function size(changes: CatalogChanges): number {
   return Object.values(changes)
     .flatMap((counts: CatalogCounts) => Object.values(counts) as number[])
     .reduce((sum, count) => sum + count, 0)
+}
+
+/** Rows of the catalog by kind. */
+export interface CatalogSize {
+  readonly active: Readonly<Record<CatalogKind, number>>
+  /** No longer listed, so no longer asked for; what was stored of them stays. */
+  readonly inactive: Readonly<Record<CatalogKind, number>>
+}
+
+export type CatalogKind = 'organizations' | 'documents' | 'annotations' | 'userGroups'
+
+/** Counts the catalog; a fraction of a second for a million annotations. */
+export async function countCatalog(database: Database): Promise<CatalogSize> {
+  const row = await catalog.count.one(database)
+  return {
+    active: {
+      organizations: row.organizations,
+      documents: row.documents,
+      annotations: row.annotations,
+      userGroups: row.userGroups,
+    },
+    inactive: {
+      organizations: row.inactiveOrganizations,
+      documents: row.inactiveDocuments,
+      annotations: row.inactiveAnnotations,
+      userGroups: row.inactiveUserGroups,
+    },
+  }
 }

@@ -3,6 +3,7 @@ import type { Scope } from '../scope.ts'
 import type { Database } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as items from './statements/items.ts'
+import type { insertFirst } from './statements/items.ts'
 
 /** What runs are counted by: columns of `sync.run_items` and `sync.runs`. */
 const COUNTS = [
@@ -124,3 +125,21 @@ export async function commitItem(on: On, commit: ItemCommit): Promise<boolean> {
   })
   return committed === 1
 }
+
+/** A new item, as the statements that plan tell of it. */
+export type PlannedItem = RowOf<typeof insertFirst>
+
+/** A piece of a run, as the queue delivers it, which serves low rounds first. */
+export interface Item extends PlannedItem {
+  readonly runId: string
+  /** Where its run began in a trace, for whoever hands it over outside of that trace. */
+  readonly traceparent?: string | null
+}
+
+/** Planned items, to hand to the queue. */
+export function toItems(runId: string, planned: readonly PlannedItem[]): Item[] {
+  return planned.map((item) => ({ runId, ...item }))
+}
+
+/** A worker without a heartbeat for so long is taken for dead; six heartbeats. */
+export const DEAD_AFTER_S = 30

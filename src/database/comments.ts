@@ -1,11 +1,13 @@
-import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
 import { copyOf, encodeRows } from './comment-rows.ts'
 import type { AnnotationComments, EncodedRows } from './comment-rows.ts'
 import type { Client } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
+import * as comments from './statements/comments.ts'
 import * as statements from './statements/comments.ts'
+import * as users from './statements/users.ts'
 
 /** A stored comment, as far as comparing needs it. */
 export type StoredComment = Pick<RowOf<typeof statements.readDigests>, 'digest' | 'deleted'>
@@ -81,4 +83,34 @@ export async function deleteComments(
     commentIds: gone.map(({ commentId }) => commentId),
     at,
   })
+}
+
+/** All content of a stored comment, in the columns of `collab_store.comments`. */
+export type CommentContent = RowOf<typeof comments.read>
+
+/**
+ * Comments stored under an annotation, by id.
+ * @param commentIds those with these ids, deleted ones too; null for all live ones
+ */
+export async function readCommentContents(
+  on: On,
+  annotationKey: number,
+  commentIds: readonly number[] | null,
+): Promise<Map<number, CommentContent>> {
+  const rows = await comments.read.all(on, { annotationKey, commentIds })
+  return new Map(rows.map((row) => [row.commentId, row]))
+}
+
+/** All content of a stored user, in the columns of `collab_store.users`. */
+export type UserContent = RowOf<typeof users.readContent>
+
+/** Users of one organization by id: those named, and with `isListedToo` those of its own listing. */
+export async function readUserContents(
+  on: On,
+  organizationKey: number,
+  userIds: readonly string[],
+  isListedToo: boolean,
+): Promise<Map<string, UserContent>> {
+  const rows = await users.readContent.all(on, { organizationKey, userIds, isListedToo })
+  return new Map(rows.map((row) => [row.userId, row]))
 }

@@ -1,3 +1,5 @@
+import { EnvironmentError } from '../errors.ts'
+import { codeOf, describeDatabase, isConnectionLost } from './pool.ts'
 import type { Database } from './pool.ts'
 import type { RowOf } from './statement.ts'
 import * as server from './statements/server.ts'
@@ -16,4 +18,35 @@ export async function describeServer(database: Database): Promise<Server> {
   const { clock, ...said } = await server.describe.one(database)
   const middleMs = (sentAtMs + Date.now()) / 2
   return { ...said, clockAheadMs: Math.round(middleMs - clock.getTime()) }
+}
+
+/**
+ * Runs `work`; where PostgreSQL is away or full, that is told in a sentence.
+ * @throws EnvironmentError in place of a lost or refused connection; what else `work` throws
+ */
+export async function tellingAway<T>(database: Database, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isAway(error) ? awayError(database, error) : error
+  }
+}
+
+/** Whether an error says that PostgreSQL cannot be asked now, so that the same may succeed in a while. */
+export function isAway(error: unknown): boolean {
+  if (isConnectionLost(error) || FULL_OR_UNKNOWN.has(codeOf(error) ?? '')) return true
+  // The pool's own words; it gives its errors no code.
+  return error instanceof Error && /timeout exceeded when trying to connect/.test(error.message)
+}
+
+/** No connection left, and hosts whose name cannot be looked up. */
+const FULL_OR_UNKNOWN = new Set(['53300', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
+
+function awayError(database: Database, error: unknown): EnvironmentError {
+  // A host of several addresses gives one error that has a code and no message.
+  const reason = (error as Error).message || codeOf(error)
+  return new EnvironmentError(
+    `PostgreSQL at ${describeDatabase(database)} cannot be asked: ${reason}. Try again in a moment.`,
+    { cause: error },
+  )
 }

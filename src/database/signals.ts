@@ -1,7 +1,7 @@
+import { DEAD_AFTER_S } from './claims.ts'
 import type { Database } from './pool.ts'
 import type { RowOf } from './statement.ts'
 import * as signals from './statements/signals.ts'
-import { DEAD_AFTER_S } from './workers.ts'
 
 /** What metrics tell of PostgreSQL. */
 export interface StoredSignals {

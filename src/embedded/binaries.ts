@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { EnvironmentError } from '../errors.ts'
 import { homeError } from './home.ts'
-import type { Account } from './server-account.ts'
+import type { Account } from './server-directory.ts'
 
 /** The programs that make, run and stop a server. */
 export interface Binaries {

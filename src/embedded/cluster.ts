@@ -5,8 +5,21 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { EnvironmentError } from '../errors.ts'
 import { serverEnvironment } from './binaries.ts'
+import type { Binaries } from './binaries.ts'
 import { homeError } from './home.ts'
-import type { Cluster } from './cluster-parts.ts'
+import type { Home } from './home.ts'
+import type { Account } from './server-directory.ts'
+
+/** Everything that is needed to run the server of one home. */
+export interface Cluster {
+  home: Home
+  /** Belongs to the server's account; holds the data and maybe a copy of the programs. */
+  serverDirectory: string
+  dataDirectory: string
+  account: Account | null
+  password: string
+  binaries: Binaries
+}
 
 const run = promisify(execFile)
 
@@ -104,4 +117,20 @@ function initdbArguments(directory: string, passwordFile: string): string[] {
     '--builtin-locale=C.UTF-8',
     ...SETTINGS.flatMap((setting) => ['-c', setting]),
   ]
+}
+
+/**
+ * Deletes what was put into the home and the server's directory, and nothing else: a home may be
+ * a directory that holds files of the user's too.
+ */
+export async function removeEverything({ home, serverDirectory }: Cluster): Promise<void> {
+  for (const path of [
+    serverDirectory,
+    home.noteFile,
+    home.passwordFile,
+    home.logFile,
+    `${home.logFile}.1`,
+    home.leasesDirectory,
+  ])
+    await rm(path, { recursive: true, force: true })
 }

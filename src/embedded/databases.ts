@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { EnvironmentError } from '../errors.ts'
+import type { Cluster } from './cluster.ts'
 import { homeError, type Home } from './home.ts'
-import type { Cluster } from './cluster-parts.ts'
 
 /**
  * Creates those of the databases that are missing. Hold the lock: PostgreSQL has no

@@ -3,10 +3,10 @@ import type { RowOf } from '../database/statement.ts'
 import type * as erase from '../database/statements/erase.ts'
 import { redactComment, redactUser } from '../privacy/redact.ts'
 import type { Redaction } from '../privacy/redact.ts'
-import { readComment } from '../sync/comment-record.ts'
-import { receivedBefore } from '../sync/received.ts'
-import type { Received } from '../sync/received.ts'
-import { readUsers } from '../sync/user-record.ts'
+import { readComment } from '../sync/record/comment.ts'
+import { receivedBefore } from '../sync/record/received.ts'
+import type { Received } from '../sync/record/received.ts'
+import { readUsers } from '../sync/record/user.ts'
 
 /** A stored comment; `rest` is JSON text. */
 export type CommentToErase = RowOf<typeof erase.readComments>

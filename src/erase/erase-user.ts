@@ -1,6 +1,5 @@
-import { countErased, lookThrough, supersedeAnswers } from '../database/erase.ts'
+import { countErased, lookThrough, refreshStatistics, supersedeAnswers } from '../database/erase.ts'
 import type { ErasePlace } from '../database/erase.ts'
-import { refreshStatistics } from '../database/erase-texts.ts'
 import { transaction } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'

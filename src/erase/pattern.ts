@@ -1,4 +1,4 @@
-import { isHashedEmail } from '../privacy/pseudonym.ts'
+import { isHashedEmail } from '../privacy/people.ts'
 
 /** Any run of characters that a URL, HTML or JSON may write a character as. */
 const ENCODED = '[%&\\\\][%&#;\\\\a-z0-9]*'

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { erasedIn } from '../privacy/people.ts'
 import {
   emailPseudonymOf,
+  erasedIn,
   hashEmail,
   hashName,
   isHashedEmail,
   pseudonymOf,
-} from '../privacy/pseudonym.ts'
+} from '../privacy/people.ts'
 import type { Redaction } from '../privacy/redact.ts'
 import { containing, namesPattern, patternOf } from './pattern.ts'
 

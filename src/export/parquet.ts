@@ -2,9 +2,9 @@ import type { Readable, Writable } from 'node:stream'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { SchemaElement } from 'hyparquet-writer'
 import type { ExportColumn } from '../database/export.ts'
-import { fromPostgres, isJson } from './values.ts'
-import { writeAll } from './write-rows.ts'
-import type { OnRows } from './write-rows.ts'
+import { writeAll } from './target.ts'
+import type { OnRows } from './target.ts'
+import { fromPostgres, isJson } from './text.ts'
 
 /** A row group is in memory as a whole: so many rows at most ... */
 const ROWS_A_GROUP = 20_000

@@ -1,14 +1,15 @@
 import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { codeOf, isConnectionLost } from '../database/pool.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { renderFault } from '../pages/fault-page.tsx'
-import { nextOf, sendSignIn } from './door/sign-in.ts'
+import { renderFault } from '../pages/layout.tsx'
+import { nextOf, sendSignIn } from './auth/sign-in.ts'
+import type { Readiness, ReadinessLook } from './probes.ts'
 import { ProblemError, sendProblem } from './problem.ts'
 import type { Fault, Part } from './problem.ts'
-import type { Readiness, ReadinessLook } from './readiness.ts'
 
 const RETRY_SECONDS = '5'
 
@@ -137,4 +138,30 @@ function awayProblem(cause: unknown, found: Readiness): ProblemError {
       ? 'PostgreSQL or the queue did not answer in time; try again.'
       : away.map((part) => found[part]).join(' ')
   return new ProblemError(503, detail, { away, cause, headers: { 'retry-after': RETRY_SECONDS } })
+}
+
+/** Answers what is no HTTP, or too large or too slow to be read, with a problem document, and hangs up. */
+export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error)
+    return
+  }
+  const [status, detail] = ANSWERS[error.code ?? ''] ?? [400, 'The request is not HTTP.']
+  const title = STATUS_CODES[status] ?? 'Bad Request'
+  const body = JSON.stringify({ type: 'about:blank', title, status, detail, instance: '' })
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${title}`,
+      'Content-Type: application/problem+json',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}
+
+const ANSWERS: Record<string, [status: number, detail: string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in time.'],
 }

@@ -1,5 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import type { ReadinessLook } from './readiness.ts'
+import { requireSchema } from '../database/migrate.ts'
+import { checkDatabase } from '../database/pool.ts'
+import type { Database } from '../database/pool.ts'
+import type { Log } from '../log.ts'
+import type { JobQueue } from '../queue/queue.ts'
+import type { Part } from './problem.ts'
 
 /**
  * What a platform asks, without a token: whether the process lives, and whether it can do its work. A Fastify plugin.
@@ -19,4 +25,85 @@ export async function probes(
       queue: queue ?? 'ready',
     })
   })
+}
+
+/** What can be used at the moment: null, or one sentence that says why not and names no place. */
+export type Readiness = Readonly<Record<Part, string | null>>
+
+/** Looks at most once a second, and waits two seconds at most, whoever asks and however often. */
+export interface ReadinessLook {
+  look(): Promise<Readiness>
+}
+
+const LOOK_MS = 2_000
+const FRESH_MS = 1_000
+
+/** @param log hears each time that something goes away or comes back, with the reason */
+export function openReadiness(parts: {
+  database: Database
+  queue: JobQueue
+  log: Log
+}): ReadinessLook {
+  const { database, queue, log } = parts
+  const postgresql = watched('PostgreSQL', log, async () => {
+    await checkDatabase(database).catch((error) => {
+      throw new Away('PostgreSQL does not answer, or refuses us.', error)
+    })
+    await requireSchema(database).catch((error) => {
+      throw new Away(
+        'The tables are not of this version of collab-sync: run `collab-sync migrate`.',
+        error,
+      )
+    })
+  })
+  const queued = watched('The queue', log, async () => {
+    try {
+      await queue.bull.isPaused()
+    } catch (error) {
+      throw new Away('The queue does not answer, or refuses us.', error)
+    }
+  })
+  return {
+    async look() {
+      const [first, second] = await Promise.all([postgresql(), queued()])
+      return { postgresql: first, queue: second }
+    },
+  }
+}
+
+class Away extends Error {
+  constructor(sentence: string, cause: unknown) {
+    super(sentence, { cause })
+  }
+}
+
+/** A look that several may wait for; one that hangs is not begun again beside itself. */
+function watched(name: string, log: Log, check: () => Promise<void>): () => Promise<string | null> {
+  let looking: Promise<string | null> | null = null
+  let last: { sentence: string | null; atMs: number } | null = null
+  const note = (sentence: string | null, cause?: unknown) => {
+    if (sentence !== null && last?.sentence !== sentence) log.warn({ err: cause }, sentence)
+    if (sentence === null && last?.sentence) log.info(`${name} is back`)
+    last = { sentence, atMs: performance.now() }
+    return sentence
+  }
+  const begin = () =>
+    check()
+      .then(
+        () => note(null),
+        (error: unknown) =>
+          error instanceof Away ? note(error.message, error.cause) : note(`${name} fails.`, error),
+      )
+      .finally(() => (looking = null))
+  return async () => {
+    if (last !== null && performance.now() - last.atMs < FRESH_MS) return last.sentence
+    looking ??= begin()
+    const patience = new AbortController()
+    const late = sleep(LOOK_MS, `${name} does not answer within two seconds.`, {
+      signal: patience.signal,
+    })
+    const sentence = await Promise.race([looking, late.catch(() => null)])
+    patience.abort()
+    return sentence
+  }
 }

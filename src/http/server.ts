@@ -1,27 +1,26 @@
 import cookie from '@fastify/cookie'
-import Fastify, { LogController } from 'fastify'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import helmet from '@fastify/helmet'
+import Fastify from 'fastify'
+import { LogController } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
-import type { CollabSync } from '../collab-sync/collab-sync.ts'
+import type { CollabSync } from '../client/collab-sync.ts'
 import type { Database } from '../database/pool.ts'
 import type { Log } from '../log.ts'
-import type { JobQueue } from '../queue/queue.ts'
 import { pages } from '../pages/pages.ts'
-import { metrics } from '../signals/serve-metrics.ts'
-import { traceRequests } from '../signals/trace-requests.ts'
+import type { JobQueue } from '../queue/queue.ts'
 import type { Settings } from '../settings/table.ts'
-import { errorAnswers } from './answer-error.ts'
-import { answerBrokenRequest } from './broken-request.ts'
+import { metrics } from '../telemetry/serve-metrics.ts'
+import { traceRequests } from '../telemetry/tracing.ts'
+import { answerBrokenRequest, errorAnswers } from './answer-error.ts'
+import { openDoor } from './auth/authentication.ts'
+import { signIn } from './auth/sign-in.ts'
 import { bullBoard } from './bull-board.ts'
-import { openDoor } from './door/door.ts'
-import { signIn } from './door/sign-in.ts'
 import { addOpenApi } from './openapi.ts'
-import { ProblemError, pathOf } from './problem.ts'
-import { probes } from './probes.ts'
-import { openReadiness } from './readiness.ts'
+import { openReadiness, probes } from './probes.ts'
+import { pathOf, ProblemError } from './problem.ts'
 import { listRoutes, methodsOf, requireRights } from './route-table.ts'
 import type { Route } from './route-table.ts'
-import { addSecurityHeaders, guardUnhooked } from './security-headers.ts'
 import { v1 } from './v1/v1.ts'
 
 /** What the HTTP side works with; all of it stays open when the server closes. */
@@ -108,5 +107,44 @@ function notFound(routes: readonly Route[], path: string): ProblemError {
   if (methods.length === 0) return new ProblemError(404, 'There is nothing at this path.')
   return new ProblemError(405, `This path can be asked with ${methods.join(', ')}.`, {
     headers: { allow: methods.join(', ') },
+  })
+}
+
+/** What our pages may load: our own files and nothing else, and no script or style within a page. */
+const POLICY = {
+  'default-src': ["'none'"],
+  'script-src': ["'self'"],
+  'style-src': ["'self'"],
+  'img-src': ["'self'", 'data:'],
+  'connect-src': ["'self'"],
+  'form-action': ["'self'"],
+  'frame-ancestors': ["'none'"],
+  'base-uri': ["'none'"],
+}
+
+/** Gives the headers that matter most to an answer that no hook sees: that to a path which cannot be read. */
+export function guardUnhooked(reply: FastifyReply): void {
+  const policy = Object.entries(POLICY).map(([name, sources]) => [name, ...sources].join(' '))
+  reply.headers({
+    'content-security-policy': policy.join(';'),
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'cache-control': 'no-store',
+  })
+}
+
+/** Has every answer carry what browsers should hold it to. Nothing is kept in caches unless its route says so. */
+export async function addSecurityHeaders(app: FastifyInstance): Promise<void> {
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: POLICY },
+    referrerPolicy: { policy: 'same-origin' },
+    frameguard: { action: 'deny' },
+    // TLS ends before us: who ends it says so.
+    strictTransportSecurity: false,
+  })
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
   })
 }

@@ -1,12 +1,12 @@
+import { CronExpressionParser } from 'cron-parser'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as notify from '../database/statements/notify.ts'
+import type { nightly } from '../database/statements/notify.ts'
 import * as scopes from '../database/statements/scopes.ts'
-import { HeldFirst } from './happening.ts'
-import type { Happening } from './happening.ts'
-import { isMissed, lastDue, lateRun } from './nightly.ts'
-import type { Nightly } from './nightly.ts'
+import { HeldFirst } from './notification.ts'
+import type { Happening } from './notification.ts'
 
 /** What to look at, and for whom. */
 export interface Watch {
@@ -156,4 +156,51 @@ async function isOpen(client: Client, subject: Subject): Promise<boolean> {
 function asText(nightly: Watch['nightly']): string | null {
   if (nightly === null) return null
   return nightly === 'none' ? '' : `${nightly.cron} ${nightly.timeZone}`
+}
+
+/** The nightly schedule that holds. */
+export interface Nightly {
+  readonly cron: string
+  readonly timeZone: string
+}
+
+/** Scheduled runs, as far as they tell whether the nightly one is there and in time. */
+export type NightlyRuns = RowOf<typeof nightly>
+
+/** Fewer past runs tell nothing of how long one usually takes. */
+const USUAL_OF_MIN = 3
+/** A run that takes half as long again as usual is not late yet. */
+const USUAL_FACTOR = 1.5
+
+/** When a nightly run was last due that should have begun by now. */
+export function lastDue({ cron, timeZone }: Nightly, now: Date, lateAfterMs: number): Date {
+  const currentDate = new Date(now.getTime() - lateAfterMs)
+  return CronExpressionParser.parse(cron, { tz: timeZone, currentDate }).prev().toDate()
+}
+
+/**
+ * Whether the run that was due did not begin. One before it that is still under way is late rather than missing, and a
+ * schedule that came later than the due time asked for nothing.
+ */
+export function isMissed(runs: NightlyRuns, dueAt: Date, scheduleSince: Date): boolean {
+  return !runs.began && runs.runId === null && dueAt >= scheduleSince
+}
+
+/** A nightly run beyond its usual time. */
+export interface LateRun {
+  readonly runId: string
+  readonly requestedAt: Date
+  readonly runningS: number
+  readonly usualS: number
+}
+
+/** The run under way, where it is beyond its usual time by half of it and by `lateAfterMs`. */
+export function lateRun(
+  { runId, requestedAt, runningS, usualS, usualOf }: NightlyRuns,
+  lateAfterMs: number,
+): LateRun | null {
+  if (runId === null || requestedAt === null || runningS === null) return null
+  if (usualS === null || usualOf < USUAL_OF_MIN) return null
+  const isLate = runningS > usualS * USUAL_FACTOR + lateAfterMs / 1000
+  return isLate ? { runId, requestedAt, runningS, usualS } : null
 }

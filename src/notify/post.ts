@@ -1,6 +1,5 @@
+import { createHash, createHmac } from 'node:crypto'
 import pRetry from 'p-retry'
-import type { Receiver } from './receiver.ts'
-import { signatureHeaders } from './signature.ts'
 
 /** One call may take so long. */
 const CALL_MS = 10_000
@@ -93,4 +92,46 @@ function networkProblem(error: unknown): string {
   if (error.name === 'TimeoutError') return `no answer in ${CALL_MS / 1000} s`
   const code = (error.cause as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? `no connection (${code})` : 'no connection'
+}
+
+/** An address of NOTIFY_URL. */
+export interface ReceiverAddress {
+  readonly shape: 'json' | 'slack' | 'teams'
+  /** A secret: whoever knows it can post there. */
+  readonly url: string
+}
+
+/** Who is told. */
+export interface Receiver extends ReceiverAddress {
+  /** Stands for the address where that must not be seen: in the database, in logs. */
+  readonly key: string
+}
+
+/** The receivers of some addresses, each once. */
+export function receiversOf(addresses: readonly ReceiverAddress[]): Receiver[] {
+  const receivers = addresses.map((address) => ({ ...address, key: keyOf(address) }))
+  return [...new Map(receivers.map((each) => [each.key, each])).values()]
+}
+
+function keyOf({ shape, url }: ReceiverAddress): string {
+  return createHash('sha256').update(`${shape} ${url}`).digest('hex').slice(0, 16)
+}
+
+/**
+ * The headers that let a receiver check who sent a message, when, and that it is whole, as the Standard Webhooks
+ * specification 1.0.0 says: HMAC-SHA256 of `id.timestamp.body`. The time is that of the try, so that an old message
+ * cannot be played back.
+ * @param secret `whsec_` and the key in base64
+ */
+export function signatureHeaders(
+  secret: string,
+  message: { id: string; body: string },
+  now: Date,
+): Record<string, string> {
+  const timestamp = Math.floor(now.getTime() / 1000)
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const digest = createHmac('sha256', key)
+    .update(`${message.id}.${timestamp}.${message.body}`)
+    .digest('base64')
+  return { 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${digest}` }
 }

@@ -1,5 +1,8 @@
-import type { CollabSync } from '../collab-sync/collab-sync.ts'
+import * as z from 'zod'
+import type { CollabSync } from '../client/collab-sync.ts'
+import { CURSOR_CHARACTERS_MAX } from '../client/listings.ts'
 import type { Database } from '../database/pool.ts'
+import { UsageError } from '../errors.ts'
 import type { Settings } from '../settings/table.ts'
 
 /** What the pages show and act on. */
@@ -8,4 +11,33 @@ export interface PageContext {
   /** For what only people ask for; programs do without. */
   readonly database: Database
   readonly settings: Settings
+}
+
+/**
+ * Reads what an address or a form says. Fields that a page does not know, such as those of a notice, are left alone.
+ * @throws UsageError naming the field at fault
+ */
+export function readFields<Fields>(schema: z.ZodType<Fields>, given: unknown): Fields {
+  const parsed = schema.safeParse(given ?? {})
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw new UsageError(`${issue?.path.join('.') || 'The form'} is wrong: ${issue?.message}.`)
+}
+
+/** A field that an empty input leaves out; a cursor too, which is the longest there is. */
+export const optionalText = z
+  .string()
+  .trim()
+  .max(CURSOR_CHARACTERS_MAX)
+  .optional()
+  .transform((text) => text || undefined)
+
+/** An age as fine as it matters: of five hours the minutes, of twenty the hours, of three days the days. */
+export function roughAge(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 1) return 'less than a minute'
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 6) return `${hours} h ${minutes % 60} min`
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
 }

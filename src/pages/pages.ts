@@ -1,6 +1,6 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
-import { actionRoutes } from './actions/action-routes.tsx'
+import { actionRoutes } from './actions/routes.tsx'
 import { heldRoutes } from './held/held-page.tsx'
 import { organizationRoutes } from './organizations/organizations.tsx'
 import { overviewRoutes } from './overview/overview.tsx'

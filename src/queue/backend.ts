@@ -2,7 +2,9 @@ import { Socket } from 'node:net'
 import { addAbortSignal } from 'node:stream'
 import { createPostgresBackend, createRedisBackend, runMigrations, withBackend } from 'bullmq'
 import type { BackendClasses, IQueueBackend } from 'bullmq'
+import type { Redis } from 'ioredis'
 import pg from 'pg'
+import { EnvironmentError } from '../errors.ts'
 
 /** Where BullMQ keeps its queue. */
 export type QueuePlace =
@@ -84,4 +86,42 @@ export async function refreshStatistics(place: QueuePlace): Promise<void> {
   } finally {
     await client.end()
   }
+}
+
+const REDIS_CONNECT_MS = 5_000
+
+/**
+ * Connects to Redis once for `work`: BullMQ would try for ever, and a person wants to know at once.
+ * @throws EnvironmentError where Redis cannot be reached or refuses us; what `work` throws
+ */
+export async function onRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
+  const { Redis: Connection } = await import('ioredis')
+  const redis = new Connection(url, {
+    lazyConnect: true,
+    connectTimeout: REDIS_CONNECT_MS,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+  })
+  let reason = ''
+  redis.on('error', (error: Error) => (reason = error.message))
+  try {
+    await redis.connect()
+    await redis.ping()
+  } catch (error) {
+    redis.disconnect()
+    throw new EnvironmentError(
+      `Redis cannot be used: ${reason || (error as Error).message}. Is it running, and is REDIS_URL right?`,
+      { cause: error },
+    )
+  }
+  try {
+    return await work(redis)
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/** Looks whether the queue's Redis is there; nothing to do for PostgreSQL. @throws EnvironmentError */
+export async function requireRedis(place: QueuePlace): Promise<void> {
+  if (place.kind === 'redis') await onRedis(place.url, async () => {})
 }

@@ -2,9 +2,8 @@ import type { Queue } from 'bullmq'
 import { EnvironmentError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { inTraceOf } from '../trace.ts'
-import { QUEUE_NAME, backendOf, refreshStatistics } from './backend.ts'
+import { backendOf, QUEUE_NAME, refreshStatistics, requireRedis } from './backend.ts'
 import type { QueuePlace } from './backend.ts'
-import { requireRedis } from './redis-once.ts'
 import { telemetryOption } from './telemetry-option.ts'
 
 /** A job to deliver: its name says which file of `jobs/` works it, its data is ids and nothing else. */
@@ -108,4 +107,27 @@ function toBullJob({ name, data, key, priority }: Delivery) {
       removeOnFail: true,
     },
   }
+}
+
+/** An item of a run as a job: ids only. */
+export function itemDelivery(item: {
+  runId: string
+  itemId: number
+  kind: string
+  round: number
+  traceparent?: string | null
+}): Delivery {
+  const { runId, itemId, kind, round, traceparent = null } = item
+  return {
+    name: kind,
+    data: { runId, itemId },
+    key: `item-${itemId}`,
+    priority: round,
+    traceparent,
+  }
+}
+
+/** The job that settles a run. */
+export function finishDelivery(runId: string): Delivery {
+  return { name: 'finish-run', data: { runId }, key: `finish-${runId}`, priority: 0 }
 }

@@ -1,8 +1,7 @@
 import type * as z from 'zod'
+import { SERVICE_ROWS, STORE_ROWS } from './connection-rows.ts'
 import { OPERATOR_ROWS } from './operator-rows.ts'
-import { SERVICE_ROWS } from './service-rows.ts'
 import type { Setting } from './setting.ts'
-import { STORE_ROWS } from './store-rows.ts'
 import { SYNC_ROWS } from './sync-rows.ts'
 
 /** Every setting of collab-sync, by its member in `Settings`. `.env.example` is made from this table. */

@@ -3,11 +3,11 @@ import type { BatchScope } from '../database/scopes.ts'
 import { CallError, DrainingError, EnvironmentError, RunStoppedError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import type { Scope } from '../scope.ts'
-import type { Asking } from './ask-comments.ts'
-import { askScope } from './ask-scope.ts'
-import { processingFault, tooManyRejected } from './received.ts'
-import type { AskedResult, CommentsResult, FailedResult, UsersResult } from './scope-result.ts'
-import { SupersededError } from './superseded.ts'
+import { SupersededError } from './claim.ts'
+import type { Asking } from './fetch/comments.ts'
+import type { AskedResult, CommentsResult, FailedResult, UsersResult } from './fetch/result.ts'
+import { askScope } from './fetch/scope.ts'
+import { processingFault, tooManyRejected } from './record/received.ts'
 
 /** Whether an error concerns what was received, and not the run, the worker or a server: it then fails one record or scope. */
 export function isScopeFault(error: unknown): boolean {

@@ -1,10 +1,10 @@
-import { readAnswer } from '../../src/collab-api/answer.ts'
-import { ReadingLine } from '../../src/collab-api/reading-line.ts'
-import type { Call, CollabApi } from '../../src/collab-api/client.ts'
-import type { CommentsFilter, UsersFilter } from '../../src/collab-api/filters.ts'
 import { Answers, successBody } from '../../src/demo/answers.ts'
 import type { World } from '../../src/demo/world.ts'
 import type { Operation } from '../../src/errors.ts'
+import { readAnswer } from '../../src/service/answer.ts'
+import { ReadingLine } from '../../src/service/body-memory.ts'
+import type { Call, CollabApi } from '../../src/service/client.ts'
+import type { CommentsFilter, UsersFilter } from '../../src/service/filters.ts'
 
 /**
  * The service without its network: the bytes of every answer are there before anything is measured, and the client's own

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fileSource } from '../../src/catalog/file.ts'
-import type { NumberedLine } from '../../src/catalog/source.ts'
-import { textLines } from '../../src/catalog/text-lines.ts'
+import { fileSource, textLines } from '../../src/catalog/file.ts'
+import type { NumberedLine } from '../../src/catalog/lines.ts'
 import { UsageError } from '../../src/errors.ts'
 
 let directory: string

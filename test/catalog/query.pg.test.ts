@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { NumberedLine } from '../../src/catalog/lines.ts'
 import { querySource } from '../../src/catalog/query.ts'
-import type { NumberedLine } from '../../src/catalog/source.ts'
 import { EnvironmentError, UsageError } from '../../src/errors.ts'
 import { createEmptyDatabase, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'

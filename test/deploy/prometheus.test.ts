@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { HAS_PROMTOOL, promtool } from '../signals/promtool.ts'
+import { HAS_PROMTOOL, promtool } from '../telemetry/promtool.ts'
 import { fileText, yamlDocuments } from './yaml-files.ts'
 
 const [prometheus] = yamlDocuments('docs/prometheus/prometheus.yml')

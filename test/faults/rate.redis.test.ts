@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { startRun } from '../../src/sync/start-run.ts'
-import { startWorker } from '../../src/worker.ts'
 import { jobs } from '../../jobs/index.ts'
-import { QUEUE_KINDS, isMissing, openLive, settled } from '../helpers/live.ts'
+import { startRun } from '../../src/sync/run/start.ts'
+import { startWorker } from '../../src/worker.ts'
+import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 
 describe.each(QUEUE_KINDS)('the pace of all workers together, with the queue on %s', (queue) => {

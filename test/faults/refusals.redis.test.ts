@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
 import * as runs from '../../src/database/statements/runs.ts'
 import { places } from '../../src/demo/expected.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import { startRun } from '../../src/sync/start-run.ts'
+import { startRun } from '../../src/sync/run/start.ts'
 import { startWorker } from '../../src/worker.ts'
-import { jobs } from '../../jobs/index.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
-import { QUEUE_KINDS, isMissing, openLive, settled } from '../helpers/live.ts'
+import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
 describe.each(QUEUE_KINDS)('what the service refuses, with the queue on %s', (queue) => {

@@ -1,7 +1,7 @@
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/app.ts'
-import { requireRedis } from '../../src/queue/redis-once.ts'
 import { createLog } from '../../src/log.ts'
+import { requireRedis } from '../../src/queue/backend.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { openStore } from '../../src/store.ts'
 import { startWorker } from '../../src/worker.ts'

@@ -1,5 +1,5 @@
 import type { App } from '../../src/app.ts'
-import { collabSyncOn } from '../../src/collab-sync/collab-sync-on.ts'
+import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { HttpParts, HttpServer } from '../../src/http/server.ts'
 import { startHttp } from '../../src/http/start-http.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { bodyFor } from '../../src/notify/body.ts'
-import type { Happening } from '../../src/notify/happening.ts'
-import { describeHappening } from '../../src/notify/message.ts'
+import { bodyFor, describeHappening } from '../../src/notify/message.ts'
+import type { Happening } from '../../src/notify/notification.ts'
 
 const RUN = '0193a6c5-0000-7000-8000-000000000001'
 const ID = '6f9d2c1e-1111-4222-8333-444455556666'

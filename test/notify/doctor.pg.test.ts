@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkNotify } from '../../src/cli/doctor/check-notify.ts'
+import { checkNotify } from '../../src/cli/doctor/check-settings.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { ReceiverServer } from './receiver-server.ts'
 import { lookTogether, openRig } from './rig.ts'

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { drawChart } from '../../src/pages/charts/draw-chart.ts'
-import { histogram } from '../../src/pages/charts/histogram.ts'
-import { smallMultiples } from '../../src/pages/charts/small-multiples.ts'
+import { drawChart, histogram, smallMultiples } from '../../src/pages/charts/chart.tsx'
 
 const DAYS = Array.from({ length: 30 }, (_, place) => `11-${place + 1}`)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunDetails } from '../../src/collab-sync/collab-sync.ts'
+import type { RunDetails } from '../../src/client/collab-sync.ts'
 import { nightlyVerdict } from '../../src/pages/overview/nightly-verdict.ts'
 
 const MINUTE = 60_000

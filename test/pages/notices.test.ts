@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { noticeOf, pathWithNotice } from '../../src/pages/notices.ts'
+import { noticeOf, pathWithNotice } from '../../src/pages/elements.tsx'
 
 test('an address says what an action did, with its counts', () => {
   const path = pathWithNotice('/held', 'replayed', [12, 3, 0])

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { erasedIn } from '../../src/privacy/people.ts'
-import { emailPseudonymOf, hashEmail, hashName, pseudonymOf } from '../../src/privacy/pseudonym.ts'
+import {
+  emailPseudonymOf,
+  erasedIn,
+  hashEmail,
+  hashName,
+  pseudonymOf,
+} from '../../src/privacy/people.ts'
 import { redactComment, redactUser } from '../../src/privacy/redact.ts'
 import type { Redaction } from '../../src/privacy/redact.ts'
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { erasedIn } from '../../src/privacy/people.ts'
-import { emailPseudonymOf, hashEmail, pseudonymOf } from '../../src/privacy/pseudonym.ts'
+import { emailPseudonymOf, erasedIn, hashEmail, pseudonymOf } from '../../src/privacy/people.ts'
 import { redactComment, redactText, redactUser } from '../../src/privacy/redact.ts'
 import type { Redaction } from '../../src/privacy/redact.ts'
 

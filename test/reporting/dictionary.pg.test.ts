@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { dictionaryDbt } from '../../src/dictionary/dbt.ts'
+import * as reports from '../../src/database/statements/reports.ts'
 import { readDictionary } from '../../src/dictionary/dictionary.ts'
 import type { Dictionary } from '../../src/dictionary/dictionary.ts'
-import { dictionaryMarkdown } from '../../src/dictionary/markdown.ts'
-import * as reports from '../../src/database/statements/reports.ts'
+import { dictionaryDbt, dictionaryMarkdown } from '../../src/dictionary/print.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { UsageError } from '../../src/errors.ts'
-import { acceptHeld } from '../../src/sync/accept-held.ts'
+import { acceptHeld } from '../../src/sync/held.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Backlog } from '../../src/sync/backlog.ts'
+import { Backlog } from '../../src/sync/commit/buffer.ts'
 
 describe('what was received and not committed', () => {
   test('is let grow up to its limit, then asks every batch to commit and holds up further calls', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { readAnswer } from '../../src/collab-api/answer.ts'
-import { readComment } from '../../src/sync/comment-record.ts'
-import type { CommentRecord } from '../../src/sync/comment-record.ts'
-import { receivedOf } from '../../src/sync/received.ts'
-import type { Reject } from '../../src/sync/received.ts'
+import { readAnswer } from '../../src/service/answer.ts'
+import { readComment } from '../../src/sync/record/comment.ts'
+import type { CommentRecord } from '../../src/sync/record/comment.ts'
+import { receivedOf } from '../../src/sync/record/received.ts'
+import type { Reject } from '../../src/sync/record/received.ts'
 
 const GOOD = {
   commentId: 5,

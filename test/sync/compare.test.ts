@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { compareComments, compareMembers, isSuspiciousLoss } from '../../src/sync/compare.ts'
-import type { CommentRecord } from '../../src/sync/comment-record.ts'
+import {
+  compareComments,
+  compareMembers,
+  isSuspiciousLoss,
+} from '../../src/sync/compare/comments.ts'
+import type { CommentRecord } from '../../src/sync/record/comment.ts'
 
 const digest = (letter: string) => Buffer.alloc(16, letter)
 const record = (commentId: number, letter: string) =>

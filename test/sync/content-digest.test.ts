@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { digestOfComment, digestOfComments } from '../../src/sync/content-digest.ts'
-import type { CommentColumns } from '../../src/sync/content-digest.ts'
+import { digestOfComment, digestOfComments } from '../../src/sync/record/digest.ts'
+import type { CommentColumns } from '../../src/sync/record/digest.ts'
 
 const PLAIN: CommentColumns = {
   commentId: 1,

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { ScopePlaces } from '../../src/sync/scope-places.ts'
+import { ScopePlaces } from '../../src/sync/fetch/schedule.ts'
 
 const NEVER = new AbortController().signal
 

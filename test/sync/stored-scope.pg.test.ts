@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import { readRun } from '../../src/database/run-reports.ts'
-import { startRun } from '../../src/sync/start-run.ts'
+import { startRun } from '../../src/sync/run/start.ts'
 import { startWorker } from '../../src/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'

@@ -1,9 +1,9 @@
-import { readSettings } from '../../settings/settings.ts'
-import { acceptHeld } from '../../sync/accept-held.ts'
-import { EXIT } from '../exit-code.ts'
-import { findRun } from '../find-run.ts'
 import { counted, shortId } from '../../format.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { acceptHeld } from '../../sync/held.ts'
+import { EXIT } from '../exit.ts'
 import { print, printJson } from '../output.ts'
+import { findRun } from '../scope-options.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
 /** `collab-sync accept RUN`: applies the removals that a run held. @throws UsageError where it holds nothing */

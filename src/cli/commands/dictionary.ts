@@ -1,8 +1,7 @@
-import { dictionaryDbt } from '../../dictionary/dbt.ts'
 import { readDictionary } from '../../dictionary/dictionary.ts'
-import { dictionaryMarkdown } from '../../dictionary/markdown.ts'
+import { dictionaryDbt, dictionaryMarkdown } from '../../dictionary/print.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit-code.ts'
+import { EXIT } from '../exit.ts'
 import { print, printJson } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

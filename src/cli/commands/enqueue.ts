@@ -1,17 +1,16 @@
 import type { Database } from '../../database/pool.ts'
-import { itemDelivery } from '../../queue/deliveries.ts'
+import { itemDelivery } from '../../queue/queue.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { startRun } from '../../sync/start-run.ts'
+import { startRun } from '../../sync/run/start.ts'
 import { outsideTraces } from '../../trace.ts'
-import { EXIT, exitCodeOf } from '../exit-code.ts'
+import { EXIT, exitCodeOf } from '../exit.ts'
 import { note, print, printJson } from '../output.ts'
 import { followRun, progressStyle } from '../progress.ts'
 import { describeRun, readRunDetails } from '../run-details.ts'
-import { checkRequest, requestOf } from '../run-request.ts'
-import type { RequestOptions } from '../run-request.ts'
+import { checkRequest, requestOf } from '../scope-options.ts'
+import type { RequestOptions } from '../scope-options.ts'
 import { onSignals } from '../signals.ts'
-import { traced } from '../traced.ts'
-import { quietLog, withQueue } from '../with-store.ts'
+import { quietLog, traced, withQueue } from '../with-store.ts'
 
 /** `collab-sync enqueue`: asks for a run and prints its id; with `--wait` follows it to its end. */
 export async function enqueue(

@@ -1,9 +1,9 @@
 import { openDatabase } from '../../database/pool.ts'
 import { eraseUser } from '../../erase/erase-user.ts'
 import { UsageError } from '../../errors.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit-code.ts'
 import { count, counted } from '../../format.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit.ts'
 import { facts, note, print, printJson } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

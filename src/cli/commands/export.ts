@@ -1,9 +1,9 @@
-import { exportObject } from '../../export/export-object.ts'
-import type { ExportFormat } from '../../export/formats.ts'
 import { UsageError } from '../../errors.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit-code.ts'
+import { exportObject } from '../../export/export-object.ts'
+import type { ExportFormat } from '../../export/export-object.ts'
 import { count, counted, duration } from '../../format.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit.ts'
 import { note, printJson } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

@@ -1,6 +1,6 @@
 import { grantRole, revokeRole } from '../../database/grants.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit-code.ts'
+import { EXIT } from '../exit.ts'
 import { print, printJson } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

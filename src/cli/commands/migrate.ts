@@ -1,11 +1,11 @@
 import { migrate as migrateTables } from '../../database/migrate.ts'
 import { setSearchIndex } from '../../database/search-index.ts'
 import { UsageError } from '../../errors.ts'
+import { counted } from '../../format.ts'
 import { migrateQueue } from '../../queue/backend.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { openStore } from '../../store.ts'
-import { EXIT } from '../exit-code.ts'
-import { counted } from '../../format.ts'
+import { EXIT } from '../exit.ts'
 import { note, print, printJson } from '../output.ts'
 import { quietLog } from '../with-store.ts'
 

@@ -1,7 +1,7 @@
 import { prune } from '../../database/prune.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit-code.ts'
 import { count, time } from '../../format.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit.ts'
 import { facts, note, print, printJson } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

@@ -1,13 +1,13 @@
 import { userInfo } from 'node:os'
-import { RECORD_CHARACTERS, settleRejected } from '../../database/rejected.ts'
 import type { Database } from '../../database/pool.ts'
+import { RECORD_CHARACTERS, settleRejected } from '../../database/rejected.ts'
 import * as rejected from '../../database/statements/rejected.ts'
 import { UsageError } from '../../errors.ts'
 import { counted, scopePath, shorten, time } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit-code.ts'
-import { findRun } from '../find-run.ts'
+import { EXIT } from '../exit.ts'
 import { print, printJson, table } from '../output.ts'
+import { findRun } from '../scope-options.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
 interface Options {

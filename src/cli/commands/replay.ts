@@ -1,10 +1,10 @@
+import { count, counted } from '../../format.ts'
 import { openPrivacy } from '../../privacy/privacy.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { replayRejected } from '../../sync/replay.ts'
-import { EXIT } from '../exit-code.ts'
-import { findRun } from '../find-run.ts'
-import { count, counted } from '../../format.ts'
+import { replayRejected } from '../../sync/replay/replay.ts'
+import { EXIT } from '../exit.ts'
 import { print, printJson } from '../output.ts'
+import { findRun } from '../scope-options.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
 /** `collab-sync replay [RUN]`: tries rejected records again, without a call to the service. */

@@ -1,17 +1,16 @@
-import { onAbort } from '../../collab-api/wait.ts'
-import { collabSyncOn } from '../../collab-sync/collab-sync-on.ts'
+import { collabSyncOn } from '../../client/open-collab-sync.ts'
 import { migrate } from '../../database/migrate.ts'
-import { openQueueLate } from '../../http/late-queue.ts'
-import { checkReach, startHttp } from '../../http/start-http.ts'
+import { checkReach, openQueueLate, startHttp } from '../../http/start-http.ts'
 import { createLog } from '../../log.ts'
 import type { Log } from '../../log.ts'
+import { onAbort } from '../../service/wait.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../store.ts'
 import type { Store } from '../../store.ts'
-import { EXIT } from '../exit-code.ts'
+import { EXIT } from '../exit.ts'
 import { stopOnSignals } from '../signals.ts'
-import { openTracing } from '../traced.ts'
+import { openTracing } from '../with-store.ts'
 
 /**
  * `collab-sync serve`: the HTTP side, until SIGTERM or SIGINT. Neither PostgreSQL nor the queue need be there, at its start

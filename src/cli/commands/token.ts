@@ -4,7 +4,7 @@ import type { Database } from '../../database/pool.ts'
 import * as tokens from '../../database/statements/tokens.ts'
 import { time } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit-code.ts'
+import { EXIT } from '../exit.ts'
 import { note, print, printJson, table } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 

@@ -10,14 +10,13 @@ import type { Log } from '../../log.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
-import type { MetricsListener } from '../../signals/worker-listener.ts'
-import type { WorkerMetrics } from '../../signals/worker-metrics.ts'
 import { openStore } from '../../store.ts'
 import type { Store } from '../../store.ts'
+import type { MetricsListener, WorkerMetrics } from '../../telemetry/worker-metrics.ts'
 import { startWorker } from '../../worker.ts'
-import { EXIT } from '../exit-code.ts'
+import { EXIT } from '../exit.ts'
 import { stopOnSignals } from '../signals.ts'
-import { openTracing } from '../traced.ts'
+import { openTracing } from '../with-store.ts'
 
 /** Machines of one system start in any order: PostgreSQL, Redis and the tables are waited for that long. */
 const PATIENCE_MS = 60_000
@@ -78,13 +77,13 @@ async function work(app: App, told: AbortSignal, metrics: WorkerMetrics | null):
 /** What metrics need is loaded only where METRICS_PORT asks for them. */
 async function openMetrics(settings: Settings): Promise<WorkerMetrics | null> {
   if (settings.metricsPort === undefined) return null
-  const { createWorkerMetrics } = await import('../../signals/worker-metrics.ts')
+  const { createWorkerMetrics } = await import('../../telemetry/worker-metrics.ts')
   return createWorkerMetrics()
 }
 
 async function showMetrics(app: App, metrics: WorkerMetrics): Promise<MetricsListener> {
   const { metricsHost: host, metricsPort: port = 0 } = app.settings
-  const { listenForMetrics } = await import('../../signals/worker-listener.ts')
+  const { listenForMetrics } = await import('../../telemetry/worker-metrics.ts')
   metrics.readPace(() => app.sync.collabApi.pace())
   const listener = await listenForMetrics(metrics.registry, { host, port })
   app.log.info({ address: listener.url }, 'metrics')

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../database/pool.ts'
 import * as server from '../../database/statements/server.ts'
+import { onRedis } from '../../queue/backend.ts'
 import type { QueuePlace } from '../../queue/backend.ts'
-import { onRedis } from '../../queue/redis-once.ts'
 import { broken, fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 

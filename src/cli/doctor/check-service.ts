@@ -1,10 +1,10 @@
 import { CallError, UsageError } from '../../errors.ts'
+import { duration } from '../../format.ts'
 import type { Log } from '../../log.ts'
-import { openProcessPace } from '../../pace/process.ts'
+import { openProcessPace } from '../../rate-limit/in-process.ts'
 import { openServiceClient } from '../../service-client.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
-import { duration } from '../../format.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 

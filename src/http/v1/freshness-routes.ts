@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import { sendPage } from './listing.ts'
-import { answers, operation, pageSchema } from './operation.ts'
+import { answers, operation, pageSchema, sendPage } from './operation.ts'
+import type { V1Options } from './operation.ts'
 import { pageOf, text } from './request-schemas.ts'
 import { present } from './run-routes.ts'
 import { FreshnessSchema, OrganizationSchema } from './schemas.ts'
-import type { V1Options } from './options.ts'
 
 /** How old what is stored may be; a Fastify plugin. */
 export async function freshnessRoutes(

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
-import { sendPage } from './listing.ts'
-import { answers, operation, pageSchema } from './operation.ts'
+import { answers, operation, pageSchema, sendPage } from './operation.ts'
+import type { V1Options } from './operation.ts'
 import { pageOf, text } from './request-schemas.ts'
 import { present } from './run-routes.ts'
 import { FailureSchema, HeldListingSchema, RejectedRecordSchema } from './schemas.ts'
-import type { V1Options } from './options.ts'
 
 /** What failed, was rejected or is held; a Fastify plugin. */
 export async function needRoutes(plain: FastifyInstance, { collabSync }: V1Options): Promise<void> {

@@ -1,5 +1,8 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { ProblemSchema } from '../problem.ts'
+import type { CollabSync, Page } from '../../client/collab-sync.ts'
+import { UsageError } from '../../errors.ts'
+import { pathOf, ProblemError, ProblemSchema } from '../problem.ts'
 
 /** What an operation says of itself in the OpenAPI document, and what is checked of its requests. */
 export interface OperationParts {
@@ -70,4 +73,64 @@ export function pageSchema(item: z.ZodType) {
     items: z.array(item),
     nextCursor: z.string().nullable().describe('Null on the last page.'),
   })
+}
+
+/**
+ * Lets so many pieces of work be in hand at a time and refuses the next, so that a PostgreSQL that is slow makes callers
+ * come again rather than wait in a line that grows.
+ * @throws ProblemError 429
+ */
+export function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let inHand = 0
+  return async (work) => {
+    if (inHand >= max)
+      throw new ProblemError(429, 'Too many at a time; try again in a second.', {
+        headers: { 'retry-after': '1' },
+      })
+    inHand += 1
+    try {
+      return await work()
+    } finally {
+      inHand -= 1
+    }
+  }
+}
+
+/**
+ * Answers with a page of a listing, and says in `Link` where the next one is (RFC 8288).
+ * @param query as it was checked: the next page is asked for with the same
+ */
+export async function sendPage<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  query: Record<string, string | number | undefined>,
+  list: () => Promise<Page<T>>,
+) {
+  const page = await namingCursor(query['cursor'], list)
+  if (page.nextCursor !== null) {
+    const next = new URLSearchParams()
+    for (const [name, value] of Object.entries({ ...query, cursor: page.nextCursor }))
+      if (value !== undefined) next.set(name, String(value))
+    reply.header('link', `<${pathOf(request)}?${next}>; rel="next"`)
+  }
+  return reply.send(page)
+}
+
+/** Everything else in a listing's query has been checked before, so what is left to be wrong is the cursor. */
+async function namingCursor<T>(cursor: unknown, list: () => Promise<T>): Promise<T> {
+  try {
+    return await list()
+  } catch (error) {
+    if (!(error instanceof UsageError) || cursor === undefined) throw error
+    throw new ProblemError(400, error.message, {
+      errors: [
+        { in: 'query', member: 'cursor', detail: 'must be the nextCursor of a page before' },
+      ],
+    })
+  }
+}
+
+/** What the routes of the API work with. */
+export interface V1Options {
+  readonly collabSync: CollabSync
 }

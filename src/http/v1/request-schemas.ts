@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { CURSOR_CHARACTERS_MAX } from '../../collab-sync/pages.ts'
+import { CURSOR_CHARACTERS_MAX } from '../../client/listings.ts'
 import { cronPattern, timeZone } from '../../settings/parse.ts'
 
 /** The schemas of what the API is asked with. Whatever they do not name is refused by its name. */

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
-import type { CollabSync, Run } from '../../collab-sync/collab-sync.ts'
+import type { CollabSync, Run } from '../../client/collab-sync.ts'
 import { isAway } from '../answer-error.ts'
 import { ProblemError } from '../problem.ts'
 import { answers, operation } from './operation.ts'
+import type { V1Options } from './operation.ts'
 import { RunIdSchema } from './request-schemas.ts'
 import { noSuchRun } from './run-routes.ts'
 import { RunSchema } from './schemas.ts'
-import type { V1Options } from './options.ts'
 
 /** Each asks PostgreSQL twice a second. */
 const STREAMS_MAX = 200

@@ -6,12 +6,10 @@ import { UsageError } from '../../errors.ts'
 import { parseScope } from '../../scope.ts'
 import type { Scope } from '../../scope.ts'
 import { ProblemError } from '../problem.ts'
-import { atMost } from './at-most.ts'
-import { sendPage } from './listing.ts'
-import { answers, operation, pageSchema } from './operation.ts'
-import { IdempotencySchema, NewRunSchema, RunIdSchema, pageOf } from './request-schemas.ts'
+import { answers, atMost, operation, pageSchema, sendPage } from './operation.ts'
+import type { V1Options } from './operation.ts'
+import { IdempotencySchema, NewRunSchema, pageOf, RunIdSchema } from './request-schemas.ts'
 import { AcceptedRunSchema, RunDetailsSchema, RunSchema } from './schemas.ts'
-import type { V1Options } from './options.ts'
 
 /** Runs asked for in a second, all callers together; each is a transaction and some jobs. */
 export const RUNS_A_SECOND = { max: 50, timeWindow: 1000 } as const
@@ -114,5 +112,77 @@ function checkedScope(scope: object | undefined): Scope {
     throw new ProblemError(400, error.message, {
       errors: [{ in: 'body', member: `scope.${member}`, detail }],
     })
+  }
+}
+
+/** What can be done about a run; a Fastify plugin. */
+export async function runActionRoutes(
+  plain: FastifyInstance,
+  { collabSync }: V1Options,
+): Promise<void> {
+  const app = plain.withTypeProvider<ZodTypeProvider>()
+  const existing = async (runId: string) => {
+    const run = await collabSync.getRun(runId)
+    if (run === null) throw noSuchRun()
+    return run
+  }
+  app.post(
+    '/runs/:runId/cancel',
+    {
+      config: { right: 'operate' },
+      schema: {
+        ...operation({
+          id: 'cancelRun',
+          tag: 'Runs',
+          summary: 'End a run early',
+          description: 'What is stored stays; what was not asked is skipped.',
+        }),
+        params: RunIdSchema,
+        response: answers(202, RunDetailsSchema, {
+          description: 'It is noted; the run ends within seconds.',
+          problems: [404, 409, 413, 415],
+        }),
+      },
+    },
+    async (request, reply) => {
+      const { runId } = request.params
+      await existing(runId)
+      await collabSync.cancelRun(runId).catch(refused(409))
+      return reply.code(202).send(await existing(runId))
+    },
+  )
+  app.post(
+    '/runs/:runId/retry',
+    {
+      config: { right: 'operate', rateLimit: RUNS_A_SECOND },
+      schema: {
+        ...operation({
+          id: 'retryRun',
+          tag: 'Runs',
+          summary: 'Ask for a run of just what failed in another',
+        }),
+        params: RunIdSchema,
+        headers: IdempotencySchema,
+        response: answers(202, AcceptedRunSchema, {
+          description: 'The run is asked for; `Location` says where to follow it.',
+          problems: [404, 409, 413, 415, 422],
+        }),
+      },
+    },
+    async (request, reply) => {
+      const { runId } = request.params
+      const { finishedAt, scopesFailed } = await existing(runId)
+      // Where something failed, only the key can be wrong: it was used for something else.
+      const started = await collabSync
+        .retryRun(runId, keyOf(request.headers['idempotency-key']))
+        .catch(refused(finishedAt !== null && scopesFailed > 0 ? 422 : 409))
+      return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
+    },
+  )
+}
+
+function refused(status: 409 | 422): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof UsageError ? new ProblemError(status, error.message) : error
   }
 }

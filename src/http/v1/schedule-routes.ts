@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { answers, operation } from './operation.ts'
+import type { V1Options } from './operation.ts'
 import { NewScheduleSchema } from './request-schemas.ts'
 import { present } from './run-routes.ts'
 import { ScheduleSchema } from './schemas.ts'
-import type { V1Options } from './options.ts'
 
 /** The nightly schedule; a Fastify plugin. */
 export async function scheduleRoutes(

@@ -3,10 +3,10 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { UsageError } from '../../errors.ts'
 import { ProblemError } from '../problem.ts'
 import { answers, operation } from './operation.ts'
-import type { V1Options } from './options.ts'
+import type { V1Options } from './operation.ts'
 import { AcceptHeldSchema, HeldIdSchema, ReplaySchema, SetAsideSchema } from './request-schemas.ts'
 import { present } from './run-routes.ts'
-import { AcceptedHeldSchema, SetAsideDoneSchema, ReplayedSchema } from './schemas.ts'
+import { AcceptedHeldSchema, ReplayedSchema, SetAsideDoneSchema } from './schemas.ts'
 
 /** What a person can do about what was rejected or is held; a Fastify plugin. */
 export async function settleRoutes(

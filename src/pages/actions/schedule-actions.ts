@@ -1,9 +1,9 @@
 import { CronExpressionParser } from 'cron-parser'
 import * as z from 'zod'
+import { checkedSetting } from '../../client/schedule.ts'
 import { time } from '../../format.ts'
-import { checkedSetting } from '../../collab-sync/schedule.ts'
-import { pathWithNotice } from '../notices.ts'
-import type { Action } from './action.ts'
+import { pathWithNotice } from '../elements.tsx'
+import type { Action } from './actions.ts'
 
 const text = z.string().trim().min(1).max(200)
 

@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { shortId } from '../../format.ts'
+import type { HeldListing, Page } from '../../client/collab-sync.ts'
 import { readHeldUsers } from '../../database/held-users.ts'
+import type { HeldUsers, SomeUsers } from '../../database/held-users.ts'
+import { count, counted, shortId } from '../../format.ts'
+import { AskButton } from '../actions/ask-button.tsx'
+import { noticeOf, Pager, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
-import { noticeOf } from '../notices.ts'
+import { optionalText, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
-import { optionalText, readFields } from '../query.ts'
-import { HeldSection } from './held-listing.tsx'
 import { RejectedSection } from './rejected.tsx'
 
 const LISTINGS_A_PAGE = 10
@@ -49,4 +51,116 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
       </>,
     )
   })
+}
+
+/** Listings that lacked so many users that nobody was removed, each with what accepting it would do. */
+export function HeldSection({
+  held,
+  users,
+  query,
+}: {
+  held: Page<HeldListing>
+  users: ReadonlyMap<number, HeldUsers>
+  query: Record<string, string | undefined>
+}) {
+  return (
+    <section class="card" id="held">
+      <h2>Held removals</h2>
+      <p class="soft">
+        A listing that suddenly lacks many of its users may be a fault of the service, so nobody was
+        removed. Accept it where it is right; the same answer in two later nightly runs is applied
+        by itself.
+      </p>
+      {held.items.length === 0 && <p>Nothing is held.</p>}
+      {held.items.map((listing) => (
+        <Listing key={listing.heldId} listing={listing} users={users.get(listing.heldId)} />
+      ))}
+      <Pager path="/held" query={query} nextCursor={held.nextCursor} />
+    </section>
+  )
+}
+
+function Listing({ listing, users }: { listing: HeldListing; users: HeldUsers | undefined }) {
+  const name = listingName(listing)
+  return (
+    <article class="held">
+      <div class="head">
+        <h3>{name}</h3>
+        <AskButton
+          action="accept"
+          fields={{ held: String(listing.heldId), run: listing.runId }}
+          words="Accept"
+          about={`the removal in ${name}`}
+        />
+      </div>
+      <p class="soft small">
+        {counted(listing.usersMissing, 'user')} of {count(listing.usersBefore)} missing, first seen{' '}
+        <Time at={listing.at} />, last in run{' '}
+        <a href={`/runs/${listing.runId}`}>{shortId(listing.runId)}</a>
+        {listing.repeats > 0 && `, and again in ${counted(listing.repeats, 'nightly run')} since`}.
+      </p>
+      {users !== undefined && <Sides users={users} />}
+    </article>
+  )
+}
+
+function Sides({ users: { missing, staying } }: { users: HeldUsers }) {
+  return (
+    <div class="sides">
+      <div class="side">
+        <h4>Before: {counted(missing.inAll + staying.inAll, 'user')}, as stored now</h4>
+        <ul>
+          <UserLines users={missing} mark="leaves" />
+          <UserLines users={staying} />
+        </ul>
+      </div>
+      <div class="side">
+        <h4>After: {counted(staying.inAll, 'user')}, as the service answered</h4>
+        {staying.inAll === 0 ? (
+          <p class="soft small">Nobody is left.</p>
+        ) : (
+          <ul>
+            <UserLines users={staying} />
+          </ul>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function UserLines({ users, mark }: { users: SomeUsers; mark?: string }) {
+  const more = users.inAll - users.first.length
+  return (
+    <>
+      {users.first.map(({ userId, name }) => (
+        // Names of every script: none may turn around what stands beside it.
+        <li key={userId}>
+          {mark === undefined ? (
+            <bdi>{name ?? userId}</bdi>
+          ) : (
+            <del>
+              <bdi>{name ?? userId}</bdi>
+            </del>
+          )}
+          {name !== null && <bdi class="soft">{userId}</bdi>}
+          {mark !== undefined && <span class="soft">({mark})</span>}
+        </li>
+      ))}
+      {more > 0 && (
+        <li class="soft">
+          and {count(more)} more{mark !== undefined && ` who ${mark.replace(/s$/, '')}`}
+        </li>
+      )}
+    </>
+  )
+}
+
+/** A listing in words, such as `document plan of acme`. */
+export function listingName(
+  listing: Pick<HeldListing, 'kind' | 'organizationId' | 'documentId' | 'organizationUserGroupId'>,
+): string {
+  const { organizationId, documentId, organizationUserGroupId } = listing
+  if (listing.kind === 'document') return `document ${documentId} of ${organizationId}`
+  if (listing.kind === 'group') return `user group ${organizationUserGroupId} of ${organizationId}`
+  return `organization ${organizationId}`
 }

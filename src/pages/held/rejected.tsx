@@ -1,4 +1,4 @@
-import type { Page, RejectedRecord } from '../../collab-sync/collab-sync.ts'
+import type { Page, RejectedRecord } from '../../client/collab-sync.ts'
 import { scopePath, shortId } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Heads, Pager, Scroller, Time } from '../elements.tsx'

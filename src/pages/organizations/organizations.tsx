@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import type { OrganizationFreshness } from '../../collab-sync/collab-sync.ts'
+import type { OrganizationFreshness } from '../../client/collab-sync.ts'
 import { count } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
-import { Ago, Badge, Heads, Pager, Scroller } from '../elements.tsx'
+import { Ago, Badge, Heads, noticeOf, Pager, Scroller } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
-import { noticeOf } from '../notices.ts'
+import { optionalText, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
-import { optionalText, readFields } from '../query.ts'
 
 const Query = z.object({ search: optionalText, cursor: optionalText })
 

@@ -1,6 +1,6 @@
-import type { NightlySchedule, RunDetails } from '../../collab-sync/collab-sync.ts'
+import type { NightlySchedule, RunDetails } from '../../client/collab-sync.ts'
 import { count, counted, duration } from '../../format.ts'
-import { lastDue } from '../../notify/nightly.ts'
+import { lastDue } from '../../notify/look.ts'
 import { STATUS_TONES } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
 

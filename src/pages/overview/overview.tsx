@@ -1,19 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { readCheckAges } from '../../database/check-ages.ts'
+import { DEAD_AFTER_S } from '../../database/claims.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'
-import { DEAD_AFTER_S } from '../../database/workers.ts'
+import { noticeOf } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
-import { noticeOf } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
-import { activityChart } from './activity-chart.tsx'
-import { AGE_BOUNDS_SECONDS, freshnessChart } from './freshness-chart.tsx'
-import { lastRunCard } from './last-run-card.tsx'
+import { lastRunCard, Needs, Night } from './cards.tsx'
+import { activityChart, AGE_BOUNDS_SECONDS, freshnessChart, RunStrip } from './charts.tsx'
 import { needsOf, WAITING_MAX } from './needs.ts'
 import { nightlyVerdict } from './nightly-verdict.ts'
-import { Needs, Night } from './now-cards.tsx'
-import { RunStrip } from './run-strip.tsx'
 
 /** `/`: did last night succeed, when is the next run, what needs a person, and the last 30 days in pictures. */
 export function overviewRoutes(app: FastifyInstance, context: PageContext): void {

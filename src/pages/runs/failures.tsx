@@ -1,6 +1,6 @@
-import type { RunDetails } from '../../collab-sync/collab-sync.ts'
-import { count, counted, scopePath } from '../../format.ts'
+import type { RunDetails } from '../../client/collab-sync.ts'
 import type { FailureReport } from '../../database/run-reports.ts'
+import { count, counted, scopePath } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Heads, Scroller } from '../elements.tsx'
 

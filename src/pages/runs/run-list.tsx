@@ -1,15 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import type { Run } from '../../collab-sync/collab-sync.ts'
-import { count, duration, shortId, shorten } from '../../format.ts'
+import type { Run } from '../../client/collab-sync.ts'
 import type { RunStatus } from '../../database/run-reports.ts'
+import { count, duration, shorten, shortId } from '../../format.ts'
 import { describeScope } from '../../scope.ts'
 import { AskButton } from '../actions/ask-button.tsx'
-import { Heads, Pager, Scroller, STATUS_TONES, StatusBadge, Time } from '../elements.tsx'
+import { Heads, noticeOf, Pager, Scroller, STATUS_TONES, StatusBadge, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
-import { noticeOf } from '../notices.ts'
+import { optionalText, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
-import { optionalText, readFields } from '../query.ts'
 
 const STATUSES = Object.keys(STATUS_TONES) as [RunStatus, ...RunStatus[]]
 const SCOPE_CHARACTERS = 80

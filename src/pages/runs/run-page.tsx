@@ -1,21 +1,17 @@
 import type { FastifyInstance } from 'fastify'
-import type { RunDetails } from '../../collab-sync/collab-sync.ts'
-import { shortId } from '../../format.ts'
+import type { RunDetails } from '../../client/collab-sync.ts'
+import { DEAD_AFTER_S } from '../../database/claims.ts'
 import { readCallsOverTime } from '../../database/run-course.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'
-import { DEAD_AFTER_S } from '../../database/workers.ts'
+import { duration, shortId } from '../../format.ts'
+import { describeScope } from '../../scope.ts'
 import { AskButton } from '../actions/ask-button.tsx'
-import { Sentence, StatusBadge } from '../elements.tsx'
-import { sendUnknown } from '../fault-page.tsx'
-import { sendPage } from '../layout.tsx'
-import { noticeOf } from '../notices.ts'
+import { Facts, noticeOf, Sentence, StatusBadge, Time } from '../elements.tsx'
+import { sendPage, sendUnknown } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { CALLS_PARTS, callsChart } from './calls-chart.tsx'
+import { CALLS_PARTS, callsChart, Counted, Progress, Slowness } from './charts.tsx'
 import { Failures } from './failures.tsx'
-import { Progress } from './progress.tsx'
-import { RunFacts, RunResults } from './run-facts.tsx'
-import { Slowness } from './slowness.tsx'
 
 const SLOWEST_SHOWN = 10
 
@@ -117,3 +113,56 @@ function UnderWay({ run }: { run: RunDetails }) {
     </>
   )
 }
+
+const ASKERS: Record<RunDetails['trigger'], string> = {
+  schedule: 'the nightly schedule',
+  cli: 'a command',
+  http: 'a person or program, over HTTP',
+  api: 'a program',
+}
+
+/** Who asked for what, when, and how long it took. */
+export function RunFacts({ run }: { run: RunDetails }) {
+  return (
+    <Facts
+      of={[
+        ['Scope', describeScope(run.scope)],
+        ['Asked for by', ASKERS[run.trigger]],
+        ['Asked for', <Time key="asked" at={run.requestedAt} />],
+        ['Began', run.startedAt === null ? 'not yet' : <Time key="began" at={run.startedAt} />],
+        ['Took', run.startedAt === null ? '–' : duration(run.durationMs)],
+        ['Id', <code key="id">{run.runId}</code>],
+      ]}
+    />
+  )
+}
+
+/** What came of it, in numbers. */
+export function RunResults({ run }: { run: RunDetails }) {
+  return (
+    <section class="card">
+      <h2>What it did</h2>
+      <Facts
+        of={RESULTS.map(([words, name]) => [
+          words,
+          <Counted key={name} name={name} value={run[name]} />,
+        ])}
+      />
+    </section>
+  )
+}
+
+const RESULTS = [
+  ['Scopes succeeded', 'scopesSucceeded'],
+  ['Scopes failed', 'scopesFailed'],
+  ['Scopes held', 'scopesHeld'],
+  ['Scopes skipped', 'scopesSkipped'],
+  ['Organizations', 'organizationsDone'],
+  ['Documents', 'documentsDone'],
+  ['User groups', 'groupsDone'],
+  ['Annotations', 'annotationsDone'],
+  ['Comments written', 'commentsWritten'],
+  ['Comments found deleted', 'commentsDeleted'],
+  ['Users written', 'usersWritten'],
+  ['Records unchanged', 'recordsUnchanged'],
+] as const

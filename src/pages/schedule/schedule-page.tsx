@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import type { NightlySchedule } from '../../collab-sync/collab-sync.ts'
+import type { NightlySchedule } from '../../client/collab-sync.ts'
 import { AskButton } from '../actions/ask-button.tsx'
-import { Ago, Facts, Time } from '../elements.tsx'
+import { Ago, Facts, noticeOf, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
-import { noticeOf } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
 
 const SETTERS: Record<NightlySchedule['setBy'], string> = {

@@ -1,4 +1,105 @@
-import { PARTS_STYLE } from './parts-style.ts'
+/** The rules for what pages consist of: cards, badges, tables, forms, charts. */
+export const PARTS_STYLE = `
+.card { display: flex; flex-direction: column; gap: var(--space-4); padding: var(--space-5);
+  background: var(--card); border: 1px solid var(--line); border-radius: var(--round); min-width: 0 }
+.head { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: var(--space-2) var(--space-4) }
+.head .fields { flex: 1 1 24rem }
+.pair { display: grid; gap: var(--space-5); grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); align-items: start }
+.stack { display: flex; flex-direction: column; gap: var(--space-5) }
+.stack.tight { gap: var(--space-2) }
+.split { display: grid; gap: var(--space-5); grid-template-columns: minmax(0, 1fr); align-items: start }
+@media (min-width: 60rem) { .split { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr) } }
+.row { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-2) var(--space-3) }
+.lead { font-size: var(--large) }
+
+.badge, .notice { --tone: var(--idle); --back: var(--idle-back) }
+.good { --tone: var(--good); --back: var(--good-back) }
+.warn { --tone: var(--warn); --back: var(--warn-back) }
+.bad { --tone: var(--bad); --back: var(--bad-back) }
+.info { --tone: var(--info); --back: var(--info-back) }
+.idle { --tone: var(--idle); --back: var(--idle-back) }
+.badge { display: inline-flex; align-items: center; gap: .375em; padding: .0625rem .5rem; border-radius: 1rem;
+  background: var(--back); color: var(--tone); font-size: var(--small); font-weight: 600; white-space: nowrap }
+.sign { font-weight: 700 }
+.notice { padding: var(--space-3) var(--space-4); border-radius: var(--round); background: var(--back); color: var(--tone) }
+
+.verdict { flex-direction: row; align-items: flex-start; gap: var(--space-4) }
+.verdict > .sign { flex: none; display: grid; place-items: center; width: 2.75rem; height: 2.75rem; border-radius: 50%;
+  background: var(--back); color: var(--tone); font-size: 1.375rem }
+.verdict > div { display: flex; flex-direction: column; gap: var(--space-2); min-width: 0 }
+.verdict h2 { font-size: 1.375rem }
+.needs { display: flex; flex-direction: column }
+.needs li { display: flex; gap: var(--space-3); padding-block: var(--space-2) }
+.needs li + li { border-top: 1px solid var(--line) }
+.needs .sign { flex: none; display: grid; place-items: center; width: 1.5rem; height: 1.5rem; border-radius: 50%;
+  background: var(--back); color: var(--tone); font-size: var(--small) }
+
+.facts { display: grid; gap: var(--space-2) var(--space-5); grid-template-columns: repeat(auto-fit, minmax(min(100%, 8rem), 1fr)) }
+.facts dt { color: var(--soft); font-size: var(--small) }
+.facts dd { font-variant-numeric: tabular-nums }
+
+.strip { display: grid; grid-template-columns: repeat(10, minmax(0, 1fr)); gap: 3px }
+@media (min-width: 44rem) { .strip { grid-template-columns: repeat(30, minmax(0, 1fr)) } }
+.strip li { min-width: 0 }
+.strip a, .strip li > span { display: grid; place-items: center; height: 2.25rem; border-radius: 4px;
+  background: var(--back); color: var(--tone); font-size: var(--small); font-weight: 700; text-decoration: none }
+.strip a:hover { box-shadow: inset 0 0 0 2px var(--tone) }
+.ends { display: flex; justify-content: space-between; color: var(--soft); font-size: var(--small) }
+.keys { display: flex; flex-wrap: wrap; gap: var(--space-2) }
+
+.scroller { position: relative; overflow-x: auto; margin-inline: calc(-1 * var(--space-5)); padding-inline: var(--space-5) }
+table { width: 100%; border-collapse: collapse; font-size: var(--small); font-variant-numeric: tabular-nums }
+caption { padding-bottom: var(--space-2); color: var(--soft); text-align: start }
+th, td { padding: var(--space-2) var(--space-3); border-bottom: 1px solid var(--line); text-align: start; vertical-align: baseline }
+th:first-child, td:first-child { padding-inline-start: 0 }
+th:last-child, td:last-child { padding-inline-end: 0 }
+thead th { color: var(--soft); font-weight: 600; white-space: nowrap; vertical-align: bottom }
+tbody th { font-weight: 600 }
+th .soft { font-weight: 400 }
+tbody tr:last-child > * { border-bottom: 0 }
+.nowrap { white-space: nowrap }
+.number { text-align: end; white-space: nowrap }
+.id { min-width: 7.5rem; max-width: 26rem }
+td .button { white-space: nowrap }
+
+.button, button, input, select { font: inherit }
+.button { display: inline-block; min-height: 2.375rem; padding: .4375rem .875rem; border: 1px solid transparent;
+  border-radius: .375rem; font-size: var(--small); font-weight: 600; text-decoration: none; cursor: pointer }
+.button.primary { background: var(--accent); color: var(--on-accent) }
+.button.quiet { background: var(--card); border-color: var(--field); color: var(--ink) }
+.button.danger { background: var(--bad); color: var(--card) }
+.button:hover { filter: brightness(.94) }
+.as-link { padding: 0; border: 0; background: none; color: var(--accent); text-decoration: underline;
+  text-underline-offset: .15em; font: inherit; cursor: pointer }
+.fields { display: flex; flex-wrap: wrap; align-items: flex-end; gap: var(--space-3) var(--space-4) }
+.fields > div { display: flex; flex-direction: column; gap: var(--space-1); flex: 0 1 18rem; min-width: 0 }
+label { font-weight: 600; font-size: var(--small) }
+input, select { width: 100%; min-height: 2.375rem; padding: .375rem .625rem; border: 1px solid var(--field);
+  border-radius: .375rem; background: var(--page); color: var(--ink) }
+.pager { display: flex; gap: var(--space-3) }
+
+progress { appearance: none; width: 100%; height: .75rem; border: 0; border-radius: 1rem; overflow: hidden; background: var(--idle-back) }
+progress::-webkit-progress-bar { background: var(--idle-back) }
+progress::-webkit-progress-value { background: var(--accent); border-radius: 1rem }
+progress::-moz-progress-bar { background: var(--accent); border-radius: 1rem }
+
+figure { display: flex; flex-direction: column; gap: var(--space-3); min-width: 0 }
+figcaption { color: var(--soft); font-size: var(--small) }
+.chart svg { display: block; width: 100%; height: auto; max-width: 42rem; font-family: inherit }
+.chart .wide { display: none }
+@media (min-width: 34rem) { .chart .wide { display: block } .chart .narrow { display: none } }
+summary { width: fit-content; color: var(--accent); font-size: var(--small); cursor: pointer }
+details[open] > summary { margin-bottom: var(--space-3) }
+
+.held { display: flex; flex-direction: column; gap: var(--space-3); padding-top: var(--space-4); border-top: 1px solid var(--line) }
+.sides { display: grid; gap: var(--space-4); grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)) }
+.side { display: flex; flex-direction: column; gap: var(--space-2); padding: var(--space-4); border: 1px solid var(--line); border-radius: var(--round); min-width: 0 }
+.side h4 { margin: 0; font-size: var(--small) }
+.side li { display: flex; flex-wrap: wrap; gap: 0 var(--space-2); font-size: var(--small); padding-block: .125rem }
+.side del { color: var(--bad) }
+pre { padding: var(--space-3); border-radius: .375rem; background: var(--page); white-space: pre-wrap }
+.record { min-width: 14rem; max-width: 34rem; max-height: 5.25rem; padding: var(--space-2); overflow: auto }
+`
 
 /** The stylesheet of every page: tokens, the frame of a page, and then its parts. Colours pass WCAG AA on each other. */
 export const STYLE = `

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FailedTries } from '../../../src/http/door/failed-tries.ts'
+import { FailedTries } from '../../../src/http/auth/tokens.ts'
 
 const LIMITS = {
   ofAddress: { max: 3, refillMs: 1000 },

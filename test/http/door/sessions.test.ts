@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { SESSION_SECONDS, openSessions } from '../../../src/http/door/sessions.ts'
+import { openSessions, SESSION_SECONDS } from '../../../src/http/auth/sessions.ts'
 
 const NOW_MS = 1_800_000_000_000
 const sessions = openSessions('a-token-of-the-tests')

@@ -1,0 +1,112 @@
+import type { DemoReports } from '../database/demo-reports.ts'
+import { count, shorten, time } from '../format.ts'
+import { readSettings } from '../settings/settings.ts'
+import type { Environment, ServiceSettings } from '../settings/settings.ts'
+import { SETTING_LIST } from '../settings/table.ts'
+import type { Settings } from '../settings/table.ts'
+import { heading, print, table } from './output.ts'
+
+const RIGHT = 'right' as const
+
+/** Prints what analysts can ask, each answer as a table with the view it comes from. */
+export function printDemoReports(reports: DemoReports): void {
+  print(heading('Comments a day, all organizations (reporting.comment_activity_daily)'))
+  print(
+    table(
+      [
+        { head: 'day' },
+        { head: 'comments', align: RIGHT },
+        { head: 'authors', align: RIGHT },
+        { head: 'annotations', align: RIGHT },
+      ],
+      reports.commentsPerDay.map((row) => [
+        row.day,
+        count(row.comments),
+        count(row.authors),
+        count(row.annotations),
+      ]),
+    ),
+  )
+  print(heading('Most discussed documents (reporting.comments)'))
+  print(
+    table(
+      [
+        { head: 'organization' },
+        { head: 'document' },
+        { head: 'comments', align: RIGHT },
+        { head: 'authors', align: RIGHT },
+        { head: 'last updated' },
+      ],
+      reports.mostDiscussedDocuments.map((row) => [
+        shorten(row.organizationId, 30),
+        shorten(row.documentId, 30),
+        count(row.comments),
+        count(row.authors),
+        row.lastUpdated === null ? '' : time(row.lastUpdated),
+      ]),
+    ),
+  )
+  print(heading('The history of one comment (collab.comment_versions)'))
+  print(
+    table(
+      [
+        { head: 'version', align: RIGHT },
+        { head: 'change' },
+        { head: 'seen at' },
+        { head: 'status' },
+        { head: 'text' },
+      ],
+      reports.commentHistory.map((row) => [
+        count(row.version),
+        row.change,
+        time(row.validFrom),
+        row.status ?? '',
+        shorten(row.commentText ?? '(none)', 60),
+      ]),
+    ),
+  )
+  print(heading('How fresh it is (reporting.freshness)'))
+  print(
+    table(
+      [
+        { head: 'level' },
+        { head: 'checked', align: RIGHT },
+        { head: 'never checked', align: RIGHT },
+        { head: 'oldest check' },
+      ],
+      reports.freshness.map((row) => [
+        row.level,
+        count(row.checked),
+        count(row.neverChecked),
+        row.oldestCheck === null ? '' : time(row.oldestCheck),
+      ]),
+    ),
+  )
+}
+
+/** What the demo takes over from a person's settings; all others are as if unset. */
+const TAKEN_OVER = ['COLLAB_SYNC_HOME', 'LOG_LEVEL']
+
+/**
+ * The settings of the demo: the stand-in as service, the embedded PostgreSQL, nothing of the person's own, so that it
+ * can neither fail for a wrong setting nor write into a real database.
+ * @throws UsageError for what it takes over
+ */
+export function demoSettings(
+  environment: Environment,
+  service: { url: string; apiKey: string; authToken: string },
+): Settings & ServiceSettings {
+  const names = SETTING_LIST.map(({ setting }) => setting.name)
+  const untaken = names.filter((name) => !TAKEN_OVER.includes(name))
+  return readSettings(
+    {
+      ...environment,
+      // An empty setting counts as unset, and wins over the file .env.
+      ...Object.fromEntries(untaken.map((name) => [name, ''])),
+      COLLAB_API_URL: service.url,
+      COLLAB_API_KEY: service.apiKey,
+      COLLAB_AUTH_TOKEN: service.authToken,
+    },
+    { need: ['service', 'database', 'queue'] },
+  )
+}

@@ -1,0 +1,64 @@
+import { CommanderError } from 'commander'
+import type { RunStatus } from '../database/run-reports.ts'
+import { EnvironmentError, UsageError } from '../errors.ts'
+import { printable } from '../printable.ts'
+import { readSettings } from '../settings/settings.ts'
+import { note } from './output.ts'
+
+/** Exit codes of contract.md, "Commands". */
+export const EXIT = { done: 0, failed: 1, usage: 2, partial: 3 } as const
+
+/** What a run's status means to the program that waited for it. */
+export function exitCodeOf(status: RunStatus): number {
+  if (status === 'succeeded') return EXIT.done
+  return status === 'partial' ? EXIT.partial : EXIT.failed
+}
+
+/**
+ * Tells a person on stderr why a command ended, and says with which exit code: the one place where an error becomes one.
+ */
+export function reportError(error: unknown): number {
+  if (error instanceof CommanderError) return reportWrongUse(error)
+  if (error instanceof UsageError) {
+    note(error.message)
+    return EXIT.usage
+  }
+  if (error instanceof EnvironmentError) {
+    note(error.message)
+    return EXIT.failed
+  }
+  note(
+    isDebugging()
+      ? stackOf(error)
+      : `${printable(messageOf(error))} (LOG_LEVEL=debug shows where.)`,
+  )
+  return EXIT.failed
+}
+
+/** Commander also throws when it has shown the help or the version that was asked for. */
+function reportWrongUse(error: CommanderError): number {
+  if (error.exitCode === 0) return EXIT.done
+  if (error.code === 'commander.help') return EXIT.usage
+  const sentence = error.message.replace(/^error: /, '').replaceAll('\n', ' ')
+  const [first = '', ...rest] = sentence
+  note(`${first.toUpperCase()}${rest.join('')}${/[.?!)]$/.test(sentence) ? '' : '.'}`)
+  return EXIT.usage
+}
+
+/** A failed connection to several addresses is an error without a message of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0])
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? messageOf(error)) : String(error)
+}
+
+function isDebugging(): boolean {
+  try {
+    return ['debug', 'trace'].includes(readSettings(process.env, { need: [] }).logLevel)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,110 @@
+import { migrate, requireSchema } from '../database/migrate.ts'
+import { checkDatabase } from '../database/pool.ts'
+import type { Database } from '../database/pool.ts'
+import { tellingAway } from '../database/server.ts'
+import * as scopes from '../database/statements/scopes.ts'
+import { createLog } from '../log.ts'
+import { migrateQueue } from '../queue/backend.ts'
+import { openQueue } from '../queue/queue.ts'
+import { readSettings } from '../settings/settings.ts'
+import type { Environment } from '../settings/settings.ts'
+import { openStore } from '../store.ts'
+import type { CollabSync, Parts } from './collab-sync.ts'
+import { listingsOn } from './listings.ts'
+import { askingOn, runsOn } from './runs.ts'
+import { scheduleOn } from './schedule.ts'
+import { settlingOn } from './settle-waiting.ts'
+
+const NEED = ['database', 'queue'] as const
+
+/**
+ * Opens PostgreSQL and the queue as the settings say, for a program that asks for runs and follows them. Workers
+ * (`collab-sync worker`) do the work; nothing of the service is needed here. Until `close` the connections keep the process
+ * alive.
+ * @param options.environment where the settings are looked up, in place of `process.env`; a file `.env` in the working
+ *   directory is read too
+ * @throws UsageError for settings that are missing or wrong; EnvironmentError where PostgreSQL or the queue is away, or the
+ *   tables are not of this version
+ * @example
+ * ```ts
+ * import { openCollabSync } from 'collab-sync'
+ *
+ * const collabSync = await openCollabSync()
+ * try {
+ *   const { runId } = await collabSync.startRun({
+ *     scope: { organizationIds: ['acme'] },
+ *     idempotencyKey: 'acme, after Monday’s import',
+ *   })
+ *   for await (const run of collabSync.watchRun(runId)) {
+ *     console.log(`${run.status}: ${run.scopesSucceeded} of ${run.scopesExpected} scopes`)
+ *   }
+ *   const { failuresByCause = [] } = (await collabSync.getRun(runId)) ?? {}
+ *   for (const { scopes, errorMessage } of failuresByCause) console.log(scopes, errorMessage)
+ * } finally {
+ *   await collabSync.close()
+ * }
+ * ```
+ */
+export async function openCollabSync(
+  options: { environment?: Environment } = {},
+): Promise<CollabSync> {
+  const { environment } = options
+  const settings =
+    environment === undefined
+      ? readSettings(process.env, { need: NEED })
+      : readSettings(environment, { need: NEED })
+  const log = createLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel)
+  const store = await openStore(settings, { log, applicationName: 'program' })
+  try {
+    await checkDatabase(store.database)
+    if (store.isNew) await migrate(store.databaseUrl)
+    await requireSchema(store.database)
+    await migrateQueue(store.queuePlace)
+    const queue = await openQueue(store.queuePlace, log)
+    const { database } = store
+    const parts = { database, queue, settings, log, trigger: 'api' } as const
+    return {
+      ...collabSyncOn(parts),
+      async close() {
+        await queue.close()
+        await store.close()
+      },
+    }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/**
+ * A `CollabSync` on parts that somebody else opened; `close` leaves them to whoever opened them.
+ * Nothing is asked before a method is called. The tables must be of this program's version (`requireSchema`).
+ */
+export function collabSyncOn(parts: Parts): CollabSync {
+  const { database } = parts
+  const { watchRun, ...runs } = runsOn(parts)
+  return {
+    ...tellingAwayInAll(database, {
+      ...askingOn(parts),
+      ...runs,
+      ...listingsOn(database),
+      ...settlingOn(parts),
+      ...scheduleOn(parts),
+      getFreshness: () => scopes.freshness.one(database),
+    }),
+    watchRun,
+    close: async () => {},
+  }
+}
+
+type Asking = Record<string, (...given: never[]) => Promise<unknown>>
+
+/** The same functions, which tell in a sentence where PostgreSQL is away. */
+function tellingAwayInAll<F extends Asking>(database: Database, functions: F): F {
+  const told = Object.entries(functions).map(([name, ask]) => [
+    name,
+    // An error that is thrown before anything is awaited rejects too.
+    (...given: never[]) => tellingAway(database, async () => ask(...given)),
+  ])
+  return Object.fromEntries(told) as F
+}

@@ -1,0 +1,158 @@
+import { DEAD_AFTER_S } from '../database/claims.ts'
+import type { Item } from '../database/claims.ts'
+import type { Database } from '../database/pool.ts'
+import { durationOf, readFailures, readRun } from '../database/run-reports.ts'
+import type { RunReport } from '../database/run-reports.ts'
+import * as held from '../database/statements/held.ts'
+import * as runs from '../database/statements/runs.ts'
+import { UsageError } from '../errors.ts'
+import { itemDelivery } from '../queue/queue.ts'
+import { parseScope } from '../scope.ts'
+import type { Scope } from '../scope.ts'
+import { RunSignals } from '../sync/context.ts'
+import { stopRun } from '../sync/run/settle.ts'
+import { startRun } from '../sync/run/start.ts'
+import type { RunRequest } from '../sync/run/start.ts'
+import { isRunId, requireStorable } from './collab-sync.ts'
+import type { CollabSync, Parts, RequestedRun, RunDetails } from './collab-sync.ts'
+import { requireRun, thereIsNone, watchRun } from './watch-run.ts'
+
+type Runs = Pick<CollabSync, 'getRun' | 'cancelRun' | 'watchRun' | 'waitForRun'>
+
+/** One run: what is known of it, its end, and following it there. */
+export function runsOn({ database, log, trigger }: Parts): Runs {
+  return {
+    getRun: (runId) => readDetails(database, runId),
+    async cancelRun(runId) {
+      const run = await requireRun(database, runId)
+      if (run.finishedAt !== null) throw isOver(run)
+      const runSignals = new RunSignals()
+      const context = { database, deadAfterS: DEAD_AFTER_S, log, runSignals }
+      if (await stopRun(context, runId, 'cancelled', CANCELLED_BY[trigger])) return
+      const now = await requireRun(database, runId)
+      if (now.finishedAt !== null && now.status !== 'cancelled') throw isOver(now)
+    },
+    watchRun: (runId, { signal } = {}) => watchRun(database, runId, signal),
+    async waitForRun(runId, { signal } = {}) {
+      for await (const run of watchRun(database, runId, signal)) {
+        if (run.finishedAt !== null) break
+      }
+      return (await readDetails(database, runId)) ?? thereIsNone(runId)
+    },
+  }
+}
+
+async function readDetails(database: Database, runId: string): Promise<RunDetails | null> {
+  const run = isRunId(runId) ? await readRun(database, runId) : null
+  if (run === null) return null
+  return {
+    ...run,
+    durationMs: durationOf(run),
+    failuresByCause: await readFailures(database, runId),
+    heldWaiting: (await held.countOfRun.one(database, { runId })).held,
+  }
+}
+
+function isOver({ runId, status }: RunReport): UsageError {
+  return new UsageError(`Run ${runId} is over: its status is ${status}.`)
+}
+
+const CANCELLED_BY: Readonly<Record<Parts['trigger'], string>> = {
+  http: 'It was cancelled over HTTP.',
+  api: 'It was cancelled by a program.',
+}
+
+const KEY_CHARACTERS_MAX = 255
+/** A queue that hangs must not hold up who asked: the run is stored, and workers look for what nobody delivered. */
+const DELIVERY_MS = 5_000
+
+/** Asking for runs. */
+export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'> {
+  return {
+    async startRun({ scope: given, idempotencyKey } = {}) {
+      const scope = parseScope(given)
+      requireStorable('scope', scope)
+      return askOnce(parts, { scope }, keyOf(parts.trigger, idempotencyKey))
+    },
+    async retryRun(runId, { idempotencyKey } = {}) {
+      const requestKey = keyOf(`${parts.trigger}-retry:${runId}`, idempotencyKey)
+      return askOnce(parts, await failedOf(parts.database, runId), requestKey)
+    },
+  }
+}
+
+/**
+ * A request for what failed in a settled run, asked as that run asked: a narrowed question is asked again as narrowed.
+ * @throws UsageError where there is no such run, or it is not over
+ */
+export async function failedOf(
+  database: Database,
+  runId: string,
+): Promise<Pick<RunRequest, 'scope' | 'failedOf'>> {
+  const { scope, finishedAt } = await requireRun(database, runId)
+  if (finishedAt === null) {
+    throw new UsageError(`Run ${runId} is still under way: wait for its end.`)
+  }
+  return { scope, failedOf: runId }
+}
+
+async function askOnce(
+  parts: Parts,
+  request: Pick<RunRequest, 'scope' | 'failedOf'>,
+  requestKey: string | null,
+): Promise<RequestedRun> {
+  const { database, settings, trigger } = parts
+  const earlier =
+    requestKey === null ? undefined : await runs.findByRequest.first(database, { requestKey })
+  if (earlier !== undefined) return known(database, earlier.runId, request.scope)
+  const context = { database, operations: settings.operations }
+  const { runId, items } = await startRun(context, { ...request, trigger, requestKey })
+  // Without items somebody has made it since we looked.
+  if (items.length === 0) return known(database, runId, request.scope)
+  return { runId, isNew: true, isDelivered: await isDelivered(parts, runId, items) }
+}
+
+/** A run that the same key made. */
+async function known(database: Database, runId: string, scope: Scope): Promise<RequestedRun> {
+  const run = await readRun(database, runId)
+  if (run !== null && canonical(run.scope) !== canonical(scope)) {
+    throw new UsageError(`idempotencyKey was used for another scope before, by run ${runId}.`)
+  }
+  return { runId, isNew: false, isDelivered: true }
+}
+
+async function isDelivered(
+  { queue, log }: Parts,
+  runId: string,
+  items: readonly Item[],
+): Promise<boolean> {
+  const late = AbortSignal.timeout(DELIVERY_MS)
+  try {
+    await Promise.race([
+      queue.deliver(items.map(itemDelivery)),
+      new Promise((_, reject) => late.addEventListener('abort', () => reject(late.reason))),
+    ])
+    return true
+  } catch (error) {
+    log.warn({ err: error, runId }, 'the queue cannot be reached; a worker takes the run up')
+    return false
+  }
+}
+
+/**
+ * @param way how it is asked: keys of those who ask in different ways never meet
+ * @throws UsageError naming the key
+ */
+function keyOf(way: string, key: unknown): string | null {
+  if (key === undefined) return null
+  if (typeof key !== 'string' || key.length === 0 || key.length > KEY_CHARACTERS_MAX) {
+    throw new UsageError(`idempotencyKey must be a text of 1 to ${KEY_CHARACTERS_MAX} characters.`)
+  }
+  requireStorable('idempotencyKey', key)
+  return `${way}:${key}`
+}
+
+/** One text for one scope, in whatever order its members come. */
+function canonical(scope: Scope): string {
+  return JSON.stringify(Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,130 @@
+import type { Column, Dictionary, Relation } from './dictionary.ts'
+
+/**
+ * A dbt `sources.yml`: one source a schema, with tests. A key of several columns is tested with
+ * `dbt_utils.unique_combination_of_columns`; what refers to one column with dbt's own `relationships`.
+ */
+export function dictionaryDbt({ schemas, relations }: Dictionary): string {
+  const lines = ['# Made by: collab-sync dictionary --format dbt', 'version: 2', 'sources:']
+  for (const { name, comment } of schemas) {
+    const own = relations.filter(({ schema, kind }) => schema === name && kind !== 'type')
+    lines.push(
+      `  - name: ${name}`,
+      `    schema: ${name}`,
+      `    description: ${quoted(comment)}`,
+      '    tables:',
+      ...own.flatMap(tableLines),
+    )
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** Checks are nightly: one may be late, two may not. */
+const WARN_AFTER_HOURS = 36
+const ERROR_AFTER_HOURS = 60
+
+function tableLines(relation: Relation): string[] {
+  const { name, comment, columns, key } = relation
+  return [
+    `      - name: ${name}`,
+    `        description: ${quoted(comment)}`,
+    ...freshnessLines(columns),
+    ...(key.length > 1
+      ? [
+          '        tests:',
+          '          - dbt_utils.unique_combination_of_columns:',
+          `              combination_of_columns: [${key.join(', ')}]`,
+        ]
+      : []),
+    '        columns:',
+    ...columns.flatMap((column) => columnLines(column, relation)),
+  ]
+}
+
+function freshnessLines(columns: readonly Column[]): string[] {
+  if (!columns.some(({ name }) => name === 'checked_at')) return []
+  return [
+    '        loaded_at_field: checked_at',
+    '        freshness:',
+    `          warn_after: { count: ${WARN_AFTER_HOURS}, period: hour }`,
+    `          error_after: { count: ${ERROR_AFTER_HOURS}, period: hour }`,
+  ]
+}
+
+function columnLines(column: Column, { key, references }: Relation): string[] {
+  const { name, type, comment, notNull } = column
+  const tests = [
+    ...(notNull || key.includes(name) ? ['not_null'] : []),
+    ...(key.length === 1 && key[0] === name ? ['unique'] : []),
+    ...references
+      .filter(({ columns }) => columns.length === 1 && columns[0] === name)
+      .map(({ to, toColumns }) => {
+        const [schema, table] = to.split('.')
+        return `relationships: { to: "source('${schema}', '${table}')", field: ${toColumns[0]} }`
+      }),
+  ]
+  return [
+    `          - name: ${name}`,
+    `            data_type: ${quoted(type)}`,
+    `            description: ${quoted(comment)}`,
+    ...(tests.length > 0
+      ? ['            tests:', ...tests.map((test) => `              - ${test}`)]
+      : []),
+  ]
+}
+
+/** A JSON text is a YAML text. */
+function quoted(text: string | null): string {
+  return JSON.stringify(text ?? '')
+}
+
+/** A page for people: every schema, view, table, column and function with its comment. */
+export function dictionaryMarkdown({ schemas, relations, functions }: Dictionary): string {
+  const parts = schemas.map(({ name, comment }) => {
+    const own = relations.filter(({ schema }) => schema === name)
+    const ownFunctions = functions.filter(({ schema }) => schema === name)
+    return [
+      `## Schema \`${name}\``,
+      comment ?? '',
+      ...own.map(relationSection),
+      ...ownFunctions.map(
+        (each) =>
+          `### \`${name}.${each.name}(${each.arguments})\`\n\nReturns \`${each.result ?? 'nothing'}\`. ${each.comment ?? ''}`,
+      ),
+    ].join('\n\n')
+  })
+  return `${[INTRODUCTION, ...parts].join('\n\n')}\n`
+}
+
+const INTRODUCTION = `# Dictionary
+
+What \`collab-sync dictionary\` reads from the database itself. "Our clock" is that of the machine that checked; "the service's clock" is what \`lastUpdated\` says. Times are \`timestamp with time zone\`; days and weeks are UTC.`
+
+function relationSection(relation: Relation): string {
+  const { schema, name, kind, comment, columns, key, references } = relation
+  const facts = [
+    ...(key.length > 0 ? [`Key: ${key.map(code).join(', ')}.`] : []),
+    ...references.map(
+      ({ columns: own, to, toColumns }) =>
+        `${own.map(code).join(', ')} → \`${to}\`${own.join() === toColumns.join() ? '' : ` (${toColumns.join(', ')})`}.`,
+    ),
+  ]
+  return [
+    `### ${kind === 'type' ? 'Type' : kind === 'view' ? 'View' : 'Table'} \`${schema}.${name}\``,
+    comment ?? '',
+    ...(facts.length > 0 ? [facts.join(' ')] : []),
+    [
+      '| column | type | meaning |',
+      '| --- | --- | --- |',
+      ...columns.map((each) => `| ${code(each.name)} | ${each.type} | ${cell(each.comment)} |`),
+    ].join('\n'),
+  ].join('\n\n')
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+function cell(text: string | null): string {
+  return (text ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ')
+}

@@ -1,0 +1,179 @@
+import * as z from 'zod'
+import type { CollabSync, RunDetails } from '../../client/collab-sync.ts'
+import { scopesDone, scopesInAll } from '../../database/run-reports.ts'
+import * as pages from '../../database/statements/pages.ts'
+import { UsageError } from '../../errors.ts'
+import { count, counted, shortId } from '../../format.ts'
+import { pathWithNotice } from '../elements.tsx'
+import { listingName } from '../held/held-page.tsx'
+import type { PageContext } from '../page-context.ts'
+
+/** Something that changes something: first it says what will happen, and then, on a word, does it. */
+export interface Action<Fields extends object> {
+  /** Of its address, `/actions/NAME`. */
+  readonly name: string
+  readonly fields: z.ZodType<Fields>
+  /** @throws UsageError where it cannot be done */
+  ask(context: PageContext, fields: Fields): Promise<Question>
+  /**
+   * @param key names this one asking, so that a form sent twice does it once
+   * @returns the address of a page that says what was done
+   * @throws UsageError where it cannot be done
+   */
+  perform(context: PageContext, fields: Fields, key: string): Promise<string>
+}
+
+/** What a person reads before they decide. */
+export interface Question {
+  readonly title: string
+  /** What will happen. */
+  readonly sentences: readonly string[]
+  /** The button that does it. */
+  readonly words: string
+  /** True where it takes something away. */
+  readonly isDanger?: boolean
+  /** Where the way back leads. */
+  readonly back: string
+}
+
+/** Applies the removals of one held listing. */
+export const acceptHeld: Action<{ held: number; run: string }> = {
+  name: 'accept',
+  fields: z.object({ held: z.coerce.number().int().positive(), run: z.uuid() }),
+  async ask({ database }, { held: heldId, run }) {
+    const held = await pages.held.first(database, { heldId })
+    if (held === undefined) {
+      throw new UsageError(
+        'This listing is not held any more: somebody accepted it, or a later run settled it.',
+      )
+    }
+    if (held.runId !== run) {
+      throw new UsageError('A later run has seen another answer since: look at the listing again.')
+    }
+    return {
+      title: 'Accept the removal?',
+      sentences: [
+        `The listing of ${listingName(held)}:`,
+        `${counted(held.usersMissing, 'user')} of ${count(held.usersBefore)} leave it, as the service answered. Their rows stay, with the time at which they left; a later answer that holds them again brings them back.`,
+      ],
+      words: `Remove ${counted(held.usersMissing, 'user')}`,
+      isDanger: true,
+      back: '/held',
+    }
+  },
+  async perform({ collabSync }, { held, run }) {
+    const { removed } = await collabSync.acceptHeld(held, { runId: run })
+    return pathWithNotice('/held', 'held-accepted', [removed])
+  },
+}
+
+/** Ends a run early. */
+export const cancelRun: Action<{ run: string }> = {
+  name: 'cancel',
+  fields: z.object({ run: z.uuid() }),
+  async ask({ collabSync }, { run: runId }) {
+    const run = await requireRun(collabSync, runId)
+    if (run.finishedAt !== null) throw new UsageError(`Run ${shortId(runId)} is over already.`)
+    return {
+      title: `Cancel run ${shortId(runId)}?`,
+      sentences: [
+        `${count(scopesDone(run))} of ${count(scopesInAll(run))} scopes are done. What is stored stays; nothing further is asked for.`,
+      ],
+      words: 'Cancel the run',
+      isDanger: true,
+      back: `/runs/${runId}`,
+    }
+  },
+  async perform({ collabSync }, { run }) {
+    await collabSync.cancelRun(run)
+    return pathWithNotice(`/runs/${run}`, 'run-cancelled')
+  },
+}
+
+/** Tries again to store what was rejected. */
+export const replayRejected: Action<{ run?: string | undefined }> = {
+  name: 'replay',
+  fields: z.object({ run: z.uuid().optional() }),
+  async ask(_context, { run }) {
+    return {
+      title: 'Try rejected records again?',
+      sentences: [
+        `The rejected records of ${run === undefined ? 'all runs' : `run ${shortId(run)}`} are read again, without a call to the service. Those that can be stored by now are, unless a newer answer has overtaken them.`,
+      ],
+      words: 'Try them again',
+      back: '/held',
+    }
+  },
+  async perform({ collabSync }, { run }) {
+    const done = await collabSync.replayRejectedRecords(run === undefined ? {} : { runId: run })
+    return pathWithNotice('/held', 'replayed', [done.replayed, done.stillRejected, done.obsolete])
+  },
+}
+
+/** Asks for a run of just the scopes that failed in another. */
+export const retryRun: Action<{ run: string }> = {
+  name: 'retry',
+  fields: z.object({ run: z.uuid() }),
+  async ask({ collabSync }, { run: runId }) {
+    const run = await requireRun(collabSync, runId)
+    return {
+      title: 'Retry what failed?',
+      sentences: [
+        `A new run asks the service for just the ${counted(run.scopesFailed, 'scope')} that failed in run ${shortId(runId)}.`,
+      ],
+      words: 'Retry',
+      back: `/runs/${runId}`,
+    }
+  },
+  async perform({ collabSync }, { run }, key) {
+    return pathOf(await collabSync.retryRun(run, { idempotencyKey: key }))
+  },
+}
+
+/** @throws UsageError where there is no such run */
+export async function requireRun(collabSync: CollabSync, runId: string): Promise<RunDetails> {
+  const run = await collabSync.getRun(runId)
+  if (run === null) throw new UsageError(`There is no run ${runId}; it may have been pruned.`)
+  return run
+}
+
+/** As many as an id of the catalog has bytes at most. */
+const ID_CHARACTERS_MAX = 2000
+
+/** Asks for a run of one organization, or of everything in the catalog. */
+export const sync: Action<{ organization?: string | undefined }> = {
+  name: 'sync',
+  fields: z.object({ organization: z.string().min(1).max(ID_CHARACTERS_MAX).optional() }),
+  async ask({ collabSync }, { organization }) {
+    if (organization !== undefined) {
+      return {
+        title: 'Sync one organization now?',
+        sentences: [
+          `Organization: ${organization}`,
+          'A run asks the service for all its users and comments, beside whatever else is under way, and writes what changed.',
+        ],
+        words: 'Sync it now',
+        back: '/organizations',
+      }
+    }
+    const { scopes } = await collabSync.getFreshness()
+    return {
+      title: 'Sync everything now?',
+      sentences: [
+        `A run asks the service for all ${counted(scopes, 'scope')} of the catalog, as a nightly run does, and writes what changed.`,
+      ],
+      words: 'Sync everything now',
+      back: '/runs',
+    }
+  },
+  async perform({ collabSync }, { organization }, key) {
+    const scope = organization === undefined ? {} : { organizationIds: [organization] }
+    return pathOf(await collabSync.startRun({ scope, idempotencyKey: key }))
+  },
+}
+
+/** The page of a run that was asked for, saying whether it is a new one and whether a worker knows of it. */
+export function pathOf(run: Awaited<ReturnType<PageContext['collabSync']['startRun']>>): string {
+  const notice = !run.isNew ? 'run-known' : run.isDelivered ? 'run-started' : 'run-stored'
+  return pathWithNotice(`/runs/${run.runId}`, notice)
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import * as z from 'zod'
+import { sendPage } from '../layout.tsx'
+import { readFields } from '../page-context.ts'
+import type { PageContext } from '../page-context.ts'
+import { acceptHeld, cancelRun, replayRejected, retryRun, sync } from './actions.ts'
+import type { Action, Question } from './actions.ts'
+import { removeSchedule, setSchedule } from './schedule-actions.ts'
+
+/** `/actions/NAME`: GET asks, POST does and leads to a page that says what was done. */
+export function actionRoutes(app: FastifyInstance, context: PageContext): void {
+  addAction(app, context, sync)
+  addAction(app, context, retryRun)
+  addAction(app, context, cancelRun)
+  addAction(app, context, acceptHeld)
+  addAction(app, context, replayRejected)
+  addAction(app, context, setSchedule)
+  addAction(app, context, removeSchedule)
+}
+
+const Key = z.object({ key: z.uuid() })
+
+function addAction<Fields extends object>(
+  app: FastifyInstance,
+  context: PageContext,
+  action: Action<Fields>,
+): void {
+  const path = `/actions/${action.name}`
+  app.get(path, { config: { right: 'operate' } }, async (request, reply) => {
+    const fields = readFields(action.fields, request.query)
+    const question = await action.ask(context, fields)
+    return sendPage(
+      reply,
+      { title: question.title, part: null },
+      <Ask path={path} fields={fields} question={question} />,
+    )
+  })
+  app.post(path, { config: { right: 'operate' } }, async (request, reply) => {
+    const fields = readFields(action.fields, request.body)
+    const { key } = readFields(Key, request.body)
+    return reply.redirect(await action.perform(context, fields, key), 303)
+  })
+}
+
+function Ask({ path, fields, question }: { path: string; fields: object; question: Question }) {
+  return (
+    <section class="card">
+      {question.sentences.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+      <form class="row" method="post" action={path}>
+        {Object.entries(fields).map(
+          ([name, value]) =>
+            value !== undefined && (
+              <input key={name} type="hidden" name={name} value={String(value)} />
+            ),
+        )}
+        <input type="hidden" name="key" value={randomUUID()} />
+        <button class={`button ${question.isDanger ? 'danger' : 'primary'}`} type="submit">
+          {question.words}
+        </button>
+        <a class="button quiet" href={question.back}>
+          Leave it as it is
+        </a>
+      </form>
+    </section>
+  )
+}

@@ -1,0 +1,179 @@
+import { DrainingError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { SharedPace } from '../service/rate-limit.ts'
+import { sleep, WaitLine } from '../service/wait.ts'
+
+export interface PaceOptions {
+  /** Most calls a second of all processes together (`SYNC_RATE_LIMIT`); null for no limit. */
+  readonly callsPerSecond: number | null
+  readonly log: Log
+}
+
+/** Calls are spaced for this part of the limit: the rest absorbs what networks and event loops delay. */
+const USED_PART = 0.95
+/** Slots for this much time are reserved at once, so that a high limit needs no round trip a call. */
+const GROUP_MS = 50
+/** A delay up to this is made up for; more would let calls bunch up. */
+const TOLERANCE_MS = 50
+/** Without a limit, pauses of other processes are heard of this often, while calls are made. */
+const LISTEN_EVERY_MS = 1000
+/** A pause that ends this much later than the known one is worth telling the others. */
+const NEWS_MS = 100
+/** Between two tries of a store that is away. */
+const STORE_RETRY_MS = 500
+
+/**
+ * The pace of all processes over a store. The calls of this process stand in one line; slots are
+ * reserved in groups no larger than those waiting, one group at a time, and handed out on time.
+ */
+export class Paced implements SharedPace {
+  readonly #store: PaceStore
+  readonly #log: Log
+  readonly #spacing: Spacing | null
+  readonly #groupMax: number
+  readonly #line = new WaitLine()
+  readonly #closing = new AbortController()
+  #pausedUntilMs = -Infinity
+  #heardAtMs = -Infinity
+  #dealing = false
+  #storeIsAway = false
+
+  constructor(store: PaceStore, { callsPerSecond, log }: PaceOptions) {
+    this.#store = store
+    this.#log = log
+    this.#spacing =
+      callsPerSecond === null
+        ? null
+        : { intervalMs: 1000 / (callsPerSecond * USED_PART), toleranceMs: TOLERANCE_MS }
+    this.#groupMax = Math.max(1, Math.floor(GROUP_MS / (this.#spacing?.intervalMs ?? GROUP_MS)))
+  }
+
+  acquire(signal?: AbortSignal): Promise<void> {
+    if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason as Error)
+    if (this.#spacing === null && this.#isFree()) return FREE
+    const turn = this.#line.join(signal)
+    if (!this.#dealing) void this.#deal()
+    return turn
+  }
+
+  async pauseAll(ms: number): Promise<void> {
+    const untilMs = performance.now() + Math.min(ms, MAX_PAUSE_MS)
+    const isNews = untilMs > this.#pausedUntilMs + NEWS_MS
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs)
+    // Sixteen calls that are refused together are one pause: one of them tells the others.
+    if (isNews) await this.#reach(() => this.#store.pause(Math.min(ms, MAX_PAUSE_MS)))
+  }
+
+  async close(): Promise<void> {
+    const reason = new DrainingError('the shared pace is closed')
+    this.#closing.abort(reason)
+    this.#line.dismiss(reason)
+  }
+
+  /** No pause that this process knows of. Asks the store on the side now and then, without waiting. */
+  #isFree(): boolean {
+    const now = performance.now()
+    if (now - this.#heardAtMs > LISTEN_EVERY_MS) {
+      this.#heardAtMs = now
+      void this.#listen()
+    }
+    return this.#line.length === 0 && now >= this.#pausedUntilMs
+  }
+
+  async #listen(): Promise<void> {
+    const pauseMs = await this.#reach(() => this.#store.pauseMs())
+    if (pauseMs !== null) this.#learnPause(pauseMs)
+  }
+
+  #learnPause(pauseMs: number): void {
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, performance.now() + pauseMs)
+  }
+
+  /** Lets those in the line go, until nobody waits. */
+  async #deal(): Promise<void> {
+    this.#dealing = true
+    try {
+      while (this.#line.length > 0) {
+        const pausedMs = this.#pausedUntilMs - performance.now()
+        if (pausedMs > 0) {
+          await sleep(pausedMs, this.#closing.signal)
+          if (this.#spacing === null) await this.#listen()
+        } else if (this.#spacing === null) while (this.#line.letOneGo());
+        else await this.#dealGroup(this.#spacing)
+      }
+    } catch (error) {
+      // Only closing ends a sleep early, and it has sent away who waited.
+      if (!this.#closing.signal.aborted) throw error
+    } finally {
+      this.#dealing = false
+    }
+  }
+
+  async #dealGroup(spacing: Spacing): Promise<void> {
+    const slots = Math.min(this.#groupMax, this.#line.length)
+    const taken = await this.#reach(() => this.#store.take(slots, spacing))
+    if (taken === null) return sleep(STORE_RETRY_MS, this.#closing.signal)
+    if (taken.pauseMs > 0) return this.#learnPause(taken.pauseMs)
+    const firstMs = performance.now() + taken.waitMs
+    for (let slot = 0; slot < slots; slot += 1) {
+      const dueInMs = firstMs + slot * spacing.intervalMs - performance.now()
+      if (dueInMs > 0) await sleep(dueInMs, this.#closing.signal)
+      // Slots within a pause are lost: used after it, they would come on top of fresh ones.
+      if (performance.now() < this.#pausedUntilMs || !this.#line.letOneGo()) return
+    }
+  }
+
+  /** Null when the store is away, which is told once: the limit then waits, a pause is kept alone. */
+  async #reach<T>(step: () => Promise<T>): Promise<T | null> {
+    try {
+      const answer = await step()
+      if (this.#storeIsAway) this.#log.info('the store of the shared pace is back')
+      this.#storeIsAway = false
+      return answer
+    } catch (error) {
+      if (!this.#storeIsAway) {
+        this.#log.warn({ err: error }, 'the store of the shared pace is away')
+      }
+      this.#storeIsAway = true
+      return null
+    }
+  }
+}
+
+const FREE = Promise.resolve()
+
+/** How far apart calls are kept, and how much of a delay may be made up for. Milliseconds. */
+export interface Spacing {
+  readonly intervalMs: number
+  readonly toleranceMs: number
+}
+
+/** What a store answers to a wish for slots, in durations: two machines' clocks are never compared. */
+export interface Taken {
+  /** Above 0 while a pause lasts; then no slot was reserved. */
+  readonly pauseMs: number
+  /** From now to the first slot, the others follow at `intervalMs`; below 0 for one that is late. */
+  readonly waitMs: number
+}
+
+/**
+ * What processes share to keep one pace: the time of the next free slot and the end of the pause, by the
+ * store's own clock. Each function is one atomic step.
+ */
+export interface PaceStore {
+  /** Reserves `slots` following slots. */
+  take(slots: number, spacing: Spacing): Promise<Taken>
+  /** Pauses all for `ms` from now; a longer pause stays. */
+  pause(ms: number): Promise<void>
+  /** Milliseconds that the pause still lasts; 0 without one. */
+  pauseMs(): Promise<number>
+}
+
+/**
+ * The longest pause that is believed: a longer one is left from before a clock was set back, and nothing
+ * may wait for it. Well above any `SYNC_RETRY_AFTER_MAX_MS`.
+ */
+export const MAX_PAUSE_MS = 3_600_000
+
+/** The furthest that a free slot is believed to be away, for the same reason. */
+export const MAX_AHEAD_MS = 60_000

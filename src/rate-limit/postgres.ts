@@ -1,0 +1,43 @@
+import type { Pool } from 'pg'
+import * as pace from '../database/statements/pace.ts'
+import type { SharedPace } from '../service/rate-limit.ts'
+import { MAX_AHEAD_MS, MAX_PAUSE_MS, Paced } from './limiter.ts'
+import type { PaceOptions, PaceStore, Spacing, Taken } from './limiter.ts'
+
+/**
+ * The pace of all processes that reach one PostgreSQL, in one row of `sync.pace`, by the server's clock.
+ * For why this is no library, see `redis.ts`.
+ * @param pool stays the caller's, who closes it
+ */
+export function openPostgresPace(pool: Pool, name: string, options: PaceOptions): SharedPace {
+  return new Paced(new PostgresStore(pool, name), options)
+}
+
+class PostgresStore implements PaceStore {
+  readonly #pool: Pool
+  readonly #name: string
+
+  constructor(pool: Pool, name: string) {
+    this.#pool = pool
+    this.#name = name
+  }
+
+  async take(slots: number, { intervalMs, toleranceMs }: Spacing): Promise<Taken> {
+    return pace.take.one(this.#pool, {
+      name: this.#name,
+      slotsMs: slots * intervalMs,
+      catchUpMs: toleranceMs,
+      furthestSlotMs: MAX_AHEAD_MS,
+      furthestPauseMs: MAX_PAUSE_MS,
+    })
+  }
+
+  async pause(pauseMs: number): Promise<void> {
+    await pace.pause.run(this.#pool, { name: this.#name, pauseMs, longestMs: MAX_PAUSE_MS })
+  }
+
+  async pauseMs(): Promise<number> {
+    const row = await pace.read.first(this.#pool, { name: this.#name, longestMs: MAX_PAUSE_MS })
+    return row?.pauseMs ?? 0
+  }
+}

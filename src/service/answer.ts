@@ -1,0 +1,216 @@
+import { isAscii, isUtf8, transcode } from 'node:buffer'
+import { hash } from 'node:crypto'
+import { AmbiguousBodyError, NoObjectError, readBody } from './body.ts'
+import type { Body } from './body.ts'
+import { callFailure } from './errors.ts'
+import type { Asked, Shape } from './errors.ts'
+import type { Reply } from './exchange.ts'
+import { shortDigest } from './short-digest.ts'
+
+/** A successful answer (service-api.md, Endpoints). */
+export type Answer =
+  | {
+      /** The very bytes of an earlier success: not parsed. */
+      readonly status: 'same-bytes'
+      readonly digest: Buffer
+    }
+  | {
+      readonly status: 'data'
+      /** First 16 bytes of the SHA-256 of the body. */
+      readonly digest: Buffer
+      /** `result.data` as `JSON.parse` reads it: integers beyond 2^53 - 1 are rounded, see `dataText`. */
+      readonly data: unknown[]
+      /** The text of `result.data` as it came. */
+      readonly dataText: string
+      /** Something in the body hints that this is not the whole list: then it removes nothing. */
+      readonly paged: boolean
+    }
+
+/**
+ * Reads a reply.
+ * @param knownDigest the digest of a body that this function once took as a success of the same call
+ * @throws CallError when it is not a success: an HTTP failure, an `error` body under any HTTP status,
+ *   an unreadable body, no `result.data` array
+ */
+export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): Answer {
+  if (!isSuccessStatus(reply.httpStatus)) throw httpFailure(reply, asked)
+  if (reply.body.length === 0) {
+    throw unusable(reply, asked, 'body_empty', 'an empty body')
+  }
+  const digest = shortDigest(hash('sha256', reply.body, 'binary'))
+  if (knownDigest !== undefined && digest.equals(knownDigest)) {
+    return { status: 'same-bytes', digest }
+  }
+  const { body, data, dataText } = parse(reply, asked)
+  // `error: null` is a common way to say that there is none.
+  if (body['error'] !== undefined && body['error'] !== null) {
+    throw errorBody(reply, asked, body['error'])
+  }
+  const result = body['result']
+  if (!isObject(result) || data === null) {
+    throw unusable(reply, asked, 'no_data', 'no result.data array in the body')
+  }
+  checkResultStatus(reply, asked, result['status'])
+  if (data.length > RECORDS_MAX)
+    throw unusable(reply, asked, 'too_many_records', `${data.length} records in one body`)
+  return { status: 'data', digest, data, dataText, paged: isOnePageOfSeveral(body, data.length) }
+}
+
+/** Records in one body: far more than a listing has, and few enough that each may end as a rejected record. */
+const RECORDS_MAX = 1_000_000
+
+// Bytes that are not UTF-8 are damage on the way; decoding them loosely would store it. It skips a BOM.
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const BYTE_ORDER_MARK_START = 0xef
+
+/**
+ * `result.status` is seen as `success`; its other values are not shown. One that speaks of a failure is
+ * not taken for data; any other word, and none, is, since `data` is there.
+ */
+const FAILED_STATUS = /error|fail|denied|invalid|refused|unauth|forbidden|timeout|abort/i
+
+/** Which HTTP status a success has is not shown: any 2xx, but 206, which is a part. */
+function isSuccessStatus(httpStatus: number): boolean {
+  return httpStatus >= 200 && httpStatus < 300 && httpStatus !== 206
+}
+
+function parse(reply: Reply, asked: Asked): Body {
+  const { length } = reply.body
+  let body: Body
+  try {
+    const text = decode(reply.body)
+    reply.release?.()
+    body = readBody(text)
+  } catch (error) {
+    if (error instanceof AmbiguousBodyError)
+      throw unusable(reply, asked, 'body_ambiguous', `${error.message} (${length} bytes)`)
+    if (error instanceof NoObjectError)
+      throw unusable(reply, asked, 'no_data', 'no result.data in the body')
+    // The parser's own message quotes the body, which may be anybody's words.
+    throw unusable(reply, asked, 'body_unreadable', `not JSON (${length} bytes)`)
+  }
+  return body
+}
+
+/** An answer that is larger is not in memory once more for the sake of speed. */
+const TRANSCODE_MAX_BYTES = 1024 * 1024
+
+/**
+ * The text of a body. Of ASCII, Latin-1 makes the same text in no time; of other UTF-8, transcoding to UTF-16 takes less than
+ * half of what decoding does.
+ * @throws where it is not UTF-8
+ */
+function decode(body: Buffer): string {
+  if (isAscii(body)) return body.toString('latin1')
+  const isSmall = body.length <= TRANSCODE_MAX_BYTES
+  if (!isSmall || body[0] === BYTE_ORDER_MARK_START || !isUtf8(body)) return utf8.decode(body)
+  return transcode(body, 'utf8', 'utf16le').toString('utf16le')
+}
+
+function checkResultStatus(reply: Reply, asked: Asked, status: unknown): void {
+  if (typeof status === 'string' && FAILED_STATUS.test(status)) {
+    throw unusable(reply, asked, 'failed_status', `result.status is ${JSON.stringify(status)}`)
+  }
+}
+
+function unusable(reply: Reply, asked: Asked, shape: Shape, detail: string): Error {
+  const { httpStatus, retryAfterMs } = reply
+  return callFailure(asked, { httpStatus, retryAfterMs, shape, detail })
+}
+
+function errorBody(reply: Reply, asked: Asked, error: unknown): Error {
+  const { httpStatus, retryAfterMs } = reply
+  const { code, said } = partsOf(error)
+  return callFailure(asked, {
+    httpStatus,
+    retryAfterMs,
+    ...(code === null ? { shape: 'error_without_code' } : { code }),
+    detail: said,
+  })
+}
+
+function httpFailure(reply: Reply, asked: Asked): Error {
+  const { httpStatus, retryAfterMs } = reply
+  if (httpStatus >= 300 && httpStatus < 400) {
+    return callFailure(asked, { httpStatus, detail: 'a redirect, which is never followed' })
+  }
+  const { code, said } = partsOf(errorOf(reply.body))
+  return callFailure(asked, {
+    httpStatus,
+    retryAfterMs,
+    ...(code === null ? {} : { code }),
+    detail: said,
+  })
+}
+
+/** The `error` member of a failure's body, which may be a proxy's HTML. */
+function errorOf(bytes: Buffer): unknown {
+  try {
+    const body = JSON.parse(utf8.decode(bytes)) as unknown
+    return isObject(body) ? body['error'] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `error.status` and `error.message` (service-api.md, Errors); `error` as a bare text is its message. */
+function partsOf(error: unknown): { code: string | null; said: string } {
+  if (typeof error === 'string') return { code: null, said: error }
+  if (!isObject(error)) return { code: null, said: '' }
+  const { status, message } = error
+  const isCode = (typeof status === 'string' && status.trim() !== '') || typeof status === 'number'
+  return { code: isCode ? String(status) : null, said: typeof message === 'string' ? message : '' }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * True when a success body hints that its `result.data` is one page of several. Paging is not shown
+ * (service-api.md, Endpoints), so any usual word for it counts, beside `result`, in it, and in objects
+ * within either; the items of `data` are not looked at.
+ * @param items how many `data` has
+ */
+export function isOnePageOfSeveral(body: Record<string, unknown>, items: number): boolean {
+  return hasHint(body, items, 0)
+}
+
+/** Deeper than any envelope is; the body is a stranger's. */
+const MAX_DEPTH = 6
+
+// prettier-ignore
+const MORE_FOLLOWS = new Set([
+  'next', 'nextpage', 'nextpagetoken', 'nexttoken', 'nextcursor', 'nexturl', 'nextlink', 'nexturi',
+  'nextoffset', 'nextkey', 'nextmarker', 'pagetoken', 'cursor', 'endcursor', 'aftercursor', 'marker',
+  'hasmore', 'hasnext', 'hasnextpage', 'hasmorepages', 'moreresults', 'more', 'morehref',
+  'continuation', 'continuationtoken', 'lastevaluatedkey', 'startafter', 'resumetoken',
+  'truncated', 'istruncated', 'partial', 'ispartial', 'incomplete',
+])
+const TOTAL_ITEMS = new Set(['total', 'totalcount', 'totalitems', 'totalresults', 'totalsize'])
+const TOTAL_PAGES = new Set(['totalpages', 'pagecount', 'numpages'])
+
+function hasHint(object: Record<string, unknown>, items: number, depth: number): boolean {
+  for (const name in object) {
+    const value = object[name]
+    // Arrays are the data, whatever they are called; `message` and the like are plain texts.
+    if (value === null || value === undefined || Array.isArray(value)) continue
+    const word = name.toLowerCase().replaceAll(/[^a-z]/g, '')
+    if (MORE_FOLLOWS.has(word) && saysSo(value)) return true
+    if (TOTAL_ITEMS.has(word) && Number(value) > items) return true
+    if (TOTAL_PAGES.has(word) && Number(value) > 1) return true
+    if (word === 'status' && typeof value === 'string' && /partial|incomplete/i.test(value)) {
+      return true
+    }
+    if (typeof value === 'object' && depth < MAX_DEPTH) {
+      if (hasHint(value as Record<string, unknown>, items, depth + 1)) return true
+    }
+  }
+  return false
+}
+
+function saysSo(value: unknown): boolean {
+  if (typeof value === 'string') return !/^\s*(|0|no|none|null|false)\s*$/i.test(value)
+  if (typeof value === 'object') return value !== null && Object.keys(value).length > 0
+  return Boolean(value)
+}

@@ -1,0 +1,206 @@
+import { CallError } from '../errors.ts'
+import type { Operation } from '../errors.ts'
+import { readAnswer } from './answer.ts'
+import type { Answer } from './answer.ts'
+import { BodyPlace, BodyRoom, ReadingLine } from './body-memory.ts'
+import { Gate, Permit } from './concurrency.ts'
+import type { Outcome, PaceSnapshot } from './concurrency.ts'
+import { decodeBody } from './decode-body.ts'
+import { isOverload } from './errors.ts'
+import type { Asked } from './errors.ts'
+import type { Reply } from './exchange.ts'
+import type { SharedPace } from './rate-limit.ts'
+import { Requests } from './request.ts'
+import type { RequestOptions } from './request.ts'
+import { pauseMs } from './retry.ts'
+import type { RetryPolicy } from './retry.ts'
+import { Refusal } from './token.ts'
+
+/** Counts that calls add to, kept by the caller: one object for a batch, say. */
+export interface CallStats {
+  /** Calls sent, further tries included. */
+  calls: number
+  /** The further tries among them. */
+  retries: number
+  /** Waiting for a slot of the shared pace, with a permit in hand: what the limit of the rate costs. */
+  waitedMs: number
+  /** Waiting for the service. */
+  serviceMs: number
+}
+
+export interface Call {
+  /** Gives up the call, in flight or not. */
+  readonly signal?: AbortSignal
+  /** Gives up waiting for a permit, a slot or the next try, and lets a call in flight end; `signal` when left out. */
+  readonly waitSignal?: AbortSignal
+  /** `digest` of the last answer that was taken to the same filter. */
+  readonly knownDigest?: Buffer
+  readonly stats?: CallStats
+  /** Hears of each try as its request goes out: what the service may have seen of it. */
+  readonly onSent?: (isRetry: boolean) => void
+  /** Hears of each try that failed, before the wait for the next one, if there is one. */
+  readonly onFailedTry?: () => void
+  /**
+   * Asked, with a permit in hand, before the call is made: null to go on, else what to wait for. Whoever cannot take one more
+   * answer holds up all calls: there is one memory.
+   */
+  readonly room?: (waitSignal?: AbortSignal) => Promise<void> | null
+}
+
+export interface AttemptOptions extends Omit<RequestOptions, 'connections'>, RetryPolicy {
+  /** Most calls in flight in this process. */
+  readonly maxConcurrency: number
+  /** Closed by whoever opened it. */
+  readonly sharedPace: SharedPace
+  /** Hears of each call that was made when it is over; must neither throw nor wait. */
+  readonly onCall?: (call: CallReport) => void
+}
+
+/** What one try sends. */
+export interface Sending {
+  readonly path: string
+  readonly body: string
+  readonly token: string
+  /** From 1. */
+  readonly attemptNumber: number
+}
+
+/** Single tries of calls, with all that decides when one is made: the gate, the shared pace, a refused token. */
+export class Attempts {
+  readonly #options: AttemptOptions
+  readonly #requests: Requests
+  readonly #gate: Gate
+  readonly #reading = new ReadingLine()
+  readonly #bodies = new BodyRoom()
+  readonly #refusal = new Refusal()
+
+  constructor(options: AttemptOptions) {
+    this.#options = options
+    this.#requests = new Requests({ ...options, connections: options.maxConcurrency })
+    this.#gate = new Gate(options.maxConcurrency)
+  }
+
+  pace(): PaceSnapshot {
+    return this.#gate.snapshot()
+  }
+
+  /** Forgets a refused token. */
+  startAfresh(): void {
+    this.#refusal.forget()
+  }
+
+  async close(): Promise<void> {
+    this.#gate.close()
+    await this.#requests.close()
+  }
+
+  /**
+   * One try. It holds its permit while it waits for its slot and for the service, no longer: the next call is made before
+   * the answer to this one is read.
+   * @throws CallError where there is no usable answer; the signal's reason when it aborts; DrainingError after `close`
+   */
+  async once(asked: Asked, sending: Sending, call: Call): Promise<Answer> {
+    const { signal, waitSignal = signal, knownDigest, stats } = call
+    const turn = this.#gate.enter(waitSignal)
+    if (turn !== null) await turn
+    const permit = new Permit(this.#gate)
+    const place = new BodyPlace(this.#bodies, () => call.room?.(waitSignal) ?? null)
+    let outcome: Outcome = 'other'
+    let failure: unknown = null
+    try {
+      this.#refusal.check(sending.token)
+      const wait = call.room?.(waitSignal) ?? null
+      if (wait !== null) await wait
+      permit.waitsForSlot()
+      await this.#options.sharedPace.acquire(waitSignal)
+      const waitedMs = permit.sent()
+      if (stats !== undefined) stats.waitedMs += waitedMs
+      const { path, body, token, attemptNumber } = sending
+      const onSent = () => countSent(call, attemptNumber > 1)
+      const sent = await this.#requests.post(path, body, token, asked, signal, place, onSent)
+      permit.answered(place.heldUpMs)
+      const { maxBodyBytes } = this.#options
+      const reply = sent.encoding === undefined ? sent : await decodeBody(sent, asked, maxBodyBytes)
+      if (isLong(reply)) await this.#waitForTurn(reply.body.length, permit)
+      const answer = readAnswer(reply, asked, knownDigest)
+      outcome = 'success'
+      return answer
+    } catch (error) {
+      failure = error
+      call.onFailedTry?.()
+      if (error instanceof CallError) outcome = this.#learnFrom(error, sending.token)
+      throw error
+    } finally {
+      place.leave()
+      permit.ended(outcome)
+      if (stats !== undefined) stats.serviceMs += permit.serviceMs
+      const { waitedMs, serviceMs } = permit
+      if (waitedMs !== null)
+        this.#options.onCall?.({
+          operation: asked.operation,
+          outcome: callOutcome(outcome, failure),
+          isRetry: sending.attemptNumber > 1,
+          waitedMs,
+          serviceMs,
+        })
+    }
+  }
+
+  async #waitForTurn(bytes: number, permit: Permit): Promise<void> {
+    if (this.#reading.hasRoom(bytes, this.#options.maxConcurrency)) permit.giveBack()
+    await this.#reading.join(bytes)
+  }
+
+  /** One overloaded answer slows every process, not one call; one refused token holds the calls that wait with it. */
+  #learnFrom(error: CallError, token: string): Outcome {
+    if (error.kind === 'credentials') this.#refusal.note(token, error)
+    if (error.errorStatus === 'timeout') return 'timeout'
+    if (!isOverload(error)) return 'other'
+    const ms = pauseMs(error, this.#options)
+    if (ms > 0) void this.#options.sharedPace.pauseAll(ms)
+    return 'overload'
+  }
+}
+
+/** An error is short, and is read at once: what it says of the service or the token has to be known before the next call. */
+const SHORT_BYTES = 2000
+
+function isLong({ httpStatus, body }: Reply): boolean {
+  return httpStatus === 200 && body.length > SHORT_BYTES
+}
+
+function countSent({ stats, onSent }: Call, isRetry: boolean): void {
+  onSent?.(isRetry)
+  if (stats === undefined) return
+  stats.calls += 1
+  if (isRetry) stats.retries += 1
+}
+
+/** How a call went: `given_up` by us, `transient` where another try may succeed; the rest as in FailureKind. */
+export type CallOutcome =
+  | 'success'
+  | 'overload'
+  | 'timeout'
+  | 'transient'
+  | 'refused'
+  | 'credentials'
+  | 'unknown'
+  | 'given_up'
+
+/** One call that was made, for metrics. */
+export interface CallReport {
+  readonly operation: Operation
+  readonly outcome: CallOutcome
+  readonly isRetry: boolean
+  /** Waiting for a slot of the shared pace. */
+  readonly waitedMs: number
+  /** Waiting for the service. */
+  readonly serviceMs: number
+}
+
+/** @param failure what the call ended with; null for none */
+export function callOutcome(paceOutcome: Outcome, failure: unknown): CallOutcome {
+  if (paceOutcome !== 'other') return paceOutcome
+  if (!(failure instanceof CallError)) return 'given_up'
+  return failure.kind === 'retry' ? 'transient' : failure.kind
+}

@@ -1,0 +1,185 @@
+import { DrainingError } from '../errors.ts'
+import { WaitLine } from './wait.ts'
+
+/** How a call went, as far as the pace is concerned. `other` says nothing of the service's load. */
+export type Outcome = 'success' | 'overload' | 'timeout' | 'other'
+
+export interface PaceSnapshot {
+  /** Calls that hold a permit, those waiting for their slot of the shared pace included. */
+  readonly inFlight: number
+  /** Most calls in flight at present: between 1 and the user's own number. */
+  readonly limit: number
+  /** Calls that wait for a permit. */
+  readonly waiting: number
+  /** Moving average of what a call takes; null before the first. */
+  readonly latencyMsEwma: number | null
+}
+
+/** One new latency counts this much in the average: about the last twenty calls speak. */
+const EWMA_WEIGHT = 0.1
+/** Slower than this many times the best average, and by this much more, is a latency jump. */
+const JUMP_FACTOR = 4
+const JUMP_MS = 500
+/** Shortest time between two halvings: the calls already in flight must not halve it again. */
+const MIN_HALVING_MS = 1000
+
+/**
+ * The in-process gate: at most `limit` calls in flight, first come, first served. The service's limits
+ * are not shown (service-api.md, Limits), so the limit finds itself (AIMD): it starts at the user's own
+ * number, halves on overload or a latency jump, and rises by one for each `limit` successes.
+ */
+export class Gate {
+  readonly #max: number
+  readonly #now: () => number
+  readonly #line = new WaitLine()
+  #limit: number
+  #inFlight = 0
+  #successes = 0
+  #ewmaMs: number | null = null
+  #bestMs = Infinity
+  #halvedAtMs = -Infinity
+  #closed = false
+
+  /** @param now a clock in milliseconds that never goes back */
+  constructor(maxConcurrency: number, now: () => number = () => performance.now()) {
+    this.#max = maxConcurrency
+    this.#limit = maxConcurrency
+    this.#now = now
+  }
+
+  /**
+   * Asks for a permit: null when it is there at once, else the wait for it. Each permit is given
+   * back with `leave`.
+   * @throws the signal's reason when it aborts first; DrainingError when the gate closes
+   */
+  enter(signal?: AbortSignal): Promise<void> | null {
+    if (this.#closed) throw closedError()
+    if (this.#inFlight < this.#limit && this.#line.length === 0) {
+      this.#inFlight += 1
+      return null
+    }
+    return this.#line.join(signal)
+  }
+
+  /** Gives a permit back, telling how the call went and how long the service took. */
+  leave(outcome: Outcome, latencyMs: number): void {
+    this.#inFlight -= 1
+    this.learn(outcome, latencyMs)
+  }
+
+  /** Hears how a call went whose permit was given back as `other`, before its answer was read. */
+  learn(outcome: Outcome, latencyMs: number): void {
+    if (outcome === 'overload') this.#halve()
+    else if (outcome !== 'other') {
+      this.#learnLatency(latencyMs)
+      // Halving what does not help must end: the slower pace becomes what is compared with.
+      if (this.#hasJumped()) {
+        if (this.#halve()) this.#bestMs *= 2
+      } else if (outcome === 'success') this.#rise()
+    }
+    this.#letIn()
+  }
+
+  snapshot(): PaceSnapshot {
+    return {
+      inFlight: this.#inFlight,
+      limit: this.#limit,
+      waiting: this.#line.length,
+      latencyMsEwma: this.#ewmaMs,
+    }
+  }
+
+  /** Sends away who waits; permits that are out may still be given back. */
+  close(): void {
+    this.#closed = true
+    this.#line.dismiss(closedError())
+  }
+
+  #letIn(): void {
+    while (this.#inFlight < this.#limit && this.#line.letOneGo()) this.#inFlight += 1
+  }
+
+  #learnLatency(latencyMs: number): void {
+    const average = this.#ewmaMs ?? latencyMs
+    // One huge answer, or one lost packet, is not the pace of the service.
+    const sample = Math.min(latencyMs, average * JUMP_FACTOR + JUMP_MS)
+    this.#ewmaMs = average + EWMA_WEIGHT * (sample - average)
+    this.#bestMs = Math.min(this.#bestMs, this.#ewmaMs)
+  }
+
+  #hasJumped(): boolean {
+    const average = this.#ewmaMs ?? 0
+    return average > this.#bestMs * JUMP_FACTOR && average > this.#bestMs + JUMP_MS
+  }
+
+  #halve(): boolean {
+    const now = this.#now()
+    if (now - this.#halvedAtMs < Math.max(MIN_HALVING_MS, this.#ewmaMs ?? 0)) return false
+    this.#halvedAtMs = now
+    this.#limit = Math.max(1, Math.floor(this.#limit / 2))
+    this.#successes = 0
+    return true
+  }
+
+  #rise(): void {
+    this.#successes += 1
+    if (this.#successes < this.#limit) return
+    this.#successes = 0
+    this.#limit = Math.min(this.#max, this.#limit + 1)
+  }
+}
+
+function closedError(): DrainingError {
+  return new DrainingError('the client of the service is closed')
+}
+
+/** The permit of one call, and how long the service took with it. */
+export class Permit {
+  readonly #gate: Gate
+  #since = 0
+  #sentAt: number | null = null
+  #answeredAt: number | null = null
+  #isHeld = true
+
+  constructor(gate: Gate) {
+    this.#gate = gate
+  }
+
+  /** Zero for a call that was never made. */
+  get serviceMs(): number {
+    if (this.#sentAt === null) return 0
+    return (this.#answeredAt ?? performance.now()) - this.#sentAt
+  }
+
+  /** What the call waited for its slot; null for one that was never made. */
+  get waitedMs(): number | null {
+    return this.#sentAt === null ? null : this.#sentAt - this.#since
+  }
+
+  waitsForSlot(): void {
+    this.#since = performance.now()
+  }
+
+  /** The call is made. @returns the milliseconds that it waited for its slot */
+  sent(): number {
+    this.#sentAt = performance.now()
+    return this.#sentAt - this.#since
+  }
+
+  /** @param heldUpMs what of its time was our doing */
+  answered(heldUpMs: number): void {
+    this.#answeredAt = performance.now() - heldUpMs
+  }
+
+  /** Before it is known how the call went. */
+  giveBack(): void {
+    this.#isHeld = false
+    this.#gate.leave('other', 0)
+  }
+
+  ended(outcome: Outcome): void {
+    this.#answeredAt ??= performance.now()
+    if (this.#isHeld) this.#gate.leave(outcome, this.serviceMs)
+    else this.#gate.learn(outcome, this.serviceMs)
+  }
+}

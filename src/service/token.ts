@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { UsageError } from '../errors.ts'
+import type { CallError } from '../errors.ts'
+
+/** Where the value of `x-service-auth-token` comes from. */
+export type TokenSource = { readonly token: string } | { readonly tokenFile: string }
+
+export interface Token {
+  current(): string
+  /**
+   * Reads the file again after the service refused `refused`. True when there is another token to try
+   * by now, whoever read it. A file that cannot be read, or is empty, leaves the token as it is.
+   */
+  reread(refused: string): Promise<boolean>
+}
+
+/**
+ * How the token is obtained and how long it lives is not shown (service-api.md, Authentication): a file
+ * is read at the start and again only when the service refuses what it held.
+ * @throws UsageError naming `COLLAB_AUTH_TOKEN` or `COLLAB_AUTH_TOKEN_FILE`
+ */
+export function openToken(source: TokenSource): Token {
+  if ('token' in source) {
+    const token = source.token.trim()
+    checkToken(token, 'COLLAB_AUTH_TOKEN')
+    return { current: () => token, reread: async () => false }
+  }
+  return new FileToken(source.tokenFile)
+}
+
+/** A header cannot carry other characters; the value itself is never told. */
+export function isHeaderValue(value: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]+$/.test(value)
+}
+
+class FileToken implements Token {
+  readonly #path: string
+  #token: string
+  #reading: Promise<void> | null = null
+
+  constructor(path: string) {
+    this.#path = path
+    this.#token = readAtStart(path)
+    checkToken(this.#token, `COLLAB_AUTH_TOKEN_FILE (${path})`)
+  }
+
+  current(): string {
+    return this.#token
+  }
+
+  async reread(refused: string): Promise<boolean> {
+    if (this.#token !== refused) return true
+    this.#reading ??= this.#read().finally(() => (this.#reading = null))
+    await this.#reading
+    return this.#token !== refused
+  }
+
+  async #read(): Promise<void> {
+    const text = await readFile(this.#path, 'utf8').catch(() => '')
+    const token = text.trim()
+    if (isHeaderValue(token)) this.#token = token
+  }
+}
+
+function readAtStart(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    throw new UsageError(
+      `COLLAB_AUTH_TOKEN_FILE: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`,
+      { cause: error },
+    )
+  }
+}
+
+function checkToken(token: string, setting: string): void {
+  if (token === '') throw new UsageError(`${setting} is empty: it must hold the auth token`)
+  if (!isHeaderValue(token)) {
+    throw new UsageError(`${setting} holds a character that a header cannot carry`)
+  }
+}
+
+/** After a token was refused, no call is made with it for so long: by then its run was told to stop. */
+const HOLD_MS = 2000
+
+/**
+ * The last token that the service refused. Calls that wait in line would be refused as well, hundreds of them, before
+ * anybody could tell them to stop.
+ */
+export class Refusal {
+  #last: { token: string; error: CallError; untilMs: number } | null = null
+
+  /** A call with the token was refused; the error of a call that was not made for it changes nothing. */
+  note(token: string, error: CallError): void {
+    if (error === this.#last?.error) return
+    this.#last = { token, error, untilMs: performance.now() + HOLD_MS }
+  }
+
+  /** @throws the refusal where the token was refused a moment ago */
+  check(token: string): void {
+    if (this.#last?.token === token && performance.now() < this.#last.untilMs)
+      throw this.#last.error
+  }
+
+  /** For the start of a run, which tries afresh. */
+  forget(): void {
+    this.#last = null
+  }
+}

@@ -1,0 +1,109 @@
+import * as parse from './parse.ts'
+import type { Setting } from './setting.ts'
+
+/** The service that is read. */
+export const SERVICE_ROWS = {
+  collabApiUrl: {
+    name: 'COLLAB_API_URL',
+    group: 'service',
+    parse: parse.serviceAddress,
+    required: true,
+    meaning: 'Base address of the service.',
+    example: 'https://api.example.com',
+  },
+  apiKey: {
+    name: 'COLLAB_API_KEY',
+    group: 'service',
+    parse: parse.headerValue,
+    required: true,
+    meaning: 'Value of the header x-service-api-key.',
+    example: 'your-api-key',
+    secret: true,
+  },
+  authToken: {
+    name: 'COLLAB_AUTH_TOKEN',
+    group: 'service',
+    parse: parse.headerValue,
+    meaning: 'Value of the header x-service-auth-token. This one or COLLAB_AUTH_TOKEN_FILE.',
+    example: 'your-auth-token',
+    secret: true,
+  },
+  authTokenFile: {
+    name: 'COLLAB_AUTH_TOKEN_FILE',
+    group: 'service',
+    parse: parse.text,
+    meaning: 'A file that holds the token; it is read again when the service refuses the token.',
+    example: '/run/secrets/collab-auth-token',
+  },
+  apiKeyHeader: {
+    name: 'COLLAB_API_KEY_HEADER',
+    group: 'service',
+    parse: parse.headerName,
+    default: 'x-service-api-key',
+    meaning: 'Name of the header for the key, for a deployment that names it otherwise.',
+    example: 'x-service-api-key',
+  },
+  authTokenHeader: {
+    name: 'COLLAB_AUTH_TOKEN_HEADER',
+    group: 'service',
+    parse: parse.headerName,
+    default: 'x-service-auth-token',
+    meaning: 'Name of the header for the token, for a deployment that names it otherwise.',
+    example: 'x-service-auth-token',
+  },
+  allowHttp: {
+    name: 'COLLAB_ALLOW_HTTP',
+    group: 'service',
+    parse: parse.flag,
+    default: '0',
+    meaning:
+      '1 allows http:// to another machine: key, token and comments then cross the network in the clear.',
+    example: '1',
+  },
+} as const satisfies Record<string, Setting>
+
+/** Where the tables and the queue are. */
+export const STORE_ROWS = {
+  databaseUrl: {
+    name: 'DATABASE_URL',
+    group: 'database',
+    parse: parse.address('postgres', 'postgresql'),
+    meaning:
+      'PostgreSQL 14 or newer. Without it an embedded PostgreSQL is kept in COLLAB_SYNC_HOME.',
+    example: 'postgres://collab:secret@db.example.com:5432/collab',
+    secret: true,
+  },
+  home: {
+    name: 'COLLAB_SYNC_HOME',
+    group: 'database',
+    parse: parse.text,
+    default: '.collab-sync/',
+    meaning: 'Where the embedded PostgreSQL keeps its files.',
+    example: '.collab-sync/',
+  },
+  redisUrl: {
+    name: 'REDIS_URL',
+    group: 'queue',
+    parse: parse.address('redis', 'rediss'),
+    meaning: 'Redis for BullMQ. Without it BullMQ keeps its queue in PostgreSQL.',
+    example: 'redis://127.0.0.1:6379',
+    secret: true,
+  },
+  queueDatabaseUrl: {
+    name: 'QUEUE_DATABASE_URL',
+    group: 'queue',
+    parse: parse.address('postgres', 'postgresql'),
+    meaning:
+      'Where BullMQ keeps its queue without REDIS_URL. Without it DATABASE_URL, or a database beside the embedded one.',
+    example: 'postgres://collab:secret@db.example.com:5432/collab_queue',
+    secret: true,
+  },
+  queuePrefix: {
+    name: 'QUEUE_PREFIX',
+    group: 'queue',
+    parse: parse.keyPrefix,
+    default: 'bull',
+    meaning: 'Prefix of the queue: every program that enqueues needs the same.',
+    example: 'bull',
+  },
+} as const satisfies Record<string, Setting>

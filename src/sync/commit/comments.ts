@@ -1,0 +1,117 @@
+import { CommentRows } from '../../database/comment-rows.ts'
+import {
+  deleteComments,
+  insertComments,
+  readStoredComments,
+  updateComments,
+} from '../../database/comments.ts'
+import { storeAnswers } from '../../database/known-answers.ts'
+import type { KnownAnswer } from '../../database/known-answers.ts'
+import type { Client } from '../../database/pool.ts'
+import { putUsers } from '../../database/users.ts'
+import { compareComments } from '../compare/comments.ts'
+import type { CommentChanges } from '../compare/comments.ts'
+import type { Committing } from '../context.ts'
+import type { CommentsResult, NewThreadResult } from '../fetch/result.ts'
+import type { CommentRecord } from '../record/comment.ts'
+import { authorsOf } from './user-rows.ts'
+import { usersToPut } from './users.ts'
+
+/**
+ * Writes the comments of answers, and the authors of those that changed. Adds to the counts.
+ * @throws OrganizationBusyError where another commit is writing users of the organization, and this one yields
+ */
+export async function commitComments(
+  client: Client,
+  committing: Committing,
+  results: readonly CommentsResult[],
+  firstAnswers: readonly NewThreadResult[] = [],
+): Promise<void> {
+  const organizationKey = [...results, ...firstAnswers][0]?.scope.organizationKey
+  if (organizationKey === undefined) return
+  const at = committing.claim.at
+  // Read again under the lock: what was stored when the answers were asked for may have changed since.
+  const withRows = results.filter(({ scope }) => scope.hasRows).map(({ scope }) => scope.key)
+  const stored = await readStoredComments(client, withRows)
+  const compared = results.map((result) => ({
+    result,
+    changes: compareComments(
+      stored.get(result.scope.key) ?? new Map(),
+      result.records,
+      result.gone,
+    ),
+  }))
+  // Only comments that changed speak of their authors.
+  const written = compared.flatMap(({ changes: { added, changed } }) => [added, changed]).flat()
+  const { newThreads } = committing
+  const sightings = [...(newThreads?.authors.values() ?? []), ...written]
+  const users = await usersToPut(client, committing, organizationKey, authorsOf(sightings))
+  const commentsOf = (pick: (changes: CommentChanges) => readonly CommentRecord[]) =>
+    compared.map(({ result, changes }) => ({
+      organizationKey,
+      annotationKey: result.scope.key,
+      comments: pick(changes),
+    }))
+  const rows = newThreads?.rows ?? new CommentRows(at)
+  const added = commentsOf((changes) => changes.added)
+  await insertComments(client, rows, added, at)
+  await updateComments(
+    client,
+    commentsOf(({ changed }) => changed),
+    at,
+  )
+  const gone = compared.flatMap(({ result, changes }) =>
+    changes.deleted.map((commentId) => ({ annotationKey: result.scope.key, commentId })),
+  )
+  await deleteComments(client, gone, at)
+  await storeAnswers(
+    client,
+    [
+      ...firstAnswers.map(firstAnswerOf),
+      ...compared.flatMap(({ result, changes }) => knownAnswerOf(result, changes)),
+    ],
+    at,
+  )
+  for (const { result, changes } of compared) count(committing, result, changes)
+  for (const thread of firstAnswers) countNewThread(committing, thread)
+  // Last, where others may wait for them shortest.
+  committing.counts.users_written += await putUsers(client, organizationKey, users.rows, at)
+}
+
+function firstAnswerOf(thread: NewThreadResult): KnownAnswer {
+  const { scope, comments: recordCount, bodyDigest, contentDigest, facts } = thread
+  return { scope, recordCount, bodyDigest, contentDigest, changed: true, facts }
+}
+
+/**
+ * What is now known of the annotation. A narrowed answer that changed something leaves no digest: the next full listing
+ * may be the one that was stored before it, and must be looked at all the same.
+ */
+function knownAnswerOf(result: CommentsResult, changes: CommentChanges): KnownAnswer[] {
+  const { scope, bodyDigest, contentDigest } = result
+  const changed = changes.added.length + changes.changed.length + changes.deleted.length > 0
+  const isKnown = contentDigest === null && scope.contentDigest === null
+  if (!changed && (isKnown || !result.isListing)) return []
+  return [{ scope, recordCount: changes.live, bodyDigest, contentDigest, changed }]
+}
+
+function count({ counts }: Committing, result: CommentsResult, changes: CommentChanges): void {
+  const { records, rejectedItems, gone, rejects } = result
+  counts.records_received += records.length + rejectedItems + gone.length
+  counts.records_inserted += changes.added.length
+  counts.records_updated += changes.changed.length
+  counts.records_unchanged += changes.unchanged
+  counts.records_rejected += rejectedItems
+  counts.records_null += gone.length
+  counts.comments_written += changes.added.length + changes.changed.length
+  counts.comments_deleted += changes.deleted.length
+  counts.rejected += rejects.length
+}
+
+function countNewThread({ counts }: Committing, thread: NewThreadResult): void {
+  counts.records_received += thread.comments + thread.rejectedItems
+  counts.records_inserted += thread.comments
+  counts.records_rejected += thread.rejectedItems
+  counts.comments_written += thread.comments
+  counts.rejected += thread.rejects.length
+}

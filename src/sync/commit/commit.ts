@@ -1,0 +1,188 @@
+import { setTimeout } from 'node:timers/promises'
+import { commitItem } from '../../database/claims.ts'
+import type { Claim, Counts, ItemCommit } from '../../database/claims.ts'
+import { insertFailures, insertRejectedRecords } from '../../database/failures.ts'
+import type { RejectedRecord, ScopeFailure } from '../../database/failures.ts'
+import { transaction } from '../../database/pool.ts'
+import type { Client, Database } from '../../database/pool.ts'
+import { keepCheck, setCheck } from '../../database/scopes.ts'
+import type { BatchScope, ScopeKind } from '../../database/scopes.ts'
+import * as scopes from '../../database/statements/scopes.ts'
+import type { Operation } from '../../errors.ts'
+import { SupersededError } from '../claim.ts'
+import type { Committing, WritersClaim } from '../context.ts'
+import type { CommentsResult, NewThreadResult, ScopeResult, UsersResult } from '../fetch/result.ts'
+import { digestOfRejected } from '../record/digest.ts'
+import { inCommitLane } from './buffer.ts'
+import { commitComments } from './comments.ts'
+import { commitUsers, OrganizationBusyError } from './users.ts'
+import type { Listing } from './users.ts'
+
+/**
+ * Commits answers: their upserts, their retirements, the checkpoint and the counts in one transaction, or nothing.
+ * @throws SupersededError where another claim has written to the batch, or the item is done already
+ */
+export async function commitAnswers(
+  database: Database,
+  committing: Committing & { readonly claim: Claim },
+  results: readonly ScopeResult[],
+  end: Pick<ItemCommit, 'doneScopes' | 'isEnd'>,
+): Promise<void> {
+  const { counts, claim } = committing
+  if (results.every((result) => isPlain(result, claim))) {
+    countUnchanged(counts, results)
+    if (!(await commitItem(database, { claim, counts, ...end }))) throw new SupersededError()
+    return
+  }
+  const before = { ...counts }
+  const startedMs = performance.now()
+  const tryOnce = (yields: boolean) =>
+    transaction(database, async (client) => {
+      Object.assign(counts, before) // A transaction that is tried again counts once.
+      countUnchanged(counts, results)
+      if (!(await isWritten(client, { ...committing, yields }, results))) return false
+      // Up to here: how long the last statement takes is known when it is too late to be stored.
+      counts.database_ms += Math.round(performance.now() - startedMs)
+      if (!(await commitItem(client, { claim, counts, ...end }))) throw new SupersededError()
+      return true
+    })
+  const yields = () => performance.now() - startedMs < YIELD_MAX_MS
+  while (!(await inCommitLane(database, () => tryOnce(yields())))) {
+    await setTimeout(Math.random() * TURN_WAIT_MS)
+  }
+}
+
+/** A commit that is not its organization's turn waits outside of a transaction, holding nothing. */
+const TURN_WAIT_MS = 40
+/** After this long it waits inside, for whatever it needs: then it gets its turn for certain. */
+const YIELD_MAX_MS = 30_000
+
+/** False where another commit is writing users of the organization: then nothing is written. */
+async function isWritten(
+  client: Client,
+  committing: Committing,
+  results: readonly ScopeResult[],
+): Promise<boolean> {
+  try {
+    await writeResults(client, committing, results)
+    return true
+  } catch (error) {
+    if (!(error instanceof OrganizationBusyError)) throw error
+    // All there is to commit is a lock that is given back: nobody needs to see that on a disk.
+    await client.query('set local synchronous_commit = off')
+    return false
+  }
+}
+
+/**
+ * Writes answers in the caller's transaction: records, retirements, failures, rejects and times of check; not the item.
+ * Adds to the counts.
+ * @returns the full listings of users among them, with what became of each
+ * @throws SupersededError where a newer claim has written to the batch
+ */
+export async function writeResults(
+  client: Client,
+  committing: Committing,
+  results: readonly ScopeResult[],
+): Promise<Listing[]> {
+  const { claim, batchKey, operation, counts } = committing
+  const { version } = await scopes.lockBatch.one(client, { batchKey })
+  if (version !== claim.claimNo && version !== claim.batchVersion) throw new SupersededError()
+  const users = results.filter((result): result is UsersResult => result.outcome === 'users')
+  const comments = results.filter(
+    (result): result is CommentsResult => result.outcome === 'comments',
+  )
+  const listings = await commitUsers(client, committing, users)
+  const held = listings.filter(({ isHeld }) => isHeld).map(({ result }) => result.scope)
+  const firstAnswers = results.filter(
+    (result): result is NewThreadResult => result.outcome === 'new-thread',
+  )
+  await commitComments(client, committing, comments, firstAnswers)
+  const failures = failuresOf(results)
+  await insertFailures(client, { runId: claim.runId, batchKey, operation }, failures)
+  await insertRejectedRecords(
+    client,
+    { runId: claim.runId, operation },
+    rejectedOf(operation, [...users, ...comments, ...firstAnswers]),
+  )
+  const notGood = new Set([...held, ...failures.map(({ scope }) => scope)])
+  const good = results.map(({ scope }) => scope).filter((scope) => !notGood.has(scope))
+  counts.scopes_failed += failures.length
+  counts.scopes_held += held.length
+  countDone(
+    counts,
+    [...users, ...comments, ...firstAnswers]
+      .map(({ scope }) => scope)
+      .filter((scope) => !notGood.has(scope)),
+  )
+  await noteChecks(client, claim, good, [...notGood])
+  return listings
+}
+
+/**
+ * When the scopes were checked. One row a batch says it for all of them (docs/decisions); only scopes that differ from
+ * their batch carry a time of their own.
+ */
+async function noteChecks(
+  client: Client,
+  claim: WritersClaim,
+  good: readonly BatchScope[],
+  notGood: readonly BatchScope[],
+): Promise<void> {
+  if (claim.onlyScopes !== null) return setCheck(client, good, claim.claimedAt)
+  await keepCheck(client, notGood)
+  await setCheck(
+    client,
+    good.filter(({ hasOwnCheck }) => hasOwnCheck),
+    null,
+  )
+}
+
+/** True where the one statement that records the item is all there is to write. */
+function isPlain(result: ScopeResult, claim: WritersClaim): boolean {
+  return result.outcome === 'unchanged' && claim.onlyScopes === null && !result.scope.hasOwnCheck
+}
+
+function countUnchanged(counts: Counts, results: readonly ScopeResult[]): void {
+  for (const result of results) {
+    if (result.outcome !== 'unchanged') continue
+    counts.records_received += result.records
+    counts.records_unchanged += result.records
+    countDone(counts, [result.scope])
+  }
+}
+
+const DONE: Readonly<Record<ScopeKind, keyof Counts>> = {
+  organization: 'organizations_done',
+  document: 'documents_done',
+  group: 'groups_done',
+  annotation: 'annotations_done',
+}
+
+function countDone(counts: Counts, done: readonly BatchScope[]): void {
+  for (const { kind } of done) {
+    counts.scopes_succeeded += 1
+    counts[DONE[kind]] += 1
+  }
+}
+
+function failuresOf(results: readonly ScopeResult[]): ScopeFailure[] {
+  return results.flatMap((result) => {
+    if (result.outcome === 'failed') return [{ scope: result.scope, error: result.error }]
+    if (result.outcome === 'unchanged' || result.incomplete === null) return []
+    return [{ scope: result.scope, error: result.incomplete }]
+  })
+}
+
+function rejectedOf(
+  operation: Operation,
+  results: readonly (UsersResult | CommentsResult | NewThreadResult)[],
+): RejectedRecord[] {
+  return results.flatMap(({ scope, rejects }) =>
+    rejects.map((reject) => ({
+      scope,
+      ...reject,
+      digest: digestOfRejected(operation, scope, reject.record),
+    })),
+  )
+}

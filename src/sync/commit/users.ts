@@ -1,0 +1,197 @@
+import { resolveHeld } from '../../database/held.ts'
+import { storeAnswers } from '../../database/known-answers.ts'
+import type { KnownAnswer } from '../../database/known-answers.ts'
+import type { Client } from '../../database/pool.ts'
+import { touchHeadBatch } from '../../database/scopes.ts'
+import * as held from '../../database/statements/held.ts'
+import * as users from '../../database/statements/users.ts'
+import {
+  joinMembers,
+  leaveMembers,
+  putUsers,
+  readUsers,
+  unlistUsers,
+} from '../../database/users.ts'
+import type { MemberKind, StoredUser, UserRow } from '../../database/users.ts'
+import { SupersededError } from '../claim.ts'
+import { decideListings } from '../compare/listings.ts'
+import type { ListingDecision } from '../compare/listings.ts'
+import type { Committing } from '../context.ts'
+import type { UsersResult } from '../fetch/result.ts'
+import { addListingUsers, rowsToPut } from './user-rows.ts'
+import type { UserCandidates } from './user-rows.ts'
+
+/** Repeats of one answer in later scheduled runs after which a held listing is believed. */
+const REPEATS_TO_BELIEVE = 2
+
+/** A full listing, and whom it removes. */
+export interface Listing extends ListingDecision {
+  readonly isHeld: boolean
+  readonly leaving: readonly string[]
+}
+
+/**
+ * Writes the users of answers, who joined their listings and who left. Adds to the counts.
+ * @returns the full listings among them, with what became of each
+ * @throws SupersededError where a newer answer about the organization's users is stored
+ */
+export async function commitUsers(
+  client: Client,
+  committing: Committing,
+  results: readonly UsersResult[],
+): Promise<Listing[]> {
+  const organizationKey = results[0]?.scope.organizationKey
+  if (organizationKey === undefined) return []
+  const at = committing.claim.at
+  const candidates: UserCandidates = new Map()
+  for (const result of results) addListingUsers(candidates, result)
+  const { stored, rows } = await usersToPut(client, committing, organizationKey, candidates)
+  const decisions = await decideListings(client, results, committing.shrinkLimit)
+  const listings = await holdSuspicious(client, committing, decisions)
+  for (const kind of ['document', 'group'] as const) await writeMembers(client, kind, listings, at)
+  const own = listings.find(({ result }) => result.scope.kind === 'organization')
+  const left = await unlistUsers(client, organizationKey, own?.leaving ?? [], at)
+  const put = await putUsers(client, organizationKey, rows, at)
+  committing.counts.users_written += left + put
+  await storeAnswers(client, listings.map(knownAnswerOf), at)
+  const narrowed = results.find(({ isListing }) => !isListing)
+  if (narrowed !== undefined && rows.length > 0) {
+    const isNewest = await touchHeadBatch(client, organizationKey, committing.claim.claimNo)
+    if (!isNewest) throw new SupersededError()
+  }
+  const changedIds = new Set(rows.map(({ userId }) => userId))
+  countRecords(committing, results, listings, stored, changedIds)
+  return listings
+}
+
+/** Notes suspicious listings as held, and closes what was held of the others. */
+async function holdSuspicious(
+  client: Client,
+  committing: Committing,
+  decisions: readonly ListingDecision[],
+): Promise<Listing[]> {
+  const { claim, batchKey } = committing
+  const where = { runId: claim.runId, isScheduled: claim.trigger === 'schedule', batchKey }
+  const note = ({ result: { scope, contentDigest }, changes }: ListingDecision) =>
+    held.note.one(client, {
+      ...where,
+      kind: scope.kind,
+      scopeKey: scope.key,
+      organizationId: scope.organizationId,
+      documentId: scope.documentId,
+      userGroupId: scope.organizationUserGroupId,
+      contentDigest: contentDigest ?? Buffer.alloc(0),
+      usersBefore: changes.before,
+      missingUserIds: changes.missing,
+    })
+  const listings: Listing[] = []
+  for (const decision of decisions) {
+    const { result, changes, isSuspicious } = decision
+    const isHeld = isSuspicious && (await note(decision)).repeats < REPEATS_TO_BELIEVE
+    const leaving = isHeld || result.incomplete !== null ? [] : changes.missing
+    listings.push({ ...decision, isHeld, leaving })
+  }
+  for (const kind of ['organization', 'document', 'group'] as const) {
+    const closed = listings.filter(
+      ({ result, isHeld }) => result.scope.kind === kind && !isHeld && result.incomplete === null,
+    )
+    const keysWhere = (suspicious: boolean) =>
+      closed
+        .filter(({ isSuspicious }) => isSuspicious === suspicious)
+        .map(({ result }) => result.scope.key)
+    await resolveHeld(client, kind, keysWhere(true), 'repeated')
+    await resolveHeld(client, kind, keysWhere(false), 'recovered')
+  }
+  return listings
+}
+
+async function writeMembers(
+  client: Client,
+  kind: MemberKind,
+  listings: readonly Listing[],
+  at: Date,
+): Promise<void> {
+  const ofKind = listings.filter(({ result }) => result.scope.kind === kind)
+  const membersOf = (listing: Listing, userIds: readonly string[]) =>
+    userIds.map((userId) => ({ key: listing.result.scope.key, userId }))
+  const joined = ofKind.flatMap((listing) => membersOf(listing, listing.changes.joined))
+  const leaving = ofKind.flatMap((listing) => membersOf(listing, listing.leaving))
+  await joinMembers(client, kind, joined, at)
+  await leaveMembers(client, kind, leaving, at)
+}
+
+/** A held answer must be looked at again, even if it comes with the same bytes. */
+function knownAnswerOf({ result, isHeld, changes, leaving }: Listing): KnownAnswer {
+  const isStored = !isHeld && result.bodyDigest !== null
+  return {
+    scope: result.scope,
+    recordCount: changes.before + changes.joined.length - leaving.length,
+    bodyDigest: isStored ? result.bodyDigest : null,
+    contentDigest: isStored ? result.contentDigest : null,
+    changed: true,
+  }
+}
+
+/** Each record is counted by what it did to its own listing; the organization's also by the user's row. */
+function countRecords(
+  { counts }: Committing,
+  results: readonly UsersResult[],
+  listings: readonly Listing[],
+  stored: ReadonlyMap<string, StoredUser>,
+  changedIds: ReadonlySet<string>,
+): void {
+  for (const result of results) {
+    const { scope, records, rejectedItems } = result
+    const listing = listings.find((each) => each.result === result)
+    let inserted = 0
+    let updated = 0
+    if (listing && scope.kind !== 'organization') {
+      updated = listing.changes.cameBack
+      inserted = listing.changes.joined.length - updated
+    } else {
+      for (const { userId } of records) {
+        if (!stored.has(userId)) inserted += 1
+        else if (changedIds.has(userId)) updated += 1
+      }
+    }
+    counts.records_received += records.length + rejectedItems
+    counts.records_inserted += inserted
+    counts.records_updated += updated
+    counts.records_unchanged += records.length - inserted - updated
+    counts.records_rejected += rejectedItems
+    counts.rejected += result.rejects.length
+  }
+}
+
+/** Another transaction writes users of the organization: nothing is written yet, and the commit is tried again soon. */
+export class OrganizationBusyError extends Error {
+  override name = 'OrganizationBusyError'
+}
+
+/** What is stored of the candidates, and those of them to write. */
+export interface UsersToPut {
+  readonly stored: ReadonlyMap<string, StoredUser>
+  readonly rows: readonly UserRow[]
+}
+
+/**
+ * Finds the users to write. Workers that load an organization for the first time all meet the same new users: they
+ * write them one after the other. Once everybody is known there is nothing to take turns for.
+ * @throws OrganizationBusyError where it is another's turn, and the commit yields
+ */
+export async function usersToPut(
+  client: Client,
+  committing: Committing,
+  organizationKey: number,
+  candidates: UserCandidates,
+): Promise<UsersToPut> {
+  const userIds = [...candidates.keys()]
+  const stored = await readUsers(client, organizationKey, userIds)
+  const rows = rowsToPut(candidates, stored)
+  if (rows.length === 0 || committing.yields !== true) return { stored, rows }
+  const { taken } = await users.takeTurn.one(client, { organizationKey })
+  if (!taken) throw new OrganizationBusyError()
+  // Whoever had the turn before may have written some of them.
+  const nowStored = await readUsers(client, organizationKey, userIds)
+  return { stored: nowStored, rows: rowsToPut(candidates, nowStored) }
+}

@@ -1,0 +1,129 @@
+import type { StoredComment } from '../../database/comments.ts'
+import type { ThreadFacts } from '../../database/known-answers.ts'
+import type { CommentRecord } from '../record/comment.ts'
+
+/** What an answer changes of one annotation. */
+export interface CommentChanges {
+  readonly added: readonly CommentRecord[]
+  readonly changed: readonly CommentRecord[]
+  readonly deleted: readonly number[]
+  readonly unchanged: number
+  /** Live comments once the changes are made. */
+  readonly live: number
+}
+
+/**
+ * Compares an answer with what is stored of its annotation.
+ * @param gone ids for which there is evidence of deletion; nothing else deletes
+ */
+export function compareComments(
+  stored: ReadonlyMap<number, StoredComment>,
+  records: readonly CommentRecord[],
+  gone: readonly number[],
+): CommentChanges {
+  const added: CommentRecord[] = []
+  const changed: CommentRecord[] = []
+  let live = 0
+  for (const { deleted } of stored.values()) if (!deleted) live += 1
+  for (const record of records) {
+    const before = stored.get(record.commentId)
+    if (before === undefined) added.push(record)
+    else if (before.deleted || !before.digest.equals(record.digest)) changed.push(record)
+    if (before === undefined || before.deleted) live += 1
+  }
+  const received = new Set(records.map(({ commentId }) => commentId))
+  const deleted = gone.filter((id) => stored.get(id)?.deleted === false && !received.has(id))
+  return {
+    added,
+    changed,
+    deleted,
+    unchanged: records.length - added.length - changed.length,
+    live: live - deleted.length,
+  }
+}
+
+/** What an answer changes of one listing of members. */
+export interface MemberChanges {
+  readonly joined: readonly string[]
+  /** Of those who joined, how many had been there before. */
+  readonly cameBack: number
+  readonly missing: readonly string[]
+  /** Members before the answer. */
+  readonly before: number
+}
+
+/**
+ * Compares a listing with its stored members: user id -> true where they left.
+ * @param rejected named by the listing, but nothing of them could be stored: they neither join nor are missing
+ */
+export function compareMembers(
+  stored: ReadonlyMap<string, boolean>,
+  received: ReadonlySet<string>,
+  rejected: ReadonlySet<string> = new Set(),
+): MemberChanges {
+  const joined = [...received].filter((id) => stored.get(id) !== false)
+  const present = [...stored].filter(([, left]) => !left).map(([id]) => id)
+  return {
+    joined,
+    cameBack: joined.filter((id) => stored.has(id)).length,
+    missing: present.filter((id) => !received.has(id) && !rejected.has(id)),
+    before: present.length,
+  }
+}
+
+/** Losing no more than this many is never suspicious, unless it is everybody. */
+const SMALL_LOSS = 10
+
+/**
+ * Whether a listing lost so many members that a person should look first. There is no question that would give
+ * evidence, as there is for comments.
+ * @param limit fraction of the members, `SYNC_SHRINK_LIMIT`
+ */
+export function isSuspiciousLoss(changes: MemberChanges, limit: number): boolean {
+  const lost = changes.missing.length
+  if (lost === 0) return false
+  return lost === changes.before || (lost > SMALL_LOSS && lost > changes.before * limit)
+}
+
+/**
+ * What reports ask of a thread, from the comments themselves: the same as collab_store.thread_facts finds where every
+ * comment is live and in its first version, without reading back what was just written.
+ */
+export function threadFactsOf(comments: readonly CommentRecord[]): ThreadFacts {
+  let first: CommentRecord | null = null
+  let last: string | null = null
+  for (const comment of comments) {
+    if (first === null || isBefore(comment, first)) first = comment
+    if (comment.lastUpdated !== null && (last === null || comment.lastUpdated > last))
+      last = comment.lastUpdated
+  }
+  const opener = first?.authorUserId ?? null
+  const authors = new Set<string>()
+  let firstAnswerAt: string | null = null
+  for (const { authorUserId, lastUpdated } of comments) {
+    if (authorUserId === null) continue
+    authors.add(authorUserId)
+    if (opener === null || authorUserId === opener || lastUpdated === null) continue
+    if (firstAnswerAt === null || lastUpdated < firstAnswerAt) firstAnswerAt = lastUpdated
+  }
+  return {
+    firstCommentAt: first?.lastUpdated ?? null,
+    lastCommentAt: last,
+    firstAnswerAt,
+    authors: inByteOrder(authors),
+  }
+}
+
+/** By time, those without one last, then by id. Times are ISO 8601 in UTC with milliseconds: as texts they sort as times. */
+function isBefore(a: CommentRecord, b: CommentRecord): boolean {
+  if (a.lastUpdated === b.lastUpdated) return a.commentId < b.commentId
+  if (a.lastUpdated === null || b.lastUpdated === null) return b.lastUpdated === null
+  return a.lastUpdated < b.lastUpdated
+}
+
+/** UTF-16 sorts otherwise than UTF-8 only where half a pair stands for a character. */
+function inByteOrder(texts: Iterable<string>): string[] {
+  const sorted = [...texts].sort()
+  if (!sorted.some((text) => /[\ud800-\udfff]/.test(text))) return sorted
+  return sorted.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+}

@@ -1,0 +1,161 @@
+import { readCommentContents, readUserContents } from '../../database/comments.ts'
+import type { CommentContent, UserContent } from '../../database/comments.ts'
+import type { Database } from '../../database/pool.ts'
+import { readSetAside } from '../../database/rejected.ts'
+import { readMembers, USER_SOURCES } from '../../database/users.ts'
+import type { CommentsResult, UsersResult } from '../fetch/result.ts'
+import type { CommentRecord } from '../record/comment.ts'
+import { canonicalJson, digestOfRejected } from '../record/digest.ts'
+import type { UserRecord } from '../record/user.ts'
+
+/** A record that differs. */
+export interface ContentDifference {
+  /** `commentId` or `userId`; null where the record was rejected. */
+  readonly id: number | string | null
+  /** `missing`: the tables lack it; `extra`: the service lacks it; `different`: both have it; `rejected`: it cannot be stored. */
+  readonly kind: 'missing' | 'extra' | 'different' | 'rejected'
+  /** Why it was rejected; null for the other kinds. */
+  readonly reason: string | null
+  /** The columns that differ, `rest` for members without a column; empty unless `different`. */
+  readonly columns: readonly string[]
+  /** True for a comment whose `lastUpdated` is later than the last check: it was changed since. */
+  readonly isChangedSince: boolean
+  /** True for a rejected record that a person has set aside. */
+  readonly isSetAside: boolean
+}
+
+export interface ComparedContents {
+  /** Records that the service, the tables or both hold. */
+  readonly records: number
+  readonly differences: readonly ContentDifference[]
+}
+
+/** Compares an answer, read as a run reads it, with what is stored, column by column. */
+export async function compareContents(
+  database: Database,
+  result: CommentsResult | UsersResult,
+  checkedAt: Date | null,
+): Promise<ComparedContents> {
+  const { records, differences } =
+    result.outcome === 'users'
+      ? await compareUsers(database, result)
+      : await compareComments(database, result, checkedAt)
+  const rejected = await rejectedOf(database, result)
+  return { records: records + rejected.length, differences: [...differences, ...rejected] }
+}
+
+/** What the service answers and the tables cannot hold. */
+async function rejectedOf(
+  database: Database,
+  { outcome, scope, rejects }: CommentsResult | UsersResult,
+): Promise<ContentDifference[]> {
+  const lost = rejects
+    .filter(({ isWhole }) => isWhole)
+    .map(({ reason, record }) => ({ reason, digest: digestOfRejected(outcome, scope, record) }))
+  const digests = lost.map(({ digest }) => digest)
+  const setAside = await readSetAside(database, digests)
+  return lost.map(({ reason, digest }) => ({
+    ...difference(null, 'rejected'),
+    reason,
+    isSetAside: digest !== null && setAside.has(digest.toString('hex')),
+  }))
+}
+
+async function compareComments(
+  database: Database,
+  { scope, records, gone, isListing }: CommentsResult,
+  checkedAt: Date | null,
+): Promise<ComparedContents> {
+  const ids = isListing ? null : [...records.map(({ commentId }) => commentId), ...gone]
+  const stored = await readCommentContents(database, scope.key, ids)
+  const differences: ContentDifference[] = []
+  for (const record of records) {
+    const { commentId: id, lastUpdated } = record
+    const before = stored.get(id)
+    const isMissing = before === undefined || before.deleted
+    const columns = isMissing ? [] : commentColumns(before, record)
+    if (!isMissing && columns.length === 0) continue
+    // The service's clock against ours: good enough to tell an edit of today from an error of last week.
+    const isChangedSince =
+      checkedAt !== null && lastUpdated !== null && Date.parse(lastUpdated) > checkedAt.getTime()
+    const kind = isMissing ? 'missing' : 'different'
+    differences.push({ ...difference(id, kind), columns, isChangedSince })
+  }
+  const extra = gone.filter((id) => stored.get(id)?.deleted === false)
+  differences.push(...extra.map((id) => difference(id, 'extra')))
+  return { records: records.length + extra.length, differences }
+}
+
+function commentColumns(before: CommentContent, record: CommentRecord): string[] {
+  return namesOfFalse({
+    comment_text: before.commentText === record.commentText,
+    comment_html: before.commentHtml === record.commentHtml,
+    author_user_id: before.authorUserId === record.authorUserId,
+    author_name: before.authorName === record.authorName,
+    author_email: before.authorEmail === record.authorEmail,
+    status: before.status === record.status,
+    type: before.type === record.type,
+    last_updated: (before.lastUpdated?.toISOString() ?? null) === record.lastUpdated,
+    rest: isSameRest(before.rest, record.rest),
+  })
+}
+
+async function compareUsers(database: Database, result: UsersResult): Promise<ComparedContents> {
+  const { scope, records, isListing } = result
+  const isOwnListing = scope.kind === 'organization' && isListing
+  const ids = records.map(({ userId }) => userId)
+  const stored = await readUserContents(database, scope.organizationKey, ids, isOwnListing)
+  const members = isListing ? await membersOf(database, result, stored) : null
+  const differences: ContentDifference[] = []
+  for (const record of records) {
+    const { userId: id } = record
+    const before = stored.get(id)
+    const isMissing = before === undefined || members?.has(id) === false
+    const columns = isMissing ? [] : userColumns(before, record, scope.kind === 'organization')
+    if (!isMissing && columns.length === 0) continue
+    // Users carry no time: what changed since cannot be told from what is wrong.
+    differences.push({ ...difference(id, isMissing ? 'missing' : 'different'), columns })
+  }
+  const received = new Set(ids)
+  const extra = [...(members ?? [])].filter((id) => !received.has(id))
+  differences.push(...extra.map((id) => difference(id, 'extra')))
+  return { records: records.length + extra.length, differences }
+}
+
+/** Who is in the listing, by the tables. */
+async function membersOf(
+  database: Database,
+  { scope: { kind, key } }: UsersResult,
+  stored: ReadonlyMap<string, UserContent>,
+): Promise<Set<string>> {
+  if (kind === 'document' || kind === 'group') {
+    const members = (await readMembers(database, kind, [key])).get(key)
+    return new Set([...(members ?? [])].filter(([, hasLeft]) => !hasLeft).map(([id]) => id))
+  }
+  return new Set([...stored].filter(([, { listed }]) => listed).map(([id]) => id))
+}
+
+/** A row that comes from the organization's listing is not judged by the listing of a document or a group. */
+function userColumns(before: UserContent, record: UserRecord, isOrganization: boolean): string[] {
+  if (before.source === USER_SOURCES.listing && !isOrganization) return []
+  return namesOfFalse({
+    name: before.name === record.name,
+    email: before.email === record.email,
+    rest: isSameRest(before.rest, record.rest),
+  })
+}
+
+function isSameRest(before: unknown, received: string | null): boolean {
+  return canonicalJson(before) === canonicalJson(received === null ? null : JSON.parse(received))
+}
+
+function namesOfFalse(isSame: Readonly<Record<string, boolean>>): string[] {
+  return Object.keys(isSame).filter((name) => !isSame[name])
+}
+
+function difference(
+  id: ContentDifference['id'],
+  kind: ContentDifference['kind'],
+): ContentDifference {
+  return { id, kind, reason: null, columns: [], isChangedSince: false, isSetAside: false }
+}

@@ -1,0 +1,54 @@
+import type { Client } from '../../database/pool.ts'
+import * as users from '../../database/statements/users.ts'
+import { readMembers } from '../../database/users.ts'
+import type { MemberKind } from '../../database/users.ts'
+import type { UsersResult } from '../fetch/result.ts'
+import { compareMembers, isSuspiciousLoss } from './comments.ts'
+import type { MemberChanges } from './comments.ts'
+
+/** What a full listing means for its members. */
+export interface ListingDecision {
+  readonly result: UsersResult
+  readonly changes: MemberChanges
+  /** True where so many are missing that a person should look first. */
+  readonly isSuspicious: boolean
+}
+
+/** Compares full listings with their stored members; the batch is locked, so what it reads stays. */
+export async function decideListings(
+  client: Client,
+  results: readonly UsersResult[],
+  shrinkLimit: number,
+): Promise<ListingDecision[]> {
+  const listings = results.filter(({ isListing }) => isListing)
+  const members = {
+    document: await membersOf(client, 'document', listings),
+    group: await membersOf(client, 'group', listings),
+    organization: await listedOf(client, listings),
+  }
+  return listings.map((result) => {
+    const kind = result.scope.kind as keyof typeof members
+    const stored = members[kind].get(result.scope.key) ?? new Map<string, boolean>()
+    const received = new Set(result.records.map(({ userId }) => userId))
+    const changes = compareMembers(stored, received, result.rejectedIds)
+    const mayHoldThem = result.nameless > 0 && changes.missing.length > 0
+    const isSuspicious =
+      result.incomplete === null && (mayHoldThem || isSuspiciousLoss(changes, shrinkLimit))
+    return { result, changes, isSuspicious }
+  })
+}
+
+async function membersOf(client: Client, kind: MemberKind, listings: readonly UsersResult[]) {
+  const scopes = listings.map(({ scope }) => scope)
+  // Members are stored even of a listing whose last answer was held or had rejects, and which hasRows does not speak of.
+  const keys = scopes.filter((scope) => scope.kind === kind).map(({ key }) => key)
+  return readMembers(client, kind, keys)
+}
+
+/** The organization's own listing, in the shape of the others. */
+async function listedOf(client: Client, listings: readonly UsersResult[]) {
+  const scope = listings.find((result) => result.scope.kind === 'organization')?.scope
+  if (scope === undefined) return new Map<number, Map<string, boolean>>()
+  const listed = await users.readListed.all(client, { organizationKey: scope.key })
+  return new Map([[scope.key, new Map(listed.map(({ userId }) => [userId, false]))]])
+}

@@ -1,0 +1,123 @@
+import type { Claim, Counts } from '../database/claims.ts'
+import type { Database } from '../database/pool.ts'
+import type { SettledRun } from '../database/runs.ts'
+import { RunStoppedError } from '../errors.ts'
+import type { Operation } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { PrivacyKeeper } from '../privacy/privacy.ts'
+import type { CollabApi } from '../service/client.ts'
+import type { WaitingThreads } from './commit/new-threads.ts'
+import type { SentCalls } from './counts.ts'
+import type { ScopePlaces } from './fetch/schedule.ts'
+
+/** What syncing needs; opened by `src/app.ts`. */
+export interface SyncContext {
+  readonly collabApi: CollabApi
+  readonly database: Database
+  readonly log: Log
+  /** `host:pid:random`. */
+  readonly workerId: string
+  /** Seconds without a heartbeat after which a worker is taken for dead. */
+  readonly deadAfterS: number
+  readonly runSignals: RunSignals
+  readonly storeSignal: StoreSignal
+  readonly scopePlaces: ScopePlaces
+  readonly sentCalls: SentCalls
+  /** Batch items that this process works on right now; one that it took up and is not among them is lost. */
+  readonly itemsInHand: Set<number>
+  /** Aborts when this process stops: calls that wait are given up, what was answered is committed. */
+  readonly drained: AbortSignal
+  /** What may be stored of answers. */
+  readonly privacy: PrivacyKeeper
+  /** Most ids in one filter of a call. */
+  readonly maxIds: number
+  /** Fraction of a listing whose loss is suspicious. */
+  readonly shrinkLimit: number
+  /** What a run without operations of its own asks for. */
+  readonly operations: readonly Operation[]
+  /** Hears what is done; left out where nobody listens. */
+  readonly watch?: SyncWatch
+}
+
+/**
+ * Tells every batch in hand that PostgreSQL is away, as soon as one of them finds out: what they would go on asking the
+ * service for could not be committed, and would be asked for again.
+ */
+export class StoreSignal {
+  #controller = new AbortController()
+
+  /** Aborts when the store is lost; for work that begins now. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** Gives up the work that has begun. Work that begins later finds out for itself whether the store is back. */
+  lost(error: unknown): void {
+    this.#controller.abort(error)
+    this.#controller = new AbortController()
+  }
+}
+
+/**
+ * The signals of the runs that this process works on: one aborts when its run is to end early, so that calls in flight
+ * and calls that wait are given up at once.
+ */
+export class RunSignals {
+  readonly #controllers = new Map<string, AbortController>()
+
+  /** The run's signal; made when it is first asked for. */
+  signalOf(runId: string): AbortSignal {
+    let controller = this.#controllers.get(runId)
+    if (controller === undefined) this.#controllers.set(runId, (controller = new AbortController()))
+    return controller.signal
+  }
+
+  /** Whether this process works on the run, or did and has not heard of its end yet. */
+  knows(runId: string): boolean {
+    return this.#controllers.has(runId)
+  }
+
+  /** Gives up the work in hand for a run. */
+  abort(runId: string): void {
+    this.#controllers.get(runId)?.abort(new RunStoppedError(`Run ${runId} was stopped.`))
+  }
+
+  /** Gives up the work in hand for every run, for another reason than their end. */
+  abortAll(reason: Error): void {
+    for (const controller of this.#controllers.values()) controller.abort(reason)
+  }
+
+  /** Drops the signal of a run that is over. */
+  forget(runId: string): void {
+    this.#controllers.delete(runId)
+  }
+}
+
+/** Hears what syncing does, as it does it: for metrics. It must neither throw nor wait. */
+export interface SyncWatch {
+  /** Answers of one operation were committed; the counts are those of this commit alone. */
+  committed(operation: Operation, counts: Readonly<Counts>): void
+  /** This process settled a run. */
+  settled(run: SettledRun): void
+}
+
+/** What the writers need to know of a claim. */
+export type WritersClaim = Pick<
+  Claim,
+  'runId' | 'claimNo' | 'batchVersion' | 'claimedAt' | 'at' | 'trigger' | 'onlyScopes'
+>
+
+/** What the writers of one commit share. */
+export interface Committing {
+  readonly claim: WritersClaim
+  readonly batchKey: number
+  readonly operation: Operation
+  /** Fraction of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
+  readonly shrinkLimit: number
+  /** True where the commit is tried again when another one is writing users of its organization. */
+  readonly yields?: boolean
+  /** The comments of the new threads among the results; left out where there are none. */
+  readonly newThreads?: WaitingThreads
+  /** Counts of this commit; the writers add to them. */
+  readonly counts: Counts
+}

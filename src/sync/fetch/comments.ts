@@ -1,0 +1,123 @@
+import { readStoredComments } from '../../database/comments.ts'
+import type { Database } from '../../database/pool.ts'
+import type { BatchScope } from '../../database/scopes.ts'
+import { CallError } from '../../errors.ts'
+import type { Privacy, PrivacyKeeper } from '../../privacy/privacy.ts'
+import type { Call, CollabApi } from '../../service/client.ts'
+import { chunkIds } from '../../service/filters.ts'
+import { CollectedComments } from '../record/collected-comments.ts'
+import type { AskedResult } from './result.ts'
+
+/** What asking needs. */
+export interface Asking {
+  readonly collabApi: CollabApi
+  readonly database: Database
+  /** Most ids in one filter of a call. */
+  readonly maxIds: number
+  readonly privacy: PrivacyKeeper
+  /** The newest erasure that the claim saw; null to look with every scope. */
+  readonly lastErasure: number | null
+  /** Whether results hold the text of each record. */
+  readonly keepsTexts?: boolean
+  /** Signals and counters that all its calls share. */
+  readonly call: Omit<Call, 'knownDigest'>
+}
+
+/**
+ * Asks for the comments of one annotation (service-api.md, Get Comments).
+ * What is stored but missing from the full listing is asked for by its id: only a null at its place is evidence
+ * that it is gone. With `commentIds` just these are asked for.
+ * @throws CallError where the listing gave no usable answer
+ */
+export async function askComments(
+  asking: Asking,
+  scope: BatchScope,
+  commentIds: readonly number[] | null,
+): Promise<AskedResult> {
+  const privacy = await asking.privacy.of(scope.organizationId, asking.lastErasure)
+  const collected = new CollectedComments(scope, privacy, commentIds === null, asking.keepsTexts)
+  if (commentIds !== null) {
+    await askByIds(asking, scope, commentIds, collected)
+    return collected.result(null, null)
+  }
+  const listing = await askListing(asking, scope, privacy, collected)
+  if (listing === 'same-bytes') return unchanged(scope)
+  const contentDigest = collected.contentDigest()
+  if (collected.isClean && scope.contentDigest?.equals(contentDigest)) return unchanged(scope)
+  if (!listing.paged && scope.hasRows) {
+    const missing = await missingIds(asking.database, scope, collected)
+    if (missing.length > 0) await askByIds(asking, scope, missing, collected)
+  }
+  return collected.isClean
+    ? collected.result(privacy.sealed(listing.digest), contentDigest)
+    : collected.result(null, null)
+}
+
+/** Asks for the full listing. When it returns, nothing holds the answer any more: a long one is a burden until then. */
+async function askListing(
+  asking: Asking,
+  scope: BatchScope,
+  privacy: Privacy,
+  collected: CollectedComments,
+): Promise<'same-bytes' | { readonly digest: Buffer; readonly paged: boolean }> {
+  const answer = await asking.collabApi.getComments(filterOf(scope), {
+    ...asking.call,
+    ...(scope.bodyDigest === null ? {} : { knownDigest: privacy.sealed(scope.bodyDigest) }),
+  })
+  if (answer.status === 'same-bytes') return 'same-bytes'
+  collected.addListing(answer)
+  if (answer.paged) collected.incomplete = onePageOfSeveral('comments')
+  return { digest: answer.digest, paged: answer.paged }
+}
+
+/** An answer that says it is not the whole listing; the document shows no paging (service-api.md, Gaps). */
+export function onePageOfSeveral(operation: string): CallError {
+  return new CallError(
+    `The answer to a listing of ${operation} says that it is one page of several. Its records are stored, nothing was removed. ` +
+      'The service documents no paging: ask its owner.',
+    { kind: 'refused', httpStatus: 200, errorStatus: 'one_page_of_several' },
+  )
+}
+
+function unchanged(scope: BatchScope): AskedResult {
+  return { outcome: 'unchanged', scope, records: scope.recordCount }
+}
+
+function filterOf(scope: BatchScope) {
+  const { organizationId, documentId, annotationId } = scope
+  return { organizationId, documentId: documentId ?? '', annotationId: annotationId ?? '' }
+}
+
+/** Live comments that are stored and not in the listing. */
+async function missingIds(
+  database: Database,
+  scope: BatchScope,
+  collected: CollectedComments,
+): Promise<number[]> {
+  const stored = (await readStoredComments(database, [scope.key])).get(scope.key)
+  return [...(stored ?? [])]
+    .filter(([id, { deleted }]) => !deleted && !collected.has(id))
+    .map(([id]) => id)
+    .sort((a, b) => a - b)
+}
+
+/** Asks for comments by id. A failed or odd answer is no evidence: it is told, and removes nothing. */
+async function askByIds(
+  asking: Asking,
+  scope: BatchScope,
+  ids: readonly number[],
+  collected: CollectedComments,
+): Promise<void> {
+  for (const chunk of chunkIds(ids, asking.maxIds)) {
+    try {
+      const answer = await asking.collabApi.getComments(
+        { ...filterOf(scope), commentIds: chunk },
+        asking.call,
+      )
+      if (answer.status === 'data') collected.addAnswerByIds(chunk, answer)
+    } catch (error) {
+      if (!(error instanceof CallError) || error.kind === 'credentials') throw error
+      collected.incomplete = error
+    }
+  }
+}

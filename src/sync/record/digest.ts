@@ -1,0 +1,158 @@
+import { createHash, hash } from 'node:crypto'
+import { isLosslessNumber, parse } from 'lossless-json'
+import type { ScopeIds } from '../../database/scopes.ts'
+import type { Operation } from '../../errors.ts'
+import { shortDigest } from '../../service/short-digest.ts'
+
+/**
+ * Raised when what a record's columns are made of changes: every stored digest then differs once, so that
+ * the next run looks at every record again.
+ */
+export const DIGEST_FORMAT = '2'
+
+/** A digest of a text. */
+export function digestOf(text: string): Buffer {
+  return shortDigest(hash('sha256', DIGEST_FORMAT + text, 'binary'))
+}
+
+/** One digest for many, in the order given. */
+export function digestOfDigests(digests: readonly Buffer[]): Buffer {
+  return shortDigest(hash('sha256', Buffer.concat(digests), 'binary'))
+}
+
+/**
+ * By what a rejected record is known again: its scope and its content, whatever the order of its members. Null where its
+ * text is not known.
+ */
+export function digestOfRejected(
+  operation: Operation,
+  { organizationId, documentId, annotationId, organizationUserGroupId }: ScopeIds,
+  record: string,
+): Buffer | null {
+  if (record === '') return null
+  const ids = [organizationId, documentId, annotationId, organizationUserGroupId]
+  const place = JSON.stringify([operation, ...ids])
+  return shortDigest(hash('sha256', place + canonicalText(record), 'binary'))
+}
+
+/** Of a longer text its very characters count: to read it exactly would hold up whoever waits for the commit. */
+const CANONICAL_UNITS_MAX = 100_000
+
+/** The text itself where it is long, nested too deep to be read, or no JSON. */
+function canonicalText(json: string): string {
+  if (json.length > CANONICAL_UNITS_MAX) return json
+  try {
+    // Of two members with one name JSON.parse takes the last.
+    return canonicalJson(parse(json, null, { onDuplicateKey: ({ newValue }) => newValue }))
+  } catch {
+    return json
+  }
+}
+
+/** JSON with the keys of every object in order, so that equal content gives equal text. Numbers may be lossless ones. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
+  if (isLosslessNumber(value)) return value.value
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.keys(value).sort()
+  return `{${members.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join()}}`
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A comment as received, in columns (service-api.md, Comment): what its digest is made of. A member that was left out is null. */
+export interface CommentColumns {
+  readonly commentId: number
+  readonly commentText: string | null
+  readonly commentHtml: string | null
+  readonly authorUserId: string | null
+  readonly authorName: string | null
+  readonly authorEmail: string | null
+  readonly status: string | null
+  readonly type: string | null
+  /** ISO 8601 in UTC with milliseconds. */
+  readonly lastUpdated: string | null
+  /** Members the columns cannot give back exactly, as canonical JSON text; null when there are none. */
+  readonly rest: string | null
+}
+
+/** Equal content gives the same digest, whatever the order in which its members came. */
+export function digestOfComment(comment: CommentColumns): Buffer {
+  return digestOfComments([comment])
+}
+
+/**
+ * One digest for many comments, in the order given. Their columns are written as bytes into one buffer that all calls
+ * share: joined as texts they would each be copied twice, and all of a large answer would be in memory once more.
+ * @param tellEach told the digest of each comment by itself too, which costs little while its bytes are there
+ */
+export function digestOfComments<T extends CommentColumns>(
+  comments: Iterable<T>,
+  tellEach?: (comment: T, digest: Buffer) => void,
+): Buffer {
+  let hashing: ReturnType<typeof createHash> | null = null
+  let buffer = shared
+  let at = 0
+  for (const comment of comments) {
+    const room = bytesMax(comment)
+    if (at + room > buffer.length) {
+      hashing = (hashing ?? createHash('sha256')).update(buffer.subarray(0, at))
+      buffer = room > SHARED_BYTES ? Buffer.allocUnsafe(room) : shared
+      at = 0
+    }
+    const start = at
+    at = writeContent(buffer, start, comment)
+    tellEach?.(comment, shortDigest(hash('sha256', buffer.subarray(start, at), 'binary')))
+  }
+  const left = buffer.subarray(0, at)
+  return shortDigest(
+    hashing === null ? hash('sha256', left, 'binary') : hashing.update(left).digest('binary'),
+  )
+}
+
+const SHARED_BYTES = 256 * 1024
+const shared = Buffer.allocUnsafe(SHARED_BYTES)
+
+/** The format, the id, and a length word before each of nine texts; UTF-8 needs at most three bytes for each UTF-16 unit. */
+function bytesMax(comment: CommentColumns): number {
+  const units =
+    length(comment.commentText) +
+    length(comment.commentHtml) +
+    length(comment.authorUserId) +
+    length(comment.authorName) +
+    length(comment.authorEmail) +
+    length(comment.status) +
+    length(comment.type) +
+    length(comment.lastUpdated) +
+    length(comment.rest)
+  return DIGEST_FORMAT.length + 8 + 9 * 4 + 3 * units
+}
+
+function length(text: string | null): number {
+  return text === null ? 0 : text.length
+}
+
+/** Each column with its length, so that no two comments can give the same bytes. @returns where the next one goes */
+function writeContent(buffer: Buffer, start: number, comment: CommentColumns): number {
+  let at = start + buffer.write(DIGEST_FORMAT, start, 'latin1')
+  at = buffer.writeDoubleBE(comment.commentId, at)
+  at = writeText(buffer, at, comment.commentText)
+  at = writeText(buffer, at, comment.commentHtml)
+  at = writeText(buffer, at, comment.authorUserId)
+  at = writeText(buffer, at, comment.authorName)
+  at = writeText(buffer, at, comment.authorEmail)
+  at = writeText(buffer, at, comment.status)
+  at = writeText(buffer, at, comment.type)
+  at = writeText(buffer, at, comment.lastUpdated)
+  return writeText(buffer, at, comment.rest)
+}
+
+/** Null is told from an empty text. */
+function writeText(buffer: Buffer, at: number, text: string | null): number {
+  if (text === null) return buffer.writeInt32BE(-1, at)
+  const bytes = buffer.write(text, at + 4, 'utf8')
+  buffer.writeInt32BE(bytes, at)
+  return at + 4 + bytes
+}

@@ -1,0 +1,203 @@
+import { RECORD_UNITS_MAX } from '../../database/storable.ts'
+import { CallError } from '../../errors.ts'
+import { valuesIn } from '../../json-text.ts'
+import type { ValueInText } from '../../json-text.ts'
+import { redactText } from '../../privacy/redact.ts'
+import type { Answer } from '../../service/answer.ts'
+
+/** A record, or a member of one, that cannot be stored as received. */
+export interface Reject {
+  /** Names the member, and the column that was set to null if the rest of the record was stored. */
+  readonly reason: string
+  /** The record's JSON text as received; one that is longer than a record may be is cut there. */
+  readonly record: string
+  /** True where nothing of the record is stored; false where a member is missing, or an equal record is stored. */
+  readonly isWhole: boolean
+}
+
+/** The records of one answer, with a way back to their exact text. */
+export interface Received {
+  readonly length: number
+  /**
+   * Why an item cannot belong to this answer: it names another place than the one that was asked for, as after a mix-up by a
+   * proxy or cache. Null where it names none, or the same: a record need not carry these ids (service-api.md, Gaps).
+   */
+  strayFault(index: number): string | null
+  /**
+   * One item as it may be stored.
+   * @throws RecordLimitError
+   */
+  itemAt(index: number): unknown
+  /** The text of one item as received, numbers not rounded. */
+  textOf(index: number): string
+  /** The same where it may hold a number that a double cannot; null where `itemAt` has every digit. */
+  exactTextOf(index: number): string | null
+  /** One item as it came: for its key alone, nothing of it may be stored. */
+  rawAt(index: number): unknown
+}
+
+/** A record is beyond one of our limits; the message says which. */
+export class RecordLimitError extends Error {
+  override name = 'RecordLimitError'
+}
+
+/** Members of one record that cannot be stored: each has a row with the whole record in it. */
+const FAULTS_MAX = 20
+
+/**
+ * Collects the faults of one record.
+ * @param reject called with each
+ * @returns to be called with the reason of each; throws RecordLimitError where there are too many
+ */
+export function faultsOf(
+  received: Received,
+  index: number,
+  reject: (reject: Reject) => void,
+): (reason: string) => void {
+  let faults = 0
+  return (reason) => {
+    faults += 1
+    if (faults > FAULTS_MAX)
+      throw new RecordLimitError(`more than ${FAULTS_MAX} of its members cannot be stored`)
+    reject({ reason, record: keptText(received, index), isWhole: false })
+  }
+}
+
+/** Rejected records and members of one answer: with more of them nothing of it is to be relied on. */
+export const REJECTS_MAX = 10_000
+
+/** Their texts together, in UTF-16 units: each fault of a record keeps the record. */
+const REJECTED_UNITS_MAX = 32_000_000
+
+/** @throws CallError where so much of an answer is rejected that nothing of it is stored */
+export function checkRejects(rejects: readonly Reject[], records: number): void {
+  const units = rejects.reduce((sum, { record }) => sum + record.length, 0)
+  if (rejects.length > REJECTS_MAX || units > REJECTED_UNITS_MAX) throw tooManyRejected(records)
+}
+
+/** @param records in the answer */
+export function tooManyRejected(records: number): CallError {
+  return new CallError(
+    `Too many or too long records or members of an answer with ${records.toLocaleString('en')} records cannot be stored: nothing of it was stored.`,
+    { kind: 'refused', httpStatus: 200, errorStatus: 'too_many_rejected' },
+  )
+}
+
+/** Every record of a listing names another place: a proxy or cache between may have mixed up answers. */
+export function answerOfAnotherScope(): CallError {
+  return new CallError(
+    'Every record of the answer names another organization, document or annotation than the one asked for: nothing of it was stored. Look for a proxy or cache that mixes up answers.',
+    { kind: 'refused', httpStatus: 200, errorStatus: 'answer_of_another_scope' },
+  )
+}
+
+/** Leaves out of a record what may not be stored; null where everything may be. */
+export type Redact = ((item: unknown) => unknown) | null
+
+/**
+ * What an answer with data holds, for the record readers: nothing behind them sees what may not be stored.
+ * @param asked null where the records are known to belong to their scope
+ */
+export function receivedOf(
+  answer: Pick<Extract<Answer, { status: 'data' }>, 'data' | 'dataText'>,
+  asked: AskedIds | null,
+  redact: Redact = null,
+): Received {
+  const { data, dataText } = answer
+  let places: ValueInText[] | undefined
+  const textOf = (index: number) => {
+    places ??= valuesIn(dataText)
+    const place = places[index]
+    return place === undefined ? '' : dataText.slice(place.start, place.end).trim()
+  }
+  const keptTextOf = (index: number) => {
+    const text = textOf(index)
+    return redact === null ? text : redactText(text, redact)
+  }
+  let holdsLongNumber: boolean | undefined
+  return {
+    length: data.length,
+    strayFault: (index) => (asked === null ? null : strayFault(data[index], asked)),
+    rawAt: (index) => data[index],
+    itemAt(index) {
+      // Shorter answers hold no longer record, and need no look at their text.
+      if (dataText.length > RECORD_UNITS_MAX && textOf(index).length > RECORD_UNITS_MAX)
+        throw new RecordLimitError(
+          `the record is longer than ${RECORD_UNITS_MAX.toLocaleString('en')} characters`,
+        )
+      return redact === null ? data[index] : redact(data[index])
+    },
+    textOf: keptTextOf,
+    exactTextOf(index) {
+      // One look at the whole answer: most hold no such number.
+      if (holdsLongNumber === undefined) {
+        // Should that look fail, each record is looked at by itself: it must not cost all of them.
+        holdsLongNumber = true
+        holdsLongNumber = LONG_NUMBER.test(dataText)
+      }
+      return holdsLongNumber && LONG_NUMBER.test(textOf(index)) ? keptTextOf(index) : null
+    },
+  }
+}
+
+/** A number of more digits than every double has, or of an exponent that may be beyond all of them; within a text it may be none. */
+const LONG_NUMBER = /[[:,]\s*-?\d(?:[\d.]{15}|[\d.]*e[+-]?\d{3})/i
+
+/** A record that was received before, from its own JSON text, under the privacy of today. */
+export function receivedBefore(
+  text: string,
+  asked: AskedIds | null,
+  redact: Redact = null,
+): Received {
+  return receivedOf({ data: [JSON.parse(text)], dataText: `[${text}]` }, asked, redact)
+}
+
+/** The text of one member of an object's text, as received; of two with one name the last, as JSON.parse takes it. */
+export function memberText(objectText: string, name: string): string {
+  const place = valuesIn(objectText).findLast((value) => value.name === name)
+  return place === undefined ? '' : objectText.slice(place.start, place.end).trim()
+}
+
+/** Ids by which an answer was asked for; null for those that were not part of the question. */
+export interface AskedIds {
+  readonly organizationId: string
+  readonly documentId: string | null
+  readonly annotationId: string | null
+}
+
+function strayFault(item: unknown, asked: AskedIds): string | null {
+  if (typeof item !== 'object' || item === null) return null
+  const { organizationId, documentId, annotationId } = item as Record<string, unknown>
+  // Nearly no record has them.
+  if (organizationId === undefined && documentId === undefined && annotationId === undefined)
+    return null
+  return (
+    contradiction('organizationId', organizationId, asked.organizationId) ??
+    contradiction('documentId', documentId, asked.documentId) ??
+    contradiction('annotationId', annotationId, asked.annotationId)
+  )
+}
+
+function contradiction(name: string, id: unknown, asked: string | null): string | null {
+  if (typeof id !== 'string' || asked === null || id === asked) return null
+  return `${name} is not the one asked for`
+}
+
+/** The text of a rejected item, however it was rejected; empty where even that cannot be had without what may not be stored. */
+export function keptText(received: Received, index: number): string {
+  try {
+    return received.textOf(index).slice(0, RECORD_UNITS_MAX)
+  } catch {
+    return ''
+  }
+}
+
+/** Why a record was rejected when reading or storing it failed; never with a value of the record. */
+export function processingFault(error: unknown): string {
+  if (error instanceof RecordLimitError) return error.message
+  const { name, code, message } = error as { name?: string; code?: unknown; message?: string }
+  if (typeof code !== 'string') return `could not be processed: ${name ?? 'an error'}`
+  // What PostgreSQL says of its own limits names sizes and indexes, no values (Error Codes, class 54).
+  const detail = code.startsWith('54') ? `, ${message}` : ''
+  return `could not be processed: PostgreSQL refused it (${code}${detail})`
+}

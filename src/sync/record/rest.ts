@@ -1,0 +1,64 @@
+import { isLosslessNumber } from 'lossless-json'
+import { isStorable, NESTING_MAX, NUMBER_MAGNITUDE_MAX } from '../../database/storable.ts'
+import { define, isObject, parseExact, pick } from '../../privacy/json.ts'
+import type { Json } from '../../privacy/json.ts'
+import { canonicalJson } from './digest.ts'
+
+/**
+ * The part of a record that its columns cannot give back, as canonical JSON text for `rest`; null when there is none. A
+ * digest takes it as it is: the order of its members is not content, and every digit of its numbers is.
+ * @param members members to keep, as parsed
+ * @param exactText the record's own text where it may hold numbers that a double cannot; null where it holds none
+ * @param complain called with the path of every member that PostgreSQL cannot hold; it is left out
+ */
+export function restOf(
+  members: Record<string, unknown>,
+  exactText: () => string | null,
+  complain: (path: string) => void,
+): string | null {
+  const names = Object.keys(members)
+  if (names.length === 0) return null
+  const text = exactText()
+  const exact = text === null ? members : pick(parseExact(text) as Json, names)
+  const kept = withoutUnstorable(exact, '', 0, complain) as Record<string, unknown>
+  return Object.keys(kept).length === 0 ? null : canonicalJson(kept)
+}
+
+/** Of a path that is told; names of members may be of any length. */
+const PATH_UNITS_MAX = 1000
+
+function withoutUnstorable(
+  value: unknown,
+  path: string,
+  depth: number,
+  complain: (path: string) => void,
+): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item, index) => {
+      const at = `${path}[${index}]`
+      if (!isUnstorable(item, depth)) return withoutUnstorable(item, at, depth + 1, complain)
+      complain(at)
+      return null
+    })
+  }
+  if (!isObject(value)) return value
+  const kept: Json = {}
+  for (const [name, member] of Object.entries(value)) {
+    const at = path === '' ? name : `${path}.${name}`
+    if (isUnstorable(member, depth) || !isStorable(name))
+      complain(at.slice(0, PATH_UNITS_MAX).replaceAll('\0', '\\u0000').toWellFormed())
+    else define(kept, name, withoutUnstorable(member, at, depth + 1, complain))
+  }
+  return kept
+}
+
+function isUnstorable(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return !isStorable(value)
+  if (isLosslessNumber(value)) return magnitudeOf(value.value) > NUMBER_MAGNITUDE_MAX
+  return typeof value === 'object' && value !== null && depth >= NESTING_MAX
+}
+
+function magnitudeOf(number: string): number {
+  const [digits = '', exponent = '0'] = number.toLowerCase().split('e')
+  return digits.length + Math.abs(Number(exponent))
+}

@@ -1,0 +1,172 @@
+import { ID_BYTES_MAX, isStorable, isTooLongId } from '../../database/storable.ts'
+import { digestOf, isObject } from './digest.ts'
+import {
+  answerOfAnotherScope,
+  checkRejects,
+  faultsOf,
+  keptText,
+  processingFault,
+  REJECTS_MAX,
+} from './received.ts'
+import type { Received, Reject } from './received.ts'
+import { restOf } from './rest.ts'
+
+/** One user as received (service-api.md, User summary). A member that was left out is null. */
+export interface UserColumns {
+  readonly userId: string
+  readonly name: string | null
+  readonly email: string | null
+  /** Members the columns cannot give back exactly, as JSON text; null when there are none. */
+  readonly rest: string | null
+}
+
+export interface UserRecord extends UserColumns {
+  readonly digest: Buffer
+}
+
+export interface UserListing {
+  readonly records: readonly UserRecord[]
+  readonly rejects: readonly Reject[]
+  /** Items that name nobody whom we can tell: each may be anyone who is missing. */
+  readonly nameless: number
+  /** Users of whom nothing was stored, though the answer names them: they are not missing. */
+  readonly rejectedIds: ReadonlySet<string>
+  /** The text of each record by its id, where that was wanted. */
+  readonly texts: ReadonlyMap<string, string>
+}
+
+/**
+ * Sorts the items of a Get Users answer into records and rejects. Which members are always present is
+ * "not shown": only `userId` is needed, since it is the key.
+ * @throws CallError where every item names another place than the one asked for, or too many are rejected
+ */
+export function readUsers(received: Received, keepsTexts = false): UserListing {
+  const records = new Map<string, UserRecord & { readonly place: number }>()
+  const texts = new Map<string, string>()
+  const rejects: Reject[] = []
+  const rejectedIds = new Set<string>()
+  let nameless = 0
+  let strays = 0
+  for (let index = 0; index < received.length && rejects.length <= REJECTS_MAX; index++) {
+    const rejectWhole = (reason: string, isWhole = true, place = index) =>
+      rejects.push({ reason, record: keptText(received, place), isWhole })
+    let userId: string | null = null
+    try {
+      const stray = received.strayFault(index)
+      const item = received.itemAt(index)
+      const fault = stray ?? keyFault(item)
+      if (fault !== null) {
+        strays += stray === null ? 0 : 1
+        nameless += fault === TOO_LONG_ID ? 0 : 1
+        rejectWhole(fault)
+        continue
+      }
+      userId = (item as { userId: string }).userId
+      const faults: Reject[] = []
+      const tell = faultsOf(received, index, (each) => faults.push(each))
+      const columns = readUser(
+        item as Record<string, unknown>,
+        () => received.exactTextOf(index),
+        tell,
+      )
+      const record = { ...columns, digest: digestOfUser(columns), place: index }
+      const twin = records.get(userId)
+      // The order of answers is "not shown": which of two stays must not depend on it.
+      const order = twin === undefined ? -1 : record.digest.compare(twin.digest)
+      if (order < 0 && keepsTexts) texts.set(userId, received.textOf(index))
+      if (order < 0) records.set(userId, record)
+      rejects.push(...faults)
+      if (twin !== undefined)
+        rejectWhole(twinReason('userId', order === 0), order !== 0, order < 0 ? twin.place : index)
+    } catch (error) {
+      if (userId === null) nameless += 1
+      else rejectedIds.add(userId)
+      rejectWhole(processingFault(error))
+    }
+  }
+  checkRejects(rejects, received.length)
+  if (strays > 0 && strays === received.length) throw answerOfAnotherScope()
+  return { records: [...records.values()], rejects, nameless, rejectedIds, texts }
+}
+
+/** Why one of two records with one key is rejected. Without the key, which may be a person's: it stands in the run's problem. */
+export function twinReason(key: string, isEqual: boolean): string {
+  return `${key} is in the answer twice, with ${isEqual ? 'equal' : 'different'} content`
+}
+
+/** Reads one object with a sound `userId`; a listing's item or the `from` of a comment. */
+export function readUser(
+  item: Record<string, unknown>,
+  exactText: () => string | null,
+  reject: (reason: string) => void,
+): UserColumns {
+  const { userId, name, email } = item
+  const rest = otherMembers(item, DOCUMENTED)
+  const nameColumn = textColumn('name', name, rest, reject)
+  const emailColumn = textColumn('email', email, rest, reject)
+  const restText = restOf(rest, exactText, (path) =>
+    reject(`${path} cannot be stored: left out of raw`),
+  )
+  return { userId: userId as string, name: nameColumn, email: emailColumn, rest: restText }
+}
+
+const DOCUMENTED: ReadonlySet<string> = new Set(['userId', 'name', 'email'])
+
+/** Members that the document does not show: usually none, and then nothing is copied. */
+export function otherMembers(
+  item: Record<string, unknown>,
+  documented: ReadonlySet<string>,
+): Record<string, unknown> {
+  for (const name in item) {
+    if (documented.has(name)) continue
+    // Entries are defined, not assigned: a member named `__proto__` is a member like any other.
+    return Object.fromEntries(Object.entries(item).filter(([member]) => !documented.has(member)))
+  }
+  return {}
+}
+
+/** A digest of all that is stored of a user. */
+export function digestOfUser({ userId, name, email, rest }: UserColumns): Buffer {
+  return digestOf(JSON.stringify([userId, name, email]) + (rest ?? ''))
+}
+
+const TOO_LONG_ID = `userId is longer than ${ID_BYTES_MAX.toLocaleString('en')} bytes`
+
+/** Why an object cannot be keyed by its `userId`; null where it can. */
+export function keyFault(item: unknown): string | null {
+  if (item === null) return 'null where a user belongs'
+  if (!isObject(item))
+    return `${Array.isArray(item) ? 'an array' : `a ${typeof item}`} where a user belongs`
+  const { userId } = item
+  if (userId === undefined || userId === null) return 'userId is missing'
+  if (typeof userId !== 'string') return `userId is a ${typeof userId}, not a string`
+  if (userId === '') return 'userId is empty'
+  if (!isStorable(userId)) return 'userId holds a character that PostgreSQL cannot hold'
+  return isTooLongId(userId) ? TOO_LONG_ID : null
+}
+
+/**
+ * A text member for its column. What is no text stays in `rest`, so that raw gives it back;
+ * a text that PostgreSQL cannot hold is told and is nowhere but among the rejected records.
+ */
+export function textColumn(
+  name: string,
+  value: unknown,
+  rest: Record<string, unknown>,
+  reject: (reason: string) => void,
+  column = name,
+): string | null {
+  if (value === undefined) return null
+  if (typeof value === 'string') {
+    if (isStorable(value)) return value
+    reject(`${name} holds a character that PostgreSQL cannot hold: ${column} was set to null`)
+    return null
+  }
+  rest[name] = value
+  if (value !== null) {
+    reject(
+      `${name} is ${Array.isArray(value) ? 'an array' : `a ${typeof value}`}, not a string: ${column} was set to null`,
+    )
+  }
+  return null
+}

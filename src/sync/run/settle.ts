@@ -1,0 +1,195 @@
+import type { Item } from '../../database/claims.ts'
+import { isDataFault } from '../../database/pool.ts'
+import type { FailureCause } from '../../database/runs.ts'
+import type { RowOf } from '../../database/statement.ts'
+import * as holds from '../../database/statements/held.ts'
+import * as items from '../../database/statements/items.ts'
+import * as rejected from '../../database/statements/rejected.ts'
+import type { wholeOfRun } from '../../database/statements/rejected.ts'
+import * as runs from '../../database/statements/runs.ts'
+import type { CallError } from '../../errors.ts'
+import { logOfRun } from '../../log.ts'
+import { describeSpan, inTraceOf, withSpan } from '../../trace.ts'
+import type { SyncContext } from '../context.ts'
+
+/**
+ * Settles a run when nothing of it is pending: adds up its items and writes its status and counts, exactly once.
+ * Harmless when something is pending or it is settled already.
+ * @returns the status it was settled with; null where it was not
+ */
+export async function settleRun(
+  context: Pick<SyncContext, 'database' | 'log' | 'runSignals' | 'watch'>,
+  runId: string,
+): Promise<string | null> {
+  return withSpan('settle run', { 'collab_sync.run.id': runId }, async () => {
+    const { database } = context
+    const causes = await runs.causes.all(database, { runId })
+    const { held } = await holds.countOfRun.one(database, { runId })
+    const lost = await rejected.wholeOfRun.one(database, { runId })
+    const problem = describeProblem(causes, held, lost)
+    const settled = await runs.settle.first(database, { runId, problem })
+    if (settled === undefined) return null
+    const { status } = settled
+    describeSpan({ 'collab_sync.run.status': status })
+    context.runSignals.forget(runId)
+    context.watch?.settled(settled)
+    logOfRun(context.log, runId).info({ status }, 'run settled')
+    return status
+  })
+}
+
+/**
+ * Ends a run early: work in hand is given up here at once and elsewhere within a heartbeat, what was not asked is
+ * skipped, what is stored stays. It is settled by whoever gives up the last of its work: here, where nobody has any.
+ * @param as what becomes of it: `failed` (its credentials were refused, say) or `cancelled` (a person asked)
+ * @param problem why, in one sentence for a person
+ * @returns false where it is over or stopping already
+ */
+export async function stopRun(
+  context: Pick<SyncContext, 'database' | 'deadAfterS' | 'log' | 'runSignals' | 'watch'>,
+  runId: string,
+  as: 'failed' | 'cancelled',
+  problem: string,
+): Promise<boolean> {
+  const { database, deadAfterS } = context
+  const stopped = await runs.stop.run(database, { runId, stopping: as, problem })
+  context.runSignals.abort(runId)
+  await items.skip.run(database, { runId, itemId: null, deadAfterS })
+  await settleRun(context, runId)
+  return stopped === 1
+}
+
+/** Whole records that a run rejected and nobody has set aside, and the commonest reason. */
+type LostRecords = RowOf<typeof wholeOfRun>
+
+/** Causes named one by one; a person reads no more. */
+const CAUSES_NAMED = 3
+
+/** Codes that say an operation is not to be had at all. */
+const GATE_STATUSES = new Set([400, 403, 404, 405, 409, 410, 422, 501])
+
+/** Each operation is for one series of the service's client SDK (service-api.md, Versioning). */
+const GATES: Readonly<Record<FailureCause['operation'], string>> = {
+  users: 'Get Users is for client SDK v3 or earlier',
+  comments:
+    'Get Comments needs client SDK v4 and the advanced queries option of the service console',
+}
+
+/**
+ * What went wrong in a run, in a sentence or some for a person; null where nothing did.
+ * @param held listings whose removals wait for a person
+ * @param lost whole records that were rejected
+ */
+export function describeProblem(
+  causes: readonly FailureCause[],
+  held: number,
+  lost: LostRecords,
+): string | null {
+  const sentences = [describeFailures(causes), describeHeld(held), describeLost(lost)].filter(
+    (each) => each !== null,
+  )
+  return sentences.length === 0 ? null : sentences.join(' ')
+}
+
+function describeHeld(held: number): string | null {
+  if (held === 0) return null
+  const listings = held === 1 ? '1 listing of users' : `${held} listings of users`
+  return `${listings} lost so many at once that nobody was removed: look, then accept it with \`collab-sync accept\`.`
+}
+
+function describeLost({ records, scopes, reason }: LostRecords): string | null {
+  if (records === 0) return null
+  const what = records === 1 ? '1 whole record was' : `${records} whole records were`
+  const where = scopes === 1 ? '1 scope' : `${scopes} scopes`
+  const why = records === 1 ? reason : `mostly: ${reason}`
+  return `${what} rejected in ${where} (${why}): look with \`collab-sync rejected\`, then have them mended at the service, or set them aside with \`collab-sync rejected set-aside\`.`
+}
+
+function describeFailures(causes: readonly FailureCause[]): string | null {
+  const [first] = causes
+  if (first === undefined) return null
+  const failed = causes.reduce((sum, { scopes }) => sum + scopes, 0)
+  const named = causes.slice(0, CAUSES_NAMED).map(describeCause)
+  const more =
+    causes.length > CAUSES_NAMED ? `; and ${causes.length - CAUSES_NAMED} other causes` : ''
+  return `${failed} ${failed === 1 ? 'scope' : 'scopes'} failed: ${named.join('; ')}${more}.${likelyGate(first)}`
+}
+
+function describeCause(cause: FailureCause): string {
+  const { operation, httpStatus, errorStatus, scopes, organizations } = cause
+  const where = organizations > 1 ? ` in ${organizations} organizations` : ''
+  if (errorStatus === 'breaker_open')
+    return `${scopes} of ${operation}${where} not asked, after such failures`
+  const code = [httpStatus, errorStatus].filter((part) => part !== null).join(' ') || 'no answer'
+  return `${scopes} of ${operation} with ${code}${where}`
+}
+
+function likelyGate({ operation, httpStatus, organizations }: FailureCause): string {
+  if (organizations < 2 || httpStatus === null || !GATE_STATUSES.has(httpStatus)) return ''
+  return ` If that operation fails everywhere: ${GATES[operation]}; SYNC_OPERATIONS can leave it out.`
+}
+
+/** How the problem of a run begins whose credentials were refused; metrics know it by that. */
+export const REFUSED = 'The service refuses key or token'
+
+/** Why a run was stopped, for the person who can mend it. */
+export function refusal(error: CallError): string {
+  return `${REFUSED}: check COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or what is in COLLAB_AUTH_TOKEN_FILE). ${error.message}`
+}
+
+/** Items handed over again in one sweep; the next one brings the rest. */
+const ITEMS_A_SWEEP = 1000
+/** Sweeps that find the very same items waiting before they are handed over though the queue seems to hold them. */
+const PATIENCE_SWEEPS = 3
+
+/** What the queue must offer a sweep. */
+export interface SweepQueue {
+  deliver(items: readonly Item[]): Promise<void>
+  countPending(): Promise<number>
+}
+
+/**
+ * Takes up what was lost: settles runs of which nothing is pending, and hands items to the queue again that it no longer
+ * holds (flushed, restarted without persistence, given up after many attempts, a worker killed between commit and
+ * delivery). Handing over what the queue still holds is harmless: one job a key.
+ */
+export class Sweep {
+  readonly #context: SyncContext
+  readonly #queue: SweepQueue
+  #lastSeen = ''
+  #timesSeen = 0
+
+  constructor(context: SyncContext, queue: SweepQueue) {
+    this.#context = context
+    this.#queue = queue
+  }
+
+  /** One sweep. @returns how many items were handed over */
+  async once(): Promise<number> {
+    const { database, deadAfterS, workerId, itemsInHand } = this.#context
+    for (const { runId, traceparent } of await items.unsettled.all(database)) {
+      await inTraceOf(traceparent, () => settleRun(this.#context, runId)).catch(
+        (error: unknown) => {
+          if (!isDataFault(error)) throw error
+          // One run that cannot be settled must not keep the others from it.
+          this.#context.log.error({ runId, err: error }, 'a run cannot be settled')
+        },
+      )
+    }
+    const lost = await items.lost.all(database, {
+      deadAfterS,
+      limit: ITEMS_A_SWEEP,
+      workerId,
+      inHand: [...itemsInHand],
+    })
+    if (lost.length === 0) return 0
+    const seen = `${lost.length}:${lost[0]?.itemId}:${lost.at(-1)?.itemId}`
+    this.#timesSeen = seen === this.#lastSeen ? this.#timesSeen + 1 : 1
+    this.#lastSeen = seen
+    const queueHoldsThem = (await this.#queue.countPending()) >= lost.length
+    if (queueHoldsThem && this.#timesSeen < PATIENCE_SWEEPS) return 0
+    this.#timesSeen = 0
+    await this.#queue.deliver(lost)
+    return lost.length
+  }
+}

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { Database } from '../database/pool.ts'
+import { readSignals } from '../database/signals.ts'
+import type { JobQueue } from '../queue/queue.ts'
+import { nextNightly } from '../queue/schedule.ts'
+import type { Settings } from '../settings/table.ts'
+import { REFUSED } from '../sync/run/settle.ts'
+import { serviceRegistry } from './service-registry.ts'
+import type { QueueSignals } from './service-registry.ts'
+
+export interface MetricsOptions {
+  readonly database: Database
+  readonly queue: JobQueue
+  readonly settings: Settings
+}
+
+/** Scrapes that come sooner get the same numbers. */
+const FRESH_MS = 5_000
+/** PostgreSQL or a queue that does not answer by then counts as away: Prometheus gives up after ten seconds. */
+const ANSWER_MS = 3_000
+
+/** `GET /metrics`: runs, freshness, what waits, the queue, and this process. A Fastify plugin; put it behind the door. */
+export async function metrics(app: FastifyInstance, options: MetricsOptions): Promise<void> {
+  const ofProcess = new Registry()
+  addProcessMetrics(ofProcess)
+  const readState = rarely(serviceReader(options))
+  app.get('/metrics', { config: { right: 'read' } }, async (_request, reply) => {
+    const texts = await Promise.all([readState(), ofProcess.metrics()])
+    return reply.type(ofProcess.contentType).send(texts.join('\n'))
+  })
+}
+
+/** Reads anew when what was read has aged, once for all who ask meanwhile. */
+function rarely(read: () => Promise<string>): () => Promise<string> {
+  let reading: Promise<string> | null = null
+  let untilMs = 0
+  return () => {
+    if (reading === null || performance.now() > untilMs) {
+      untilMs = Infinity
+      reading = read().finally(() => (untilMs = performance.now() + FRESH_MS))
+    }
+    return reading
+  }
+}
+
+/** Null where it fails, or takes too long: what is wrong is told by the readiness probe. One that hangs is not joined by more. */
+function boundedReader<T>(read: () => Promise<T>): () => Promise<T | null> {
+  let reading: Promise<T | null> | null = null
+  return async () => {
+    reading ??= read()
+      .catch(() => null)
+      .finally(() => (reading = null))
+    const patience = new AbortController()
+    const tooLate = sleep(ANSWER_MS, null, { signal: patience.signal }).catch(() => null)
+    try {
+      return await Promise.race([reading, tooLate])
+    } finally {
+      patience.abort()
+    }
+  }
+}
+
+function serviceReader({ database, queue, settings }: MetricsOptions): () => Promise<string> {
+  const readStored = boundedReader(() => readSignals(database, REFUSED))
+  const readQueued = boundedReader(() => readQueue(queue))
+  return async () => {
+    const [stored, queued] = await Promise.all([readStored(), readQueued()])
+    const freshnessPromiseS = settings.freshnessPromiseMs / 1000
+    return serviceRegistry({ stored, queue: queued, freshnessPromiseS }).metrics()
+  }
+}
+
+async function readQueue(queue: JobQueue): Promise<QueueSignals> {
+  const states = ['waiting', 'prioritized', 'active', 'delayed', 'failed'] as const
+  const [jobs, next] = await Promise.all([queue.bull.getJobCounts(...states), nextNightly(queue)])
+  return { jobs, nextNightly: next }
+}
+
+/** Adds this process's CPU, memory, event loop and garbage collection. */
+export function addProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry })
+  for (const name of MALFORMED) registry.removeSingleMetric(name)
+}
+
+/** Gauges with the name of a counter, which `promtool check metrics` refuses, and those that may read `Nan`. */
+const MALFORMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+  'nodejs_eventloop_lag_mean_seconds',
+  'nodejs_eventloop_lag_stddev_seconds',
+]

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
+import type { CollabSync } from '../../src/client/collab-sync.ts'
+import { addComment, deleteComment } from '../../src/demo/changes.ts'
+import { places } from '../../src/demo/expected.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { onApp } from './on-app.ts'
+
+let live: Live
+let app: App
+let collabSync: CollabSync
+
+beforeEach(async () => {
+  live = await openLive('postgres')
+  await live.importCatalog()
+  app = await live.openApp()
+  collabSync = onApp(app)
+})
+afterEach(() => live.close())
+
+test('an organization tells its scopes, its live comments and its checks, before and after runs', async () => {
+  const fresh = await listed()
+  for (const each of fresh) {
+    expect(each).toMatchObject({ comments: 0, failing: 0, held: 0, oldestCheck: null })
+    expect(each.neverChecked).toBe(each.scopes)
+  }
+  await live.run()
+  await expectCounted()
+  const [place] = [...places(live.world)].filter(
+    (each) => (live.world.comments(each) ?? []).length > 2,
+  )
+  if (place === undefined) throw new Error('The world has no busy annotation.')
+  const [gone] = live.world.comments(place) ?? []
+  deleteComment(live.world, place, gone?.commentId as number)
+  await live.run()
+  await expectCounted()
+  addComment(live.world, place, { text: 'one' })
+  addComment(live.world, place, { text: 'two' })
+  await live.run({ scope: { organizationIds: [place.organizationId] } })
+  const counted = await expectCounted()
+  expect(counted.every(({ neverChecked }) => neverChecked === 0)).toBe(true)
+  expect(await collabSync.getFreshness()).toMatchObject({
+    scopes: counted.reduce((sum, { scopes }) => sum + scopes, 0),
+    annotations: [...places(live.world)].length,
+    neverChecked: 0,
+  })
+})
+
+test('a scope fails until it is stored, also where a later run asks for it alone', async () => {
+  const [organizationId = '', other = ''] = live.world.organizationIds()
+  const [place] = [...places(live.world)].filter((each) => each.organizationId === organizationId)
+  const { documentId = '', annotationId = '' } = place ?? {}
+  live.standIn.setFaults([
+    {
+      kind: 'forbidden',
+      match: { operation: 'comments', organizationId, documentId, annotationId },
+    },
+    { kind: 'forbidden', match: { operation: 'users', organizationId: other } },
+  ])
+  await live.run()
+  const users =
+    [...live.world.documentIds(other)].length + [...live.world.groupIds(other)].length + 1
+  expect(await failing()).toEqual({ [organizationId]: 1, [other]: users })
+  // The same scopes failing again are not counted twice.
+  await live.run()
+  expect(await failing()).toEqual({ [organizationId]: 1, [other]: users })
+  live.standIn.setFaults([])
+  await live.run({ scope: { organizationIds: [organizationId], documentId, annotationId } })
+  expect(await failing()).toEqual({ [other]: users })
+  await live.run()
+  expect(await failing()).toEqual({})
+})
+
+/** Every count equals one of the rows themselves. */
+async function expectCounted() {
+  const organizations = await listed()
+  const { rows } = await live.database.pool.query(
+    `select o.organization_id,
+      (select count(*) from collab.comments c where c.organization_id = o.organization_id and c.deleted_at is null) as comments,
+      (select count(*) from collab.annotations a where a.organization_id = o.organization_id) as annotations
+    from collab.organizations o order by 1`,
+  )
+  const counts = organizations.map(({ organizationId, comments, annotations }) => ({
+    organization_id: organizationId,
+    comments,
+    annotations,
+  }))
+  expect(counts).toEqual(rows)
+  expect(counts.some(({ comments }) => comments > 0)).toBe(true)
+  return organizations
+}
+
+async function listed() {
+  return (await collabSync.listOrganizations()).items
+}
+
+async function failing(): Promise<Record<string, number>> {
+  const those = (await listed()).filter((each) => each.failing > 0)
+  return Object.fromEntries(those.map((each) => [each.organizationId, each.failing]))
+}

@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
+import type { App } from '../../src/app.ts'
+import type { CollabSync } from '../../src/client/collab-sync.ts'
+import { UsageError } from '../../src/errors.ts'
+import { openQueueLate } from '../../src/http/start-http.ts'
+import { nextNightly } from '../../src/queue/schedule.ts'
+import { startWorker } from '../../src/worker.ts'
+import { isMissing, openLive, QUEUE_KINDS } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { randomPrefix } from '../helpers/redis.ts'
+import { onApp } from './on-app.ts'
+
+describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) => {
+  let live: Live
+  let app: App
+  let collabSync: CollabSync
+
+  beforeEach(async (context) => {
+    if (isMissing(kind)) return context.skip()
+    live = await openLive(kind)
+    await live.importCatalog()
+    app = await live.openApp()
+    collabSync = onApp(app)
+  })
+  afterEach(() => live?.close())
+
+  test('is that of the settings until it is set, and can be removed', async () => {
+    expect(await collabSync.getSchedule()).toMatchObject({
+      cron: '0 2 * * *',
+      timeZone: 'UTC',
+      setBy: 'settings',
+    })
+    const set = await collabSync.setSchedule({ cron: '30 1 * * *', timeZone: 'Asia/Tokyo' })
+    expect(set).toMatchObject({ cron: '30 1 * * *', timeZone: 'Asia/Tokyo', setBy: 'schedule set' })
+    expect(set.next?.toISOString()).toMatch(/T16:30:00\.000Z$/)
+    expect(await nextNightly(app.queue)).toEqual(set.next)
+    expect(await collabSync.setSchedule({ cron: '15 3 * * *' })).toMatchObject({ timeZone: 'UTC' })
+    expect(await collabSync.removeSchedule()).toEqual({
+      cron: null,
+      timeZone: 'UTC',
+      setBy: 'schedule remove',
+      next: null,
+    })
+    expect(await nextNightly(app.queue)).toBeNull()
+    expect(await collabSync.getSchedule()).toMatchObject({ cron: null })
+  })
+
+  test('is left as it is where a pattern or a time zone is none', async () => {
+    const wrong: [schedule: { cron: string; timeZone?: string }, told: RegExp][] = [
+      [{ cron: 'nightly' }, /^cron must be a cron pattern .*, not "nightly"\. Example: "0 2/],
+      [{ cron: '61 2 * * *' }, /^cron must be/],
+      [{ cron: '\0 2 * * *' }, /^cron must be/],
+      [{ cron: 5 as unknown as string }, /^cron must be a cron pattern .*, not 5\./],
+      [{ cron: '0 2 * * *', timeZone: 'Mars/Olympus' }, /^timeZone must be an IANA time zone/],
+      [{ cron: '0 2 * * *', timeZone: '+02:00' }, /^timeZone must be/],
+    ]
+    for (const [schedule, told] of wrong) {
+      const setting = collabSync.setSchedule(schedule)
+      await expect(setting).rejects.toThrow(UsageError)
+      await expect(setting).rejects.toThrow(told)
+    }
+    expect(await collabSync.getSchedule()).toMatchObject({ setBy: 'settings' })
+  })
+
+  test('that is set while the queue is away is registered by the first worker', async () => {
+    const place = { kind: 'redis', url: 'redis://127.0.0.1:1', prefix: randomPrefix() } as const
+    const away = openQueueLate(place, app.log)
+    const { next } = await onApp(app, { queue: away }).setSchedule({ cron: '30 1 * * *' })
+    expect(await nextNightly(app.queue)).toBeNull()
+    const worker = await startWorker(await live.openApp(), jobs, { keepsSchedule: true })
+    expect(await nextNightly(app.queue)).toEqual(next)
+    await worker.stop()
+    await away.close()
+  })
+})

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { openPostgresPace } from '../../src/rate-limit/postgres.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { sharedPaceSuite } from './shared-pace-suite.ts'
+
+let database: TestDatabase
+let pool: TestDatabase['pool']
+beforeAll(async () => {
+  database = await createTestDatabase()
+  pool = database.pool
+})
+afterAll(() => database.drop())
+
+describe('the pace on PostgreSQL', () => {
+  sharedPaceSuite(() => {
+    const name = randomUUID()
+    return (options) => openPostgresPace(pool, name, options)
+  })
+
+  test('times left from before the clock was set back stop nobody', async () => {
+    const name = randomUUID()
+    await pool.query(
+      `insert into sync.pace values ($1, now() + interval '1 day', now() + interval '1 day')`,
+      [name],
+    )
+    const pace = openPostgresPace(pool, name, { callsPerSecond: 100, log: createLog('silent') })
+    await pace.acquire()
+    await pace.pauseAll(10_000)
+    const { rows } = await pool.query(
+      `select greatest(next_at, paused_until) < now() + interval '1 minute' as mended
+       from sync.pace where name = $1`,
+      [name],
+    )
+    expect(rows).toEqual([{ mended: true }])
+    await pace.close()
+  })
+
+  test('while PostgreSQL is away a limit waits, and goes on when it is back', async () => {
+    const name = randomUUID()
+    const pace = openPostgresPace(pool, name, { callsPerSecond: 100, log: createLog('silent') })
+    await pool.query('alter table sync.pace rename to pace_away')
+    const waiting = pace.acquire().then(() => 'let go')
+    const early = new Promise((resolve) => setTimeout(resolve, 200, 'still waiting'))
+    expect(await Promise.race([waiting, early])).toBe('still waiting')
+    await pool.query('alter table sync.pace_away rename to pace')
+    expect(await waiting).toBe('let go')
+    await pace.close()
+  })
+})

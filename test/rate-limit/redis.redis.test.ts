@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { openRedisPace } from '../../src/rate-limit/redis.ts'
+import { redisUrl } from '../helpers/redis.ts'
+import { sharedPaceSuite } from './shared-pace-suite.ts'
+
+const key = `test:pace:${randomUUID()}`
+let redis: Redis
+
+describe.skipIf(!redisUrl())('the pace on Redis', () => {
+  beforeAll(() => {
+    redis = new Redis(redisUrl() as string)
+  })
+  afterAll(async () => {
+    const keys = await redis.keys(`${key}*`)
+    if (keys.length > 0) await redis.del(keys)
+    redis.disconnect()
+  })
+
+  sharedPaceSuite(() => {
+    const own = `${key}:${randomUUID()}`
+    return (options) => openRedisPace(redis, own, options)
+  })
+
+  test('times left from before the clock was set back stop nobody', async () => {
+    const own = `${key}:${randomUUID()}`
+    const later = Date.now() + 86_400_000
+    await redis.hset(own, { next: later, paused_until: later })
+    const pace = openRedisPace(redis, own, { callsPerSecond: 100, log: createLog('silent') })
+    await pace.acquire()
+    await pace.pauseAll(10_000)
+    const [next, pausedUntil] = await redis.hmget(own, 'next', 'paused_until')
+    expect(Math.max(Number(next), Number(pausedUntil))).toBeLessThan(later - 80_000_000)
+    await pace.close()
+  })
+
+  test('while Redis is away a limit waits, and calls without one go on', async () => {
+    const away = new Redis('redis://127.0.0.1:1', { lazyConnect: true, maxRetriesPerRequest: 0 })
+    away.on('error', () => {})
+    const log = createLog('silent')
+    const limited = openRedisPace(away, key, { callsPerSecond: 10, log })
+    const stop = new AbortController()
+    const waiting = limited.acquire(stop.signal)
+    const free = openRedisPace(away, key, { callsPerSecond: null, log })
+    await free.acquire()
+    await free.pauseAll(50)
+    await free.acquire()
+    stop.abort(new Error('still waiting'))
+    await expect(waiting).rejects.toThrow('still waiting')
+    await limited.close()
+    await free.close()
+    away.disconnect()
+  })
+})

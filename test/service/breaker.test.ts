@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import { CallError } from '../../src/errors.ts'
+import { Breaker } from '../../src/service/circuit-breaker.ts'
+import type { Asked } from '../../src/service/errors.ts'
+
+const forbidden = new CallError('forbidden', { kind: 'refused', httpStatus: 403 })
+const gone = new CallError('gone', { kind: 'refused', httpStatus: 404 })
+const wrong = new CallError('wrong', { kind: 'refused', httpStatus: 400 })
+const exhausted = new CallError('down', { kind: 'retry', httpStatus: 503 })
+
+function comments(documentId: string, annotationId: string, organizationId = 'o'): Asked {
+  return {
+    operation: 'comments',
+    filter: { organizationId, documentId, annotationId },
+    secrets: [],
+  }
+}
+
+function users(documentId: string, organizationId = 'o'): Asked {
+  return { operation: 'users', filter: { organizationId, documentId }, secrets: [] }
+}
+
+function failAll(breaker: Breaker, all: Asked[], error: Error, nowMs = 0): void {
+  for (const asked of all) {
+    breaker.check(asked, nowMs)
+    breaker.failed(asked, error, nowMs)
+  }
+}
+
+const five = ['1', '2', '3', '4', '5']
+
+describe('the breaker', () => {
+  test.each([
+    ['forbidden', forbidden],
+    ['exhausted', exhausted],
+  ])('opens for one organization and operation after five %s scopes in a row', (_what, error) => {
+    const breaker = new Breaker()
+    const documents = five.map((n) => users(n))
+    failAll(breaker, documents.slice(0, 4), error)
+    expect(() => breaker.check(users('6'), 0)).not.toThrow()
+    failAll(breaker, documents.slice(4), error)
+    expect(() => breaker.check(users('6'), 0)).toThrow(error.message)
+    expect(() => breaker.check(users('6', 'other'), 0)).not.toThrow()
+    expect(() => breaker.check(comments('6', 'a'), 0)).not.toThrow()
+  })
+
+  test('tells of itself by breaker_open, refused, no attempt and the cause', () => {
+    const breaker = new Breaker()
+    failAll(
+      breaker,
+      five.map((n) => users(n)),
+      forbidden,
+    )
+    try {
+      breaker.check(users('6'), 0)
+      expect.unreachable()
+    } catch (error) {
+      expect(error).toMatchObject({
+        kind: 'refused',
+        errorStatus: 'breaker_open',
+        attempts: 0,
+        cause: forbidden,
+      })
+    }
+  })
+
+  test('counts from the start again after a success', () => {
+    const breaker = new Breaker()
+    failAll(
+      breaker,
+      five.slice(1).map((n) => users(n)),
+      forbidden,
+    )
+    breaker.succeeded(users('9'))
+    failAll(
+      breaker,
+      five.slice(1).map((n) => users(n)),
+      forbidden,
+    )
+    expect(() => breaker.check(users('6'), 0)).not.toThrow()
+  })
+
+  test('never counts a 400 or 404, which speak of one scope', () => {
+    const breaker = new Breaker()
+    const many = Array.from({ length: 50 }, (_, n) => comments(`d${n}`, 'a'))
+    failAll(breaker, many, gone)
+    failAll(breaker, many, wrong)
+    expect(() => breaker.check(comments('d', 'a'), 0)).not.toThrow()
+  })
+
+  test('one forbidden document stops its own annotations and no other document', () => {
+    const breaker = new Breaker()
+    failAll(
+      breaker,
+      five.map((n) => comments('secret', n)),
+      forbidden,
+    )
+    expect(() => breaker.check(comments('secret', '6'), 0)).toThrow(CallError)
+    expect(() => breaker.check(comments('public', '1'), 0)).not.toThrow()
+  })
+
+  test('lets one probe through after 30 s, waits twice as long when it fails, closes when it succeeds', () => {
+    const breaker = new Breaker()
+    failAll(
+      breaker,
+      five.map((n) => users(n)),
+      forbidden,
+    )
+    expect(() => breaker.check(users('6'), 29_999)).toThrow(CallError)
+    breaker.check(users('6'), 30_000)
+    expect(() => breaker.check(users('7'), 30_000)).toThrow(CallError)
+    breaker.failed(users('6'), forbidden, 30_000)
+    expect(() => breaker.check(users('6'), 89_999)).toThrow(CallError)
+    breaker.check(users('6'), 90_000)
+    breaker.succeeded(users('6'))
+    expect(() => breaker.check(users('7'), 90_000)).not.toThrow()
+  })
+
+  test('a probe that was stopped proves nothing: the next call may probe', () => {
+    const breaker = new Breaker()
+    failAll(
+      breaker,
+      five.map((n) => users(n)),
+      forbidden,
+    )
+    breaker.check(users('6'), 30_000)
+    breaker.failed(users('6'), new Error('stopped'), 30_000)
+    expect(() => breaker.check(users('7'), 30_000)).not.toThrow()
+  })
+
+  test('forgets all for a fresh start', () => {
+    const breaker = new Breaker()
+    failAll(
+      breaker,
+      five.map((n) => users(n)),
+      forbidden,
+    )
+    breaker.forget()
+    expect(() => breaker.check(users('6'), 0)).not.toThrow()
+  })
+})

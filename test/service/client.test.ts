@@ -1,0 +1,284 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { CallError, DrainingError, UsageError } from '../../src/errors.ts'
+import type { CallStats, CollabApi, CollabApiOptions } from '../../src/service/client.ts'
+import {
+  bytes,
+  cutBody,
+  json,
+  neverAnswers,
+  openClient,
+  openFaultServer,
+  reset,
+  success,
+} from './fault-server.ts'
+import type { Fault, FaultServer } from './fault-server.ts'
+
+const opened: AsyncDisposable[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
+})
+
+async function start(
+  script: Fault[],
+  options: Partial<CollabApiOptions> = {},
+): Promise<{ server: FaultServer; api: CollabApi }> {
+  const server = await openFaultServer(...script)
+  const client = openClient(server.url, options)
+  opened.push(client, server)
+  return { server, api: client.api }
+}
+
+function noStats(): CallStats {
+  return { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+}
+
+const users = { organizationId: 'o' }
+const comments = { organizationId: 'o', documentId: 'd', annotationId: 'a' }
+const inAMinute = new Date(Date.now() + 60_000).toUTCString()
+
+describe('the two operations', () => {
+  test('send what the document says, below a base address with a path and a slash', async () => {
+    const { server } = await start([])
+    const client = openClient(`${server.url}/base/`)
+    opened.unshift(client)
+    await client.api.getUsers({ organizationId: 'ö"/ ', userIds: ['u'] })
+    await client.api.getComments({ ...comments, commentIds: [Number.MAX_SAFE_INTEGER] })
+    expect(server.seen.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+      ['/base/v1/users/get', { data: { organizationId: 'ö"/ ', userIds: ['u'] } }],
+      [
+        '/base/v1/commentannotations/comments/get',
+        { data: { ...comments, commentIds: [9007199254740991] } },
+      ],
+    ])
+    expect(server.seen[0]?.headers).toMatchObject({
+      'x-service-api-key': 'key-4711',
+      'x-service-auth-token': 'token-0815',
+    })
+  })
+
+  test('refuse a filter that may not be sent, without a call', async () => {
+    const { server, api } = await start([])
+    await expect(api.getUsers({ organizationId: '' })).rejects.toThrow(UsageError)
+    await expect(api.getComments({ ...comments, commentIds: [] })).rejects.toThrow(UsageError)
+    expect(server.seen).toEqual([])
+  })
+
+  test('know the same bytes again by their digest', async () => {
+    const { api } = await start([])
+    const first = await api.getUsers(users)
+    const second = await api.getUsers(users, { knownDigest: first.digest })
+    expect([first.status, second.status]).toEqual(['data', 'same-bytes'])
+  })
+
+  test('count their calls, retries and times', async () => {
+    const { server, api } = await start([json(500, {}), reset])
+    const stats = noStats()
+    await api.getUsers(users, { stats })
+    await api.getUsers(users, { stats })
+    expect(stats).toMatchObject({ calls: 4, retries: 2 })
+    expect(server.seen).toHaveLength(4)
+    expect(stats.serviceMs).toBeGreaterThan(0)
+  })
+})
+
+describe('a call that fails for a moment', () => {
+  test('tells of each try that failed before the next one is made', async () => {
+    const { server, api } = await start([json(500, {}), reset])
+    const callsAtFailures: number[] = []
+    await api.getUsers(users, { onFailedTry: () => callsAtFailures.push(server.seen.length) })
+    await api.getUsers(users, { onFailedTry: () => callsAtFailures.push(server.seen.length) })
+    expect(callsAtFailures).toEqual([1, 2])
+    expect(server.seen).toHaveLength(4)
+  })
+
+  test.each<[string, Fault]>([
+    ['429', json(429, {})],
+    ['429 with Retry-After in seconds', json(429, {}, { 'retry-after': '1' })],
+    ['429 with Retry-After as a date', json(429, {}, { 'retry-after': inAMinute })],
+    ['429 with an absurd Retry-After', json(429, {}, { 'retry-after': '9'.repeat(30) })],
+    ['429 with an unreadable Retry-After', json(429, {}, { 'retry-after': 'soon' })],
+    ['500 with HTML', bytes(500, '<html>oops</html>')],
+    ['503', json(503, { error: { status: 'UNAVAILABLE', message: 'x' } })],
+    ['an error body under 200', json(200, { error: { message: 'Error retrieving user(s).' } })],
+    ['a cut body', cutBody],
+    ['an empty body', bytes(200, '')],
+    ['truncated JSON', bytes(200, '{"result":{"status":"success","data":[')],
+    ['invalid UTF-8', bytes(200, Buffer.from([0x7b, 0xff, 0x7d]))],
+    ['a reset connection', reset],
+    ['no data', json(200, { result: { status: 'success', message: 'ok' } })],
+  ])('succeeds on the next try: %s', async (_what, fault) => {
+    const { server, api } = await start([fault, success([{ userId: 'u' }])])
+    expect(await api.getUsers(users)).toMatchObject({ data: [{ userId: 'u' }] })
+    expect(server.seen).toHaveLength(2)
+  })
+
+  test('a slow answer is given up and asked for again', async () => {
+    const { server, api } = await start([neverAnswers], { timeoutMs: 150 })
+    expect((await api.getUsers(users)).status).toBe('data')
+    expect(server.seen).toHaveLength(2)
+  })
+
+  test('is told with its tries when they are used up', async () => {
+    const { server, api } = await start([])
+    server.usually = json(500, { error: { status: 'INTERNAL', message: 'x' } })
+    await expect(api.getComments(comments)).rejects.toMatchObject({
+      kind: 'retry',
+      httpStatus: 500,
+      errorStatus: 'INTERNAL',
+      attempts: 3,
+    })
+    expect(server.seen).toHaveLength(3)
+  })
+})
+
+describe('a call that is refused', () => {
+  test.each<[string, Fault, object]>([
+    ['400', json(400, { error: { status: 'INVALID_ARGUMENT' } }), { httpStatus: 400 }],
+    ['404', json(404, {}), { httpStatus: 404, errorStatus: null }],
+    ['a code', json(200, { error: { status: 'NOT_FOUND' } }), { errorStatus: 'NOT_FOUND' }],
+    ['a redirect', json(307, {}, { location: '/x' }), { errorStatus: 'redirect' }],
+    ['a huge body', bytes(200, Buffer.alloc(1_000_001)), { errorStatus: 'body_too_large' }],
+  ])('is made once: %s', async (_what, fault, facts) => {
+    const { server, api } = await start([fault])
+    await expect(api.getUsers(users)).rejects.toMatchObject({
+      kind: 'refused',
+      attempts: 1,
+      ...facts,
+    })
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test('a code never seen before is tried twice more', async () => {
+    const { server, api } = await start([], { retries: 5 })
+    server.usually = json(200, { error: { status: 'ODD_ONE', message: 'x' } })
+    await expect(api.getUsers(users)).rejects.toMatchObject({ kind: 'unknown', attempts: 3 })
+    expect(server.seen).toHaveLength(3)
+  })
+
+  test('five forbidden documents in a row stop the next one without a call, until a fresh start', async () => {
+    const { server, api } = await start([])
+    server.usually = json(403, {})
+    for (const documentId of ['1', '2', '3', '4', '5']) {
+      await expect(api.getUsers({ organizationId: 'o', documentId })).rejects.toThrow('HTTP 403')
+    }
+    const stats = noStats()
+    const hopeless = api.getUsers({ organizationId: 'o', documentId: '6' }, { stats })
+    await expect(hopeless).rejects.toMatchObject({ errorStatus: 'breaker_open', attempts: 0 })
+    expect([server.seen.length, stats.calls]).toEqual([5, 0])
+    server.usually = success([])
+    expect((await api.getComments(comments)).status).toBe('data')
+    api.startAfresh()
+    expect((await api.getUsers({ organizationId: 'o', documentId: '6' })).status).toBe('data')
+  })
+})
+
+describe('refused credentials', () => {
+  function tokenFile(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'client-'))
+    opened.push({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) })
+    const file = join(folder, 'token')
+    writeFileSync(file, 'old-token\n')
+    return file
+  }
+
+  const takesNewToken: Fault = (response, request) => {
+    const isNew = request.headers['x-service-auth-token'] === 'new-token'
+    const answer = isNew ? success([]) : json(401, { error: { message: 'old-token is no good' } })
+    answer(response, request)
+  }
+
+  test('are healed by a changed token file, for all calls at once', async () => {
+    const file = tokenFile()
+    const { server, api } = await start([], { tokenSource: { tokenFile: file }, retries: 0 })
+    server.usually = takesNewToken
+    writeFileSync(file, 'new-token\n')
+    const answers = await Promise.all(Array.from({ length: 8 }, () => api.getUsers(users)))
+    expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 8 }, () => 'data'))
+    await api.getUsers(users)
+    expect(server.seen).toHaveLength(17)
+  })
+
+  test('fail after one call when the file is the same, without telling a secret', async () => {
+    const { server, api } = await start([], { tokenSource: { tokenFile: tokenFile() } })
+    server.usually = takesNewToken
+    const failed = api.getUsers(users)
+    await expect(failed).rejects.toMatchObject({ kind: 'credentials', httpStatus: 401 })
+    await expect(failed).rejects.toThrow('[secret] is no good')
+    await expect(failed).rejects.not.toThrow('old-token')
+    expect(server.seen).toHaveLength(1)
+  })
+})
+
+describe('the pace of the client', () => {
+  test('no more than the limit is in flight, and backing off holds no permit', async () => {
+    let inFlight = 0
+    let most = 0
+    const { server, api } = await start([], { maxConcurrency: 3, retryAfterMaxMs: 1000 })
+    server.usually = (response, request) => {
+      inFlight += 1
+      most = Math.max(most, inFlight)
+      setTimeout(() => {
+        inFlight -= 1
+        success([])(response, request)
+      }, 10)
+    }
+    await Promise.all(Array.from({ length: 20 }, () => api.getUsers(users)))
+    expect(most).toBe(3)
+    server.script.push(json(500, {}, { 'retry-after': '1' }))
+    const backingOff = api.getUsers(users)
+    await expect.poll(() => server.seen.length).toBe(21)
+    await expect.poll(() => api.pace().inFlight).toBe(0)
+    await backingOff
+  })
+
+  test('a 429 halves what is in flight and makes every other call wait', async () => {
+    const { server, api } = await start([json(429, {}, { 'retry-after': '1' })], {
+      retryAfterMaxMs: 400,
+    })
+    const first = api.getUsers(users)
+    await expect.poll(() => api.pace().limit).toBe(4)
+    const before = server.seen.length
+    const second = api.getUsers(users)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(server.seen.length).toBe(before)
+    await Promise.all([first, second])
+    expect(server.seen).toHaveLength(3)
+  })
+
+  test('a signal ends a call wherever it waits, with its reason', async () => {
+    const { server, api } = await start([], { maxConcurrency: 1, retryAfterMaxMs: 60_000 })
+    server.usually = json(429, {}, { 'retry-after': '60' })
+    const stop = new AbortController()
+    const calls = Array.from({ length: 30 }, () => api.getUsers(users, { signal: stop.signal }))
+    await expect.poll(() => server.seen.length).toBe(1)
+    stop.abort(new Error('stopped by us'))
+    const ends = await Promise.allSettled(calls)
+    expect(
+      ends.map((end) => (end.status === 'rejected' ? end.reason.message : end.status)),
+    ).toEqual(Array.from({ length: 30 }, () => 'stopped by us'))
+    expect(api.pace()).toMatchObject({ inFlight: 0, waiting: 0 })
+  })
+
+  test('after close, calls are told so', async () => {
+    const { api } = await start([])
+    await api.close()
+    await expect(api.getUsers(users)).rejects.toThrow(DrainingError)
+    opened.shift()
+  })
+})
+
+test.each([
+  [{ baseUrl: 'example.com' }, 'COLLAB_API_URL'],
+  [{ baseUrl: 'ftp://example.com' }, 'COLLAB_API_URL'],
+  [{ baseUrl: 'https://a:b@example.com' }, 'COLLAB_API_URL'],
+  [{ apiKey: 'a\nb' }, 'COLLAB_API_KEY '],
+  [{ apiKeyHeader: 'a b' }, 'COLLAB_API_KEY_HEADER'],
+  [{ authTokenHeader: '' }, 'COLLAB_AUTH_TOKEN_HEADER'],
+  [{ tokenSource: { tokenFile: '/nowhere/token' } }, 'COLLAB_AUTH_TOKEN_FILE'],
+])('opening with %j names the setting %s', (options, setting) => {
+  expect(() => openClient('http://127.0.0.1:1', options)).toThrow(setting)
+  expect(() => openClient('http://127.0.0.1:1', options)).not.toThrow(CallError)
+})

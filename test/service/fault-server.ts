@@ -1,0 +1,118 @@
+import { createServer } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createLog } from '../../src/log.ts'
+import { openProcessPace } from '../../src/rate-limit/in-process.ts'
+import { openCollabApi } from '../../src/service/client.ts'
+import type { CollabApi, CollabApiOptions } from '../../src/service/client.ts'
+
+export interface Seen {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+export type Fault = (response: ServerResponse, request: IncomingMessage) => void
+
+export interface FaultServer extends AsyncDisposable {
+  readonly url: string
+  readonly seen: Seen[]
+  /** What the next calls get, one each; when it is empty, `usually` answers. */
+  readonly script: Fault[]
+  usually: Fault
+}
+
+/** A real HTTP server that fails as its script says. */
+export async function openFaultServer(...script: Fault[]): Promise<FaultServer> {
+  const seen: Seen[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString()
+      seen.push({ path: request.url ?? '', headers: request.headers, body })
+      const fault = script.shift() ?? opened.usually
+      fault(response, request)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const opened: FaultServer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    script,
+    usually: success([]),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return opened
+}
+
+export function success(data: unknown[], more: object = {}): Fault {
+  return json(200, { result: { status: 'success', message: 'ok', data, ...more } })
+}
+
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Fault {
+  return (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(JSON.stringify(body))
+  }
+}
+
+export function bytes(status: number, body: Buffer | string): Fault {
+  return (response) => {
+    response.writeHead(status)
+    response.end(body)
+  }
+}
+
+/** Promises a longer body than it sends, then drops the connection. */
+export const cutBody: Fault = (response) => {
+  response.writeHead(200, { 'content-length': '1000' })
+  response.write('{"result":', () => setTimeout(() => response.destroy(), 20))
+}
+
+export const reset: Fault = (_response, request) => {
+  request.socket.resetAndDestroy()
+}
+
+export const neverAnswers: Fault = () => {}
+
+/** Headers at once, then a byte now and then, for ever. */
+export const slowBody: Fault = (response) => {
+  response.writeHead(200)
+  const timer = setInterval(() => response.write(' '), 20)
+  response.on('close', () => clearInterval(timer))
+}
+
+export interface OpenedClient extends AsyncDisposable {
+  readonly api: CollabApi
+}
+
+/** A client for the server at `url`, with short limits. */
+export function openClient(url: string, options: Partial<CollabApiOptions> = {}): OpenedClient {
+  const sharedPace =
+    options.sharedPace ?? openProcessPace({ callsPerSecond: null, log: createLog('silent') })
+  const api = openCollabApi({
+    baseUrl: url,
+    apiKey: 'key-4711',
+    tokenSource: { token: 'token-0815' },
+    apiKeyHeader: 'x-service-api-key',
+    authTokenHeader: 'x-service-auth-token',
+    timeoutMs: 2000,
+    retries: 2,
+    retryAfterMaxMs: 50,
+    maxBodyBytes: 1_000_000,
+    maxConcurrency: 8,
+    ...options,
+    sharedPace,
+  })
+  return {
+    api,
+    async [Symbol.asyncDispose]() {
+      await api.close()
+      await sharedPace.close()
+    },
+  }
+}

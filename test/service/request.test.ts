@@ -1,0 +1,227 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { CallError } from '../../src/errors.ts'
+import type { Asked } from '../../src/service/errors.ts'
+import type { Reply } from '../../src/service/exchange.ts'
+import { Requests } from '../../src/service/request.ts'
+import type { RequestOptions } from '../../src/service/request.ts'
+import {
+  bytes,
+  cutBody,
+  json,
+  neverAnswers,
+  openFaultServer,
+  reset,
+  slowBody,
+} from './fault-server.ts'
+import type { Fault } from './fault-server.ts'
+
+const asked: Asked = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
+const opened: AsyncDisposable[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
+})
+
+function requestsTo(origin: string, options: Partial<RequestOptions> = {}): Requests {
+  const requests = new Requests({
+    origin,
+    apiKey: 'key-4711',
+    apiKeyHeader: 'X-Key',
+    authTokenHeader: 'X-Token',
+    timeoutMs: 2000,
+    maxBodyBytes: 100_000,
+    connections: 4,
+    ...options,
+  })
+  opened.unshift({ [Symbol.asyncDispose]: () => requests.close() })
+  return requests
+}
+
+async function post(fault: Fault, options: Partial<RequestOptions> = {}): Promise<Reply> {
+  const server = await openFaultServer(fault)
+  opened.push(server)
+  return requestsTo(server.url, options).post('/p', '{"data":{}}', 'token-0815', asked)
+}
+
+describe('one call', () => {
+  test('is a POST with the JSON body and the two credential headers', async () => {
+    const server = await openFaultServer(json(200, { ok: true }))
+    opened.push(server)
+    const reply = await requestsTo(server.url).post('/a/b', '{"data":{}}', 'token-0815', asked)
+    expect(reply).toEqual({
+      httpStatus: 200,
+      retryAfterMs: null,
+      body: Buffer.from('{"ok":true}'),
+    })
+    expect(server.seen).toHaveLength(1)
+    expect(server.seen[0]).toMatchObject({
+      path: '/a/b',
+      body: '{"data":{}}',
+      headers: {
+        'content-type': 'application/json',
+        'x-key': 'key-4711',
+        'x-token': 'token-0815',
+      },
+    })
+  })
+
+  test('keeps its connections for the next ones', async () => {
+    const ports = new Set<number | undefined>()
+    const server = await openFaultServer()
+    opened.push(server)
+    server.usually = (response, request) => {
+      ports.add(request.socket.remotePort)
+      response.end('{}')
+    }
+    const requests = requestsTo(server.url)
+    for (let n = 0; n < 20; n += 1) await requests.post('/', '{}', 't', asked)
+    // Two, since an answer is told a moment before its connection is free again.
+    expect(ports.size).toBeLessThanOrEqual(2)
+  })
+
+  test('gives any answer under any HTTP status, and does not follow a redirect', async () => {
+    const server = await openFaultServer(json(302, {}, { location: '/elsewhere' }))
+    opened.push(server)
+    const reply = await requestsTo(server.url).post('/', '{}', 't', asked)
+    expect(reply.httpStatus).toBe(302)
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test('reads Retry-After', async () => {
+    expect((await post(json(429, {}, { 'retry-after': '7' }))).retryAfterMs).toBe(7000)
+  })
+
+  test('joins a body that comes in pieces', async () => {
+    const reply = await post((response) => {
+      response.write('{"a":')
+      setTimeout(() => response.end('1}'), 20)
+    })
+    expect(reply.body.toString()).toBe('{"a":1}')
+  })
+})
+
+describe('a call without a full answer', () => {
+  test.each([
+    ['connection', 'a reset connection', reset, null],
+    ['timeout', 'headers that never come', neverAnswers, null],
+    ['timeout', 'a body that never ends', slowBody, 200],
+    ['body_cut', 'a cut body', cutBody, 200],
+    ['body_too_large', 'a large body', bytes(200, Buffer.alloc(100_001)), 200],
+  ] as const)('is told as %s: %s', async (errorStatus, _what, fault, httpStatus) => {
+    const failed = post(fault, { timeoutMs: errorStatus === 'timeout' ? 150 : 2000 })
+    await expect(failed).rejects.toBeInstanceOf(CallError)
+    await expect(failed).rejects.toMatchObject({
+      errorStatus,
+      httpStatus,
+      kind: errorStatus === 'body_too_large' ? 'refused' : 'retry',
+    })
+    await expect(failed).rejects.toThrow('Get Users of organizationId "o" failed: ')
+  })
+
+  test('a large body without a length is cut off while it is read', async () => {
+    let sent = 0
+    const failed = post((response) => {
+      const piece = Buffer.alloc(20_000)
+      const timer = setInterval(() => {
+        sent += piece.length
+        response.write(piece)
+      }, 5)
+      response.on('close', () => clearInterval(timer))
+    })
+    await expect(failed).rejects.toMatchObject({ errorStatus: 'body_too_large' })
+    const atRefusal = sent
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(sent - atRefusal).toBeLessThan(200_000)
+  })
+
+  test('a body of just the limit is taken', async () => {
+    expect((await post(bytes(200, Buffer.alloc(100_000)))).body.length).toBe(100_000)
+  })
+
+  test('a server that is not there is told with its address and no credential', async () => {
+    const server = await openFaultServer()
+    await server[Symbol.asyncDispose]()
+    const failed = requestsTo(server.url).post('/', '{}', 'token-0815', asked)
+    await expect(failed).rejects.toMatchObject({ errorStatus: 'connection', httpStatus: null })
+    await expect(failed).rejects.toThrow(`no answer from ${server.url} (ECONNREFUSED)`)
+    await expect(failed).rejects.not.toThrow(/token-0815|key-4711/)
+  })
+
+  test('a broken-off 429 is still told with its status and Retry-After', async () => {
+    const failed = post((response) => {
+      response.writeHead(429, { 'content-length': '100', 'retry-after': '3' })
+      response.write('x', () => setTimeout(() => response.destroy(), 20))
+    })
+    await expect(failed).rejects.toMatchObject({ httpStatus: 429, retryAfterMs: 3000 })
+  })
+})
+
+describe('a call that is given up', () => {
+  test.each([
+    ['before it is made', 0],
+    ['while it waits', 50],
+  ])('%s rejects with the reason of the signal', async (_when, afterMs) => {
+    const server = await openFaultServer(neverAnswers)
+    opened.push(server)
+    const stop = new AbortController()
+    if (afterMs === 0) stop.abort(new Error('no more'))
+    else setTimeout(() => stop.abort(new Error('no more')), afterMs)
+    const failed = requestsTo(server.url).post('/', '{}', 't', asked, stop.signal)
+    await expect(failed).rejects.toThrow('no more')
+    await expect(failed).rejects.not.toBeInstanceOf(CallError)
+    expect(server.seen).toHaveLength(afterMs === 0 ? 0 : 1)
+  })
+
+  test('before it has a connection is not sent', async () => {
+    const server = await openFaultServer()
+    opened.push(server)
+    server.usually = (response) => setTimeout(() => response.end('{}'), 100)
+    const requests = requestsTo(server.url, { connections: 1 })
+    const first = requests.post('/first', '{}', 't', asked)
+    const stop = new AbortController()
+    const second = requests.post('/second', '{}', 't', asked, stop.signal)
+    stop.abort(new Error('no more'))
+    await expect(second).rejects.toThrow('no more')
+    await first
+    await requests.post('/third', '{}', 't', asked)
+    expect(server.seen.map((seen) => seen.path)).toEqual(['/first', '/third'])
+  })
+})
+
+/** With its length said beforehand. */
+const threeMegabytes: Fault = (response) => {
+  response.writeHead(200, { 'content-length': '3000000' })
+  response.end(Buffer.alloc(3_000_000, 'x'))
+}
+
+describe('a large body', () => {
+  test('comes when its place is free, and its time limit begins with it', async () => {
+    const server = await openFaultServer(threeMegabytes)
+    opened.push(server)
+    const requests = requestsTo(server.url, { maxBodyBytes: 10_000_000, timeoutMs: 300 })
+    const asks: number[] = []
+    const place = {
+      async enter(size: number) {
+        asks.push(size)
+        await new Promise((resolve) => setTimeout(resolve, 600))
+      },
+    }
+    const { body } = await requests.post('/p', '{}', 'token', asked, undefined, place)
+    expect([asks, body.length]).toEqual([[3_000_000], 3_000_000])
+    expect(body.equals(Buffer.alloc(3_000_000, 'x'))).toBe(true)
+  })
+
+  test('that waits for its place is given up by its signal', async () => {
+    const server = await openFaultServer(threeMegabytes)
+    opened.push(server)
+    const stop = new AbortController()
+    const place = {
+      enter() {
+        setImmediate(() => stop.abort(new Error('stopped by us')))
+        return new Promise<void>(() => {})
+      },
+    }
+    const requests = requestsTo(server.url, { maxBodyBytes: 10_000_000 })
+    const call = requests.post('/p', '{}', 'token', asked, stop.signal, place)
+    await expect(call).rejects.toThrow('stopped by us')
+  })
+})

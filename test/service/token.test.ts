@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openToken } from '../../src/service/token.ts'
+
+let folder = ''
+let tokenFile = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'token-'))
+  tokenFile = join(folder, 'token')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+describe('the auth token', () => {
+  test('from a setting is trimmed and never changes', async () => {
+    const token = openToken({ token: ' t1\n' })
+    expect(token.current()).toBe('t1')
+    expect(await token.reread('t1')).toBe(false)
+  })
+
+  test('from a file is trimmed and read again on demand', async () => {
+    writeFileSync(tokenFile, 't1\n')
+    const token = openToken({ tokenFile })
+    expect(token.current()).toBe('t1')
+    expect(await token.reread('t1')).toBe(false)
+    writeFileSync(tokenFile, 't2\n')
+    expect(token.current()).toBe('t1')
+    expect(await token.reread('t1')).toBe(true)
+    expect(token.current()).toBe('t2')
+  })
+
+  test('many refusals at once all learn of the change, also those that come late', async () => {
+    writeFileSync(tokenFile, 't1')
+    const token = openToken({ tokenFile })
+    writeFileSync(tokenFile, 't2')
+    const learned = await Promise.all(Array.from({ length: 20 }, () => token.reread('t1')))
+    expect(learned).toEqual(Array.from({ length: 20 }, () => true))
+    rmSync(tokenFile)
+    expect(await token.reread('t1')).toBe(true)
+  })
+
+  test.each([
+    ['is gone', () => rmSync(tokenFile)],
+    ['is empty', () => writeFileSync(tokenFile, ' \n')],
+    ['cannot be sent', () => writeFileSync(tokenFile, 'a\nb')],
+  ])('stays the old one while the file %s', async (_what, spoil) => {
+    writeFileSync(tokenFile, 't1')
+    const token = openToken({ tokenFile })
+    spoil()
+    expect(await token.reread('t1')).toBe(false)
+    expect(token.current()).toBe('t1')
+  })
+
+  test('a missing or empty file at the start names the setting', () => {
+    expect(() => openToken({ tokenFile })).toThrow('COLLAB_AUTH_TOKEN_FILE')
+    writeFileSync(tokenFile, '\n')
+    expect(() => openToken({ tokenFile })).toThrow('COLLAB_AUTH_TOKEN_FILE')
+  })
+
+  test('an unusable token is told without its text', () => {
+    expect(() => openToken({ token: '' })).toThrow('COLLAB_AUTH_TOKEN is empty')
+    const told = (): unknown => openToken({ token: 'sec\nret' })
+    expect(told).toThrow('COLLAB_AUTH_TOKEN holds a character')
+    expect(told).not.toThrow('sec')
+  })
+})
