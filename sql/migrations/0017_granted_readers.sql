@@ -180,7 +180,8 @@ from (
 ) w
 left join collab_store.users u on u.organization_key = w.organization_key and u.user_id = w.author_user_id;
 
--- A role of one organization reads each of its comments once, whatever its version; all others as before.
+-- A role of one organization reads each of its comments once, whatever its version; all others as before. Joined by the
+-- comment's key, annotations leave the plan where nothing of them is asked for.
 create or replace view reporting.comment_history as
 select o.organization_id, d.document_id, a.annotation_id, v.comment_id, v.version, v.change,
   c.author_user_id, coalesce(u.name, c.author_name) as author_name, v.comment_text, v.status, v.type, v.last_updated,
@@ -188,7 +189,7 @@ select o.organization_id, d.document_id, a.annotation_id, v.comment_id, v.versio
 from collab_store.comment_versions v
 join collab_store.comments c on c.annotation_key = v.annotation_key and c.comment_id = v.comment_id
   and (c.version <> 1 or not collab_store.reads_granted_only())
-left join collab_store.annotations a on a.annotation_key = v.annotation_key
+left join collab_store.annotations a on a.annotation_key = c.annotation_key
 left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id

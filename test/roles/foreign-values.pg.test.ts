@@ -118,6 +118,25 @@ test('whoever sees everything has the plans without a guard, also of what an upg
   }
 })
 
+test('a condition on the organization is checked once authors are joined, so that no estimate has them looked up one by one', async () => {
+  const views = ['comments', 'comments_with_deleted', 'comment_history', 'edits_and_deletions']
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    await client.query(`set role ${roles.one}`)
+    for (const view of views) {
+      const plan = await client.query(
+        `explain select count(*) from reporting.${view} where organization_id = '${own}'`,
+      )
+      expect(JSON.stringify(plan.rows), view).toMatch(
+        /num_nonnulls\(o(_\d+)?\.organization_id, COALESCE\(u(_\d+)?\.name, /,
+      )
+    }
+  } finally {
+    await client.end()
+  }
+})
+
 /** What the role sees differ, or null. Caches settle on the first look; a true difference is there on each later one. */
 async function differenceOf(
   client: pg.Client,
