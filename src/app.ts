@@ -14,11 +14,11 @@ import { openPrivacy } from './privacy/privacy.ts'
 import { migrateQueue } from './queue/backend.ts'
 import { finishDelivery, itemDelivery, openQueue } from './queue/queue.ts'
 import type { JobQueue } from './queue/queue.ts'
-import { openPostgresPace } from './rate-limit/postgres.ts'
-import { openRedisPace } from './rate-limit/redis.ts'
+import { openPostgresRateLimit } from './rate-limit/postgres.ts'
+import { openRedisRateLimit } from './rate-limit/redis.ts'
 import { openServiceClient } from './service-client.ts'
 import type { CallReport } from './service/attempt.ts'
-import type { SharedPace } from './service/rate-limit.ts'
+import type { SharedRateLimit } from './service/rate-limit.ts'
 import type { ServiceSettings } from './settings/settings.ts'
 import type { Settings } from './settings/table.ts'
 import type { Store } from './store.ts'
@@ -53,7 +53,7 @@ export interface AppWatch extends SyncWatch {
 }
 
 /**
- * Opens the service client, the shared pace and the queue on an open store.
+ * Opens the service client, the shared rate limit and the queue on an open store.
  * @param watch hears what is done, for metrics
  * @throws EnvironmentError where the schema is not this program's or the queue cannot be reached; UsageError for a
  *   setting that cannot be used
@@ -67,15 +67,15 @@ export async function openApp(
   await requireSchema(store.database)
   await migrateQueue(store.queuePlace)
   const queue = await openQueue(store.queuePlace, log)
-  const pace = openPace(settings, store, log)
+  const rateLimit = openRateLimit(settings, store, log)
   const collabApi = await openOrClose(
     () =>
       openServiceClient(settings, {
-        sharedPace: pace.shared,
+        sharedRateLimit: rateLimit.shared,
         ...(watch === undefined ? {} : { onCall: (call) => watch.called(call) }),
       }),
     async () => {
-      await pace.close()
+      await rateLimit.close()
       await queue.close()
     },
   )
@@ -91,7 +91,7 @@ export async function openApp(
     storeSignal: new StoreSignal(),
     scopePlaces: new ScopePlaces(settings.concurrency),
     sentCalls: new SentCalls(store.database, log),
-    itemsInHand: new Set(),
+    itemsInProgress: new Set(),
     drained: draining.signal,
     privacy: openPrivacy(store.database, {
       email: settings.privacyEmail,
@@ -127,7 +127,7 @@ export async function openApp(
     abandon: () => runSignals.abortAll(new DrainingError('The worker is stopping.')),
     async close() {
       await collabApi.close()
-      await pace.close()
+      await rateLimit.close()
       await queue.close()
     },
   }
@@ -144,15 +144,15 @@ async function openOrClose<T>(open: () => T, close: () => Promise<void>): Promis
 }
 
 /** The calls a second that all processes agree on: in Redis where there is one, else in PostgreSQL. */
-function openPace(settings: Settings, store: Store, log: Log) {
+function openRateLimit(settings: Settings, store: Store, log: Log) {
   const options = { callsPerSecond: settings.rateLimit ?? null, log }
   if (settings.redisUrl === undefined) {
-    const shared: SharedPace = openPostgresPace(store.database, PACE_NAME, options)
+    const shared: SharedRateLimit = openPostgresRateLimit(store.database, RATE_LIMIT_NAME, options)
     return { shared, close: () => shared.close() }
   }
   const redis = new Redis(settings.redisUrl, { lazyConnect: false })
   redis.on('error', (error) => log.warn({ err: error }, 'redis'))
-  const shared = openRedisPace(redis, `${settings.queuePrefix}:${PACE_NAME}`, options)
+  const shared = openRedisRateLimit(redis, `${settings.queuePrefix}:${RATE_LIMIT_NAME}`, options)
   return {
     shared,
     async close() {
@@ -162,4 +162,4 @@ function openPace(settings: Settings, store: Store, log: Log) {
   }
 }
 
-const PACE_NAME = 'collab-sync-pace'
+const RATE_LIMIT_NAME = 'collab-sync-pace'

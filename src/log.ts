@@ -21,7 +21,7 @@ const SECRET_MEMBERS = [
 
 /**
  * The root logger: JSON lines, on stderr unless said otherwise (stdout belongs to what a command prints).
- * Members that could hold a credential are censored whatever logs them; that is the second door,
+ * Members that could hold a credential are censored whatever logs them; that is the second line of defence,
  * the first is that no credential is ever handed to a log line.
  */
 export function createLog(

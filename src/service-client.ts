@@ -5,12 +5,12 @@ import type { Settings } from './settings/table.ts'
 
 /**
  * Opens the service client as the settings say.
- * @param own what is the caller's to say, the shared pace above all; it wins over the settings
+ * @param own what is the caller's to say, the shared rate limit above all; it wins over the settings
  * @throws UsageError for a setting that cannot be used
  */
 export function openServiceClient(
   settings: Settings & ServiceSettings,
-  own: Pick<CollabApiOptions, 'sharedPace'> & Partial<CollabApiOptions>,
+  own: Pick<CollabApiOptions, 'sharedRateLimit'> & Partial<CollabApiOptions>,
 ): CollabApi {
   return openCollabApi({
     baseUrl: settings.collabApiUrl,

@@ -24,7 +24,7 @@ const CONNECTIONS_MAX = 12
 /**
  * Opens PostgreSQL; nothing is read yet.
  * @param options.say hears a line for a person when the embedded one takes time; the log when left out
- * @param options.signal while it is opened, and breaks its connections later: for a process that is told to stop at its start
+ * @param options.signal while it is opened, and breaks its connections later: for a process that is asked to stop at its start
  * @throws UsageError, EnvironmentError where the embedded one cannot be started
  */
 export async function openStore(

@@ -92,7 +92,7 @@ async function start(
     )
     const queueWorker = await startQueueWorker(app.queue.place, handlers, {
       concurrency: JOBS_IN_HAND,
-      adjust: (inHand) => jobsInHand(inHand, app.sync.collabApi.pace()),
+      adjust: (inProgress) => jobsInProgress(inProgress, app.sync.collabApi.concurrency()),
       log: app.log,
     })
     return {
@@ -114,15 +114,15 @@ async function start(
 /**
  * How many jobs to have in hand from now on: one more where calls could be made and none waits, one less where a whole round
  * of calls waits.
- * @param pace calls in flight, most of them, and those that wait
+ * @param concurrency calls in flight, most of them, and those that wait
  */
-export function jobsInHand(
-  inHand: number,
+export function jobsInProgress(
+  inProgress: number,
   { inFlight, limit, waiting }: { inFlight: number; limit: number; waiting: number },
 ): number {
-  if (waiting > limit) return Math.max(JOBS_IN_HAND, inHand - 1)
-  if (waiting > 0 || inFlight >= limit) return inHand
-  return Math.min(inHand + 1, Math.max(JOBS_IN_HAND, Math.min(2 * limit, JOBS_IN_HAND_MAX)))
+  if (waiting > limit) return Math.max(JOBS_IN_HAND, inProgress - 1)
+  if (waiting > 0 || inFlight >= limit) return inProgress
+  return Math.min(inProgress + 1, Math.max(JOBS_IN_HAND, Math.min(2 * limit, JOBS_IN_HAND_MAX)))
 }
 
 /** One job: its lines of log and its span name it and the ids that it is about. */
@@ -150,7 +150,7 @@ async function perform(
 /** Says that this worker lives, ends what a frozen one holds up, and hears which runs are to end early. */
 async function beat(app: App): Promise<void> {
   const { collabApi, database, deadAfterS, runSignals } = app.sync
-  const { inFlight, limit, latencyMsEwma } = collabApi.pace()
+  const { inFlight, limit, latencyMsEwma } = collabApi.concurrency()
   await workers.beat.run(database, {
     workerId: app.sync.workerId,
     callsInFlight: inFlight,

@@ -89,7 +89,7 @@ nightly runs, or a person accepts it here. See what a run held with: collab-sync
 
 export const VERIFY =
   prose(`Asks the service again for random scopes, or for the scope that the options name, and compares record by record with
-the tables. It writes nothing. A record that cannot be stored is a difference, unless it was set aside. A comment that the service changed after the last check is told apart from an error. Best
+the tables. It writes nothing. A record that cannot be stored is a difference, unless it was set aside. A comment that the service changed after the last check is kept apart from an error. Best
 while no run is under way: what that writes meanwhile may show as a difference.`)
 
 export const VERIFY_AFTER = `
@@ -107,7 +107,7 @@ the program may be able to read them. What a newer answer has spoken of since is
 export const REJECTED =
   prose(`Records that could not be stored. A run in which a whole record was rejected is partial (exit code 3), every night,
 until the record is mended at the service, or a person sets it aside: by its content, so that another record, or the same
-one changed, is told again.`)
+one changed, is reported again.`)
 
 export const DOCTOR =
   prose(`Looks at settings, service, PostgreSQL, tables, queue, clocks, catalog and schedule, and says of each what is wrong and
@@ -140,7 +140,7 @@ export const CATALOG =
 holds the list; it comes from a file, or from a query of your own (CATALOG_SQL).`)
 
 export const CATALOG_IMPORT = prose(
-  `Loads a file into the catalog, all of it or nothing: a wrong line is told by its number. Importing again is harmless.`,
+  `Loads a file into the catalog, all of it or nothing: a wrong line is reported with its number. Importing again is harmless.`,
 )
 
 export const CATALOG_IMPORT_AFTER = `

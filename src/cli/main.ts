@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { holdSignals } from './signals.ts'
 
-/** They end in order whenever they are told to, also while their code is loaded, which takes a second. */
+/** They end in order whenever they are asked to, also while their code is loaded, which takes a second. */
 const ENDS_IN_ORDER = ['worker', 'serve', 'run']
 if (ENDS_IN_ORDER.includes(process.argv[2] ?? '')) holdSignals()
 

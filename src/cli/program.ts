@@ -17,7 +17,7 @@ export function createProgram(onExitCode: OnExitCode): Command {
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .configureHelp({ showGlobalOptions: false })
-    // Wrong use becomes an error like any other, told in one place.
+    // Wrong use becomes an error like any other, reported in one place.
     .configureOutput({ outputError: () => {} })
     .exitOverride()
     .enablePositionalOptions()
@@ -60,7 +60,7 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
 
   program
     .command('worker')
-    .summary('work jobs until told to stop')
+    .summary('work jobs until asked to stop')
     .description(help.WORKER)
     .action(async () => onExitCode(await (await import('./commands/worker.ts')).worker()))
 

@@ -38,13 +38,13 @@ export async function followRun(
   { style, signal }: { style: ProgressStyle; signal?: AbortSignal },
 ): Promise<RunReport> {
   const view = VIEWS[style]()
-  const pace = new Pace()
+  const rate = new Rate()
   const stillness = new Stillness(database)
   try {
     for (;;) {
       const run = await readPatiently(database, runId, signal)
       if (run.finishedAt !== null) return run
-      view.show(run, pace.of(run))
+      view.show(run, rate.of(run))
       await stillness.check(run)
       await sleep(POLL_MS, undefined, signal && { signal })
     }
@@ -53,14 +53,14 @@ export async function followRun(
   }
 }
 
-interface PaceSeen {
+interface RateSeen {
   /** Null until there is something to go by. */
   readonly callsPerSecond: number | null
   readonly leftMs: number | null
 }
 
 interface View {
-  show(run: RunReport, pace: PaceSeen): void
+  show(run: RunReport, rate: RateSeen): void
   close(): void
 }
 
@@ -86,9 +86,9 @@ function barView(): View {
   })
   bar.start(1, 0, { text: 'waiting for a worker' })
   return {
-    show(run, pace) {
+    show(run, rate) {
       bar.setTotal(scopesInAll(run))
-      bar.update(scopesDone(run), { text: inWords(run, pace) })
+      bar.update(scopesDone(run), { text: inWords(run, rate) })
     },
     close: () => bar.stop(),
   }
@@ -97,16 +97,16 @@ function barView(): View {
 function lineView(): View {
   let lastAtMs = performance.now()
   return {
-    show(run, pace) {
+    show(run, rate) {
       if (performance.now() - lastAtMs < LINE_EVERY_MS) return
       lastAtMs = performance.now()
-      note(`${run.status}: ${inWords(run, pace)}`)
+      note(`${run.status}: ${inWords(run, rate)}`)
     },
     close() {},
   }
 }
 
-function inWords(run: RunReport, { callsPerSecond, leftMs }: PaceSeen): string {
+function inWords(run: RunReport, { callsPerSecond, leftMs }: RateSeen): string {
   return [
     `${count(scopesDone(run))} of ${counted(scopesInAll(run), 'scope')}`,
     counted(run.calls, 'call'),
@@ -121,10 +121,10 @@ function inWords(run: RunReport, { callsPerSecond, leftMs }: PaceSeen): string {
 }
 
 /** Rate and time left, from what the last ten seconds brought. */
-class Pace {
+class Rate {
   readonly #samples: { atMs: number; calls: number; done: number }[] = []
 
-  of(run: RunReport): PaceSeen {
+  of(run: RunReport): RateSeen {
     const now = { atMs: performance.now(), calls: run.calls, done: scopesDone(run) }
     this.#samples.push(now)
     if (this.#samples.length > 10_000 / POLL_MS) this.#samples.shift()
@@ -145,7 +145,7 @@ class Stillness {
   readonly #database: Database
   #seen = ''
   #sinceMs = performance.now()
-  #told = false
+  #isReported = false
 
   constructor(database: Database) {
     this.#database = database
@@ -156,12 +156,12 @@ class Stillness {
     if (seen !== this.#seen) {
       this.#seen = seen
       this.#sinceMs = performance.now()
-      this.#told = false
+      this.#isReported = false
     }
-    if (this.#told || performance.now() - this.#sinceMs < STILL_MS) return
+    if (this.#isReported || performance.now() - this.#sinceMs < STILL_MS) return
     const { alive } = await workers.countAlive.one(this.#database, { deadAfterS: DEAD_AFTER_S })
     if (alive > 0) return
-    this.#told = true
+    this.#isReported = true
     note('No worker is alive, so the run waits. Start one with: collab-sync worker')
   }
 }
@@ -172,7 +172,7 @@ async function readPatiently(
   signal: AbortSignal | undefined,
 ): Promise<RunReport> {
   const giveUpAtMs = performance.now() + AWAY_MAX_MS
-  for (let told = false; ; told = true) {
+  for (let isReported = false; ; isReported = true) {
     signal?.throwIfAborted()
     try {
       const run = await readRun(database, runId)
@@ -187,7 +187,7 @@ async function readPatiently(
           { cause: error },
         )
       }
-      if (!told) note(`PostgreSQL does not answer (${reason}); waiting for it.`)
+      if (!isReported) note(`PostgreSQL does not answer (${reason}); waiting for it.`)
       await sleep(1000, undefined, signal && { signal })
     }
   }

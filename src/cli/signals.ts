@@ -26,7 +26,7 @@ export function onSignals(...handlers: readonly ((signal: NodeJS.Signals) => voi
 /** The wish that a command end, at its start or later. */
 export interface StopWish {
   /** Aborts with the first signal. */
-  readonly told: AbortSignal
+  readonly requested: AbortSignal
   /** The same until `started`: what the start waits for ends at once, with an EnvironmentError. */
   readonly starting: AbortSignal
   started(): void
@@ -37,20 +37,20 @@ export interface StopWish {
 export function stopOnSignals(
   ...[first, ...others]: readonly ((signal: NodeJS.Signals) => void)[]
 ): StopWish {
-  const told = new AbortController()
+  const requested = new AbortController()
   const starting = new AbortController()
   let isStarting = true
   const forget = onSignals(
     (signal) => {
       first?.(signal)
-      told.abort()
+      requested.abort()
       if (isStarting)
         starting.abort(new EnvironmentError(`${signal}: stopped before it had begun.`))
     },
     ...others,
   )
   const started = () => void (isStarting = false)
-  return { told: told.signal, starting: starting.signal, started, forget }
+  return { requested: requested.signal, starting: starting.signal, started, forget }
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const

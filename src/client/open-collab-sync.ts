@@ -101,10 +101,10 @@ type Asking = Record<string, (...given: never[]) => Promise<unknown>>
 
 /** The same functions, which tell in a sentence where PostgreSQL is away. */
 function tellingAwayInAll<F extends Asking>(database: Database, functions: F): F {
-  const told = Object.entries(functions).map(([name, ask]) => [
+  const entries = Object.entries(functions).map(([name, ask]) => [
     name,
     // An error that is thrown before anything is awaited rejects too.
     (...given: never[]) => tellingAway(database, async () => ask(...given)),
   ])
-  return Object.fromEntries(told) as F
+  return Object.fromEntries(entries) as F
 }

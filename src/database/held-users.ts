@@ -17,7 +17,7 @@ export interface SomeUsers {
 
 /**
  * Who is in held listings now.
- * @param limit users told by name, of those missing and of those staying
+ * @param limit users named, of those missing and of those staying
  * @returns by held id
  */
 export async function readHeldUsers(

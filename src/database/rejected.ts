@@ -7,7 +7,7 @@ import * as rejected from './statements/rejected.ts'
 /** Rejected records, by their ids or all of a run. */
 export type RejectedChoice = { readonly ids: readonly number[] } | { readonly runId: string }
 
-/** A record is told up to here. */
+/** A record is shown up to here. */
 export const RECORD_CHARACTERS = 2000
 
 /** Of some contents, by their digests, those that are set aside; in hex. */

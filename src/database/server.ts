@@ -21,7 +21,7 @@ export async function describeServer(database: Database): Promise<Server> {
 }
 
 /**
- * Runs `work`; where PostgreSQL is away or full, that is told in a sentence.
+ * Runs `work`; where PostgreSQL is away or full, that is said in a sentence.
  * @throws EnvironmentError in place of a lost or refused connection; what else `work` throws
  */
 export async function tellingAway<T>(database: Database, work: () => Promise<T>): Promise<T> {

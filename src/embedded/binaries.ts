@@ -22,7 +22,7 @@ const OWN_DATABASE = 'set DATABASE_URL to use a PostgreSQL of your own'
 /**
  * The programs of the installed package, or a copy of them in the server's directory when they
  * do not run from there: the package may be where the account cannot go, or may lack its library
- * links because npm was told to run no install scripts. Hold the lock.
+ * links because npm was asked to run no install scripts. Hold the lock.
  * Throws `EnvironmentError` when neither runs on this machine.
  */
 export async function usableBinaries(
@@ -35,9 +35,9 @@ export async function usableBinaries(
   } catch {
     const copy = await copiedTo(serverDirectory, packaged, account)
     return binariesIn(copy, account).catch((error: unknown) => {
-      const told = (error as { stderr?: string }).stderr?.trim() || (error as Error).message
+      const printed = (error as { stderr?: string }).stderr?.trim() || (error as Error).message
       throw new EnvironmentError(
-        `The embedded PostgreSQL does not run on this machine (${told}): ${OWN_DATABASE}.`,
+        `The embedded PostgreSQL does not run on this machine (${printed}): ${OWN_DATABASE}.`,
         { cause: error },
       )
     })

@@ -15,7 +15,7 @@ import { join, resolve } from 'node:path'
 import lockfile from 'proper-lockfile'
 import { EnvironmentError, UsageError } from '../errors.ts'
 
-/** The paths of a home; what runs there is told by `server-directory.ts`. */
+/** The paths of a home; what runs there is described by `server-directory.ts`. */
 export interface Home {
   /** Real path: two processes that come by different links must agree on names. */
   directory: string

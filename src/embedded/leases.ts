@@ -125,7 +125,7 @@ const run = promisify(execFile)
 
 /**
  * Where process ids mean the same as here: host name and, on Linux, the process id namespace, so
- * that two containers on one volume are told apart.
+ * that two containers on one volume are kept apart.
  */
 export async function thisMachine(): Promise<string> {
   const namespace = await readlink('/proc/self/ns/pid').catch(() => '')

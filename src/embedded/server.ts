@@ -106,12 +106,12 @@ export async function startServer(
   const logStart = await sizeOf(logFile)
   const failure = await failureOf(cluster, await launch(cluster, port))
   if (failure === null) return 'ready'
-  const told = await logSince(logFile, logStart)
-  if (/could not (bind|create any TCP)/.test(told)) return 'port-taken'
-  if (/shared memory block .* still in use|lock file .* already exists/.test(told))
+  const logged = await logSince(logFile, logStart)
+  if (/could not (bind|create any TCP)/.test(logged)) return 'port-taken'
+  if (/shared memory block .* still in use|lock file .* already exists/.test(logged))
     return 'data-in-use'
-  if (told.includes('No space left on device')) throw homeError(directory, { code: 'ENOSPC' })
-  throw startError(cluster, `${failure}; ${told}`)
+  if (logged.includes('No space left on device')) throw homeError(directory, { code: 'ENOSPC' })
+  throw startError(cluster, `${failure}; ${logged}`)
 }
 
 /** The error for a server that does not come up, with where to look and the way around it. */

@@ -43,7 +43,7 @@ export interface Person {
   readonly redaction: Redaction
 }
 
-/** What a person is told by, in a database with its salt. */
+/** What a person is known by, in a database with its salt. */
 export function personOf(salt: Buffer, { userId, names, emails }: Identity): Person {
   const pseudonym = standsFor(salt, { userId, emails })
   const hashOf = (email: string) => (isHashedEmail(email) ? email : hashEmail(salt, email))

@@ -45,7 +45,7 @@ export function isReaderGone(error: unknown): boolean {
 
 function standardOutput(): Target {
   const out = process.stdout
-  // Whoever writes next is told; without a listener the process would end here and now.
+  // Whoever writes next is informed; without a listener the process would end here and now.
   out.on('error', () => {})
   return { out, complete: async () => {}, abandon: async () => {} }
 }

@@ -22,7 +22,7 @@ export type AnswerError = (
 
 /**
  * @param parts.readiness says what is away, where that is why something failed
- * @param parts.log hears of what nobody outside can be told
+ * @param parts.log hears of what nobody outside may see
  */
 export function errorAnswers(parts: { readiness: ReadinessLook; log: Log }): AnswerError {
   return async (error, request, reply) => {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Right } from '../database/access-tokens.ts'
 
-/** A route as Fastify was told of it. */
+/** A route as Fastify has it. */
 export interface Route {
   readonly method: string
   /** With parameters, such as `/v1/runs/:runId`. */

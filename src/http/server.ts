@@ -13,7 +13,7 @@ import type { Settings } from '../settings/table.ts'
 import { metrics } from '../telemetry/serve-metrics.ts'
 import { traceRequests } from '../telemetry/tracing.ts'
 import { answerBrokenRequest, errorAnswers } from './answer-error.ts'
-import { openDoor } from './auth/authentication.ts'
+import { openAuthentication } from './auth/authentication.ts'
 import { signIn } from './auth/sign-in.ts'
 import { bullBoard } from './bull-board.ts'
 import { addOpenApi } from './openapi.ts'
@@ -45,7 +45,7 @@ const PARAMETER_CHARACTERS_MAX = 500
 const REQUEST_MS = 30_000
 const HEADERS_MS = 10_000
 
-/** Puts the HTTP side together: the door first, then everything behind it. */
+/** Puts the HTTP side together: the authentication first, then everything behind it. */
 export async function createServer(parts: HttpParts): Promise<HttpServer> {
   const { settings, store, queue, collabSync, log } = parts
   const readiness = openReadiness({ database: store.database, queue, log })
@@ -57,10 +57,10 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
     requestTimeout: REQUEST_MS,
     http: { headersTimeout: HEADERS_MS, maxHeaderSize: HEADER_BYTES_MAX },
     routerOptions: { maxParamLength: PARAMETER_CHARACTERS_MAX },
-    // A path that cannot be read reaches no hook, so it is brought to the door here.
+    // A path that cannot be read reaches no hook, so it is brought to the authentication here.
     frameworkErrors(error, request, reply) {
       guardUnhooked(reply)
-      void door
+      void authentication
         .check(request)
         .then(() => Promise.reject(error))
         .catch((problem: unknown) => answerError(problem, request, reply))
@@ -80,10 +80,13 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   })
   await addSecurityHeaders(app)
   await app.register(cookie)
-  const door = openDoor(app, { token: settings.httpToken, database: store.database })
+  const authentication = openAuthentication(app, {
+    token: settings.httpToken,
+    database: store.database,
+  })
   // Answered here, whoever answers the errors of the route behind it.
   app.addHook('onRequest', (request, reply) =>
-    door.check(request).catch((problem: unknown) => answerError(problem, request, reply)),
+    authentication.check(request).catch((problem: unknown) => answerError(problem, request, reply)),
   )
   traceRequests(app)
   app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
@@ -91,7 +94,7 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
     log.debug({ method, path: pathOf(request), status: statusCode, ms: elapsedTime }, 'http')
   })
   await app.register(probes, { readiness })
-  await app.register(signIn, { door })
+  await app.register(signIn, { authentication })
   await addOpenApi(app)
   await app.register(v1, { prefix: '/v1', collabSync })
   await app.register(metrics, { database: store.database, queue, settings })

@@ -137,7 +137,7 @@ function lateBull(find: () => JobQueue['bull'] | null): JobQueue['bull'] {
         const value: unknown = Reflect.get(bull, member, bull)
         return typeof value === 'function' ? value.bind(bull) : value
       }
-      // What Bull Board looks at when it is told of a queue.
+      // What Bull Board looks at when it hears of a queue.
       if (member === 'name') return QUEUE_NAME
       if (member === 'metaValues') return { version: 'bullmq' }
       throw new EnvironmentError('The queue does not answer yet.')

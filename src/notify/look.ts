@@ -6,7 +6,7 @@ import * as notify from '../database/statements/notify.ts'
 import type { nightly } from '../database/statements/notify.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import { HeldFirst } from './notification.ts'
-import type { Happening } from './notification.ts'
+import type { Notification } from './notification.ts'
 
 /** What to look at, and for whom. */
 export interface Watch {
@@ -21,7 +21,7 @@ export interface Watch {
 }
 
 /**
- * Looks for what people are to be told and notes it, each thing once: one worker looks at a time, in one transaction.
+ * Looks for what people are to be notified of and notes it, each thing once: one worker looks at a time, in one transaction.
  * @returns false where it is not this process's turn
  */
 export async function look(database: Database, watch: Watch): Promise<boolean> {
@@ -31,13 +31,13 @@ export async function look(database: Database, watch: Watch): Promise<boolean> {
     const { nightly, receivers, secondsBetween: intervalS } = watch
     const turn = await notify.takeTurn.first(client, { intervalS, schedule: asText(nightly) })
     if (turn === undefined) return false
-    const note: Note = (thing, subject, happening) =>
+    const note: Note = (thing, subject, notification) =>
       notify.note.run(client, {
         thing,
         subject,
-        kind: happening.kind,
-        runId: 'runId' in happening ? happening.runId : null,
-        facts: JSON.stringify(happening),
+        kind: notification.kind,
+        runId: 'runId' in notification ? notification.runId : null,
+        facts: JSON.stringify(notification),
         receivers,
       })
     await lookAtRuns(client, turn, note)
@@ -58,10 +58,10 @@ type Subject = 'run' | 'held' | 'nightly' | 'freshness'
 
 /**
  * Notes a thing with a delivery to each receiver; harmless where it is noted already.
- * @param thing names it, so that it is told once
+ * @param thing names it, so that it is reported once
  * @param subject null where nothing is to become well again
  */
-type Note = (thing: string, subject: Subject | null, happening: Happening) => Promise<unknown>
+type Note = (thing: string, subject: Subject | null, notification: Notification) => Promise<unknown>
 
 async function lookAtRuns(client: Client, turn: Turn, note: Note): Promise<void> {
   for (const ended of await notify.endedRuns.all(client, { since: turn.watchingSince })) {
@@ -81,15 +81,15 @@ async function lookAtRuns(client: Client, turn: Turn, note: Note): Promise<void>
 
 async function lookAtHeld(client: Client, turn: Turn, note: Note): Promise<void> {
   const at = turn.now.toISOString()
-  const { firstHeldId, runId, ...held } = await notify.tellHeld.one(client)
+  const { firstHeldId, runId, ...held } = await notify.markHeld.one(client)
   if (runId !== null) {
     const first = HeldFirst.parse(held.first)
     await note(`held:${firstHeldId}`, 'held', { kind: 'held.waiting', at, ...held, runId, first })
     return
   }
   if (!(await isOpen(client, 'held')) || (await notify.anyHeld.one(client)).waits) return
-  const told = await notify.well.one(client, { subject: 'held' })
-  await note(`well:held:${told.firstId}`, null, { kind: 'held.settled', at })
+  const ended = await notify.well.one(client, { subject: 'held' })
+  await note(`well:held:${ended.firstId}`, null, { kind: 'held.settled', at })
 }
 
 async function lookAtNightly(
@@ -112,14 +112,14 @@ async function lookAtNightly(
   if (late !== null) {
     const { requestedAt, ...facts } = late
     const since = requestedAt.toISOString()
-    const happening = { kind: 'nightly.late', at, dueAt: since, ...facts } as const
-    await note(`late:${late.runId}`, 'nightly', happening)
+    const notification = { kind: 'nightly.late', at, dueAt: since, ...facts } as const
+    await note(`late:${late.runId}`, 'nightly', notification)
   }
   const good = await notify.nightlyWell.first(client)
   if (good !== undefined) {
     const { runId, finishedAt } = good
-    const happening = { kind: 'nightly.recovered', runId, at: finishedAt.toISOString() } as const
-    await note(`well:nightly:${runId}`, null, happening)
+    const notification = { kind: 'nightly.recovered', runId, at: finishedAt.toISOString() } as const
+    await note(`well:nightly:${runId}`, null, notification)
   }
 }
 
@@ -140,13 +140,13 @@ async function lookAtFreshness(
   const isPassed = turn.now.getTime() - oldestCheck.getTime() > freshnessPromiseMs
   if (isPassed === (await isOpen(client, 'freshness'))) return
   if (isPassed) {
-    // While one is open no other is noted, so that a promise broken for a week is told once.
+    // While one is open no other is noted, so that a promise broken for a week is reported once.
     const thing = `freshness:${facts.oldestCheck}`
     await note(thing, 'freshness', { kind: 'freshness.passed', ...facts })
     return
   }
-  const told = await notify.well.one(client, { subject: 'freshness' })
-  await note(`well:freshness:${told.firstId}`, null, { kind: 'freshness.recovered', ...facts })
+  const ended = await notify.well.one(client, { subject: 'freshness' })
+  await note(`well:freshness:${ended.firstId}`, null, { kind: 'freshness.recovered', ...facts })
 }
 
 async function isOpen(client: Client, subject: Subject): Promise<boolean> {

@@ -1,8 +1,8 @@
 import { printable } from '../printable.ts'
-import type { Happening } from './notification.ts'
+import type { Notification } from './notification.ts'
 import type { ReceiverAddress } from './post.ts'
 
-/** What a person reads of a happening. */
+/** What a person reads of a notification. */
 export interface Message {
   /** One sentence. */
   readonly text: string
@@ -12,58 +12,58 @@ export interface Message {
   readonly facts: readonly (readonly [name: string, value: string])[]
 }
 
-/** Puts a happening into words; plain text, to be escaped for where it is shown. */
-export function describeHappening(happening: Happening): Message {
-  switch (happening.kind) {
+/** Puts a notification into words; plain text, to be escaped for where it is shown. */
+export function describeNotification(notification: Notification): Message {
+  switch (notification.kind) {
     case 'run.failed':
     case 'run.partial':
     case 'run.cancelled':
-      return endedBadly(happening)
+      return endedBadly(notification)
     case 'run.recovered':
       return {
-        text: `${trigger(happening.trigger)} succeeded: what ${happening.problems === 1 ? 'an earlier run' : `${happening.problems} earlier runs`} failed at is in.`,
+        text: `${trigger(notification.trigger)} succeeded: what ${notification.problems === 1 ? 'an earlier run' : `${notification.problems} earlier runs`} failed at is in.`,
         action: null,
-        facts: [['run', happening.runId]],
+        facts: [['run', notification.runId]],
       }
     case 'held.waiting':
-      return held(happening)
+      return held(notification)
     case 'held.settled':
       return { text: 'No listing of users is held any more.', action: null, facts: [] }
     case 'nightly.missed':
       return {
-        text: `The nightly run that was due at ${happening.dueAt} has not started.`,
+        text: `The nightly run that was due at ${notification.dueAt} has not started.`,
         action:
           'Is a worker alive? `collab-sync status` tells; `collab-sync run` syncs everything now.',
-        facts: [['schedule', `${happening.cron} (${happening.timeZone})`]],
+        facts: [['schedule', `${notification.cron} (${notification.timeZone})`]],
       }
     case 'nightly.late':
       return {
-        text: `The nightly run has been under way for ${duration(happening.runningS)}; usually it takes ${duration(happening.usualS)}.`,
-        action: `\`collab-sync status ${happening.runId}\` shows how far it is and what it waits for.`,
-        facts: [['run', happening.runId]],
+        text: `The nightly run has been under way for ${duration(notification.runningS)}; usually it takes ${duration(notification.usualS)}.`,
+        action: `\`collab-sync status ${notification.runId}\` shows how far it is and what it waits for.`,
+        facts: [['run', notification.runId]],
       }
     case 'nightly.recovered':
       return {
         text: 'The nightly run has succeeded again.',
         action: null,
-        facts: [['run', happening.runId]],
+        facts: [['run', notification.runId]],
       }
     case 'freshness.passed':
       return {
-        text: `Some of what is stored was last checked at ${happening.oldestCheck}, longer ago than the promised ${duration(happening.promiseS)}.`,
+        text: `Some of what is stored was last checked at ${notification.oldestCheck}, longer ago than the promised ${duration(notification.promiseS)}.`,
         action: '`collab-sync status` shows the last runs; `collab-sync run` syncs everything now.',
-        facts: [['never checked', `${happening.neverChecked} scopes`]],
+        facts: [['never checked', `${notification.neverChecked} scopes`]],
       }
     case 'freshness.recovered':
       return {
-        text: `Everything that is stored was checked within the promised ${duration(happening.promiseS)} again.`,
+        text: `Everything that is stored was checked within the promised ${duration(notification.promiseS)} again.`,
         action: null,
-        facts: [['oldest check', happening.oldestCheck]],
+        facts: [['oldest check', notification.oldestCheck]],
       }
   }
 }
 
-function endedBadly(run: Happening & { kind: 'run.failed' | 'run.partial' | 'run.cancelled' }) {
+function endedBadly(run: Notification & { kind: 'run.failed' | 'run.partial' | 'run.cancelled' }) {
   const { runId, scopesPlanned, scopesSucceeded, scopesFailed, scopesHeld, scopesSkipped } = run
   const { recordsRejected = 0 } = run
   const what = {
@@ -91,7 +91,7 @@ function endedBadly(run: Happening & { kind: 'run.failed' | 'run.partial' | 'run
   } satisfies Message
 }
 
-function held({ runId, listings, usersMissing, first }: Happening & { kind: 'held.waiting' }) {
+function held({ runId, listings, usersMissing, first }: Notification & { kind: 'held.waiting' }) {
   const places = first.map((each) => {
     const ids = [each.organizationId, each.documentId, each.organizationUserGroupId]
     const names = ids.filter((id) => id !== undefined).map((id) => JSON.stringify(id))
@@ -130,19 +130,19 @@ function duration(seconds: number): string {
 /**
  * The JSON text that a receiver of a shape takes.
  * - `json`: `{ id, type, timestamp, data: { text, action, … } }`, the structure that Standard Webhooks recommends, with
- *   the happening's own members in `data`;
+ *   the notification's own members in `data`;
  * - `slack`: an incoming webhook's `text`, without mark-up;
  * - `teams`: a message with an Adaptive Card, as the Workflows app takes it.
  */
 export function bodyFor(
   shape: ReceiverAddress['shape'],
   notificationId: string,
-  happening: Happening,
+  notification: Notification,
 ): string {
-  const message = describeHappening(happening)
+  const message = describeNotification(notification)
   switch (shape) {
     case 'json': {
-      const { kind, at, ...rest } = happening
+      const { kind, at, ...rest } = notification
       const data = { text: message.text, action: message.action, ...rest }
       return JSON.stringify({ id: notificationId, type: kind, timestamp: at, data })
     }

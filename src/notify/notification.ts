@@ -15,8 +15,8 @@ export const HeldFirst = z.array(
   }),
 )
 
-/** What people are told, by its kind; stored as JSON, so only what JSON has. Nothing in it was written by a person. */
-export const Happening = z.discriminatedUnion('kind', [
+/** What people are notified of, by its kind; stored as JSON, so only what JSON has. Nothing in it was written by a person. */
+export const Notification = z.discriminatedUnion('kind', [
   z.object({
     kind: z.enum(['run.failed', 'run.partial', 'run.cancelled']),
     at: isoTime,
@@ -72,4 +72,4 @@ export const Happening = z.discriminatedUnion('kind', [
   }),
 ])
 
-export type Happening = z.infer<typeof Happening>
+export type Notification = z.infer<typeof Notification>

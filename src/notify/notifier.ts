@@ -7,7 +7,7 @@ import type { Log } from '../log.ts'
 import { look } from './look.ts'
 import type { Watch } from './look.ts'
 import { bodyFor } from './message.ts'
-import { Happening } from './notification.ts'
+import { Notification } from './notification.ts'
 import { PostError, postMessage, receiversOf } from './post.ts'
 import type { Receiver, ReceiverAddress } from './post.ts'
 
@@ -97,7 +97,7 @@ export class Notifier {
     const ids = { notificationId: id, receiver: receiver.key }
     const { signal } = this.#stopped
     try {
-      const body = bodyFor(receiver.shape, id, Happening.parse(delivery.facts))
+      const body = bodyFor(receiver.shape, id, Notification.parse(delivery.facts))
       await postMessage(receiver, { id, body }, { secret, signal })
     } catch (error) {
       if (!(error instanceof PostError)) throw error
@@ -111,7 +111,7 @@ export class Notifier {
       return false
     }
     await notify.sent.run(database, ids)
-    log.info({ ...ids, kind }, 'told')
+    log.info({ ...ids, kind }, 'notified')
     return true
   }
 }
@@ -161,8 +161,8 @@ export async function keepNotified(
     secondsBetween: SECONDS_BETWEEN,
   })
   const safely = (work: () => Promise<unknown>) =>
-    work().catch((error: unknown) => log.warn({ err: error }, 'people could not be told'))
-  // Before the first run can end: runs that ended before anybody looked are not told.
+    work().catch((error: unknown) => log.warn({ err: error }, 'people could not be notified'))
+  // Before the first run can end: runs that ended before anybody looked are not reported.
   await safely(() => notifier.look())
   let running: Promise<unknown> | null = null
   const begin = (work: () => Promise<unknown>) => {

@@ -101,7 +101,7 @@ export interface ReceiverAddress {
   readonly url: string
 }
 
-/** Who is told. */
+/** Who is notified. */
 export interface Receiver extends ReceiverAddress {
   /** Stands for the address where that must not be seen: in the database, in logs. */
   readonly key: string

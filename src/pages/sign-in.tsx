@@ -1,7 +1,7 @@
 import { render } from 'preact-render-to-string'
 
 /**
- * The few rules of the sign-in page, whole: every static file is behind the door that this page opens. The text of its
+ * The few rules of the sign-in page, whole: every static file is behind authentication that this page opens. The text of its
  * one `<style>`, so that a Content-Security-Policy can allow it by its hash.
  */
 export const SIGN_IN_STYLE = `

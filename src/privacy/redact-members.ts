@@ -48,7 +48,7 @@ export function redactMessage<T>(text: T, { erased }: Redaction): T | string {
 }
 
 /**
- * What stays of an erased person; null for anyone else. Who has a `userId` is told by it, and else by an `email`, or by an
+ * What stays of an erased person; null for anyone else. Who has a `userId` is known by it, and else by an `email`, or by an
  * `id` where the object stands for a person.
  */
 export function erasedAs(person: Json, { erased }: Redaction, place: string): Json | null {
@@ -126,7 +126,7 @@ function tellsErased(value: unknown): boolean {
 
 /**
  * An object that holds an id or address of an erased person, without their names; but for words, and for the name of
- * somebody else who is told beside it: `reporterName` where there is a `reporterId` of another.
+ * somebody else who is named beside it: `reporterName` where there is a `reporterId` of another.
  */
 function withoutNames(item: Json, erased: ErasedPeople): Json {
   const kept: Json = {}

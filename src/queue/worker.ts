@@ -17,10 +17,10 @@ export interface Delivered {
 export type Handler = (job: Delivered) => Promise<unknown>
 
 export interface WorkerOptions {
-  /** Jobs in hand at a time. Each keeps its own calls waiting in line, so that the pace never runs dry. */
+  /** Jobs in hand at a time. Each keeps its own calls waiting in line, so that calls never wait for a job. */
   readonly concurrency: number
   /** Asked at the end of each job: how many to have in hand from now on. */
-  readonly adjust: (inHand: number) => number
+  readonly adjust: (inProgress: number) => number
   readonly log: Log
 }
 

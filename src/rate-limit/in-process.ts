@@ -1,13 +1,13 @@
-import type { SharedPace } from '../service/rate-limit.ts'
-import { Paced } from './limiter.ts'
-import type { PaceOptions, PaceStore, Spacing, Taken } from './limiter.ts'
+import type { SharedRateLimit } from '../service/rate-limit.ts'
+import { RateLimiter } from './limiter.ts'
+import type { RateLimitOptions, RateLimitStore, Spacing, Taken } from './limiter.ts'
 
-/** A pace that this process keeps alone: limit and pauses reach no other. */
-export function openProcessPace(options: PaceOptions): SharedPace {
-  return new Paced(new MemoryStore(), options)
+/** A rate that this process keeps alone: limit and pauses reach no other. */
+export function openProcessRateLimit(options: RateLimitOptions): SharedRateLimit {
+  return new RateLimiter(new MemoryStore(), options)
 }
 
-class MemoryStore implements PaceStore {
+class MemoryStore implements RateLimitStore {
   #nextMs = -Infinity
   #pausedUntilMs = -Infinity
 

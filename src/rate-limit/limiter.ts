@@ -1,9 +1,9 @@
 import { DrainingError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { SharedPace } from '../service/rate-limit.ts'
+import type { SharedRateLimit } from '../service/rate-limit.ts'
 import { sleep, WaitLine } from '../service/wait.ts'
 
-export interface PaceOptions {
+export interface RateLimitOptions {
   /** Most calls a second of all processes together (`SYNC_RATE_LIMIT`); null for no limit. */
   readonly callsPerSecond: number | null
   readonly log: Log
@@ -23,11 +23,11 @@ const NEWS_MS = 100
 const STORE_RETRY_MS = 500
 
 /**
- * The pace of all processes over a store. The calls of this process stand in one line; slots are
+ * The rate of all processes over a store. The calls of this process stand in one line; slots are
  * reserved in groups no larger than those waiting, one group at a time, and handed out on time.
  */
-export class Paced implements SharedPace {
-  readonly #store: PaceStore
+export class RateLimiter implements SharedRateLimit {
+  readonly #store: RateLimitStore
   readonly #log: Log
   readonly #spacing: Spacing | null
   readonly #groupMax: number
@@ -38,7 +38,7 @@ export class Paced implements SharedPace {
   #dealing = false
   #storeIsAway = false
 
-  constructor(store: PaceStore, { callsPerSecond, log }: PaceOptions) {
+  constructor(store: RateLimitStore, { callsPerSecond, log }: RateLimitOptions) {
     this.#store = store
     this.#log = log
     this.#spacing =
@@ -65,7 +65,7 @@ export class Paced implements SharedPace {
   }
 
   async close(): Promise<void> {
-    const reason = new DrainingError('the shared pace is closed')
+    const reason = new DrainingError('the shared rate limit is closed')
     this.#closing.abort(reason)
     this.#line.dismiss(reason)
   }
@@ -123,16 +123,16 @@ export class Paced implements SharedPace {
     }
   }
 
-  /** Null when the store is away, which is told once: the limit then waits, a pause is kept alone. */
+  /** Null when the store is away, which is reported once: the limit then waits, a pause is kept alone. */
   async #reach<T>(step: () => Promise<T>): Promise<T | null> {
     try {
       const answer = await step()
-      if (this.#storeIsAway) this.#log.info('the store of the shared pace is back')
+      if (this.#storeIsAway) this.#log.info('the store of the shared rate limit is back')
       this.#storeIsAway = false
       return answer
     } catch (error) {
       if (!this.#storeIsAway) {
-        this.#log.warn({ err: error }, 'the store of the shared pace is away')
+        this.#log.warn({ err: error }, 'the store of the shared rate limit is away')
       }
       this.#storeIsAway = true
       return null
@@ -157,10 +157,10 @@ export interface Taken {
 }
 
 /**
- * What processes share to keep one pace: the time of the next free slot and the end of the pause, by the
+ * What processes share to keep one rate: the time of the next free slot and the end of the pause, by the
  * store's own clock. Each function is one atomic step.
  */
-export interface PaceStore {
+export interface RateLimitStore {
   /** Reserves `slots` following slots. */
   take(slots: number, spacing: Spacing): Promise<Taken>
   /** Pauses all for `ms` from now; a longer pause stays. */

@@ -1,19 +1,23 @@
 import type { Pool } from 'pg'
-import * as pace from '../database/statements/pace.ts'
-import type { SharedPace } from '../service/rate-limit.ts'
-import { MAX_AHEAD_MS, MAX_PAUSE_MS, Paced } from './limiter.ts'
-import type { PaceOptions, PaceStore, Spacing, Taken } from './limiter.ts'
+import * as rateLimit from '../database/statements/rate-limit.ts'
+import type { SharedRateLimit } from '../service/rate-limit.ts'
+import { MAX_AHEAD_MS, MAX_PAUSE_MS, RateLimiter } from './limiter.ts'
+import type { RateLimitOptions, RateLimitStore, Spacing, Taken } from './limiter.ts'
 
 /**
- * The pace of all processes that reach one PostgreSQL, in one row of `sync.pace`, by the server's clock.
+ * The rate of all processes that reach one PostgreSQL, in one row of `sync.pace`, by the server's clock.
  * For why this is no library, see `redis.ts`.
  * @param pool stays the caller's, who closes it
  */
-export function openPostgresPace(pool: Pool, name: string, options: PaceOptions): SharedPace {
-  return new Paced(new PostgresStore(pool, name), options)
+export function openPostgresRateLimit(
+  pool: Pool,
+  name: string,
+  options: RateLimitOptions,
+): SharedRateLimit {
+  return new RateLimiter(new PostgresStore(pool, name), options)
 }
 
-class PostgresStore implements PaceStore {
+class PostgresStore implements RateLimitStore {
   readonly #pool: Pool
   readonly #name: string
 
@@ -23,7 +27,7 @@ class PostgresStore implements PaceStore {
   }
 
   async take(slots: number, { intervalMs, toleranceMs }: Spacing): Promise<Taken> {
-    return pace.take.one(this.#pool, {
+    return rateLimit.take.one(this.#pool, {
       name: this.#name,
       slotsMs: slots * intervalMs,
       catchUpMs: toleranceMs,
@@ -33,11 +37,14 @@ class PostgresStore implements PaceStore {
   }
 
   async pause(pauseMs: number): Promise<void> {
-    await pace.pause.run(this.#pool, { name: this.#name, pauseMs, longestMs: MAX_PAUSE_MS })
+    await rateLimit.pause.run(this.#pool, { name: this.#name, pauseMs, longestMs: MAX_PAUSE_MS })
   }
 
   async pauseMs(): Promise<number> {
-    const row = await pace.read.first(this.#pool, { name: this.#name, longestMs: MAX_PAUSE_MS })
+    const row = await rateLimit.read.first(this.#pool, {
+      name: this.#name,
+      longestMs: MAX_PAUSE_MS,
+    })
     return row?.pauseMs ?? 0
   }
 }

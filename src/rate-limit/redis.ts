@@ -1,18 +1,22 @@
 import type { Redis } from 'ioredis'
-import type { SharedPace } from '../service/rate-limit.ts'
-import { MAX_AHEAD_MS, MAX_PAUSE_MS, Paced } from './limiter.ts'
-import type { PaceOptions, PaceStore, Spacing, Taken } from './limiter.ts'
+import type { SharedRateLimit } from '../service/rate-limit.ts'
+import { MAX_AHEAD_MS, MAX_PAUSE_MS, RateLimiter } from './limiter.ts'
+import type { RateLimitOptions, RateLimitStore, Spacing, Taken } from './limiter.ts'
 
 /**
- * The pace of all processes that reach one Redis, under one key.
+ * The rate of all processes that reach one Redis, under one key.
  *
  * Not rate-limiter-flexible: its Redis window starts with its first call and lasts whole seconds, so a
  * sliding second can hold twice the limit; its PostgreSQL window compares the machines' own clocks; and
  * it knows no pause. This is GCRA, one small script a group of slots, by the clock of Redis.
  * @param redis stays the caller's, who closes it
  */
-export function openRedisPace(redis: Redis, key: string, options: PaceOptions): SharedPace {
-  return new Paced(new RedisStore(redis, key), options)
+export function openRedisRateLimit(
+  redis: Redis,
+  key: string,
+  options: RateLimitOptions,
+): SharedRateLimit {
+  return new RateLimiter(new RedisStore(redis, key), options)
 }
 
 /** Milliseconds since 1970 as Redis tells them, and what is stored, unless a clock was set back. */
@@ -44,7 +48,7 @@ const PAUSE_MS = `${READ}
 return tostring(paused)
 `
 
-class RedisStore implements PaceStore {
+class RedisStore implements RateLimitStore {
   readonly #redis: Redis
   readonly #key: string
 

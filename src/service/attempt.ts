@@ -3,13 +3,13 @@ import type { Operation } from '../errors.ts'
 import { readAnswer } from './answer.ts'
 import type { Answer } from './answer.ts'
 import { BodyPlace, BodyRoom, ReadingLine } from './body-memory.ts'
-import { Gate, Permit } from './concurrency.ts'
-import type { Outcome, PaceSnapshot } from './concurrency.ts'
+import { ConcurrencyLimit, Permit } from './concurrency.ts'
+import type { Outcome, ConcurrencySnapshot } from './concurrency.ts'
 import { decodeBody } from './decode-body.ts'
 import { isOverload } from './errors.ts'
 import type { Asked } from './errors.ts'
 import type { Reply } from './exchange.ts'
-import type { SharedPace } from './rate-limit.ts'
+import type { SharedRateLimit } from './rate-limit.ts'
 import { Requests } from './request.ts'
 import type { RequestOptions } from './request.ts'
 import { pauseMs } from './retry.ts'
@@ -22,7 +22,7 @@ export interface CallStats {
   calls: number
   /** The further tries among them. */
   retries: number
-  /** Waiting for a slot of the shared pace, with a permit in hand: what the limit of the rate costs. */
+  /** Waiting for a slot of the shared rate limit, with a permit in hand: what the limit of the rate costs. */
   waitedMs: number
   /** Waiting for the service. */
   serviceMs: number
@@ -51,7 +51,7 @@ export interface AttemptOptions extends Omit<RequestOptions, 'connections'>, Ret
   /** Most calls in flight in this process. */
   readonly maxConcurrency: number
   /** Closed by whoever opened it. */
-  readonly sharedPace: SharedPace
+  readonly sharedRateLimit: SharedRateLimit
   /** Hears of each call that was made when it is over; must neither throw nor wait. */
   readonly onCall?: (call: CallReport) => void
 }
@@ -65,11 +65,11 @@ export interface Sending {
   readonly attemptNumber: number
 }
 
-/** Single tries of calls, with all that decides when one is made: the gate, the shared pace, a refused token. */
+/** Single tries of calls, with all that decides when one is made: the calls in flight, the shared rate limit, a refused token. */
 export class Attempts {
   readonly #options: AttemptOptions
   readonly #requests: Requests
-  readonly #gate: Gate
+  readonly #concurrency: ConcurrencyLimit
   readonly #reading = new ReadingLine()
   readonly #bodies = new BodyRoom()
   readonly #refusal = new Refusal()
@@ -77,11 +77,11 @@ export class Attempts {
   constructor(options: AttemptOptions) {
     this.#options = options
     this.#requests = new Requests({ ...options, connections: options.maxConcurrency })
-    this.#gate = new Gate(options.maxConcurrency)
+    this.#concurrency = new ConcurrencyLimit(options.maxConcurrency)
   }
 
-  pace(): PaceSnapshot {
-    return this.#gate.snapshot()
+  concurrency(): ConcurrencySnapshot {
+    return this.#concurrency.snapshot()
   }
 
   /** Forgets a refused token. */
@@ -90,7 +90,7 @@ export class Attempts {
   }
 
   async close(): Promise<void> {
-    this.#gate.close()
+    this.#concurrency.close()
     await this.#requests.close()
   }
 
@@ -101,9 +101,9 @@ export class Attempts {
    */
   async once(asked: Asked, sending: Sending, call: Call): Promise<Answer> {
     const { signal, waitSignal = signal, knownDigest, stats } = call
-    const turn = this.#gate.enter(waitSignal)
+    const turn = this.#concurrency.enter(waitSignal)
     if (turn !== null) await turn
-    const permit = new Permit(this.#gate)
+    const permit = new Permit(this.#concurrency)
     const place = new BodyPlace(this.#bodies, () => call.room?.(waitSignal) ?? null)
     let outcome: Outcome = 'other'
     let failure: unknown = null
@@ -112,7 +112,7 @@ export class Attempts {
       const wait = call.room?.(waitSignal) ?? null
       if (wait !== null) await wait
       permit.waitsForSlot()
-      await this.#options.sharedPace.acquire(waitSignal)
+      await this.#options.sharedRateLimit.acquire(waitSignal)
       const waitedMs = permit.sent()
       if (stats !== undefined) stats.waitedMs += waitedMs
       const { path, body, token, attemptNumber } = sending
@@ -157,7 +157,7 @@ export class Attempts {
     if (error.errorStatus === 'timeout') return 'timeout'
     if (!isOverload(error)) return 'other'
     const ms = pauseMs(error, this.#options)
-    if (ms > 0) void this.#options.sharedPace.pauseAll(ms)
+    if (ms > 0) void this.#options.sharedRateLimit.pauseAll(ms)
     return 'overload'
   }
 }
@@ -192,15 +192,15 @@ export interface CallReport {
   readonly operation: Operation
   readonly outcome: CallOutcome
   readonly isRetry: boolean
-  /** Waiting for a slot of the shared pace. */
+  /** Waiting for a slot of the shared rate limit. */
   readonly waitedMs: number
   /** Waiting for the service. */
   readonly serviceMs: number
 }
 
 /** @param failure what the call ended with; null for none */
-export function callOutcome(paceOutcome: Outcome, failure: unknown): CallOutcome {
-  if (paceOutcome !== 'other') return paceOutcome
+export function callOutcome(loadOutcome: Outcome, failure: unknown): CallOutcome {
+  if (loadOutcome !== 'other') return loadOutcome
   if (!(failure instanceof CallError)) return 'given_up'
   return failure.kind === 'retry' ? 'transient' : failure.kind
 }

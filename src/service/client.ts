@@ -4,7 +4,7 @@ import type { Answer } from './answer.ts'
 import { Attempts } from './attempt.ts'
 import type { AttemptOptions, Call } from './attempt.ts'
 import { Breaker } from './circuit-breaker.ts'
-import type { PaceSnapshot } from './concurrency.ts'
+import type { ConcurrencySnapshot } from './concurrency.ts'
 import type { Asked } from './errors.ts'
 import { checkCommentsFilter, checkUsersFilter } from './filters.ts'
 import type { CommentsFilter, UsersFilter } from './filters.ts'
@@ -30,8 +30,8 @@ export interface CollabApi {
   getUsers(filter: UsersFilter, call?: Call): Promise<Answer>
   /** Comments of one annotation (service-api.md, Endpoints, 1). Throws as `getUsers` does. */
   getComments(filter: CommentsFilter, call?: Call): Promise<Answer>
-  /** Calls in flight and what was learned of the pace. */
-  pace(): PaceSnapshot
+  /** Calls in flight and what was learned of the load. */
+  concurrency(): ConcurrencySnapshot
   /** Forgets open breakers and a refused token: to be called when a process begins to work on a run, which tries afresh. */
   startAfresh(): void
   /** Sends away who waits for a permit, lets the calls in flight end, closes the connections. */
@@ -77,8 +77,8 @@ class Client implements CollabApi {
     return this.#ask('comments', filter, call)
   }
 
-  pace(): PaceSnapshot {
-    return this.#attempts.pace()
+  concurrency(): ConcurrencySnapshot {
+    return this.#attempts.concurrency()
   }
 
   startAfresh(): void {
@@ -120,7 +120,7 @@ class Client implements CollabApi {
 
   async #rereadToken(refused: string): Promise<boolean> {
     const changed = await this.#token.reread(refused)
-    // The old token stays a secret: calls that were sent with it are still being told about.
+    // The old token stays a secret: calls that were sent with it are still being reported.
     if (changed && !this.#secrets.includes(this.#token.current())) {
       this.#secrets.push(this.#token.current())
     }

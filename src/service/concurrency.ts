@@ -1,11 +1,11 @@
 import { DrainingError } from '../errors.ts'
 import { WaitLine } from './wait.ts'
 
-/** How a call went, as far as the pace is concerned. `other` says nothing of the service's load. */
+/** How a call went, as far as the load of the service is concerned. `other` says nothing of the service's load. */
 export type Outcome = 'success' | 'overload' | 'timeout' | 'other'
 
-export interface PaceSnapshot {
-  /** Calls that hold a permit, those waiting for their slot of the shared pace included. */
+export interface ConcurrencySnapshot {
+  /** Calls that hold a permit, those waiting for their slot of the shared rate limit included. */
   readonly inFlight: number
   /** Most calls in flight at present: between 1 and the user's own number. */
   readonly limit: number
@@ -24,11 +24,11 @@ const JUMP_MS = 500
 const MIN_HALVING_MS = 1000
 
 /**
- * The in-process gate: at most `limit` calls in flight, first come, first served. The service's limits
+ * The limit of calls in flight in one process: at most `limit` calls in flight, first come, first served. The service's limits
  * are not shown (service-api.md, Limits), so the limit finds itself (AIMD): it starts at the user's own
  * number, halves on overload or a latency jump, and rises by one for each `limit` successes.
  */
-export class Gate {
+export class ConcurrencyLimit {
   readonly #max: number
   readonly #now: () => number
   readonly #line = new WaitLine()
@@ -50,7 +50,7 @@ export class Gate {
   /**
    * Asks for a permit: null when it is there at once, else the wait for it. Each permit is given
    * back with `leave`.
-   * @throws the signal's reason when it aborts first; DrainingError when the gate closes
+   * @throws the signal's reason when it aborts first; DrainingError when it closes
    */
   enter(signal?: AbortSignal): Promise<void> | null {
     if (this.#closed) throw closedError()
@@ -72,7 +72,7 @@ export class Gate {
     if (outcome === 'overload') this.#halve()
     else if (outcome !== 'other') {
       this.#learnLatency(latencyMs)
-      // Halving what does not help must end: the slower pace becomes what is compared with.
+      // Halving what does not help must end: the slower answer becomes what is compared with.
       if (this.#hasJumped()) {
         if (this.#halve()) this.#bestMs *= 2
       } else if (outcome === 'success') this.#rise()
@@ -80,7 +80,7 @@ export class Gate {
     this.#letIn()
   }
 
-  snapshot(): PaceSnapshot {
+  snapshot(): ConcurrencySnapshot {
     return {
       inFlight: this.#inFlight,
       limit: this.#limit,
@@ -101,7 +101,7 @@ export class Gate {
 
   #learnLatency(latencyMs: number): void {
     const average = this.#ewmaMs ?? latencyMs
-    // One huge answer, or one lost packet, is not the pace of the service.
+    // One huge answer, or one lost packet, is not the load of the service.
     const sample = Math.min(latencyMs, average * JUMP_FACTOR + JUMP_MS)
     this.#ewmaMs = average + EWMA_WEIGHT * (sample - average)
     this.#bestMs = Math.min(this.#bestMs, this.#ewmaMs)
@@ -135,14 +135,14 @@ function closedError(): DrainingError {
 
 /** The permit of one call, and how long the service took with it. */
 export class Permit {
-  readonly #gate: Gate
+  readonly #concurrency: ConcurrencyLimit
   #since = 0
   #sentAt: number | null = null
   #answeredAt: number | null = null
   #isHeld = true
 
-  constructor(gate: Gate) {
-    this.#gate = gate
+  constructor(gate: ConcurrencyLimit) {
+    this.#concurrency = gate
   }
 
   /** Zero for a call that was never made. */
@@ -174,12 +174,12 @@ export class Permit {
   /** Before it is known how the call went. */
   giveBack(): void {
     this.#isHeld = false
-    this.#gate.leave('other', 0)
+    this.#concurrency.leave('other', 0)
   }
 
   ended(outcome: Outcome): void {
     this.#answeredAt ??= performance.now()
-    if (this.#isHeld) this.#gate.leave(outcome, this.serviceMs)
-    else this.#gate.learn(outcome, this.serviceMs)
+    if (this.#isHeld) this.#concurrency.leave(outcome, this.serviceMs)
+    else this.#concurrency.learn(outcome, this.serviceMs)
   }
 }

@@ -114,7 +114,7 @@ function canonical(code: string): string {
     .replaceAll(/[\s-]+/g, '_')
 }
 
-/** One call that is being made: what its failures are told with. */
+/** One call that is being made: what its failures are reported with. */
 export interface Asked {
   readonly operation: Operation
   readonly filter: UsersFilter | CommentsFilter
@@ -122,7 +122,7 @@ export interface Asked {
   readonly secrets: readonly string[]
 }
 
-export interface Happening {
+export interface FailedCall {
   readonly httpStatus?: number
   /** `error.status` of the body. */
   readonly code?: string
@@ -134,15 +134,15 @@ export interface Happening {
 }
 
 /** The error of a call that gave no usable answer: its kind by the table, its ids in the message. */
-export function callFailure(asked: Asked, happening: Happening): CallError {
-  const { code = null, shape = null, httpStatus = null, retryAfterMs = null } = happening
+export function callFailure(asked: Asked, failed: FailedCall): CallError {
+  const { code = null, shape = null, httpStatus = null, retryAfterMs = null } = failed
   const clean = (text: string): string => withoutSecrets(text, asked.secrets)
   const shown = [
     httpStatus === null ? '' : `HTTP ${httpStatus}`,
     code === null ? '' : clean(code).slice(0, MAX_CODE_CHARS),
   ]
   const head = shown.filter((part) => part !== '').join(' ')
-  const detail = clean(happening.detail).slice(0, MAX_DETAIL_CHARS)
+  const detail = clean(failed.detail).slice(0, MAX_DETAIL_CHARS)
   const message = `${describeCall(asked.operation, asked.filter)} failed: ${[head, detail].filter((part) => part !== '').join(', ')}`
   const isRedirect = httpStatus !== null && httpStatus >= 300 && httpStatus < 400
   return new CallError(message, {
@@ -153,7 +153,7 @@ export function callFailure(asked: Asked, happening: Happening): CallError {
         ? (shape ?? (isRedirect ? 'redirect' : null))
         : clean(code).slice(0, MAX_CODE_CHARS),
     retryAfterMs,
-    cause: happening.cause,
+    cause: failed.cause,
   })
 }
 

@@ -1,8 +1,8 @@
 /**
- * The pace that all processes keep together: the calls a second of `SYNC_RATE_LIMIT`, and pauses that
+ * The rate that all processes keep together: the calls a second of `SYNC_RATE_LIMIT`, and pauses that
  * the service asked one of them for. Implementations are in `src/rate-limit/`.
  */
-export interface SharedPace {
+export interface SharedRateLimit {
   /**
    * Waits for a slot to make one call, first come, first served, and while a pause of any process lasts.
    * Costs no round trip where there is neither limit nor pause. When the shared store is away, a limit

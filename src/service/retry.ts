@@ -55,7 +55,7 @@ export function backoffMs(
 /** How long all processes pause for an overloaded service that asked for it, or did not say. */
 export function pauseMs(error: CallError, policy: RetryPolicy): number {
   if (error.retryAfterMs !== null) return cappedRetryAfterMs(error.retryAfterMs, policy)
-  // A 503 may be one bad host; it halves the gate, but only a 429 speaks to all of us.
+  // A 503 may be one bad host; it halves the calls in flight, but only a 429 speaks to all of us.
   return error.httpStatus === 503 ? 0 : BACKOFF_BASE_MS
 }
 

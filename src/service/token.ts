@@ -29,7 +29,7 @@ export function openToken(source: TokenSource): Token {
   return new FileToken(source.tokenFile)
 }
 
-/** A header cannot carry other characters; the value itself is never told. */
+/** A header cannot carry other characters; the value itself is never shown. */
 export function isHeaderValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]+$/.test(value)
 }
@@ -81,7 +81,7 @@ function checkToken(token: string, setting: string): void {
   }
 }
 
-/** After a token was refused, no call is made with it for so long: by then its run was told to stop. */
+/** After a token was refused, no call is made with it for so long: by then its run was asked to stop. */
 const HOLD_MS = 2000
 
 /**

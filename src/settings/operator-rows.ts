@@ -2,7 +2,7 @@ import * as parse from './parse.ts'
 import * as parseNotify from './parse-notify.ts'
 import type { Setting } from './setting.ts'
 
-/** What operators and their programs are told, and how they ask. */
+/** What operators and their programs are notified of, and how they ask. */
 export const OPERATOR_ROWS = {
   httpHost: {
     name: 'HTTP_HOST',
@@ -83,7 +83,7 @@ export const OPERATOR_ROWS = {
     group: 'notify',
     parse: parseNotify.receivers,
     meaning:
-      'Who is told when something needs a person, and when it is well again: addresses that take a POST, with spaces between; slack+https:// and teams+https:// for these two. The same for all workers.',
+      'Who is notified when something needs a person, and when it is well again: addresses that take a POST, with spaces between; slack+https:// and teams+https:// for these two. The same for all workers.',
     example:
       'https://alerts.example.com/collab slack+https://hooks.slack.com/services/T0/B0/secret',
     secret: true,
@@ -102,7 +102,7 @@ export const OPERATOR_ROWS = {
     group: 'notify',
     parse: parseNotify.duration,
     default: '26h',
-    meaning: 'How old what is stored may get before somebody is told, such as 26h or 2d.',
+    meaning: 'How old what is stored may get before somebody is notified, such as 26h or 2d.',
     example: '26h',
   },
   nightlyLateAfterMs: {
@@ -111,7 +111,7 @@ export const OPERATOR_ROWS = {
     parse: parseNotify.duration,
     default: '30m',
     meaning:
-      'How long after its time a nightly run may begin, and how far beyond half as long again as usual it may take, before somebody is told.',
+      'How long after its time a nightly run may begin, and how far beyond half as long again as usual it may take, before somebody is notified.',
     example: '30m',
   },
 } as const satisfies Record<string, Setting>

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { parser } from './parse.ts'
 
-/** Parsers of the settings by which people are told; see `parse.ts`. */
+/** Parsers of the settings by which people are notified; see `parse.ts`. */
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   s: 1000,

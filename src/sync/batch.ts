@@ -6,7 +6,7 @@ import { CallError, DrainingError, RunStoppedError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import { sleep } from '../service/wait.ts'
 import { describeSpan } from '../trace.ts'
-import { ATTEMPTS_MAX, DoneScopes, failItem, SupersededError, takeUp } from './claim.ts'
+import { ATTEMPTS_MAX, DoneScopes, failItem, SupersededError, startItem } from './claim.ts'
 import { BatchCommits } from './commit/batch-commits.ts'
 import type { SyncContext } from './context.ts'
 import type { Asking } from './fetch/comments.ts'
@@ -28,13 +28,13 @@ export async function syncBatch(
   context: SyncContext,
   ids: { runId: string; itemId: number },
 ): Promise<void> {
-  context.itemsInHand.add(ids.itemId)
+  context.itemsInProgress.add(ids.itemId)
   try {
     await syncUntilDone(context, ids)
   } finally {
-    context.itemsInHand.delete(ids.itemId)
+    context.itemsInProgress.delete(ids.itemId)
     // The run may be over, and settled by another process.
-    if (context.itemsInHand.size === 0) await context.sentCalls.write()
+    if (context.itemsInProgress.size === 0) await context.sentCalls.write()
   }
 }
 
@@ -43,7 +43,7 @@ async function syncUntilDone(
   ids: { runId: string; itemId: number },
 ): Promise<void> {
   for (let overtaken = 0; ; overtaken++) {
-    const claim = await takeUp(context, ids, { isAgain: overtaken > 0 })
+    const claim = await startItem(context, ids, { isAgain: overtaken > 0 })
     if (claim === null) return
     try {
       if (claim.attempts > ATTEMPTS_MAX) return await failItem(context, claim)
@@ -74,12 +74,12 @@ async function syncClaimed(context: SyncContext, claim: Claim): Promise<void> {
   )
   const stopped = context.runSignals.signalOf(claim.runId)
   const readMs = performance.now() - readingSince
-  const batch = new BatchInHand(context, claim, { batchKey, operation }, done, stopped, readMs)
+  const batch = new BatchInProgress(context, claim, { batchKey, operation }, done, stopped, readMs)
   await batch.sync(scopes)
 }
 
 /** One claimed batch: its scopes are asked for, many at a time, until all are or something ends it. */
-export class BatchInHand {
+export class BatchInProgress {
   readonly #context: SyncContext
   readonly #claim: Claim
   readonly #where: { batchKey: number; operation: Operation }

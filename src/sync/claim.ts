@@ -17,7 +17,7 @@ export const ATTEMPTS_MAX = 8
  * @param options.isAgain as in claimItem
  * @returns null where there is nothing to do: it is done already, or its run is stopping, and is then skipped
  */
-export async function takeUp(
+export async function startItem(
   context: SyncContext,
   ids: { runId: string; itemId: number },
   options: { isAgain: boolean } = { isAgain: false },

@@ -24,7 +24,7 @@ export interface SyncContext {
   readonly scopePlaces: ScopePlaces
   readonly sentCalls: SentCalls
   /** Batch items that this process works on right now; one that it took up and is not among them is lost. */
-  readonly itemsInHand: Set<number>
+  readonly itemsInProgress: Set<number>
   /** Aborts when this process stops: calls that wait are given up, what was answered is committed. */
   readonly drained: AbortSignal
   /** What may be stored of answers. */

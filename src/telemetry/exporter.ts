@@ -5,7 +5,7 @@ type Result = Parameters<Parameters<SpanExporter['export']>[1]>[0]
 
 /**
  * Sends spans without the messages of their errors, which may hold what the service said or a row of ours: the log has
- * them. A collector that is away is told once, and once more when it is back; spans that cannot be sent are dropped.
+ * them. A collector that is away is reported once, and once more when it is back; spans that cannot be sent are dropped.
  */
 export class ToldExporter implements SpanExporter {
   readonly #exporter: SpanExporter

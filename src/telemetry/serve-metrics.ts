@@ -21,7 +21,7 @@ const FRESH_MS = 5_000
 /** PostgreSQL or a queue that does not answer by then counts as away: Prometheus gives up after ten seconds. */
 const ANSWER_MS = 3_000
 
-/** `GET /metrics`: runs, freshness, what waits, the queue, and this process. A Fastify plugin; put it behind the door. */
+/** `GET /metrics`: runs, freshness, what waits, the queue, and this process. A Fastify plugin; put it behind authentication. */
 export async function metrics(app: FastifyInstance, options: MetricsOptions): Promise<void> {
   const ofProcess = new Registry()
   addProcessMetrics(ofProcess)
@@ -45,7 +45,7 @@ function rarely(read: () => Promise<string>): () => Promise<string> {
   }
 }
 
-/** Null where it fails, or takes too long: what is wrong is told by the readiness probe. One that hangs is not joined by more. */
+/** Null where it fails, or takes too long: what is wrong is said by the readiness probe. One that hangs is not joined by more. */
 function boundedReader<T>(read: () => Promise<T>): () => Promise<T | null> {
   let reading: Promise<T | null> | null = null
   return async () => {

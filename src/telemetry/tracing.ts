@@ -62,7 +62,7 @@ export function startTracing(options: TracingOptions): () => Promise<void> {
   traceCalls(options.serviceUrl)
   return async () => {
     makeSpansBy(null)
-    // What could not be sent is told already.
+    // What could not be sent is reported already.
     await provider.shutdown().catch(() => {})
   }
 }
@@ -103,7 +103,7 @@ function traceCalls(serviceUrl: string | undefined): void {
 
 /**
  * Gives each request that may change something a span, in the trace of the program that asks where it names one: a run
- * is then a part of what asked for it. To be called behind the door, so that no stranger's trace is continued.
+ * is then a part of what asked for it. To be called behind authentication, so that no stranger's trace is continued.
  */
 export function traceRequests(app: FastifyInstance): void {
   const spans = new WeakMap<FastifyRequest, Span>()

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AppWatch } from '../app.ts'
 import { EnvironmentError } from '../errors.ts'
-import type { PaceSnapshot } from '../service/concurrency.ts'
+import type { ConcurrencySnapshot } from '../service/concurrency.ts'
 import type { JobWatch } from '../worker.ts'
 import { addProcessMetrics } from './serve-metrics.ts'
 
@@ -13,7 +13,7 @@ export interface WorkerMetrics {
   readonly registry: Registry
   readonly watch: AppWatch & JobWatch
   /** From now on the calls in flight are asked of this when Prometheus comes. */
-  readPace(pace: () => PaceSnapshot): void
+  readConcurrency(concurrency: () => ConcurrencySnapshot): void
 }
 
 const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -39,7 +39,7 @@ export function createWorkerMetrics(): WorkerMetrics {
       jobBegun: (job) => jobs.inc({ job }),
       jobEnded: (job) => jobs.dec({ job }),
     },
-    readPace: (pace) => showPace(registry, pace),
+    readConcurrency: (concurrency) => showConcurrency(registry, concurrency),
   }
 }
 
@@ -122,8 +122,12 @@ function timeRuns(registry: Registry): AppWatch['settled'] {
   return ({ trigger, status, durationS }) => runs.observe({ trigger, status }, durationS)
 }
 
-function showPace(registry: Registry, pace: () => PaceSnapshot): void {
-  const gauges: readonly [name: string, help: string, read: (now: PaceSnapshot) => number][] = [
+function showConcurrency(registry: Registry, concurrency: () => ConcurrencySnapshot): void {
+  const gauges: readonly [
+    name: string,
+    help: string,
+    read: (now: ConcurrencySnapshot) => number,
+  ][] = [
     ['calls_in_flight', 'Calls in flight.', (now) => now.inFlight],
     [
       'calls_in_flight_limit',
@@ -138,7 +142,7 @@ function showPace(registry: Registry, pace: () => PaceSnapshot): void {
       help,
       registers: [registry],
       collect() {
-        this.set(read(pace()))
+        this.set(read(concurrency()))
       },
     })
   }

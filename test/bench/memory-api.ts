@@ -48,7 +48,7 @@ export class MemoryApi implements CollabApi {
     return this.#answer('comments', filter, call)
   }
 
-  pace() {
+  concurrency() {
     return { inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }
   }
 

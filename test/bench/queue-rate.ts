@@ -56,7 +56,7 @@ async function rateOf(place: QueuePlace): Promise<number> {
         },
       ],
     ]),
-    { concurrency: IN_HAND, adjust: (inHand) => inHand, log },
+    { concurrency: IN_HAND, adjust: (inProgress) => inProgress, log },
   )
   await ended
   const seconds = (performance.now() - startedMs) / 1000

@@ -45,7 +45,7 @@ describe('transaction', () => {
   test('a deadlock is tried again', async () => {
     let tries = 0
     const [first, second] = [gate(), gate()]
-    const cross = (own: string, other: string, mine: Gate, theirs: Gate) =>
+    const cross = (own: string, other: string, mine: ConcurrencyLimit, theirs: ConcurrencyLimit) =>
       transaction(database.pool, async (client) => {
         tries += 1
         await add(client, own, 1)
@@ -139,12 +139,12 @@ describe('checkDatabase', () => {
   })
 })
 
-interface Gate {
+interface ConcurrencyLimit {
   opened: Promise<void>
   open(): void
 }
 
-function gate(): Gate {
+function gate(): ConcurrencyLimit {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve

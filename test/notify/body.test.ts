@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { bodyFor, describeHappening } from '../../src/notify/message.ts'
-import type { Happening } from '../../src/notify/notification.ts'
+import { bodyFor, describeNotification } from '../../src/notify/message.ts'
+import type { Notification } from '../../src/notify/notification.ts'
 
 const RUN = '0193a6c5-0000-7000-8000-000000000001'
 const ID = '6f9d2c1e-1111-4222-8333-444455556666'
 const AT = '2026-11-21T02:10:00.000Z'
 
-const PARTIAL: Happening = {
+const PARTIAL: Notification = {
   kind: 'run.partial',
   at: AT,
   runId: RUN,
@@ -18,7 +18,7 @@ const PARTIAL: Happening = {
   scopesSkipped: 0,
 }
 
-const HELD: Happening = {
+const HELD: Notification = {
   kind: 'held.waiting',
   at: AT,
   runId: RUN,
@@ -35,7 +35,7 @@ const HELD: Happening = {
   ],
 }
 
-const ALL: Happening[] = [
+const ALL: Notification[] = [
   PARTIAL,
   { ...PARTIAL, recordsRejected: 3 },
   { ...PARTIAL, kind: 'run.failed', scopesHeld: 0 },
@@ -62,11 +62,11 @@ const ALL: Happening[] = [
   },
 ]
 
-test('each happening is told in one sentence, and what is bad says what to do', () => {
+test('each notification is told in one sentence, and what is bad says what to do', () => {
   expect(
-    ALL.map((happening) => {
-      const { text, action } = describeHappening(happening)
-      return [happening.kind, text, action]
+    ALL.map((notification) => {
+      const { text, action } = describeNotification(notification)
+      return [notification.kind, text, action]
     }),
   ).toMatchInlineSnapshot(`
     [
@@ -166,9 +166,12 @@ describe('ids of the service that look like mark-up', () => {
   test('turn no order of letters and begin no line, in either', () => {
     const steering = 'a\u202eb\u2066c\u2028d\u009be'
     const [first] = HELD.kind === 'held.waiting' ? HELD.first : []
-    const happening = { ...HELD, first: [{ ...first, organizationId: steering }] } as Happening
+    const notification = {
+      ...HELD,
+      first: [{ ...first, organizationId: steering }],
+    } as Notification
     for (const shape of ['slack', 'teams'] as const) {
-      const body = JSON.parse(bodyFor(shape, ID, happening)) as object
+      const body = JSON.parse(bodyFor(shape, ID, notification)) as object
       const texts = JSON.stringify(body).replaceAll('\\\\u', '\\u')
       expect(texts).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u2028\u2029\u0080-\u009f]/)
       expect(texts).toContain('a\\u202eb\\u2066c\\u2028d\\u009be')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { openPostgresPace } from '../../src/rate-limit/postgres.ts'
+import { openPostgresRateLimit } from '../../src/rate-limit/postgres.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { sharedPaceSuite } from './shared-pace-suite.ts'
@@ -17,7 +17,7 @@ afterAll(() => database.drop())
 describe('the pace on PostgreSQL', () => {
   sharedPaceSuite(() => {
     const name = randomUUID()
-    return (options) => openPostgresPace(pool, name, options)
+    return (options) => openPostgresRateLimit(pool, name, options)
   })
 
   test('times left from before the clock was set back stop nobody', async () => {
@@ -26,7 +26,10 @@ describe('the pace on PostgreSQL', () => {
       `insert into sync.pace values ($1, now() + interval '1 day', now() + interval '1 day')`,
       [name],
     )
-    const pace = openPostgresPace(pool, name, { callsPerSecond: 100, log: createLog('silent') })
+    const pace = openPostgresRateLimit(pool, name, {
+      callsPerSecond: 100,
+      log: createLog('silent'),
+    })
     await pace.acquire()
     await pace.pauseAll(10_000)
     const { rows } = await pool.query(
@@ -40,7 +43,10 @@ describe('the pace on PostgreSQL', () => {
 
   test('while PostgreSQL is away a limit waits, and goes on when it is back', async () => {
     const name = randomUUID()
-    const pace = openPostgresPace(pool, name, { callsPerSecond: 100, log: createLog('silent') })
+    const pace = openPostgresRateLimit(pool, name, {
+      callsPerSecond: 100,
+      log: createLog('silent'),
+    })
     await pool.query('alter table sync.pace rename to pace_away')
     const waiting = pace.acquire().then(() => 'let go')
     const early = new Promise((resolve) => setTimeout(resolve, 200, 'still waiting'))

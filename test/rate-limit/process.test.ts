@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { openProcessPace } from '../../src/rate-limit/in-process.ts'
+import { openProcessRateLimit } from '../../src/rate-limit/in-process.ts'
 import { callFor, mostInOneSecond } from './shared-pace-suite.ts'
 
 const log = createLog('silent')
 
 describe('the pace of one process', () => {
   test('holds its limit in any second', async () => {
-    const pace = openProcessPace({ callsPerSecond: 100, log })
+    const pace = openProcessRateLimit({ callsPerSecond: 100, log })
     const times = await callFor([pace], 2000)
     expect(mostInOneSecond(times)).toBeLessThanOrEqual(120)
     expect(times.length).toBeGreaterThan(150)
@@ -15,7 +15,7 @@ describe('the pace of one process', () => {
   })
 
   test('without a limit lets everybody go, but for a pause', async () => {
-    const pace = openProcessPace({ callsPerSecond: null, log })
+    const pace = openProcessRateLimit({ callsPerSecond: null, log })
     await Promise.all(Array.from({ length: 10_000 }, () => pace.acquire()))
     const until = performance.now() + 200
     void pace.pauseAll(200)

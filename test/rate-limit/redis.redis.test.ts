@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { openRedisPace } from '../../src/rate-limit/redis.ts'
+import { openRedisRateLimit } from '../../src/rate-limit/redis.ts'
 import { redisUrl } from '../helpers/redis.ts'
 import { sharedPaceSuite } from './shared-pace-suite.ts'
 
@@ -21,14 +21,14 @@ describe.skipIf(!redisUrl())('the pace on Redis', () => {
 
   sharedPaceSuite(() => {
     const own = `${key}:${randomUUID()}`
-    return (options) => openRedisPace(redis, own, options)
+    return (options) => openRedisRateLimit(redis, own, options)
   })
 
   test('times left from before the clock was set back stop nobody', async () => {
     const own = `${key}:${randomUUID()}`
     const later = Date.now() + 86_400_000
     await redis.hset(own, { next: later, paused_until: later })
-    const pace = openRedisPace(redis, own, { callsPerSecond: 100, log: createLog('silent') })
+    const pace = openRedisRateLimit(redis, own, { callsPerSecond: 100, log: createLog('silent') })
     await pace.acquire()
     await pace.pauseAll(10_000)
     const [next, pausedUntil] = await redis.hmget(own, 'next', 'paused_until')
@@ -40,10 +40,10 @@ describe.skipIf(!redisUrl())('the pace on Redis', () => {
     const away = new Redis('redis://127.0.0.1:1', { lazyConnect: true, maxRetriesPerRequest: 0 })
     away.on('error', () => {})
     const log = createLog('silent')
-    const limited = openRedisPace(away, key, { callsPerSecond: 10, log })
+    const limited = openRedisRateLimit(away, key, { callsPerSecond: 10, log })
     const stop = new AbortController()
     const waiting = limited.acquire(stop.signal)
-    const free = openRedisPace(away, key, { callsPerSecond: null, log })
+    const free = openRedisRateLimit(away, key, { callsPerSecond: null, log })
     await free.acquire()
     await free.pauseAll(50)
     await free.acquire()

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { DrainingError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
-import type { PaceOptions } from '../../src/rate-limit/limiter.ts'
-import type { SharedPace } from '../../src/service/rate-limit.ts'
+import type { RateLimitOptions } from '../../src/rate-limit/limiter.ts'
+import type { SharedRateLimit } from '../../src/service/rate-limit.ts'
 
 /** Opens the pace of one more process, on what the others share. */
-export type OpenOne = (options: PaceOptions) => SharedPace
+export type OpenOne = (options: RateLimitOptions) => SharedRateLimit
 
 /** What holds for every pace that several processes share. */
 export function sharedPaceSuite(openOne: () => OpenOne): void {
-  function open(count: number, callsPerSecond: number | null): SharedPace[] {
+  function open(count: number, callsPerSecond: number | null): SharedRateLimit[] {
     const one = openOne()
     return Array.from({ length: count }, () => one({ callsPerSecond, log: createLog('silent') }))
   }
@@ -28,7 +28,7 @@ export function sharedPaceSuite(openOne: () => OpenOne): void {
 
   test('a pause of one is heard by the others, with a limit and without', async () => {
     for (const limit of [500, null]) {
-      const [first, second] = open(2, limit) as [SharedPace, SharedPace]
+      const [first, second] = open(2, limit) as [SharedRateLimit, SharedRateLimit]
       await Promise.all([first.acquire(), second.acquire()])
       const until = performance.now() + 2500
       await first.pauseAll(2500)
@@ -43,7 +43,7 @@ export function sharedPaceSuite(openOne: () => OpenOne): void {
   }, 300_000)
 
   test('an own pause holds at once, also for those in the line', async () => {
-    const [pace] = open(1, 100) as [SharedPace]
+    const [pace] = open(1, 100) as [SharedRateLimit]
     const until = performance.now() + 300
     const waiting = Array.from({ length: 5 }, () => pace.acquire().then(() => performance.now()))
     void pace.pauseAll(300)
@@ -53,7 +53,7 @@ export function sharedPaceSuite(openOne: () => OpenOne): void {
   })
 
   test('who gives up leaves the line with the reason of the signal', async () => {
-    const [pace] = open(1, 1) as [SharedPace]
+    const [pace] = open(1, 1) as [SharedRateLimit]
     await pace.acquire()
     const stop = new AbortController()
     const waiting = pace.acquire(stop.signal)
@@ -63,7 +63,7 @@ export function sharedPaceSuite(openOne: () => OpenOne): void {
   })
 
   test('closing sends away who waits', async () => {
-    const [pace] = open(1, 1) as [SharedPace]
+    const [pace] = open(1, 1) as [SharedRateLimit]
     await pace.acquire()
     const waiting = [pace.acquire(), pace.acquire()].map((wait) =>
       expect(wait).rejects.toThrow(DrainingError),
@@ -75,7 +75,7 @@ export function sharedPaceSuite(openOne: () => OpenOne): void {
 }
 
 /** Eight callers a pace, each asking again at once; when each was let go, in order. */
-export async function callFor(paces: SharedPace[], forMs: number): Promise<number[]> {
+export async function callFor(paces: SharedRateLimit[], forMs: number): Promise<number[]> {
   const times: number[] = []
   const end = performance.now() + forMs
   const callers = paces.flatMap((pace) =>
@@ -101,7 +101,7 @@ export function mostInOneSecond(times: number[]): number {
   return most
 }
 
-async function closeAll(paces: SharedPace[]): Promise<void> {
+async function closeAll(paces: SharedRateLimit[]): Promise<void> {
   await Promise.all(paces.map((pace) => pace.close()))
 }
 

@@ -230,7 +230,7 @@ describe('the pace of the client', () => {
     server.script.push(json(500, {}, { 'retry-after': '1' }))
     const backingOff = api.getUsers(users)
     await expect.poll(() => server.seen.length).toBe(21)
-    await expect.poll(() => api.pace().inFlight).toBe(0)
+    await expect.poll(() => api.concurrency().inFlight).toBe(0)
     await backingOff
   })
 
@@ -239,7 +239,7 @@ describe('the pace of the client', () => {
       retryAfterMaxMs: 400,
     })
     const first = api.getUsers(users)
-    await expect.poll(() => api.pace().limit).toBe(4)
+    await expect.poll(() => api.concurrency().limit).toBe(4)
     const before = server.seen.length
     const second = api.getUsers(users)
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -259,7 +259,7 @@ describe('the pace of the client', () => {
     expect(
       ends.map((end) => (end.status === 'rejected' ? end.reason.message : end.status)),
     ).toEqual(Array.from({ length: 30 }, () => 'stopped by us'))
-    expect(api.pace()).toMatchObject({ inFlight: 0, waiting: 0 })
+    expect(api.concurrency()).toMatchObject({ inFlight: 0, waiting: 0 })
   })
 
   test('after close, calls are told so', async () => {

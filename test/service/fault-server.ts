@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLog } from '../../src/log.ts'
-import { openProcessPace } from '../../src/rate-limit/in-process.ts'
+import { openProcessRateLimit } from '../../src/rate-limit/in-process.ts'
 import { openCollabApi } from '../../src/service/client.ts'
 import type { CollabApi, CollabApiOptions } from '../../src/service/client.ts'
 
@@ -92,8 +92,9 @@ export interface OpenedClient extends AsyncDisposable {
 
 /** A client for the server at `url`, with short limits. */
 export function openClient(url: string, options: Partial<CollabApiOptions> = {}): OpenedClient {
-  const sharedPace =
-    options.sharedPace ?? openProcessPace({ callsPerSecond: null, log: createLog('silent') })
+  const sharedRateLimit =
+    options.sharedRateLimit ??
+    openProcessRateLimit({ callsPerSecond: null, log: createLog('silent') })
   const api = openCollabApi({
     baseUrl: url,
     apiKey: 'key-4711',
@@ -106,13 +107,13 @@ export function openClient(url: string, options: Partial<CollabApiOptions> = {})
     maxBodyBytes: 1_000_000,
     maxConcurrency: 8,
     ...options,
-    sharedPace,
+    sharedRateLimit,
   })
   return {
     api,
     async [Symbol.asyncDispose]() {
       await api.close()
-      await sharedPace.close()
+      await sharedRateLimit.close()
     },
   }
 }

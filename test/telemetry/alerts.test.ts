@@ -44,7 +44,7 @@ describe('the alert rules', () => {
 /** Every metric of a worker and of serve, with its help. */
 async function exportedMetrics(): Promise<{ name: string; help: string }[]> {
   const worker = createWorkerMetrics()
-  worker.readPace(() => ({ inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }))
+  worker.readConcurrency(() => ({ inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }))
   const counts = { calls: 1, retries: 1, rejected: 1 }
   const scopes = { scopesSucceeded: 1, scopesFailed: 1, scopesHeld: 1, scopesSkipped: 1 }
   const records = {

@@ -1,4 +1,4 @@
--- The names and e-mail addresses that are stored of a person, told by the user id or by an address.
+-- The names and e-mail addresses that are stored of a person, known by the user id or by an address.
 -- Params: $1 organizationKeys, $2 userId?, $3 emails (in lower case).
 -- Never null: names, names[], emails, emails[].
 select coalesce(array_agg(distinct t.name) filter (where t.name <> ''), '{}') as names,

@@ -1,7 +1,7 @@
--- Items of runs under way that no live worker has in hand: candidates to hand to the queue again. Of those that the asking
--- worker took up, it knows itself which it has in hand; of the others', a heartbeat has to do.
+-- Items of runs under way that no live worker works on: candidates to hand to the queue again. Of those that the asking
+-- worker took up, it knows itself which are in progress; of the others', a heartbeat has to do.
 -- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is taken for dead), $2 limit, $3 workerId (who
--- asks), $4 inHand (items that it works on).
+-- asks), $4 inProgress (items that it works on).
 -- Never null: run_id, item_id, kind, round.
 select i.run_id, i.item_id, i.kind, i.round, r.traceparent
 from sync.runs r

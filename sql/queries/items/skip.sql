@@ -1,6 +1,6 @@
 -- Ends what is pending of a run that is stopping: what was not asked is skipped. What a live worker has in hand is left to
 -- it, which first records the calls it made.
--- Params: $1 runId, $2 itemId? (that this worker has in hand), $3 deadAfterS (seconds without a heartbeat after which a
+-- Params: $1 runId, $2 itemId? (that this worker works on), $3 deadAfterS (seconds without a heartbeat after which a
 -- worker is taken for dead).
 update sync.run_items i
 set state = 'done', finished_at = now(),

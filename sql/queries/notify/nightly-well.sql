@@ -1,4 +1,4 @@
--- Marks as well what was told of missing and late nightly runs, once a scheduled run of that night or later succeeded.
+-- Marks as well what was reported of missing and late nightly runs, once a scheduled run of that night or later succeeded.
 -- Params: none.
 -- Never null: finished_at, problems.
 with newest as (

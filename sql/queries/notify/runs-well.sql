@@ -1,4 +1,4 @@
--- Marks as well what was told of runs whose work has succeeded since: by a run of the whole catalog, by one of the same
+-- Marks as well what was reported of runs whose work has succeeded since: by a run of the whole catalog, by one of the same
 -- scope that was about as large, or by one of just as many scopes as had failed (run --failed-of) where it rejected no whole record.
 -- Params: none.
 -- Never null: finished_at, problems.
@@ -23,7 +23,7 @@ with catalog as (
     order by g.requested_at desc
     limit 1
   ) good
-  -- An older one is either told by a newer one of the same scope, or nobody waits for it any more.
+  -- An older one is either reported by a newer one of the same scope, or nobody waits for it any more.
   where n.subject = 'run' and n.well_at is null and n.noted_at > now() - interval '7 days' and bad.run_id = n.run_id
   returning good.run_id, good.trigger, good.finished_at
 )

@@ -1,4 +1,4 @@
--- Marks as well all that was told of a subject.
+-- Marks as well all that was reported of a subject.
 -- Params: $1 subject.
 with well as (
   update sync.notifications set well_at = now() where subject = $1 and well_at is null returning notification_id

@@ -1,5 +1,5 @@
 -- What is known of annotations whose first answer was stored: all their comments are new, so that what reports ask of a
--- thread is told by the answer, and nothing is read back.
+-- thread comes from the answer, and nothing is read back.
 -- Params: $1 keys, $2 liveComments, $3 bodyDigests[?], $4 contentDigests[?], $5 firstCommentAts[?], $6 lastCommentAts[?], $7
 -- firstAnswerAts[?], $8 authors (each an array as text), $9 at.
 update collab_store.annotations a

@@ -63,7 +63,7 @@ async function lookAtStore(
     try {
       const { findings: found, isReachable, hasTables } = await checkStore(store, settings)
       findings.push(...found)
-      // The same fault need not be told twice.
+      // The same fault need not be reported twice.
       const isTold = !isReachable && store.queuePlace.url === store.databaseUrl
       if (withQueue && !isTold) findings.push(...(await checkQueue(store.queuePlace)))
       if (!hasTables) return null

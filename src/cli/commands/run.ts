@@ -70,17 +70,17 @@ export async function workOff(
   request: RunRequest,
   style: ProgressStyle,
 ): Promise<string> {
-  const told = new AbortController()
+  const stopping = new AbortController()
   const forget = onSignals(
     (signal) => {
       note(`${signal}: cancelling the run; what is stored stays.`)
-      told.abort()
+      stopping.abort()
     },
     () => app.abandon(),
   )
   try {
     const started = await startRun(app.sync, request)
-    onAbort(told.signal, () => cancel(app, started.runId))
+    onAbort(stopping.signal, () => cancel(app, started.runId))
     await workUntilSettled(app, started, style)
     return started.runId
   } finally {

@@ -19,7 +19,7 @@ export async function scheduleShow({ json }: Json): Promise<number> {
 
 /**
  * `collab-sync schedule set CRON`: holds for all workers, in place of SYNC_CRON and SYNC_TZ.
- * @param fields of the pattern; five words where the shell was not told that they are one
+ * @param fields of the pattern; five words where the shell was not asked to take they are one
  */
 export async function scheduleSet(
   fields: string[],

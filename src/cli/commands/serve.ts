@@ -31,7 +31,7 @@ export async function serve(): Promise<number> {
     store = await openStore(settings, { log, applicationName: 'serve', signal: stop.starting })
     if (store.isNew) await migrate(store.databaseUrl)
     stop.started()
-    await serveOn(store, settings, log, stop.told)
+    await serveOn(store, settings, log, stop.requested)
   } catch (error) {
     if (!stop.starting.aborted) throw error
   } finally {
@@ -47,13 +47,13 @@ async function serveOn(
   store: Store,
   settings: Settings,
   log: Log,
-  told: AbortSignal,
+  requested: AbortSignal,
 ): Promise<void> {
-  const stopping = new Promise((resolve) => onAbort(told, () => resolve(null)))
+  const stopping = new Promise((resolve) => onAbort(requested, () => resolve(null)))
   const queue = openQueueLate(store.queuePlace, log)
   try {
     await Promise.race([queue.wait(), stopping])
-    if (told.aborted) return
+    if (requested.aborted) return
     const { database } = store
     const collabSync = collabSyncOn({ database, queue, settings, log, trigger: 'http' })
     const http = await startHttp({ settings, store, queue, collabSync, log })

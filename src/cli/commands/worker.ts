@@ -45,7 +45,7 @@ export async function worker(): Promise<number> {
     app = await openPatiently(settings, store, log, stop.starting, metrics?.watch)
     stop.starting.throwIfAborted()
     stop.started()
-    await work(app, stop.told, metrics)
+    await work(app, stop.requested, metrics)
   } catch (error) {
     if (!stop.starting.aborted) throw error
   } finally {
@@ -58,14 +58,15 @@ export async function worker(): Promise<number> {
   return isAbandoned ? EXIT.failed : EXIT.done
 }
 
-async function work(app: App, told: AbortSignal, metrics: WorkerMetrics | null): Promise<void> {
+async function work(app: App, stopping: AbortSignal, metrics: WorkerMetrics | null): Promise<void> {
   const listener = metrics === null ? null : await showMetrics(app, metrics)
   try {
     const watching = metrics === null ? {} : { watch: metrics.watch }
     const running = await startWorker(app, jobs, { keepsSchedule: true, ...watching })
     app.log.info({ workerId: app.sync.workerId, queue: app.store.queuePlace.kind }, 'working')
     try {
-      if (!told.aborted) await new Promise((resolve) => told.addEventListener('abort', resolve))
+      if (!stopping.aborted)
+        await new Promise((resolve) => stopping.addEventListener('abort', resolve))
     } finally {
       await running.stop()
     }
@@ -84,7 +85,7 @@ async function openMetrics(settings: Settings): Promise<WorkerMetrics | null> {
 async function showMetrics(app: App, metrics: WorkerMetrics): Promise<MetricsListener> {
   const { metricsHost: host, metricsPort: port = 0 } = app.settings
   const { listenForMetrics } = await import('../../telemetry/worker-metrics.ts')
-  metrics.readPace(() => app.sync.collabApi.pace())
+  metrics.readConcurrency(() => app.sync.collabApi.concurrency())
   const listener = await listenForMetrics(metrics.registry, { host, port })
   app.log.info({ address: listener.url }, 'metrics')
   return listener

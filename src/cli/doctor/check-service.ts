@@ -1,7 +1,7 @@
 import { CallError, UsageError } from '../../errors.ts'
 import { duration } from '../../format.ts'
 import type { Log } from '../../log.ts'
-import { openProcessPace } from '../../rate-limit/in-process.ts'
+import { openProcessRateLimit } from '../../rate-limit/in-process.ts'
 import { openServiceClient } from '../../service-client.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
@@ -21,10 +21,10 @@ export async function checkService(
   organizationId: string | null,
   log: Log,
 ): Promise<Finding> {
-  const pace = openProcessPace({ callsPerSecond: null, log })
+  const rateLimit = openProcessRateLimit({ callsPerSecond: null, log })
   try {
     const collabApi = openServiceClient(settings, {
-      sharedPace: pace,
+      sharedRateLimit: rateLimit,
       timeoutMs: Math.min(settings.timeoutMs, TIMEOUT_MAX_MS),
       retries: 0,
       retryAfterMaxMs: 0,
@@ -41,7 +41,7 @@ export async function checkService(
   } catch (error) {
     return judge(error, settings.collabApiUrl, organizationId)
   } finally {
-    await pace.close()
+    await rateLimit.close()
   }
 }
 

@@ -56,7 +56,7 @@ function wrong(line: string): Finding {
   )
 }
 
-/** Each receiver of NOTIFY_URL, by its host alone: whether it takes what it is told. Nothing is sent. */
+/** Each receiver of NOTIFY_URL, by its host alone: whether it takes what it is sent. Nothing is sent. */
 export async function checkNotify(
   database: Database,
   addresses: readonly ReceiverAddress[],

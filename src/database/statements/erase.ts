@@ -127,7 +127,7 @@ export const forgetThreads = new Statement<
   null
 >('erase/forget-threads', { parameters: 'annotationKeys userId pseudonym' })
 
-/** The names and e-mail addresses that are stored of a person, told by the user id or by an address. */
+/** The names and e-mail addresses that are stored of a person, known by the user id or by an address. */
 export const identity = new Statement<
   { organizationKeys: readonly number[]; userId: string | null; emails: readonly string[] },
   { names: readonly string[]; emails: readonly string[] }

@@ -85,9 +85,9 @@ export const insertFirst = new Statement<
   { itemId: number; kind: 'page-organizations' | 'page-documents' | 'sync-batch'; round: number }
 >('items/insert-first', { parameters: 'runId', columns: 'itemId kind round' })
 
-/** Items of runs under way that no live worker has in hand: candidates to hand to the queue again. Of those that the asking worker took up, it knows itself which it has in hand; of the others', a heartbeat has to do. */
+/** Items of runs under way that no live worker works on: candidates to hand to the queue again. Of those that the asking worker took up, it knows itself which are in progress; of the others', a heartbeat has to do. */
 export const lost = new Statement<
-  { deadAfterS: number; limit: number; workerId: string; inHand: readonly number[] },
+  { deadAfterS: number; limit: number; workerId: string; inProgress: readonly number[] },
   {
     runId: string
     itemId: number
@@ -96,7 +96,7 @@ export const lost = new Statement<
     traceparent: string | null
   }
 >('items/lost', {
-  parameters: 'deadAfterS limit workerId inHand',
+  parameters: 'deadAfterS limit workerId inProgress',
   columns: 'runId itemId kind round traceparent',
   neverNull: 'runId itemId kind round',
 })

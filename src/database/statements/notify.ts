@@ -6,7 +6,7 @@ export const abandon = new Statement<{ receivers: readonly string[] }, null>('no
   parameters: 'receivers',
 })
 
-/** Whether a listing that somebody was told of still waits for a person. */
+/** Whether a listing that somebody was notified of still waits for a person. */
 export const anyHeld = new Statement<null, { waits: boolean }>('notify/any-held', {
   columns: 'waits',
   neverNull: 'waits',
@@ -66,14 +66,29 @@ export const failed = new Statement<
 /** Forgets what was noted long ago, with its deliveries. */
 export const forget = new Statement<null, null>('notify/forget')
 
-/** Whether something was told of a subject that is not well again. */
+/** Whether somebody was notified of a subject that is not well again. */
 export const isOpen = new Statement<{ subject: string }, { open: boolean }>('notify/is-open', {
   parameters: 'subject',
   columns: 'open',
   neverNull: 'open',
 })
 
-/** Marks as well what was told of missing and late nightly runs, once a scheduled run of that night or later succeeded. */
+/** Marks listings as reported that runs have held which are over by now, and that wait for a person. */
+export const markHeld = new Statement<
+  null,
+  {
+    listings: number
+    usersMissing: number
+    firstHeldId: number | null
+    runId: string | null
+    first: readonly unknown[] | null
+  }
+>('notify/mark-held', {
+  columns: 'listings usersMissing firstHeldId runId first',
+  neverNull: 'listings usersMissing',
+})
+
+/** Marks as well what was reported of missing and late nightly runs, once a scheduled run of that night or later succeeded. */
 export const nightlyWell = new Statement<
   null,
   { runId: string; finishedAt: Date; problems: number }
@@ -109,7 +124,7 @@ export const note = new Statement<
   null
 >('notify/note', { parameters: 'thing kind subject runId facts receivers' })
 
-/** Marks as well what was told of runs whose work has succeeded since: by a run of the whole catalog, by one of the same scope that was about as large, or by one of just as many scopes as had failed (run --failed-of) where it rejected no whole record. */
+/** Marks as well what was reported of runs whose work has succeeded since: by a run of the whole catalog, by one of the same scope that was about as large, or by one of just as many scopes as had failed (run --failed-of) where it rejected no whole record. */
 export const runsWell = new Statement<
   null,
   {
@@ -139,21 +154,6 @@ export const takeTurn = new Statement<
   neverNull: 'now watchingSince scheduleSince',
 })
 
-/** Marks listings as told that runs have held which are over by now, and that wait for a person. */
-export const tellHeld = new Statement<
-  null,
-  {
-    listings: number
-    usersMissing: number
-    firstHeldId: number | null
-    runId: string | null
-    first: readonly unknown[] | null
-  }
->('notify/tell-held', {
-  columns: 'listings usersMissing firstHeldId runId first',
-  neverNull: 'listings usersMissing',
-})
-
 /** Messages that receivers did not take, of the last seven days. */
 export const undelivered = new Statement<
   { receivers: readonly string[] },
@@ -164,7 +164,7 @@ export const undelivered = new Statement<
   neverNull: 'givenUp waiting problem',
 })
 
-/** Marks as well all that was told of a subject. */
+/** Marks as well all that was reported of a subject. */
 export const well = new Statement<{ subject: string }, { firstId: string | null }>('notify/well', {
   parameters: 'subject',
   columns: 'firstId',

@@ -101,7 +101,7 @@ export const slowestOrganizations = new Statement<
   neverNull: 'calls retries serviceMs waitedMs databaseMs',
 })
 
-/** How much waits for a person: held listings, and rejected records that were neither stored after all nor set aside. Of either, more than the most that is counted are told as that. */
+/** How much waits for a person: held listings, and rejected records that were neither stored after all nor set aside. Of either, more than the most that is counted are reported as that. */
 export const waiting = new Statement<{ limit: number }, { held: number; rejected: number }>(
   'pages/waiting',
   { parameters: 'limit', columns: 'held rejected', neverNull: 'held rejected' },

@@ -178,7 +178,7 @@ export const storeAnswerUserGroups = new Statement<
   null
 >('scopes/store-answer-user-groups', { parameters: 'keys users bodyDigests contentDigests' })
 
-/** What is known of annotations whose first answer was stored: all their comments are new, so that what reports ask of a thread is told by the answer, and nothing is read back. */
+/** What is known of annotations whose first answer was stored: all their comments are new, so that what reports ask of a thread comes from the answer, and nothing is read back. */
 export const storeFirstAnswerAnnotations = new Statement<
   {
     keys: readonly number[]

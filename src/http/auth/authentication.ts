@@ -15,7 +15,7 @@ declare module 'fastify' {
 }
 
 /** What stands between a request and everything else. */
-export interface Door {
+export interface Authentication {
   /** Null without HTTP_TOKEN. */
   readonly lock: Lock | null
   /**
@@ -31,10 +31,10 @@ export interface Door {
  * Without it, serves programs and pages of this machine alone.
  * @param parts.token HTTP_TOKEN
  */
-export function openDoor(
+export function openAuthentication(
   app: FastifyInstance,
   { token, database }: { token: string | undefined; database: Database },
-): Door {
+): Authentication {
   if (token === undefined) return { lock: null, check: async (request) => checkLocal(request) }
   const lock: Lock = {
     tokens: openTokens(token, database),
@@ -108,7 +108,7 @@ export function isLoopback(host: string): boolean {
 
 /**
  * What is wrong with the `Host` of a request to a server without a token; null where nothing is. A page of a stranger
- * whose name leads to this machine (DNS rebinding) is told by it.
+ * whose name leads to this machine (DNS rebinding) is found by it.
  */
 export function hostFault(request: FastifyRequest): string | null {
   const host = parsed(`http://${request.headers.host ?? ''}`)

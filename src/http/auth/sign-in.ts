@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { renderSignIn, SIGN_IN_STYLE } from '../../pages/sign-in.tsx'
 import { ProblemError } from '../problem.ts'
 import { originFault } from './authentication.ts'
-import type { Door } from './authentication.ts'
+import type { Authentication } from './authentication.ts'
 import { clearSessionCookie, setSessionCookie } from './sessions.ts'
 import { tryToken } from './tokens.ts'
 
@@ -15,8 +15,11 @@ const FORM_BYTES_MAX = 16 * 1024
 const FormSchema = z.object({ token: z.string(), next: z.string().default('/') })
 
 /** Signing in and out, for people; a Fastify plugin. */
-export async function signIn(app: FastifyInstance, { door }: { door: Door }): Promise<void> {
-  const { lock } = door
+export async function signIn(
+  app: FastifyInstance,
+  { authentication }: { authentication: Authentication },
+): Promise<void> {
+  const { lock } = authentication
   await app.register(formbody)
   app.post(
     '/sign-in',
@@ -45,7 +48,7 @@ export async function signIn(app: FastifyInstance, { door }: { door: Door }): Pr
 
 /**
  * Answers a browser that shows no token with the page that asks for it. Written past the hooks of the route behind the
- * door: what they do to pages of their own would lock this one up.
+ * authentication: what they do to pages of their own would lock this one up.
  */
 export function sendSignIn(
   reply: FastifyReply,

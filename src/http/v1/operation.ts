@@ -81,17 +81,17 @@ export function pageSchema(item: z.ZodType) {
  * @throws ProblemError 429
  */
 export function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let inHand = 0
+  let inProgress = 0
   return async (work) => {
-    if (inHand >= max)
+    if (inProgress >= max)
       throw new ProblemError(429, 'Too many at a time; try again in a second.', {
         headers: { 'retry-after': '1' },
       })
-    inHand += 1
+    inProgress += 1
     try {
       return await work()
     } finally {
-      inHand -= 1
+      inProgress -= 1
     }
   }
 }

@@ -16,7 +16,7 @@ import { RunSchema } from './schemas.ts'
 const STREAMS_MAX = 200
 const HEARTBEAT_MS = 15_000
 const RETRY_MS = 2_000
-/** The id of the last event: a browser that comes back with it is told to stay away (204). */
+/** The id of the last event: a browser that comes back with it is asked to stay away (204). */
 const END = 'end'
 
 /** The progress of a run as server-sent events; a Fastify plugin. */

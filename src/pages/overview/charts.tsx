@@ -47,7 +47,7 @@ function sum(values: readonly number[]): number {
 
 const HOUR_S = 3600
 
-/** Upper bounds of the ages that are told apart; a nightly run leaves everything below 24 hours, or 26 when it is long. */
+/** Upper bounds of the ages that are kept apart; a nightly run leaves everything below 24 hours, or 26 when it is long. */
 export const AGE_BOUNDS_SECONDS = [1, 6, 12, 26, 48, 7 * 24].map((hours) => hours * HOUR_S)
 
 const NAMES = [
@@ -155,6 +155,6 @@ function inWords(day: RunDay): string {
     [day.cancelled, 'cancelled'],
     [day.underWay, 'under way'],
   ] as const
-  const told = parts.filter(([runs]) => runs > 0).map(([runs, status]) => `${runs} ${status}`)
-  return `${day.day}: ${counted(day.runs, 'run')}, ${told.join(', ')}`
+  const counts = parts.filter(([runs]) => runs > 0).map(([runs, status]) => `${runs} ${status}`)
+  return `${day.day}: ${counted(day.runs, 'run')}, ${counts.join(', ')}`
 }

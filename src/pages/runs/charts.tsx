@@ -8,7 +8,7 @@ import { count, duration } from '../../format.ts'
 import { Chart, drawChart, smallMultiples } from '../charts/chart.tsx'
 import { Facts, Heads, Scroller } from '../elements.tsx'
 
-/** Parts of a run's time that its calls are told by. */
+/** Parts of a run's time that its calls are drawn by. */
 export const CALLS_PARTS = 24
 
 /** Calls, retries and the time of a call over a run; counted where the batch that made them ended. */

@@ -64,7 +64,7 @@ export function followRun(): void {
    */
   async function renew({ keepsFocus }: { keepsFocus: boolean }): Promise<void> {
     try {
-      // Without what the address says of the action that led here: that is told already.
+      // Without what the address says of the action that led here: that is reported already.
       const answer = await fetch(location.pathname, { headers: { accept: 'text/html' } })
       const made = new DOMParser().parseFromString(await answer.text(), 'text/html')
       if (made.querySelector('[data-run]') === null) return tellLost()
@@ -81,7 +81,7 @@ export function followRun(): void {
   }
 
   function tellLost(): void {
-    const told = document.querySelector<HTMLElement>('[data-lost]')
-    if (told !== null) told.hidden = false
+    const notice = document.querySelector<HTMLElement>('[data-lost]')
+    if (notice !== null) notice.hidden = false
   }
 }

@@ -71,7 +71,7 @@ export class BatchCommits {
     this.#inTurn(() => this.#commitIsolated(scope, error))
   }
 
-  /** A scope that failed, for a reason that is told in the log. */
+  /** A scope that failed, for a reason that is logged. */
   failed(scope: BatchScope, error: unknown): FailedResult {
     const failed = failedBy(scope, error)
     logFailure(this.#context.log, this.#of.where.operation, scope, failed.error)

@@ -13,7 +13,7 @@ import { SupersededError } from '../claim.ts'
 import type { Committing, WritersClaim } from '../context.ts'
 import type { CommentsResult, NewThreadResult, ScopeResult, UsersResult } from '../fetch/result.ts'
 import { digestOfRejected } from '../record/digest.ts'
-import { inCommitLane } from './buffer.ts'
+import { inCommitSlot } from './buffer.ts'
 import { commitComments } from './comments.ts'
 import { commitUsers, OrganizationBusyError } from './users.ts'
 import type { Listing } from './users.ts'
@@ -47,7 +47,7 @@ export async function commitAnswers(
       return true
     })
   const yields = () => performance.now() - startedMs < YIELD_MAX_MS
-  while (!(await inCommitLane(database, () => tryOnce(yields())))) {
+  while (!(await inCommitSlot(database, () => tryOnce(yields())))) {
     await setTimeout(Math.random() * TURN_WAIT_MS)
   }
 }

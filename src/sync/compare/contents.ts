@@ -113,7 +113,7 @@ async function compareUsers(database: Database, result: UsersResult): Promise<Co
     const isMissing = before === undefined || members?.has(id) === false
     const columns = isMissing ? [] : userColumns(before, record, scope.kind === 'organization')
     if (!isMissing && columns.length === 0) continue
-    // Users carry no time: what changed since cannot be told from what is wrong.
+    // Users carry no time: what changed since cannot be distinguished from what is wrong.
     differences.push({ ...difference(id, isMissing ? 'missing' : 'different'), columns })
   }
   const received = new Set(ids)

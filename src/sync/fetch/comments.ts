@@ -101,7 +101,7 @@ async function missingIds(
     .sort((a, b) => a - b)
 }
 
-/** Asks for comments by id. A failed or odd answer is no evidence: it is told, and removes nothing. */
+/** Asks for comments by id. A failed or odd answer is no evidence: it is reported, and removes nothing. */
 async function askByIds(
   asking: Asking,
   scope: BatchScope,

@@ -83,16 +83,16 @@ class Room {
 
 /**
  * Works on items as they come, a fixed number at a time, so that memory does not grow with their number.
- * The first failure ends it: what is in hand comes to its end, nothing more is taken up.
+ * The first failure ends it: what is in progress comes to its end, nothing more is begun.
  * @throws that first failure
  */
-export async function inLanes<T>(
+export async function inParallel<T>(
   items: AsyncIterator<T>,
-  lanes: number,
+  limit: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   let failure: { error: unknown } | null = null
-  const lane = async () => {
+  const worker = async () => {
     try {
       while (failure === null) {
         const next = await items.next()
@@ -103,6 +103,6 @@ export async function inLanes<T>(
       failure ??= { error }
     }
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await Promise.all(Array.from({ length: limit }, worker))
   if (failure !== null) throw (failure as { error: unknown }).error
 }

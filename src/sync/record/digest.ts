@@ -86,7 +86,7 @@ export function digestOfComment(comment: CommentColumns): Buffer {
 /**
  * One digest for many comments, in the order given. Their columns are written as bytes into one buffer that all calls
  * share: joined as texts they would each be copied twice, and all of a large answer would be in memory once more.
- * @param tellEach told the digest of each comment by itself too, which costs little while its bytes are there
+ * @param tellEach called with the digest of each comment by itself too, which costs little while its bytes are there
  */
 export function digestOfComments<T extends CommentColumns>(
   comments: Iterable<T>,
@@ -149,7 +149,7 @@ function writeContent(buffer: Buffer, start: number, comment: CommentColumns): n
   return writeText(buffer, at, comment.rest)
 }
 
-/** Null is told from an empty text. */
+/** Null is distinct from an empty text. */
 function writeText(buffer: Buffer, at: number, text: string | null): number {
   if (text === null) return buffer.writeInt32BE(-1, at)
   const bytes = buffer.write(text, at + 4, 'utf8')

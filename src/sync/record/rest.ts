@@ -24,7 +24,7 @@ export function restOf(
   return Object.keys(kept).length === 0 ? null : canonicalJson(kept)
 }
 
-/** Of a path that is told; names of members may be of any length. */
+/** Of a path that is reported; names of members may be of any length. */
 const PATH_UNITS_MAX = 1000
 
 function withoutUnstorable(

@@ -147,7 +147,7 @@ export function keyFault(item: unknown): string | null {
 
 /**
  * A text member for its column. What is no text stays in `rest`, so that raw gives it back;
- * a text that PostgreSQL cannot hold is told and is nowhere but among the rejected records.
+ * a text that PostgreSQL cannot hold is reported and is nowhere but among the rejected records.
  */
 export function textColumn(
   name: string,

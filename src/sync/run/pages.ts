@@ -2,7 +2,7 @@ import { toItems } from '../../database/claims.ts'
 import type { Item } from '../../database/claims.ts'
 import * as items from '../../database/statements/items.ts'
 import { operationsOf } from '../../scope.ts'
-import { takeUp } from '../claim.ts'
+import { startItem } from '../claim.ts'
 import type { SyncContext } from '../context.ts'
 
 /** Organizations a page: small enough that the first call is made at once. */
@@ -16,7 +16,7 @@ export async function planOrganizations(
   context: SyncContext,
   ids: { runId: string; itemId: number },
 ): Promise<Item[]> {
-  const claim = await takeUp(context, ids)
+  const claim = await startItem(context, ids)
   if (claim === null) return []
   const planned = await items.pageOrganizations.all(context.database, {
     ...ids,
@@ -33,7 +33,7 @@ export async function planDocuments(
   context: SyncContext,
   ids: { runId: string; itemId: number },
 ): Promise<Item[]> {
-  const claim = await takeUp(context, ids)
+  const claim = await startItem(context, ids)
   if (claim === null) return []
   const planned = await items.pageDocuments.all(context.database, {
     ...ids,

@@ -12,7 +12,7 @@ import { writeResults } from '../commit/commit.ts'
 import type { SyncContext } from '../context.ts'
 import type { Asking } from '../fetch/comments.ts'
 import type { ScopeResult } from '../fetch/result.ts'
-import { inLanes } from '../fetch/schedule.ts'
+import { inParallel } from '../fetch/schedule.ts'
 import { askScope } from '../fetch/scope.ts'
 import { AS_RUN, scopesOfRun } from './start.ts'
 import type { ScopeInBatch, ScopesRequest } from './start.ts'
@@ -76,10 +76,10 @@ export async function planRun(
   }
   const total = { ...noChanges(), scopes: 0, failed: 0, heldScopes: 0 }
   context.collabApi.startAfresh()
-  await inLanes(
+  await inParallel(
     scopesOfRun(context, request),
     // One answer is being written while the next is asked for.
-    2 * context.collabApi.pace().limit,
+    2 * context.collabApi.concurrency().limit,
     async (place) => {
       const result = await ask(asking, place, request)
       const planned = describe(place, await planScope(context, request.scope, place, result))

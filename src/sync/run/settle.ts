@@ -166,7 +166,7 @@ export class Sweep {
 
   /** One sweep. @returns how many items were handed over */
   async once(): Promise<number> {
-    const { database, deadAfterS, workerId, itemsInHand } = this.#context
+    const { database, deadAfterS, workerId, itemsInProgress } = this.#context
     for (const { runId, traceparent } of await items.unsettled.all(database)) {
       await inTraceOf(traceparent, () => settleRun(this.#context, runId)).catch(
         (error: unknown) => {
@@ -180,7 +180,7 @@ export class Sweep {
       deadAfterS,
       limit: ITEMS_A_SWEEP,
       workerId,
-      inHand: [...itemsInHand],
+      inProgress: [...itemsInProgress],
     })
     if (lost.length === 0) return 0
     const seen = `${lost.length}:${lost[0]?.itemId}:${lost.at(-1)?.itemId}`

@@ -13,7 +13,7 @@ import type { CallStats } from '../../service/client.ts'
 import { compareContents } from '../compare/contents.ts'
 import type { ContentDifference } from '../compare/contents.ts'
 import type { SyncContext } from '../context.ts'
-import { inLanes } from '../fetch/schedule.ts'
+import { inParallel } from '../fetch/schedule.ts'
 import { askScope } from '../fetch/scope.ts'
 import { scopesOfRun } from './start.ts'
 import type { ScopeInBatch } from './start.ts'
@@ -87,7 +87,7 @@ export async function verify(
       : scopesOfRun(context, { scope })
   context.collabApi.startAfresh()
   try {
-    await inLanes(places, 2 * context.collabApi.pace().limit, async (place) => {
+    await inParallel(places, 2 * context.collabApi.concurrency().limit, async (place) => {
       try {
         const result = await askScope(asking, place.operation, unknownToUs(place), scope)
         if (result.outcome === 'unchanged') throw new Error('An answer was taken for a known one.')

@@ -91,7 +91,7 @@ function withOdd(api: MemoryApi): CollabApi {
   let first: string | null = null
   return Object.assign(Object.create(api) as CollabApi, {
     getUsers: api.getUsers.bind(api),
-    pace: () => api.pace(),
+    pace: () => api.concurrency(),
     startAfresh: () => {},
     close: async () => {},
     async getComments(filter: CommentsFilter, call: Call = {}) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/database/pool.ts'
-import { inCommitLane } from '../../src/sync/commit/buffer.ts'
+import { inCommitSlot } from '../../src/sync/commit/buffer.ts'
 
 test('three commits are made at a time, in the order they came, and one that fails gives its lane back', async () => {
   const database = {} as Database
@@ -9,7 +9,7 @@ test('three commits are made at a time, in the order they came, and one that fai
   let most = 0
   const ends = Array.from({ length: 7 }, () => deferred())
   const commits = ends.map(({ promise }, number) =>
-    inCommitLane(database, async () => {
+    inCommitSlot(database, async () => {
       begun.push(number)
       most = Math.max(most, ++under)
       await promise.finally(() => under--)

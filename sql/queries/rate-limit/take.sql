@@ -1,4 +1,4 @@
--- Reserves the next slots of a shared pace (GCRA), or none while a pause lasts.
+-- Reserves the next slots of a shared rate limit (GCRA), or none while a pause lasts.
 -- Params: $1 name, $2 slotsMs (that the slots take up), $3 catchUpMs (of delay that may be made up for), $4 furthestSlotMs,
 -- $5 furthestPauseMs (the furthest that a slot and the end of a pause are believed to be away: what lies further is left
 -- from before the clock was set back). Returns pause_ms (above 0: nothing was reserved) and wait_ms, from now to the first

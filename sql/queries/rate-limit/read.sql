@@ -1,4 +1,4 @@
--- How long the pause of a shared pace still lasts; no row without a pause.
+-- How long the pause of a shared rate limit still lasts; no row without a pause.
 -- Params: $1 name, $2 longestMs (the longest pause that is believed).
 -- Never null: pause_ms.
 -- Prepared.

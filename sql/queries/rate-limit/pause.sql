@@ -1,4 +1,4 @@
--- Pauses a shared pace from now on; a pause that lasts longer stays.
+-- Pauses a shared rate limit from now on; a pause that lasts longer stays.
 -- Params: $1 name, $2 pauseMs, $3 longestMs (the longest pause that is believed: a longer one is left from before the clock
 -- was set back, and is replaced).
 -- Prepared.

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { DrainingError } from '../../src/errors.ts'
-import { Gate } from '../../src/service/concurrency.ts'
+import { ConcurrencyLimit } from '../../src/service/concurrency.ts'
 
 /** A gate by a clock that the test moves. */
-function gateOf(max: number): { gate: Gate; passMs(ms: number): void } {
+function gateOf(max: number): { gate: ConcurrencyLimit; passMs(ms: number): void } {
   let now = 0
-  return { gate: new Gate(max, () => now), passMs: (ms) => (now += ms) }
+  return { gate: new ConcurrencyLimit(max, () => now), passMs: (ms) => (now += ms) }
 }
 
-function succeed(gate: Gate, times: number, latencyMs = 10): void {
+function succeed(gate: ConcurrencyLimit, times: number, latencyMs = 10): void {
   for (let n = 0; n < times; n += 1) {
     expect(gate.enter()).toBeNull()
     gate.leave('success', latencyMs)

@@ -1,7 +1,7 @@
--- Marks listings as told that runs have held which are over by now, and that wait for a person.
+-- Marks listings as reported that runs have held which are over by now, and that wait for a person.
 -- Params: none.
 -- Never null: listings, users_missing, first[].
-with told as (
+with reported as (
   update sync.held h
   set told_at = now()
   from sync.runs r
@@ -14,4 +14,4 @@ select count(*)::int as listings, coalesce(sum(users_missing), 0)::int as users_
   (array_agg(jsonb_strip_nulls(jsonb_build_object('heldId', held_id, 'kind', kind, 'organizationId', organization_id,
     'documentId', document_id, 'organizationUserGroupId', organization_user_group_id, 'usersMissing', users_missing))
     order by held_id))[1:5] as first
-from told
+from reported
