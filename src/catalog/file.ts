@@ -87,7 +87,7 @@ function asUsageError(name: string, error: unknown): unknown {
  * Catalog lines of a CSV whose header holds the catalog's names. An empty cell counts as absent, and a
  * record of nothing else as a blank line. A record is numbered by the line it ends on.
  */
-export async function* csvLines(blocks: AsyncIterable<TextLine[]>): AsyncGenerator<NumberedLine> {
+async function* csvLines(blocks: AsyncIterable<TextLine[]>): AsyncGenerator<NumberedLine> {
   const badLines: number[] = []
   const parser = parse({ info: true, relax_column_count: true, skip_empty_lines: true })
   // An error of the input reaches the loop below through the parser.

@@ -1,10 +1,32 @@
-import type { DemoReports } from '../database/demo-reports.ts'
+import type { Database } from '../database/pool.ts'
+import * as demo from '../database/statements/demo.ts'
 import { count, shorten, time } from '../format.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { Environment, ServiceSettings } from '../settings/settings.ts'
 import { SETTING_LIST } from '../settings/table.ts'
 import type { Settings } from '../settings/table.ts'
 import { heading, print, table } from './output.ts'
+
+/** A few questions that analysts ask, answered from `reporting` and `collab`. */
+export type DemoReports = Awaited<ReturnType<typeof readDemoReports>>
+
+/** Asks them; `commentHistory` is empty where no comment was ever edited. */
+export async function readDemoReports(database: Database) {
+  return {
+    commentsPerDay: await demo.commentsPerDay.all(database),
+    mostDiscussedDocuments: await demo.mostDiscussedDocuments.all(database),
+    commentHistory: (await demo.commentHistory.all(database)).map(
+      ({ version, change, validFrom, status, commentText }) => ({
+        version,
+        change,
+        validFrom,
+        status,
+        commentText,
+      }),
+    ),
+    freshness: await demo.freshness.all(database),
+  }
+}
 
 const RIGHT = 'right' as const
 

@@ -1,16 +1,21 @@
-import { readHeld } from '../database/held.ts'
-import type { HeldReport } from '../database/held.ts'
 import type { Database } from '../database/pool.ts'
-import { durationOf, readFailures, readRun } from '../database/run-reports.ts'
+import {
+  durationOf,
+  readFailures,
+  readRun,
+  scopesDone,
+  scopesInAll,
+} from '../database/run-reports.ts'
 import type { FailureReport, RunReport } from '../database/run-reports.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as rejected from '../database/statements/rejected.ts'
+import { readHeld } from '../database/waiting.ts'
+import type { HeldReport } from '../database/waiting.ts'
 import { UsageError } from '../errors.ts'
-import { describeScope } from '../scope.ts'
-import { count, counted, duration, scopePath, shortId, shorten, time } from '../format.ts'
+import { count, counted, duration, scopePath, shorten, shortId, time } from '../format.ts'
 import { printable } from '../printable.ts'
+import { describeScope } from '../scope.ts'
 import { facts, heading, paint, table } from './output.ts'
-import { scopesDone, scopesInAll } from '../database/run-reports.ts'
 
 /** A run with all that a person or a program may want to know of it; the document that `--json` prints. */
 export interface RunDetails extends RunReport {

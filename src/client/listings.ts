@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import type { Database } from '../database/pool.ts'
-import { RECORD_CHARACTERS } from '../database/rejected.ts'
 import { durationOf, pageRuns, RUN_STATUSES } from '../database/run-reports.ts'
 import * as failures from '../database/statements/failures.ts'
 import * as held from '../database/statements/held.ts'
 import * as organizations from '../database/statements/organizations.ts'
 import * as rejected from '../database/statements/rejected.ts'
 import { isStorable } from '../database/storable.ts'
+import { RECORD_CHARACTERS } from '../database/waiting.ts'
 import { UsageError } from '../errors.ts'
 import { runIdOf, shown, textOf } from './collab-sync.ts'
 import type { CollabSync, Page, PageRequest } from './collab-sync.ts'
@@ -104,7 +104,7 @@ export const CURSOR_CHARACTERS_MAX = 8000
  * One page of a listing.
  * @throws UsageError naming `limit` or `cursor`
  */
-export async function readPage<T, Key>(
+async function readPage<T, Key>(
   { limit = LIMIT_DEFAULT, cursor }: PageRequest,
   listing: Listing<T, Key>,
 ): Promise<Page<T>> {

@@ -1,5 +1,5 @@
-import { settleRejected } from '../database/rejected.ts'
 import * as holds from '../database/statements/held.ts'
+import { settleRejected } from '../database/waiting.ts'
 import { UsageError } from '../errors.ts'
 import { openPrivacy } from '../privacy/privacy.ts'
 import { acceptListing } from '../sync/held.ts'

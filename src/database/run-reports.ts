@@ -68,10 +68,7 @@ export async function readRun(database: Database, runId: string): Promise<RunRep
 }
 
 /** Runs by their ids, the newest first; those that are gone are left out. */
-export async function readRunsOf(
-  database: Database,
-  runIds: readonly string[],
-): Promise<RunReport[]> {
+async function readRunsOf(database: Database, runIds: readonly string[]): Promise<RunReport[]> {
   return readRuns(database, runIds, runIds.length)
 }
 

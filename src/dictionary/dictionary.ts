@@ -46,7 +46,7 @@ export interface Dictionary {
 }
 
 /** The schemas that people query, in the order in which they should look. */
-export const SCHEMAS: readonly string[] = ['reporting', 'collab', 'sync']
+const SCHEMAS: readonly string[] = ['reporting', 'collab', 'sync']
 
 /**
  * Reads comments, types, keys and references from PostgreSQL's catalog. Views have no constraints: their keys stand at

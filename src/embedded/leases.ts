@@ -127,7 +127,7 @@ const run = promisify(execFile)
  * Where process ids mean the same as here: host name and, on Linux, the process id namespace, so
  * that two containers on one volume are kept apart.
  */
-export async function thisMachine(): Promise<string> {
+async function thisMachine(): Promise<string> {
   const namespace = await readlink('/proc/self/ns/pid').catch(() => '')
   return `${hostname()} ${namespace}`.trim()
 }

@@ -89,14 +89,14 @@ async function freePort(): Promise<number> {
 }
 
 /** A start replays what a crash left over: minutes at most, with the default size of the WAL. */
-export const START_MS = 600_000
+const START_MS = 600_000
 export const POLL_MS = 20
 
 /**
  * Starts the server and waits until it takes connections; says when it refused for a reason that
  * may pass. Throws `EnvironmentError` with what the server said for any other.
  */
-export async function startServer(
+async function startServer(
   cluster: Cluster,
   port: number,
 ): Promise<'ready' | 'port-taken' | 'data-in-use'> {
@@ -115,7 +115,7 @@ export async function startServer(
 }
 
 /** The error for a server that does not come up, with where to look and the way around it. */
-export function startError({ home, dataDirectory }: Cluster, reason: string): EnvironmentError {
+function startError({ home, dataDirectory }: Cluster, reason: string): EnvironmentError {
   return new EnvironmentError(
     `The embedded PostgreSQL in ${dataDirectory} did not start: ${reason}. See ${home.logFile}, or set DATABASE_URL to use a PostgreSQL of your own.`,
   )

@@ -5,10 +5,9 @@ import type { Client, Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as erase from '../database/statements/erase.ts'
 import * as scopes from '../database/statements/scopes.ts'
-import { eraseCommentRecord } from './erase-record.ts'
+import { eraseCommentRecord, piecesOf } from './erase-record.ts'
 import type { CommentErased, CommentToErase } from './erase-record.ts'
 import type { Person } from './person.ts'
-import { piecesOf } from './pieces.ts'
 
 type CommentKey = Pick<CommentToErase, 'annotationKey' | 'commentId'>
 type FoundComment = RowOf<typeof erase.findComments>

@@ -5,8 +5,8 @@ import type { ErasedCounts, ErasePlace, TextTable } from '../database/erase.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import { redactRow } from '../privacy/redact.ts'
+import { piecesOf } from './erase-record.ts'
 import type { Person } from './person.ts'
-import { piecesOf } from './pieces.ts'
 
 const ROWS_A_PIECE = 200
 /** Until a row that somebody else has locked is looked at again. */

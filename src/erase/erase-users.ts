@@ -4,9 +4,8 @@ import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import * as erase from '../database/statements/erase.ts'
 import * as scopes from '../database/statements/scopes.ts'
-import { eraseUserRecord } from './erase-record.ts'
+import { eraseUserRecord, piecesOf } from './erase-record.ts'
 import type { Person } from './person.ts'
-import { piecesOf } from './pieces.ts'
 
 /** Others' rows that are rewritten in one transaction. */
 const USERS_A_PIECE = 200

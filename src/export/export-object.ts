@@ -94,7 +94,7 @@ async function write(
  * What a person means by a name, with its schema or without.
  * @throws UsageError that lists what there is, or both where a name is in both schemas
  */
-export function findObject(objects: readonly ExportObject[], name: string): ExportObject {
+function findObject(objects: readonly ExportObject[], name: string): ExportObject {
   const named = objects.filter((object) => [object.name, fullName(object)].includes(name))
   const [only] = named
   if (only !== undefined && named.length === 1) return only
@@ -109,7 +109,7 @@ export function findObject(objects: readonly ExportObject[], name: string): Expo
 }
 
 /** @throws UsageError where the filter needs a column that the object does not have */
-export function checkFilter(object: ExportObject, filter: ExportFilter): void {
+function checkFilter(object: ExportObject, filter: ExportFilter): void {
   const has = (column: string) => object.columns.some(({ name }) => name === column)
   if (filter.organizationId !== null && !has('organization_id')) {
     throw new UsageError(
@@ -122,7 +122,7 @@ export function checkFilter(object: ExportObject, filter: ExportFilter): void {
 }
 
 /** `schema.name`. */
-export function fullName({ schema, name }: ExportObject): string {
+function fullName({ schema, name }: ExportObject): string {
   return `${schema}.${name}`
 }
 

@@ -74,7 +74,7 @@ export function isJson(type: string): boolean {
   return type === 'jsonb' || type === 'json' || type.endsWith('[]')
 }
 
-export function isTime(type: string): boolean {
+function isTime(type: string): boolean {
   return type === 'timestamp with time zone'
 }
 

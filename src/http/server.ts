@@ -126,7 +126,7 @@ const POLICY = {
 }
 
 /** Gives the headers that matter most to an answer that no hook sees: that to a path which cannot be read. */
-export function guardUnhooked(reply: FastifyReply): void {
+function guardUnhooked(reply: FastifyReply): void {
   const policy = Object.entries(POLICY).map(([name, sources]) => [name, ...sources].join(' '))
   reply.headers({
     'content-security-policy': policy.join(';'),
@@ -139,7 +139,7 @@ export function guardUnhooked(reply: FastifyReply): void {
 }
 
 /** Has every answer carry what browsers should hold it to. Nothing is kept in caches unless its route says so. */
-export async function addSecurityHeaders(app: FastifyInstance): Promise<void> {
+async function addSecurityHeaders(app: FastifyInstance): Promise<void> {
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: POLICY },
     referrerPolicy: { policy: 'same-origin' },

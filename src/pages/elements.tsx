@@ -149,7 +149,7 @@ export function Pager({
 }
 
 /** A path with the members of a query that have a value. */
-export function pathWith(path: string, query: Record<string, string | undefined>): string {
+function pathWith(path: string, query: Record<string, string | undefined>): string {
   const given = Object.entries(query).filter((pair): pair is [string, string] => !!pair[1])
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }

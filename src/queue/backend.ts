@@ -1,10 +1,11 @@
 import { Socket } from 'node:net'
 import { addAbortSignal } from 'node:stream'
 import { createPostgresBackend, createRedisBackend, runMigrations, withBackend } from 'bullmq'
-import type { BackendClasses, IQueueBackend } from 'bullmq'
+import type { BackendClasses, IQueueBackend, Telemetry } from 'bullmq'
 import type { Redis } from 'ioredis'
 import pg from 'pg'
 import { EnvironmentError } from '../errors.ts'
+import { isTracing } from '../trace.ts'
 
 /** Where BullMQ keeps its queue. */
 export type QueuePlace =
@@ -124,4 +125,11 @@ export async function onRedis<T>(url: string, work: (redis: Redis) => Promise<T>
 /** Looks whether the queue's Redis is there; nothing to do for PostgreSQL. @throws EnvironmentError */
 export async function requireRedis(place: QueuePlace): Promise<void> {
   if (place.kind === 'redis') await onRedis(place.url, async () => {})
+}
+
+/** BullMQ's option for traces; what it needs is loaded only where traces are made. */
+export async function telemetryOption(): Promise<{ telemetry?: Telemetry }> {
+  if (!isTracing()) return {}
+  const { quietTelemetry } = await import('./telemetry.ts')
+  return { telemetry: quietTelemetry() }
 }

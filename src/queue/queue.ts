@@ -2,9 +2,14 @@ import type { Queue } from 'bullmq'
 import { EnvironmentError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { inTraceOf } from '../trace.ts'
-import { backendOf, QUEUE_NAME, refreshStatistics, requireRedis } from './backend.ts'
+import {
+  backendOf,
+  QUEUE_NAME,
+  refreshStatistics,
+  requireRedis,
+  telemetryOption,
+} from './backend.ts'
 import type { QueuePlace } from './backend.ts'
-import { telemetryOption } from './telemetry-option.ts'
 
 /** A job to deliver: its name says which file of `jobs/` works it, its data is ids and nothing else. */
 export interface Delivery {

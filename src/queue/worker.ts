@@ -2,9 +2,8 @@ import { UnrecoverableError, WaitingError } from 'bullmq'
 import type { Job, Worker } from 'bullmq'
 import { DrainingError, RunStoppedError, UsageError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { QUEUE_NAME, backendOf } from './backend.ts'
+import { backendOf, QUEUE_NAME, telemetryOption } from './backend.ts'
 import type { QueuePlace } from './backend.ts'
-import { telemetryOption } from './telemetry-option.ts'
 
 /** A job as its handler sees it. */
 export interface Delivered {

@@ -5,7 +5,6 @@ import type { Body } from './body.ts'
 import { callFailure } from './errors.ts'
 import type { Asked, Shape } from './errors.ts'
 import type { Reply } from './exchange.ts'
-import { shortDigest } from './short-digest.ts'
 
 /** A successful answer (service-api.md, Endpoints). */
 export type Answer =
@@ -172,7 +171,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
  * within either; the items of `data` are not looked at.
  * @param items how many `data` has
  */
-export function isOnePageOfSeveral(body: Record<string, unknown>, items: number): boolean {
+function isOnePageOfSeveral(body: Record<string, unknown>, items: number): boolean {
   return hasHint(body, items, 0)
 }
 
@@ -213,4 +212,15 @@ function saysSo(value: unknown): boolean {
   if (typeof value === 'string') return !/^\s*(|0|no|none|null|false)\s*$/i.test(value)
   if (typeof value === 'object') return value !== null && Object.keys(value).length > 0
   return Boolean(value)
+}
+
+/** Bytes of a digest: 128 bits of SHA-256, short enough to keep a million and far too long to meet twice. */
+const DIGEST_BYTES = 16
+
+/**
+ * The first bytes of a digest that is given as Latin-1, which is how Node hands it over cheapest. They lie in a buffer shared
+ * with others: one of its own for each would burden the heap.
+ */
+export function shortDigest(digest: string): Buffer {
+  return Buffer.from(digest.slice(0, DIGEST_BYTES), 'latin1')
 }

@@ -4,12 +4,11 @@ import { readAnswer } from './answer.ts'
 import type { Answer } from './answer.ts'
 import { BodyPlace, BodyRoom, ReadingLine } from './body-memory.ts'
 import { ConcurrencyLimit, Permit } from './concurrency.ts'
-import type { Outcome, ConcurrencySnapshot } from './concurrency.ts'
+import type { ConcurrencySnapshot, Outcome } from './concurrency.ts'
 import { decodeBody } from './decode-body.ts'
 import { isOverload } from './errors.ts'
 import type { Asked } from './errors.ts'
 import type { Reply } from './exchange.ts'
-import type { SharedRateLimit } from './rate-limit.ts'
 import { Requests } from './request.ts'
 import type { RequestOptions } from './request.ts'
 import { pauseMs } from './retry.ts'
@@ -199,8 +198,26 @@ export interface CallReport {
 }
 
 /** @param failure what the call ended with; null for none */
-export function callOutcome(loadOutcome: Outcome, failure: unknown): CallOutcome {
+function callOutcome(loadOutcome: Outcome, failure: unknown): CallOutcome {
   if (loadOutcome !== 'other') return loadOutcome
   if (!(failure instanceof CallError)) return 'given_up'
   return failure.kind === 'retry' ? 'transient' : failure.kind
+}
+
+/**
+ * The rate that all processes keep together: the calls a second of `SYNC_RATE_LIMIT`, and pauses that
+ * the service asked one of them for. Implementations are in `src/rate-limit/`.
+ */
+export interface SharedRateLimit {
+  /**
+   * Waits for a slot to make one call, first come, first served, and while a pause of any process lasts.
+   * Costs no round trip where there is neither limit nor pause. When the shared store is away, a limit
+   * is kept by waiting for it.
+   * @throws the signal's reason, as soon as it aborts
+   */
+  acquire(signal?: AbortSignal): Promise<void>
+  /** Pauses all processes for `ms`; this one at once. Never rejects: without the store, it pauses alone. */
+  pauseAll(ms: number): Promise<void>
+  /** Stops waiting and timers; who waits in `acquire` gets a DrainingError. */
+  close(): Promise<void>
 }

@@ -129,7 +129,7 @@ class Client implements CollabApi {
 }
 
 /** The base address, checked. @throws UsageError naming COLLAB_API_URL */
-export function parseBaseUrl(baseUrl: string): URL {
+function parseBaseUrl(baseUrl: string): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
   const isUsable =
     url !== null &&
@@ -144,7 +144,7 @@ export function parseBaseUrl(baseUrl: string): URL {
 }
 
 /** @throws UsageError naming the setting: a key, or the name of a header, that cannot be sent */
-export function checkHeaders(options: {
+function checkHeaders(options: {
   readonly apiKey: string
   readonly apiKeyHeader: string
   readonly authTokenHeader: string

@@ -79,7 +79,7 @@ async function syncClaimed(context: SyncContext, claim: Claim): Promise<void> {
 }
 
 /** One claimed batch: its scopes are asked for, many at a time, until all are or something ends it. */
-export class BatchInProgress {
+class BatchInProgress {
   readonly #context: SyncContext
   readonly #claim: Claim
   readonly #where: { batchKey: number; operation: Operation }

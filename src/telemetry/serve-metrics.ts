@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Database } from '../database/pool.ts'
-import { readSignals } from '../database/signals.ts'
 import type { JobQueue } from '../queue/queue.ts'
 import { nextNightly } from '../queue/schedule.ts'
 import type { Settings } from '../settings/table.ts'
 import { REFUSED } from '../sync/run/settle.ts'
-import { serviceRegistry } from './service-registry.ts'
+import { readSignals, serviceRegistry } from './service-registry.ts'
 import type { QueueSignals } from './service-registry.ts'
 
 export interface MetricsOptions {

@@ -1,5 +1,26 @@
 import { Gauge, Registry } from 'prom-client'
-import type { StoredSignals } from '../database/signals.ts'
+import { DEAD_AFTER_S } from '../database/claims.ts'
+import type { Database } from '../database/pool.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as signals from '../database/statements/signals.ts'
+
+/** What metrics tell of PostgreSQL. */
+export interface StoredSignals {
+  readonly totals: readonly RowOf<typeof signals.runTotals>[]
+  readonly lastRuns: readonly RowOf<typeof signals.lastRuns>[]
+  readonly state: RowOf<typeof signals.state>
+}
+
+/**
+ * Three statements over small tables.
+ * @param refusal how the problem of a run begins whose credentials were refused
+ */
+export async function readSignals(database: Database, refusal: string): Promise<StoredSignals> {
+  const totals = await signals.runTotals.all(database)
+  const lastRuns = await signals.lastRuns.all(database, { refusal })
+  const state = await signals.state.one(database, { deadAfterS: DEAD_AFTER_S })
+  return { totals, lastRuns, state }
+}
 
 /** What `serve` tells at one moment; null is what could not be read. */
 export interface ServiceSignals {

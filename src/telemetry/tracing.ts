@@ -155,7 +155,7 @@ export const openTelemetrySpans: Spans = {
 }
 
 /** What spans of our own are found under. */
-export const TRACER = 'collab-sync'
+const TRACER = 'collab-sync'
 
 function continued(traceparent: string): Context {
   const active = context.active()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { openProcessRateLimit } from '../../src/rate-limit/in-process.ts'
+import { openProcessRateLimit } from '../../src/rate-limit/limiter.ts'
 import { callFor, mostInOneSecond } from './shared-pace-suite.ts'
 
 const log = createLog('silent')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { DrainingError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
 import type { RateLimitOptions } from '../../src/rate-limit/limiter.ts'
-import type { SharedRateLimit } from '../../src/service/rate-limit.ts'
+import type { SharedRateLimit } from '../../src/service/attempt.ts'
 
 /** Opens the pace of one more process, on what the others share. */
 export type OpenOne = (options: RateLimitOptions) => SharedRateLimit

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLog } from '../../src/log.ts'
-import { openProcessRateLimit } from '../../src/rate-limit/in-process.ts'
+import { openProcessRateLimit } from '../../src/rate-limit/limiter.ts'
 import { openCollabApi } from '../../src/service/client.ts'
 import type { CollabApi, CollabApiOptions } from '../../src/service/client.ts'
 

@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/errors.ts'
-import { envExample } from '../../src/settings/example.ts'
 import { readSettings, secretValues } from '../../src/settings/settings.ts'
 import type { Environment, SettingNeed } from '../../src/settings/settings.ts'
-import { SETTING_LIST } from '../../src/settings/table.ts'
+import { envExample, SETTING_LIST } from '../../src/settings/table.ts'
 
 const SERVICE = {
   COLLAB_API_URL: 'https://api.example.com/base/',

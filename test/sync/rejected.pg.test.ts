@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
-import { settleRejected } from '../../src/database/rejected.ts'
+import { settleRejected } from '../../src/database/waiting.ts'
 import { places } from '../../src/demo/expected.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { UsageError } from '../../src/errors.ts'

@@ -1,5 +1,5 @@
+import { setSearchIndex } from '../../database/maintenance.ts'
 import { migrate as migrateTables } from '../../database/migrate.ts'
-import { setSearchIndex } from '../../database/search-index.ts'
 import { UsageError } from '../../errors.ts'
 import { counted } from '../../format.ts'
 import { migrateQueue } from '../../queue/backend.ts'

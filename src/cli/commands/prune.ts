@@ -1,4 +1,4 @@
-import { prune } from '../../database/prune.ts'
+import { prune } from '../../database/maintenance.ts'
 import { count, time } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import type { Database } from '../../database/pool.ts'
-import { RECORD_CHARACTERS, settleRejected } from '../../database/rejected.ts'
 import * as rejected from '../../database/statements/rejected.ts'
+import { RECORD_CHARACTERS, settleRejected } from '../../database/waiting.ts'
 import { UsageError } from '../../errors.ts'
 import { counted, scopePath, shorten, time } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'

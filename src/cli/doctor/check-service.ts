@@ -1,7 +1,7 @@
 import { CallError, UsageError } from '../../errors.ts'
 import { duration } from '../../format.ts'
 import type { Log } from '../../log.ts'
-import { openProcessRateLimit } from '../../rate-limit/in-process.ts'
+import { openProcessRateLimit } from '../../rate-limit/limiter.ts'
 import { openServiceClient } from '../../service-client.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'

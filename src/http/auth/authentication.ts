@@ -110,7 +110,7 @@ export function isLoopback(host: string): boolean {
  * What is wrong with the `Host` of a request to a server without a token; null where nothing is. A page of a stranger
  * whose name leads to this machine (DNS rebinding) is found by it.
  */
-export function hostFault(request: FastifyRequest): string | null {
+function hostFault(request: FastifyRequest): string | null {
   const host = parsed(`http://${request.headers.host ?? ''}`)
   if (host === null || !isLoopback(host.hostname))
     return 'Without HTTP_TOKEN this server answers to names of this machine only, such as localhost.'
@@ -134,12 +134,12 @@ export function originFault(request: FastifyRequest): string | null {
 }
 
 /** Whether a browser says of a request that it comes from our own pages: older ones send `Origin` with a post too. */
-export function saysWhereFrom({ headers }: FastifyRequest): boolean {
+function saysWhereFrom({ headers }: FastifyRequest): boolean {
   return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined
 }
 
 /** Whether a request may change something (RFC 9110, 9.2.1). */
-export function mayChange({ method }: FastifyRequest): boolean {
+function mayChange({ method }: FastifyRequest): boolean {
   return !['GET', 'HEAD', 'OPTIONS'].includes(method)
 }
 

@@ -57,7 +57,7 @@ const page = {
     .describe('The nextCursor of the page before.'),
 }
 
-export const PageSchema = z.strictObject(page)
+const PageSchema = z.strictObject(page)
 
 /** A listing's query: its page, and what it is narrowed to. */
 export function pageOf<T extends z.core.$ZodLooseShape>(narrowing: T) {

@@ -12,7 +12,7 @@ import { IdempotencySchema, NewRunSchema, pageOf, RunIdSchema } from './request-
 import { AcceptedRunSchema, RunDetailsSchema, RunSchema } from './schemas.ts'
 
 /** Runs asked for in a second, all callers together; each is a transaction and some jobs. */
-export const RUNS_A_SECOND = { max: 50, timeWindow: 1000 } as const
+const RUNS_A_SECOND = { max: 50, timeWindow: 1000 } as const
 /** Of which so many at a time: a few for each connection to PostgreSQL. */
 const RUNS_IN_HAND = 50
 

@@ -4,9 +4,9 @@ import * as z from 'zod'
 import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
+import { removeSchedule, setSchedule } from '../schedule/schedule-page.tsx'
 import { acceptHeld, cancelRun, replayRejected, retryRun, sync } from './actions.ts'
 import type { Action, Question } from './actions.ts'
-import { removeSchedule, setSchedule } from './schedule-actions.ts'
 
 /** `/actions/NAME`: GET asks, POST does and leads to a page that says what was done. */
 export function actionRoutes(app: FastifyInstance, context: PageContext): void {

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import type { HeldListing, Page } from '../../client/collab-sync.ts'
-import { readHeldUsers } from '../../database/held-users.ts'
-import type { HeldUsers, SomeUsers } from '../../database/held-users.ts'
+import { readHeldUsers } from '../../database/waiting.ts'
+import type { HeldUsers, SomeUsers } from '../../database/waiting.ts'
 import { count, counted, shortId } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { noticeOf, Pager, Time } from '../elements.tsx'
@@ -54,7 +54,7 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
 }
 
 /** Listings that lacked so many users that nobody was removed, each with what accepting it would do. */
-export function HeldSection({
+function HeldSection({
   held,
   users,
   query,

@@ -1,6 +1,6 @@
 import type { NightlySchedule, Run, RunDetails } from '../../client/collab-sync.ts'
+import { readCallsOverTime } from '../../database/page-charts.ts'
 import type { Database } from '../../database/pool.ts'
-import { readCallsOverTime } from '../../database/run-course.ts'
 import { count, counted, duration } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Ago, Facts, Sentence, Sign, StatusBadge, Time } from '../elements.tsx'

@@ -116,7 +116,7 @@ export function RunStrip({ days, today }: { days: readonly RunDay[]; today: Date
 }
 
 /** The last days up to this one, as `2025-11-03` in UTC. */
-export function lastDays(today: Date): string[] {
+function lastDays(today: Date): string[] {
   return Array.from({ length: DAYS }, (_, place) =>
     new Date(today.getTime() - (DAYS - 1 - place) * 86_400_000).toISOString().slice(0, 10),
   )

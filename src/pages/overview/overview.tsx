@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ComponentChildren } from 'preact'
-import { readCheckAges } from '../../database/check-ages.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
+import { readCheckAges } from '../../database/page-charts.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'
 import { noticeOf } from '../elements.tsx'

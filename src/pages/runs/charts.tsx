@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Run, RunDetails } from '../../client/collab-sync.ts'
-import type { CallsPart } from '../../database/run-course.ts'
+import type { CallsPart } from '../../database/page-charts.ts'
 import { scopesDone, scopesInAll } from '../../database/run-reports.ts'
 import type { RowOf } from '../../database/statement.ts'
 import type { slowestOrganizations } from '../../database/statements/pages.ts'

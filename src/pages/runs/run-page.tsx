@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { RunDetails } from '../../client/collab-sync.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
-import { readCallsOverTime } from '../../database/run-course.ts'
+import { readCallsOverTime } from '../../database/page-charts.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'
 import { duration, shortId } from '../../format.ts'
@@ -122,7 +122,7 @@ const ASKERS: Record<RunDetails['trigger'], string> = {
 }
 
 /** Who asked for what, when, and how long it took. */
-export function RunFacts({ run }: { run: RunDetails }) {
+function RunFacts({ run }: { run: RunDetails }) {
   return (
     <Facts
       of={[
@@ -138,7 +138,7 @@ export function RunFacts({ run }: { run: RunDetails }) {
 }
 
 /** What came of it, in numbers. */
-export function RunResults({ run }: { run: RunDetails }) {
+function RunResults({ run }: { run: RunDetails }) {
   return (
     <section class="card">
       <h2>What it did</h2>

@@ -4,7 +4,7 @@ import { followRun } from './follow-run.ts'
 import { STYLE } from './style.ts'
 
 /** The icon of the window: two speech bubbles that became one round arrow. */
-export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <rect width="32" height="32" rx="7" fill="#1d5fb8"/>
 <g fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round">
 <path d="M24 13a9 9 0 0 0-16.5-1.5M7 6.500v5.500h5.500"/>

@@ -1,5 +1,5 @@
 /** The rules for what pages consist of: cards, badges, tables, forms, charts. */
-export const PARTS_STYLE = `
+const PARTS_STYLE = `
 .card { display: flex; flex-direction: column; gap: var(--space-4); padding: var(--space-5);
   background: var(--card); border: 1px solid var(--line); border-radius: var(--round); min-width: 0 }
 .head { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: var(--space-2) var(--space-4) }

@@ -5,9 +5,9 @@ import {
   readStoredComments,
   updateComments,
 } from '../../database/comments.ts'
-import { storeAnswers } from '../../database/known-answers.ts'
-import type { KnownAnswer } from '../../database/known-answers.ts'
 import type { Client } from '../../database/pool.ts'
+import { storeAnswers } from '../../database/scopes.ts'
+import type { KnownAnswer } from '../../database/scopes.ts'
 import { putUsers } from '../../database/users.ts'
 import { compareComments } from '../compare/comments.ts'
 import type { CommentChanges } from '../compare/comments.ts'

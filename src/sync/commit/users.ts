@@ -1,8 +1,6 @@
-import { resolveHeld } from '../../database/held.ts'
-import { storeAnswers } from '../../database/known-answers.ts'
-import type { KnownAnswer } from '../../database/known-answers.ts'
 import type { Client } from '../../database/pool.ts'
-import { touchHeadBatch } from '../../database/scopes.ts'
+import { storeAnswers, touchHeadBatch } from '../../database/scopes.ts'
+import type { KnownAnswer } from '../../database/scopes.ts'
 import * as held from '../../database/statements/held.ts'
 import * as users from '../../database/statements/users.ts'
 import {
@@ -13,6 +11,7 @@ import {
   unlistUsers,
 } from '../../database/users.ts'
 import type { MemberKind, StoredUser, UserRow } from '../../database/users.ts'
+import { resolveHeld } from '../../database/waiting.ts'
 import { SupersededError } from '../claim.ts'
 import { decideListings } from '../compare/listings.ts'
 import type { ListingDecision } from '../compare/listings.ts'

@@ -1,5 +1,5 @@
 import type { StoredComment } from '../../database/comments.ts'
-import type { ThreadFacts } from '../../database/known-answers.ts'
+import type { ThreadFacts } from '../../database/scopes.ts'
 import type { CommentRecord } from '../record/comment.ts'
 
 /** What an answer changes of one annotation. */

@@ -1,5 +1,4 @@
-import type { ThreadFacts } from '../../database/known-answers.ts'
-import type { BatchScope } from '../../database/scopes.ts'
+import type { BatchScope, ThreadFacts } from '../../database/scopes.ts'
 import type { CallError, Operation } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { CommentRecord } from '../record/comment.ts'

@@ -2,13 +2,13 @@ import { createHash, hash } from 'node:crypto'
 import { isLosslessNumber, parse } from 'lossless-json'
 import type { ScopeIds } from '../../database/scopes.ts'
 import type { Operation } from '../../errors.ts'
-import { shortDigest } from '../../service/short-digest.ts'
+import { shortDigest } from '../../service/answer.ts'
 
 /**
  * Raised when what a record's columns are made of changes: every stored digest then differs once, so that
  * the next run looks at every record again.
  */
-export const DIGEST_FORMAT = '2'
+const DIGEST_FORMAT = '2'
 
 /** A digest of a text. */
 export function digestOf(text: string): Buffer {

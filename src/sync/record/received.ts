@@ -37,7 +37,7 @@ export interface Received {
 }
 
 /** A record is beyond one of our limits; the message says which. */
-export class RecordLimitError extends Error {
+class RecordLimitError extends Error {
   override name = 'RecordLimitError'
 }
 

@@ -141,7 +141,7 @@ export interface Rereading<T> {
  * has seen the record again and rejected it in a row of its own, or has not found it.
  * @param readings the newest first
  */
-export function newestOfEach<T>(
+function newestOfEach<T>(
   readings: readonly Rereading<T>[],
   checkedAt: Date | null,
   idOf: (record: T) => unknown,
@@ -159,7 +159,7 @@ export function newestOfEach<T>(
  * Whether a comment may take the place of what is stored: nothing, or the part of it that could be stored then. Nothing was
  * stored of one that was rejected as a whole: what is there is another record, such as the twin that was stored.
  */
-export function mayReplaceComment(
+function mayReplaceComment(
   before: CommentContent | undefined,
   { row, record }: Rereading<CommentRecord>,
 ): boolean {
@@ -181,7 +181,7 @@ export function mayReplaceComment(
  * The same for a user. Between sources the writers' own rule decides, and an equal row is not written.
  * @param source what the rejected record's listing counts as
  */
-export function mayReplaceUser(
+function mayReplaceUser(
   before: UserContent | undefined,
   { row, record }: Rereading<UserRecord>,
   source: UserSource,

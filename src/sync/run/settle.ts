@@ -80,7 +80,7 @@ const GATES: Readonly<Record<FailureCause['operation'], string>> = {
  * @param held listings whose removals wait for a person
  * @param lost whole records that were rejected
  */
-export function describeProblem(
+function describeProblem(
   causes: readonly FailureCause[],
   held: number,
   lost: LostRecords,

@@ -48,7 +48,7 @@ export async function startRun(
 }
 
 /** Makes a run in the caller's transaction; see {@link startRun}. */
-export async function makeRun(
+async function makeRun(
   client: Client,
   request: RunRequest,
   defaults: readonly Operation[],

@@ -181,7 +181,7 @@ const POSITIONS_A_PAGE = 1000
  * @param sample most scopes; all there are where that is more
  * @throws UsageError where the catalog is empty
  */
-export async function* sampleScopes(
+async function* sampleScopes(
   database: Database,
   operations: readonly Operation[],
   sample: number,

@@ -1,0 +1,127 @@
+import { UsageError } from '../errors.ts'
+import { transaction } from './pool.ts'
+import type { Client, Database } from './pool.ts'
+import type { ScopeKind } from './scopes.ts'
+import type { On, RowOf } from './statement.ts'
+import * as held from './statements/held.ts'
+import * as pages from './statements/pages.ts'
+import * as rejected from './statements/rejected.ts'
+
+/** A listing that waits for a person, as a report tells of it: with the first few users that it lacked. */
+export type HeldReport = Omit<RowOf<typeof held.open>, 'listings'>
+
+/**
+ * Listings that wait for a person, the oldest first.
+ * @param runId those that this run last saw; null for all
+ * @returns up to `limit` of them, and how many there are
+ */
+export async function readHeld(
+  database: Database,
+  runId: string | null,
+  limit: number,
+): Promise<{ listings: number; first: HeldReport[] }> {
+  const rows = await held.open.all(database, { runId, limit })
+  let listings = 0
+  const first = rows.map(({ listings: inAll, ...listing }) => {
+    listings = inAll
+    return listing
+  })
+  return { listings, first }
+}
+
+/** Closes what is held of listings of one kind. */
+export async function resolveHeld(
+  client: Client,
+  kind: ScopeKind,
+  scopeKeys: readonly number[],
+  resolution: 'accepted' | 'repeated' | 'recovered',
+): Promise<void> {
+  if (scopeKeys.length > 0) await held.resolve.run(client, { kind, scopeKeys, resolution })
+}
+
+/** Users of a held listing, some of them by name. */
+export interface HeldUsers {
+  /** Whom the answer lacked; they leave when it is accepted. */
+  readonly missing: SomeUsers
+  /** Who was in the answer too. */
+  readonly staying: SomeUsers
+}
+
+export interface SomeUsers {
+  readonly inAll: number
+  readonly first: readonly { readonly userId: string; readonly name: string | null }[]
+}
+
+/**
+ * Who is in held listings now.
+ * @param limit users named, of those missing and of those staying
+ * @returns by held id
+ */
+export async function readHeldUsers(
+  database: Database,
+  heldIds: readonly number[],
+  limit: number,
+): Promise<Map<number, HeldUsers>> {
+  const rows = await pages.heldUsers.all(database, { heldIds, limit })
+  return new Map(
+    heldIds.map((heldId) => {
+      const ofListing = rows.filter((row) => row.heldId === heldId)
+      return [
+        heldId,
+        {
+          missing: someUsers(ofListing.filter((row) => row.isMissing)),
+          staying: someUsers(ofListing.filter((row) => !row.isMissing)),
+        },
+      ]
+    }),
+  )
+}
+
+function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]): SomeUsers {
+  return {
+    inAll: rows[0]?.inAll ?? 0,
+    first: rows.map(({ userId, name }) => ({ userId, name })),
+  }
+}
+
+/** Rejected records, by their ids or all of a run. */
+export type RejectedChoice = { readonly ids: readonly number[] } | { readonly runId: string }
+
+/** A record is shown up to here. */
+export const RECORD_CHARACTERS = 2000
+
+/** Of some contents, by their digests, those that are set aside; in hex. */
+export async function readSetAside(
+  on: On,
+  digests: readonly (Buffer | null)[],
+): Promise<Set<string>> {
+  if (digests.length === 0) return new Set()
+  const rows = await rejected.readSetAside.all(on, { digests })
+  return new Set(rows.map(({ digest }) => digest.toString('hex')))
+}
+
+/**
+ * Sets rejected records aside for good: the same content in the same scope makes no later run partial. Or takes that back.
+ * @param as who does it and why; null to take it back
+ * @returns how many contents that changed
+ * @throws UsageError where a record is not there, or was rejected by a version that made no digests
+ */
+export async function settleRejected(
+  database: Database,
+  choice: RejectedChoice,
+  as: { by: string; reason: string } | null,
+): Promise<number> {
+  const ids = 'ids' in choice ? [...new Set(choice.ids)] : null
+  const meant = { rejectedIds: ids, runId: 'runId' in choice ? choice.runId : null }
+  return transaction(database, async (client) => {
+    const { found, changed } = await (as === null
+      ? rejected.restore.one(client, meant)
+      : rejected.setAside.one(client, { ...meant, ...as }))
+    if (found > 0 && found >= (ids ?? []).length) return changed
+    throw new UsageError(
+      ids === null
+        ? 'That run rejected nothing that is open or set aside.'
+        : `Of ${ids.length} ids ${found} are of rejected records that are open or set aside: nothing was done. See: collab-sync rejected.`,
+    )
+  })
+}
