@@ -57,8 +57,6 @@ const page = {
     .describe('The nextCursor of the page before.'),
 }
 
-const PageSchema = z.strictObject(page)
-
 /** A listing's query: its page, and what it is narrowed to. */
 export function pageOf<T extends z.core.$ZodLooseShape>(narrowing: T) {
   return z.strictObject({ ...page, ...narrowing })
