@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { transaction } from '../../src/database/pool.ts'
+import { putUsers, readUsers, USER_SOURCES } from '../../src/database/users.ts'
+import type { UserRow } from '../../src/database/users.ts'
+import { authorsOf, changes } from '../../src/sync/commit/user-rows.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+
+/** Which comment names its author must not depend on the order in which comments are committed. */
+
+let database: TestDatabase
+let organizationKey: number
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+beforeEach(async () => {
+  const { rows } = await database.pool.query(
+    `insert into collab_store.organizations (organization_id) values (gen_random_uuid()) returning organization_key`,
+  )
+  organizationKey = rows[0].organization_key
+})
+afterAll(() => database.drop())
+
+test.each([
+  { said: 'in the order of their times', order: ['old', 'between', 'new'] },
+  { said: 'the newest before the one between', order: ['old', 'new', 'between'] },
+  { said: 'the newest first', order: ['new', 'between', 'old'] },
+  { said: 'with the one without a time first', order: ['untimed', 'new', 'between'] },
+  { said: 'with the one without a time last', order: ['new', 'between', 'untimed'] },
+] as const)('the newest comment names its author: $said', async ({ order }) => {
+  for (const comment of order) await put(comment)
+  const stored = await readAnn()
+  expect(stored?.name).toBe('Ann')
+  expect(stored?.sourceAt).toEqual(new Date(TIMES.new))
+})
+
+test('the same answer again writes nothing', async () => {
+  await put('old')
+  await put('new')
+  expect(await put('new')).toBe(0)
+  expect(await put('between')).toBe(0)
+})
+
+test('a time that is written by itself changes nothing that people see', async () => {
+  await put('old')
+  const before = await readAnn()
+  await put('new')
+  expect((await readAnn())?.changedAt).toEqual(before?.changedAt)
+})
+
+const TIMES = {
+  old: '2026-01-01T00:00:00.000Z',
+  between: '2026-01-02T00:00:00.000Z',
+  new: '2026-01-03T00:00:00.000Z',
+  untimed: null,
+}
+/** The newest comment shows the same as the old one; the one between, and one without a time, show something else. */
+const NAMES = { old: 'Ann', between: 'Anna', new: 'Ann', untimed: 'Annie' }
+
+/** As a commit does it: what would change nothing is not sent, and the statement holds the same rule. */
+async function put(comment: keyof typeof TIMES): Promise<number> {
+  const author = { userId: 'ann', name: NAMES[comment], email: null, rest: null }
+  const row = authorsOf([{ author, lastUpdated: TIMES[comment] }]).get('ann') as UserRow
+  expect(row.source).toBe(USER_SOURCES.author)
+  return transaction(database.pool, async (client) => {
+    const stored = await readUsers(client, organizationKey, ['ann'])
+    const written = await putUsers(client, organizationKey, [row], new Date())
+    expect(written > 0, 'what is sent is what the statement writes').toBe(
+      changes(row, stored.get('ann')),
+    )
+    return written
+  })
+}
+
+async function readAnn() {
+  const { rows } = await database.pool.query(
+    `select name, source_at as "sourceAt", changed_at as "changedAt" from collab_store.users where organization_key = $1`,
+    [organizationKey],
+  )
+  return rows[0] as { name: string; sourceAt: Date; changedAt: Date } | undefined
+}
