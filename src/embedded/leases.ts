@@ -19,7 +19,7 @@ import { EnvironmentError } from '../errors.ts'
 import { homeError, type Home } from './home.ts'
 
 /** One process that has the server open: a file in `leases/`. */
-export interface Lease {
+interface Lease {
   file: string
   pid: number
   /** See `startOf`: guards against another process that got the same id. */
@@ -127,7 +127,7 @@ const run = promisify(execFile)
  * Where process ids mean the same as here: host name and, on Linux, the process id namespace, so
  * that two containers on one volume are told apart.
  */
-export async function thisMachine(): Promise<string> {
+async function thisMachine(): Promise<string> {
   const namespace = await readlink('/proc/self/ns/pid').catch(() => '')
   return `${hostname()} ${namespace}`.trim()
 }

@@ -122,7 +122,7 @@ const NAMES = ['postgres', '_postgres', 'nobody']
  * The account for a new server, or null for our own: PostgreSQL refuses to run as root, so root
  * lends it one that may do nothing else. Throws `EnvironmentError` when there is no such account.
  */
-export async function accountForNewServer(): Promise<Account | null> {
+async function accountForNewServer(): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null
   const users = (await readFile('/etc/passwd', 'utf8').catch(() => ''))
     .split('\n')
