@@ -1,18 +1,14 @@
 import type { Operation } from '../errors.ts'
-import { places } from './expected.ts'
+import { places } from './catalog.ts'
 import type { Place } from './layout.ts'
 import type { User } from './people.ts'
 import { Random } from './random.ts'
 import type { CommentsRequest, StandInRequest, UsersRequest } from './requests.ts'
 import type { World } from './world.ts'
 
-export interface AnswerOptions {
-  /** Items in another order every time. */
-  shuffleItems: boolean
-  /** Members of each record in another order every time. */
-  shuffleKeys: boolean
-  /** How the filters of one Get Users call go together; service-api.md does not show it. */
-  combine: 'intersection' | 'union'
+interface AnswerOptions {
+  /** Items, and the members of each record, in another order every time. */
+  shuffle: boolean
   seed: number
   cacheMaxBytes: number
 }
@@ -38,7 +34,7 @@ const MESSAGES: Record<Operation, string> = {
  * change, up to `cacheMaxBytes`, since making it is most of the work of a call.
  */
 export class Answers {
-  readonly options: AnswerOptions
+  readonly #options: AnswerOptions
   readonly #world: World
   readonly #random: Random
   readonly #cache = new Map<string, Cached>()
@@ -46,7 +42,7 @@ export class Answers {
 
   constructor(world: World, options: AnswerOptions) {
     this.#world = world
-    this.options = options
+    this.#options = options
     this.#random = new Random(options.seed)
   }
 
@@ -54,7 +50,7 @@ export class Answers {
   items(request: StandInRequest): string[] | undefined {
     const items = request.operation === 'comments' ? this.#comments(request) : this.#users(request)
     const isOneToOne = request.operation === 'comments' && request.data.commentIds !== undefined
-    if (!items || isOneToOne || !this.options.shuffleItems) return items
+    if (!items || isOneToOne || !this.#options.shuffle) return items
     const shuffled = items.slice()
     this.#random.shuffle(shuffled)
     return shuffled
@@ -62,10 +58,10 @@ export class Answers {
 
   /** Makes and keeps the text of as many annotations as the cache holds, so that no call waits for it. */
   prepare(): void {
-    const orders = this.options.shuffleKeys ? KEY_ORDERS : 1
+    const orders = this.#options.shuffle ? KEY_ORDERS : 1
     for (const place of places(this.#world)) {
       for (let order = 0; order < orders; order++) this.#allComments(place, order)
-      if (this.#cachedBytes > this.options.cacheMaxBytes * 0.95) break
+      if (this.#cachedBytes > this.#options.cacheMaxBytes * 0.95) break
     }
   }
 
@@ -92,36 +88,33 @@ export class Answers {
     })
   }
 
+  /** Those who pass every filter of the call; service-api.md does not show how they go together. */
   #users({ data }: UsersRequest): string[] | undefined {
     const { organizationId, documentId, userIds, organizationUserGroupIds } = data
-    const revision = this.#world.peopleRevision(organizationId)
+    const listing = () =>
+      documentId === undefined
+        ? this.#world.users(organizationId)
+        : this.#world.documentUsers(organizationId, documentId)
     if (!userIds && !organizationUserGroupIds) {
       const key = JSON.stringify([organizationId, documentId])
-      return this.#cached(key, revision, this.#keyOrder(), () =>
-        documentId === undefined
-          ? this.#world.users(organizationId)
-          : this.#world.documentUsers(organizationId, documentId),
-      )
+      const revision = this.#world.peopleRevision(organizationId)
+      return this.#cached(key, revision, this.#keyOrder(), listing)
     }
-    const listed = this.#world.users(organizationId)
-    const inDocument =
-      documentId === undefined ? listed : this.#world.documentUsers(organizationId, documentId)
-    if (!listed || !inDocument) return undefined
-    const filters: User[][] = documentId === undefined ? [] : [inDocument]
-    if (userIds) {
-      const base = this.options.combine === 'intersection' ? inDocument : listed
-      filters.push(base.filter((user) => userIds.includes(user.userId)))
-    }
-    if (organizationUserGroupIds)
-      filters.push(this.#members(organizationId, organizationUserGroupIds))
+    const listed = listing()
+    if (!listed) return undefined
+    const users = organizationUserGroupIds
+      ? this.#members(organizationId, organizationUserGroupIds)
+      : listed
     const order = this.#keyOrder()
-    return combined(filters, this.options.combine).map((user) => textOf(user, order))
+    return users
+      .filter(({ userId }) => userIds?.includes(userId) ?? true)
+      .map((user) => textOf(user, order))
   }
 
   /** An unknown group has no members: groups are a filter here, not a path. */
   #members(organizationId: string, groupIds: readonly string[]): User[] {
-    const members = groupIds.map((id) => this.#world.groupMembers(organizationId, id) ?? [])
-    return combined(members, 'union')
+    const members = groupIds.flatMap((id) => this.#world.groupMembers(organizationId, id) ?? [])
+    return [...new Map(members.map((user) => [user.userId, user])).values()]
   }
 
   #cached(
@@ -150,7 +143,7 @@ export class Answers {
     this.#cachedBytes += bytes
     this.#cache.set(key, entry)
     for (const [oldKey, old] of this.#cache) {
-      if (this.#cachedBytes <= this.options.cacheMaxBytes) break
+      if (this.#cachedBytes <= this.#options.cacheMaxBytes) break
       this.#forget(oldKey, old)
     }
   }
@@ -161,14 +154,13 @@ export class Answers {
   }
 
   #keyOrder(): number {
-    return this.options.shuffleKeys ? this.#random.below(KEY_ORDERS) : 0
+    return this.#options.shuffle ? this.#random.below(KEY_ORDERS) : 0
   }
 }
 
-/** A success body around items that are JSON texts; `extra` are further members of `result`, as JSON text. */
-export function successBody(operation: Operation, items: readonly string[], extra = ''): string {
-  const rest = extra === '' ? '' : `,${extra}`
-  return `{"result":{"status":"success","message":"${MESSAGES[operation]}","data":[${items.join(',')}]${rest}}}`
+/** A success body around items that are JSON texts. */
+export function successBody(operation: Operation, items: readonly string[]): string {
+  return `{"result":{"status":"success","message":"${MESSAGES[operation]}","data":[${items.join(',')}]}}`
 }
 
 /**
@@ -178,13 +170,6 @@ export function successBody(operation: Operation, items: readonly string[], extr
 export function errorBody(operation: Operation, status: string): string {
   const message = `Error retrieving ${operation === 'users' ? 'user(s)' : 'comment(s)'}.`
   return JSON.stringify({ error: { message, status } })
-}
-
-function combined(filters: readonly User[][], how: 'intersection' | 'union'): User[] {
-  const byId = new Map(filters.flat().map((user) => [user.userId, user]))
-  if (how === 'union') return [...byId.values()]
-  const sets = filters.map((users) => new Set(users.map((user) => user.userId)))
-  return [...byId.values()].filter((user) => sets.every((ids) => ids.has(user.userId)))
 }
 
 /** The record with its members (and those of its `from`) rotated by `order`. */

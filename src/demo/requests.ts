@@ -43,15 +43,14 @@ const COMBINATIONS: Record<Operation, ReadonlySet<string>> = {
   ]),
 }
 
+/** Of one filter. */
+const MOST_IDS = 30
+
 /**
  * Reads a request body strictly. Gives the request, or a sentence on what is outside
  * service-api.md. `userIds` on Get Comments counts as outside: its effect is not shown.
  */
-export function readRequest(
-  operation: Operation,
-  body: string,
-  maxIds: number,
-): StandInRequest | string {
+export function readRequest(operation: Operation, body: string): StandInRequest | string {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)
@@ -70,20 +69,20 @@ export function readRequest(
     return `data holds ${names || 'nothing'}, which is no documented combination`
   }
   for (const [name, value] of Object.entries(data)) {
-    const fault = memberFault(name, value, maxIds)
+    const fault = memberFault(name, value)
     if (fault !== undefined) return `${name} ${fault}`
   }
   return { operation, data, body } as unknown as StandInRequest
 }
 
-function memberFault(name: string, value: unknown, maxIds: number): string | undefined {
+function memberFault(name: string, value: unknown): string | undefined {
   if (!name.endsWith('Ids')) {
     if (typeof value !== 'string') return 'is not a string'
     return value === '' ? 'is empty' : undefined
   }
   if (!Array.isArray(value)) return 'is not an array'
   if (value.length === 0) return 'is an empty array'
-  if (value.length > maxIds) return `holds ${value.length} ids, more than ${maxIds}`
+  if (value.length > MOST_IDS) return `holds ${value.length} ids, more than ${MOST_IDS}`
   const isGood = name === 'commentIds' ? Number.isSafeInteger : isFilledString
   const bad = value.find((id) => !isGood(id)) as unknown
   return bad === undefined ? undefined : `holds ${JSON.stringify(bad)}`

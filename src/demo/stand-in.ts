@@ -3,10 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Operation } from '../errors.ts'
 import { Answers, errorBody, successBody } from './answers.ts'
-import { CallLog } from './call-log.ts'
-import { answerWithFault, sendJson } from './fault-answers.ts'
-import { FaultInjector } from './faults.ts'
-import type { FaultRule } from './faults.ts'
 import { Random } from './random.ts'
 import { PATHS, readRequest } from './requests.ts'
 import type { StandInRequest } from './requests.ts'
@@ -14,30 +10,20 @@ import type { World } from './world.ts'
 
 export interface StandInOptions {
   world: World
-  /** 0 (default): any free port. */
-  port?: number
-  /** What stands before both paths, such as `/api`. */
-  basePath?: string
   apiKey?: string
   authToken?: string
-  apiKeyHeader?: string
-  authTokenHeader?: string
   /** Each answer waits this long, plus up to `latencyJitterMs`. */
   latencyMs?: number
   latencyJitterMs?: number
   /** True (default): items and the members of each record come in another order every time. */
-  shuffle?: boolean | { items: boolean; keys: boolean }
-  combine?: 'intersection' | 'union'
-  /** The seed of order, jitter and faults. */
+  shuffle?: boolean
+  /** The seed of order and jitter. */
   seed?: number
-  /** A filter with more ids is a violation. */
-  maxIds?: number
-  faults?: readonly FaultRule[]
-  /** How many of the newest calls are kept at least; 0 keeps none. */
-  logCalls?: number
   cacheMaxBytes?: number
   /** Makes the answers before starting, as many as the cache holds: for benchmarks. */
   prepare?: boolean
+  /** `call => call.answer` where it is not given. */
+  intercept?: Intercept
 }
 
 /** A running stand-in. What is not readonly may be changed while it runs. */
@@ -46,23 +32,40 @@ export interface StandIn {
   readonly url: string
   readonly apiKey: string
   readonly world: World
-  readonly calls: CallLog
-  /** Calls that were outside service-api.md, the first thousand: `calls.violations`. */
-  readonly violations: CallLog['violations']
   authToken: string
   latencyMs: number
   latencyJitterMs: number
-  combine: 'intersection' | 'union'
-  setFaults(rules: readonly FaultRule[]): void
   /** Breaks every connection and frees the port. */
   close(): Promise<void>
 }
 
 /**
+ * Where tests plug in: sees every call when it has come in, and gives what answers it once the
+ * latency is over, be it `call.answer` or something that writes to `call.response` in its place.
+ */
+export type Intercept = (call: Call) => () => void
+
+/** One HTTP request that the stand-in has read. */
+export interface Call {
+  /** Null where the path is not documented. */
+  readonly operation: Operation | null
+  /** Null where the call is refused. */
+  readonly request: StandInRequest | null
+  readonly body: string
+  /** What about it is outside service-api.md; null where nothing is. */
+  readonly violation: string | null
+  readonly response: ServerResponse
+  /** JSON texts of the items of the good answer; undefined where it is a refusal. */
+  items(): string[] | undefined
+  /** Sends the good answer, or the refusal. */
+  answer(): void
+}
+
+/**
  * Starts an HTTP server on 127.0.0.1 that serves the world as service-api.md says. What is outside
- * the document is answered 400 (404 and 405 for path and method) and recorded as a violation.
+ * the document is answered 400 (404 and 405 for path and method).
  * Guesses where it shows nothing: an unknown organization, document or annotation is 404
- * NOT_FOUND, wrong credentials are 401 UNAUTHENTICATED. Rejects where the port is taken.
+ * NOT_FOUND, wrong credentials are 401 UNAUTHENTICATED.
  */
 export async function startStandIn(options: StandInOptions): Promise<StandIn> {
   const service = new Service(options)
@@ -71,11 +74,11 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
   server.keepAliveTimeout = 120_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port ?? 0, '127.0.0.1', resolve)
+    server.listen(0, '127.0.0.1', resolve)
   })
   const { port } = server.address() as AddressInfo
   return Object.assign(service, {
-    url: `http://127.0.0.1:${port}${service.basePath}`,
+    url: `http://127.0.0.1:${port}`,
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -84,130 +87,113 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
   })
 }
 
+/** Sends a whole JSON answer. */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  })
+  response.end(body)
+}
+
+const OPERATIONS: ReadonlyMap<string | undefined, Operation> = new Map(
+  (Object.keys(PATHS) as Operation[]).map((name) => [PATHS[name], name]),
+)
+
+interface Refusal {
+  status: number
+  code: string
+  violation: string | null
+}
+
 class Service {
   readonly world: World
   readonly apiKey: string
-  readonly basePath: string
-  readonly calls: CallLog
   authToken: string
   latencyMs: number
   latencyJitterMs: number
   readonly #answers: Answers
-  readonly #faults: FaultInjector
+  readonly #intercept: Intercept
   readonly #random: Random
-  readonly #operations: ReadonlyMap<string | undefined, Operation>
-  readonly #apiKeyHeader: string
-  readonly #authTokenHeader: string
-  readonly #maxIds: number
 
   constructor(options: StandInOptions) {
-    const { shuffle = true, seed = 1 } = options
-    this.world = options.world
+    const { world, seed = 1, shuffle = true, cacheMaxBytes = 128 * 1024 * 1024 } = options
+    this.world = world
     this.apiKey = options.apiKey ?? 'demo-api-key'
     this.authToken = options.authToken ?? 'demo-auth-token'
-    this.basePath = options.basePath ?? ''
     this.latencyMs = options.latencyMs ?? 0
     this.latencyJitterMs = options.latencyJitterMs ?? 0
-    this.calls = new CallLog(options.logCalls ?? 20_000)
-    this.#apiKeyHeader = (options.apiKeyHeader ?? 'x-service-api-key').toLowerCase()
-    this.#authTokenHeader = (options.authTokenHeader ?? 'x-service-auth-token').toLowerCase()
-    this.#maxIds = options.maxIds ?? 30
+    this.#intercept = options.intercept ?? ((call) => call.answer)
     this.#random = new Random(seed)
-    this.#faults = new FaultInjector(options.faults ?? [], seed)
-    this.#operations = new Map(
-      (Object.keys(PATHS) as Operation[]).map((name) => [this.basePath + PATHS[name], name]),
-    )
-    this.#answers = new Answers(options.world, {
-      shuffleItems: typeof shuffle === 'boolean' ? shuffle : shuffle.items,
-      shuffleKeys: typeof shuffle === 'boolean' ? shuffle : shuffle.keys,
-      combine: options.combine ?? 'intersection',
-      seed,
-      cacheMaxBytes: options.cacheMaxBytes ?? 128 * 1024 * 1024,
-    })
+    this.#answers = new Answers(world, { shuffle, seed, cacheMaxBytes })
     if (options.prepare) this.#answers.prepare()
   }
 
-  get violations() {
-    return this.calls.violations
-  }
-
-  get combine() {
-    return this.#answers.options.combine
-  }
-
-  set combine(how: 'intersection' | 'union') {
-    this.#answers.options.combine = how
-  }
-
-  setFaults(rules: readonly FaultRule[]): void {
-    this.#faults.setRules(rules)
-  }
-
-  /** Counts the call, reads its body and answers it. */
+  /** Reads the body of a call and answers it. */
   take(message: IncomingMessage, response: ServerResponse): void {
-    this.calls.arrived()
-    response.once('close', () => this.calls.left())
     const parts: Buffer[] = []
     message.on('data', (part: Buffer) => parts.push(part))
     message.once('end', () => {
       const body = (parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)).toString()
-      this.#answer(message, response, body)
+      const call = this.#read(message, response, body)
+      const answer = this.#intercept(call)
+      const waitMs = call.request === null ? 0 : this.#waitMs()
+      if (waitMs === 0) return answer()
+      const timer = setTimeout(answer, waitMs)
+      response.once('close', () => clearTimeout(timer))
     })
   }
 
-  #answer(message: IncomingMessage, response: ServerResponse, body: string): void {
-    const operation = this.#operations.get(message.url)
-    const refuse = (status: number, code: string, reason?: string) => {
-      const atMs = Date.now()
-      const name = operation ?? null
-      if (reason !== undefined) this.calls.violated({ atMs, operation: name, reason, body })
-      this.calls.answered({ atMs, operation: name, data: null, status, fault: null })
+  #waitMs(): number {
+    const jitterMs = this.latencyJitterMs > 0 ? this.#random.next() * this.latencyJitterMs : 0
+    return this.latencyMs + jitterMs
+  }
+
+  #read(message: IncomingMessage, response: ServerResponse, body: string): Call {
+    const operation = OPERATIONS.get(message.url) ?? null
+    const read = this.#requestOrRefusal(message, operation, body)
+    const refuse = ({ status, code }: Pick<Refusal, 'status' | 'code'>) =>
       sendJson(response, status, errorBody(operation ?? 'users', code))
+    if ('status' in read) {
+      const { violation } = read
+      const answer = () => refuse(read)
+      return { operation, request: null, body, violation, response, items: () => undefined, answer }
     }
-    if (!operation) return refuse(404, 'NOT_FOUND', `the path ${message.url} is not documented`)
-    if (message.method !== 'POST') return refuse(405, 'INVALID_ARGUMENT', 'the method is not POST')
-    const key = message.headers[this.#apiKeyHeader]
-    const token = message.headers[this.#authTokenHeader]
-    if (key === undefined || token === undefined) {
-      return refuse(401, 'UNAUTHENTICATED', 'a required header is missing')
+    const items = () => this.#answers.items(read)
+    const answer = () => {
+      const found = items()
+      if (found) sendJson(response, 200, successBody(read.operation, found))
+      else refuse({ status: 404, code: 'NOT_FOUND' })
     }
-    if (key !== this.apiKey || token !== this.authToken) return refuse(401, 'UNAUTHENTICATED')
-    if (!/^application\/json\s*(;|$)/i.test(message.headers['content-type'] ?? '')) {
-      return refuse(400, 'INVALID_ARGUMENT', 'Content-Type is not application/json')
-    }
-    const request = readRequest(operation, body, this.#maxIds)
-    if (typeof request === 'string') return refuse(400, 'INVALID_ARGUMENT', request)
-    this.#serve(request, response)
+    return { operation, request: read, body, violation: null, response, items, answer }
   }
 
-  #serve(request: StandInRequest, response: ServerResponse): void {
-    const fault = this.#faults.pick(request)
-    const waitMs =
-      this.latencyMs +
-      (this.latencyJitterMs > 0 ? this.#random.next() * this.latencyJitterMs : 0) +
-      (fault?.kind === 'slow' ? fault.delayMs : 0)
-    if (waitMs === 0) return this.#send(request, response, fault)
-    const gaveUp = () => {
-      clearTimeout(timer)
-      this.#log(request, null, fault)
-    }
-    const timer = setTimeout(() => {
-      response.off('close', gaveUp)
-      this.#send(request, response, fault)
-    }, waitMs)
-    response.once('close', gaveUp)
+  #requestOrRefusal(
+    { url, method, headers }: IncomingMessage,
+    operation: Operation | null,
+    body: string,
+  ): StandInRequest | Refusal {
+    if (operation === null) return outside(404, 'NOT_FOUND', `the path ${url} is not documented`)
+    if (method !== 'POST') return outside(405, 'INVALID_ARGUMENT', 'the method is not POST')
+    const key = headers['x-service-api-key']
+    const token = headers['x-service-auth-token']
+    if (key === undefined || token === undefined)
+      return outside(401, 'UNAUTHENTICATED', 'a required header is missing')
+    if (key !== this.apiKey || token !== this.authToken)
+      return { status: 401, code: 'UNAUTHENTICATED', violation: null }
+    if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
+      return outside(400, 'INVALID_ARGUMENT', 'Content-Type is not application/json')
+    const request = readRequest(operation, body)
+    return typeof request === 'string' ? outside(400, 'INVALID_ARGUMENT', request) : request
   }
+}
 
-  #send(request: StandInRequest, response: ServerResponse, fault: FaultRule | undefined): void {
-    const { operation } = request
-    const items = this.#answers.items(request)
-    if (fault && fault.kind !== 'slow') answerWithFault(fault, request, response, items ?? [])
-    else if (items) sendJson(response, 200, successBody(operation, items))
-    else sendJson(response, 404, errorBody(operation, 'NOT_FOUND'))
-    this.#log(request, response.headersSent ? response.statusCode : null, fault)
-  }
-
-  #log({ operation, data }: StandInRequest, status: number | null, fault?: FaultRule): void {
-    this.calls.answered({ atMs: Date.now(), operation, data, status, fault: fault?.kind ?? null })
-  }
+function outside(status: number, code: string, violation: string): Refusal {
+  return { status, code, violation }
 }

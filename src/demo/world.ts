@@ -10,7 +10,7 @@ import type { User } from './people.ts'
 import { Directory } from './directory.ts'
 
 /** The comments of an annotation that was changed: those served, and those that were deleted. */
-export interface Thread {
+interface Thread {
   readonly live: readonly Comment[]
   readonly deleted: readonly Comment[]
 }

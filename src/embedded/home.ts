@@ -7,7 +7,6 @@ import {
   readFile,
   realpath,
   rename,
-  rmdir,
   stat,
   writeFile,
 } from 'node:fs/promises'
@@ -27,7 +26,6 @@ export interface Home {
   noteFile: string
   /** The password of the server, made on first use. */
   password(): Promise<string>
-  removeIfEmpty(): Promise<void>
 }
 
 /**
@@ -78,10 +76,6 @@ function homeAt(directory: string): Home {
     passwordFile,
     noteFile: join(directory, 'server-directory'),
     password: () => readOrMakePassword(directory, passwordFile),
-    removeIfEmpty: () =>
-      rmdir(directory).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOTEMPTY' && error.code !== 'ENOENT') throw error
-      }),
   }
 }
 

@@ -19,7 +19,7 @@ import { EnvironmentError } from '../errors.ts'
 import { homeError, type Home } from './home.ts'
 
 /** One process that has the server open: a file in `leases/`. */
-export interface Lease {
+interface Lease {
   file: string
   pid: number
   /** See `startOf`: guards against another process that got the same id. */

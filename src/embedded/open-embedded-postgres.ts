@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { usableBinaries } from './binaries.ts'
-import { createClusterIfMissing, removeEverything } from './cluster.ts'
+import { createClusterIfMissing } from './cluster.ts'
 import type { Cluster } from './cluster.ts'
 import { createMissingDatabases } from './databases.ts'
 import { openHome, type Home, withLock } from './home.ts'
@@ -17,11 +17,8 @@ export interface EmbeddedPostgres {
   urlOf(database: string): string
   /** True when this call made the cluster: there was no data before. */
   created: boolean
-  /**
-   * Gives the server up; the last one who does stops it. Safe to call twice.
-   * `remove` deletes the data and all other files of ours too, if this was the last (for tests).
-   */
-  close(options?: { remove?: boolean }): Promise<void>
+  /** Gives the server up; the last one who does stops it. Safe to call twice. */
+  close(): Promise<void>
 }
 
 /**
@@ -56,7 +53,7 @@ export async function openEmbeddedPostgres({
       await createMissingDatabases(cluster, port, ['collab_sync', 'collab_sync_queue'])
       return { url: urlOf('collab_sync'), urlOf, created, close: await closer(cluster) }
     } catch (error) {
-      await stopIfUnused(cluster, 'fast')
+      await stopIfUnused(cluster)
       throw error
     }
   })
@@ -79,27 +76,17 @@ async function closer(cluster: Cluster): Promise<EmbeddedPostgres['close']> {
   const lease = await takeLease(cluster.home)
   const stopBounding = keepLogBounded(cluster.home.logFile)
   let closed: Promise<void> | undefined
-  return ({ remove = false } = {}) => {
-    closed ??= (async () => {
-      stopBounding()
-      const isLast = await withLock(cluster.home, async () => {
-        await lease.release()
-        return stopIfUnused(cluster, remove ? 'immediate' : 'fast', remove)
-      })
-      if (isLast && remove) await cluster.home.removeIfEmpty()
-    })()
-    return closed
+  const giveUp = async () => {
+    stopBounding()
+    await withLock(cluster.home, async () => {
+      await lease.release()
+      await stopIfUnused(cluster)
+    })
   }
+  return () => (closed ??= giveUp())
 }
 
-async function stopIfUnused(
-  cluster: Cluster,
-  mode: 'fast' | 'immediate',
-  remove = false,
-): Promise<boolean> {
+async function stopIfUnused(cluster: Cluster): Promise<void> {
   const leases = await deadLeasesDropped(cluster.home)
-  if (leases.length > 0) return false
-  await stopServer(cluster, mode)
-  if (remove) await removeEverything(cluster)
-  return true
+  if (leases.length === 0) await stopServer(cluster)
 }

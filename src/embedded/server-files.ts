@@ -49,7 +49,7 @@ export async function logSince(file: string, fromByte: number): Promise<string> 
 }
 
 /** What a server says about itself in `postmaster.pid` of its data directory. */
-export interface PidFile {
+interface PidFile {
   pid: number
   port: number
   isReady: boolean

@@ -15,6 +15,9 @@ import { boundLog, dropMisleadingPidFile, logSince, readPidFile, sizeOf } from '
 /** How long processes of a killed server may take to notice and go. */
 const LEFTOVERS_MS = 60_000
 const PORT_TRIES = 5
+/** A start replays what a crash left over: minutes at most, with the default size of the WAL. */
+const START_MS = 600_000
+const POLL_MS = 20
 
 const run = promisify(execFile)
 
@@ -47,12 +50,12 @@ export async function joinOrStart(
   }
 }
 
-/** Stops the server if it runs: `fast` keeps all data, `immediate` is for data to be thrown away. */
-export async function stopServer(cluster: Cluster, mode: 'fast' | 'immediate'): Promise<void> {
+/** Stops the server if it runs. */
+export async function stopServer(cluster: Cluster): Promise<void> {
   const { dataDirectory, binaries, account, serverDirectory, home } = cluster
   const running = await readPidFile(dataDirectory)
   if (running === null || !(await isPostmasterOf(dataDirectory, running.pid))) return
-  await run(binaries.pgCtl, ['stop', '-D', dataDirectory, '-m', mode, '-w', '-t', '300'], {
+  await run(binaries.pgCtl, ['stop', '-D', dataDirectory, '-m', 'fast', '-w', '-t', '300'], {
     ...account,
     cwd: serverDirectory,
     env: serverEnvironment(),
@@ -87,10 +90,6 @@ async function freePort(): Promise<number> {
   await once(probe, 'close')
   return port
 }
-
-/** A start replays what a crash left over: minutes at most, with the default size of the WAL. */
-const START_MS = 600_000
-export const POLL_MS = 20
 
 /**
  * Starts the server and waits until it takes connections; says when it refused for a reason that

@@ -18,9 +18,7 @@ export class MemoryApi implements CollabApi {
   /** Makes all answers to full listings. @param order another number gives the same content in another order */
   prepare(world: World, order: number): void {
     const answers = new Answers(world, {
-      shuffleItems: order > 0,
-      shuffleKeys: order > 0,
-      combine: 'intersection',
+      shuffle: order > 0,
       seed: order,
       cacheMaxBytes: 0,
     })

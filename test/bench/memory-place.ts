@@ -1,7 +1,7 @@
 import { writeFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { catalogLines } from '../../src/demo/catalog-lines.ts'
+import { catalogLines } from '../../src/demo/catalog.ts'
 import type { World } from '../../src/demo/world.ts'
 import { createBenchDatabase } from './database.ts'
 import type { BenchDatabase } from './database.ts'

@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { openEmbeddedPostgres } from '../../src/embedded/open-embedded-postgres.ts'
+import { removeHome } from '../helpers/remove-home.ts'
 
 /** The PostgreSQL and Redis that the suite measures on. */
 export interface Servers {
@@ -55,8 +56,8 @@ async function openPostgres(given: string | undefined) {
     url: embedded.url,
     urlOf: embedded.urlOf,
     async close() {
-      await embedded.close({ remove: true })
-      await rm(home, { recursive: true, force: true })
+      await embedded.close()
+      removeHome(home)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { ControlOrder } from '../../src/demo/control.ts'
+import type { ControlOrder } from '../service/control.ts'
 
 /** The generated world that is served; every parent holds exactly so many. */
 export interface WorldSize {
@@ -36,7 +36,7 @@ export async function startStandInProcess(
   world: WorldSize,
   options: { latencyMs?: number; shuffle?: boolean; prepare?: boolean; catalogFile: string },
 ): Promise<StandInProcess> {
-  const program = join(import.meta.dirname, '../../src/demo/main.js')
+  const program = join(import.meta.dirname, '../service/main.js')
   const child = spawn(process.execPath, [program, ...flags(world, options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -74,7 +74,7 @@ export async function buildCommand(): Promise<BuiltCommand> {
         outDir: join(folder, 'dist'),
         typeRoots: [join(root, 'node_modules/@types')],
       },
-      include: [join(root, 'src'), join(root, 'jobs')],
+      include: [join(root, 'src'), join(root, 'jobs'), join(root, 'test/service/main.ts')],
     }),
   )
   const tsc = join(root, 'node_modules/.bin/tsc')
@@ -83,7 +83,7 @@ export async function buildCommand(): Promise<BuiltCommand> {
   })
   const children: ChildProcess[] = []
   const start = (script: string, args: string[], environment: Environment) => {
-    const child = spawn(process.execPath, [join(folder, 'dist/src', script), ...args], {
+    const child = spawn(process.execPath, [join(folder, 'dist', script), ...args], {
       cwd: directory,
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
     })
@@ -92,14 +92,14 @@ export async function buildCommand(): Promise<BuiltCommand> {
   }
   return {
     directory,
-    start: (args, environment = {}) => start('cli/main.js', args, environment),
+    start: (args, environment = {}) => start('src/cli/main.js', args, environment),
     run(args, environment = {}, input) {
-      const running = start('cli/main.js', args, environment)
+      const running = start('src/cli/main.js', args, environment)
       running.child.stdin?.end(input)
       return running.ended
     },
     async startStandIn(...flags) {
-      const { child } = start('demo/main.js', ['--log-calls', '10000', ...flags], {})
+      const { child } = start('test/service/main.js', ['--log-calls', '10000', ...flags], {})
       if (!child.stdout) throw new Error('no stdout')
       const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
       return standInProcess(JSON.parse(line))

@@ -21,7 +21,7 @@ beforeAll(async () => {
   expect(await command.run(['catalog', 'import', catalog], settings)).toMatchObject({ code: 0 })
   expect(await command.run(['run'], settings)).toMatchObject({ code: 0 })
 })
-afterEach(() => standIn.control({ faults: 'none', authToken: 'demo-auth-token' }))
+afterEach(() => standIn.control({ faults: [], authToken: 'demo-auth-token' }))
 afterAll(async () => {
   await command?.remove()
   await database?.drop()
@@ -46,7 +46,7 @@ test('a dry run prints a line for each scope that would change and the totals, a
 })
 
 test('a dry run of what would be held or fail ends with exit code 3', async () => {
-  await standIn.control({ faults: 'emptyUserListings' })
+  await standIn.control({ faults: [{ kind: 'empty-list', match: { operation: 'users' } }] })
   const { code, stdout } = await command.run(['run', '--dry-run'], settings)
   expect(code).toBe(3)
   expect(stdout).toMatch(/\(users\): \d+ removals? held$/m)

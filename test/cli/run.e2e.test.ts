@@ -64,7 +64,7 @@ describe.each(places)('with the queue in $name', ({ name, redis }) => {
     expect(await command.run(['catalog', 'import', catalog], settings)).toMatchObject({ code: 0 })
   })
 
-  afterEach(() => standIn.control({ faults: 'none', authToken: 'demo-auth-token', latencyMs: 2 }))
+  afterEach(() => standIn.control({ faults: [], authToken: 'demo-auth-token', latencyMs: 2 }))
 
   afterAll(async () => {
     await database.drop()
@@ -167,7 +167,7 @@ describe.each(places)('with the queue in $name', ({ name, redis }) => {
     const page = await command.run(['status', runId.slice(0, 8)], settings)
     expect(page.stdout).toMatch(/Failed scopes by cause[^]*403[^]*collab-sync run --failed-of/)
 
-    await standIn.control({ faults: 'none', resetCalls: true })
+    await standIn.control({ faults: [], resetCalls: true })
     const again = await json(['run', '--failed-of', runId.slice(0, 8)])
     expect(again).toMatchObject({
       code: 0,

@@ -16,7 +16,7 @@ import {
   expectedDocumentUsers,
   expectedGroupMembers,
   expectedUsers,
-} from '../../src/demo/expected.ts'
+} from '../service/expected.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { createWorld } from '../../src/demo/world.ts'
 import type { World } from '../../src/demo/world.ts'

@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { addComment, deleteComment, edit, restoreComment } from '../../src/demo/changes.ts'
+import { places } from '../../src/demo/catalog.ts'
 import {
   expectedComments,
   expectedDocumentUsers,
   expectedGroupMembers,
   expectedUsers,
-  places,
-} from '../../src/demo/expected.ts'
+} from '../service/expected.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { PATHS } from '../../src/demo/requests.ts'
-import { startStandIn } from '../../src/demo/stand-in.ts'
-import type { StandIn, StandInOptions } from '../../src/demo/stand-in.ts'
+import { startStandIn } from '../service/stand-in.ts'
+import type { StandIn, StandInOptions } from '../service/stand-in.ts'
 import { createWorld } from '../../src/demo/world.ts'
-import { call, listed } from './call.ts'
+import { call, listed } from '../service/call.ts'
 
 const options = {
   seed: 11,
@@ -97,12 +97,6 @@ describe('Get Users', () => {
     const members = [...new Set(inGroups)].sort()
     expect(await ask({ organizationUserGroupIds: groupIds })).toEqual(members)
     expect(await ask({ organizationUserGroupIds: groupIds, userIds })).toEqual(among(members))
-    standIn.combine = 'union'
-    const union = (...lists: unknown[][]) => [...new Set(lists.flat())].sort()
-    expect(await ask({ documentId, userIds })).toEqual(union(inDocument, among(all)))
-    expect(await ask({ organizationUserGroupIds: groupIds, userIds })).toEqual(
-      union(members, among(all)),
-    )
     expect(standIn.violations).toEqual([])
   })
 
@@ -213,21 +207,11 @@ describe('the order of an answer', () => {
     expect(await texts(await start({ seed: 5 }))).not.toEqual(one)
   })
 
-  test('can differ in items only, in members only, or not at all', async () => {
-    const orders = async (shuffle: boolean | { items: boolean; keys: boolean }) => {
-      const bodies = [...(await texts(await start({ shuffle })))].map((text) => JSON.parse(text))
-      const lists = bodies.map((body) => body.result.data as object[])
-      return {
-        items: new Set(lists.map((list) => JSON.stringify(list.map(idOf)))).size,
-        keys: new Set(lists.flat().map((item) => Object.keys(item)[0])).size,
-      }
-    }
-    const onlyItems = await orders({ items: true, keys: false })
-    expect(onlyItems.items).toBeGreaterThan(1)
-    expect(onlyItems.keys).toBe(1)
-    const onlyKeys = await orders({ items: false, keys: true })
-    expect(onlyKeys.items).toBe(1)
-    expect(onlyKeys.keys).toBeGreaterThan(1)
+  test('differs in items and in members, or not at all', async () => {
+    const bodies = [...(await texts(await start()))].map((text) => JSON.parse(text))
+    const lists = bodies.map((body) => body.result.data as object[])
+    expect(new Set(lists.map((list) => JSON.stringify(list.map(idOf)))).size).toBeGreaterThan(1)
+    expect(new Set(lists.flat().map((item) => Object.keys(item)[0])).size).toBeGreaterThan(1)
     expect((await texts(await start({ shuffle: false }))).size).toBe(1)
   })
 
@@ -283,23 +267,19 @@ describe('what is outside the document', () => {
     expect(standIn.calls.violationCount).toBe(1)
   })
 
-  test('is refused and recorded: another path, and a path without the base path', async () => {
-    const standIn = await start({ basePath: '/eu/api' })
-    expect(standIn.url).toMatch(/\/eu\/api$/)
-    expect((await call(standIn, 'users', org)).status).toBe(200)
-    const { origin } = new URL(standIn.url)
-    expect((await fetch(origin + PATHS.users, { method: 'POST', body: '{}' })).status).toBe(404)
+  test('is refused and recorded: another path', async () => {
+    const standIn = await start()
     expect((await fetch(`${standIn.url}/v2/users/get`, { method: 'POST' })).status).toBe(404)
-    expect(standIn.calls.violationCount).toBe(2)
+    expect(standIn.calls.violationCount).toBe(1)
   })
 
   test('does not hold a charset in the content type, nor exactly as many ids as allowed', async () => {
-    const standIn = await start({ maxIds: 2 })
+    const standIn = await start()
     const headers = { 'content-type': 'application/json; charset=utf-8' }
+    const commentIds = Array(30).fill(1)
     expect((await call(standIn, 'users', org, { headers })).status).toBe(200)
-    expect((await call(standIn, 'comments', { ...place, commentIds: [1, 2] })).status).toBe(200)
-    expect((await call(standIn, 'comments', { ...place, commentIds: [1, 2, 3] })).status).toBe(400)
-    expect(standIn.calls.violationCount).toBe(1)
+    expect((await call(standIn, 'comments', { ...place, commentIds })).status).toBe(200)
+    expect(standIn.violations).toEqual([])
   })
 })
 
@@ -329,82 +309,27 @@ describe('credentials', () => {
     expect(response.status).toBe(401)
     expect(standIn.violations[0]?.reason).toMatch(/header is missing/)
   })
-
-  test('can be asked for under other header names', async () => {
-    const standIn = await start({ apiKeyHeader: 'X-Key', authTokenHeader: 'X-Token' })
-    expect((await call(standIn, 'users', org)).status).toBe(401)
-    const headers = { 'x-key': standIn.apiKey, 'x-token': standIn.authToken }
-    expect((await call(standIn, 'users', org, { headers })).status).toBe(200)
-  })
 })
 
-describe('the record of calls', () => {
-  test('counts every call by operation and keeps what was asked and answered', async () => {
-    const standIn = await start()
-    await call(standIn, 'users', { organizationId: 'org-0' })
-    await call(standIn, 'comments', place)
-    await call(standIn, 'comments', { ...place, annotationId: 'nowhere' })
-    await call(standIn, 'comments', {})
-    expect(standIn.calls.total).toBe(4)
-    expect(standIn.calls.byOperation).toEqual({ users: 1, comments: 3 })
-    expect(standIn.calls.log.map((one) => [one.operation, one.data, one.status])).toEqual([
-      ['users', { organizationId: 'org-0' }, 200],
-      ['comments', place, 200],
-      ['comments', { ...place, annotationId: 'nowhere' }, 404],
-      ['comments', null, 400],
-    ])
-    standIn.calls.reset()
-    expect(standIn.calls.total).toBe(0)
-    expect(standIn.calls.log).toEqual([])
-  })
-
-  test('keeps the newest calls only, or none', async () => {
-    const bounded = await start({ logCalls: 5 })
-    for (let count = 0; count < 23; count++) await call(bounded, 'comments', place)
-    expect(bounded.calls.total).toBe(23)
-    expect(bounded.calls.log.length).toBeGreaterThanOrEqual(5)
-    expect(bounded.calls.log.length).toBeLessThan(10)
-    const none = await start({ logCalls: 0 })
-    await call(none, 'comments', place)
-    expect(none.calls.log).toEqual([])
-  })
-
-  test('sees how many were in flight at once, and how many came in one second', async () => {
-    const standIn = await start({ latencyMs: 150 })
-    await Promise.all(Array.from({ length: 7 }, () => call(standIn, 'comments', place)))
-    expect(standIn.calls.maxInFlight).toBe(7)
-    expect(standIn.calls.maxInOneSecond).toBe(7)
-    await new Promise((resolve) => setTimeout(resolve, 1100))
-    await call(standIn, 'comments', place)
-    expect(standIn.calls.maxInOneSecond).toBe(7)
-    expect(standIn.calls.meanPerSecond()).toBeGreaterThan(0)
-    expect(standIn.calls.meanPerSecond()).toBeLessThan(7.1)
-    expect(standIn.calls.inFlight).toBe(0)
-  })
-
-  test('waits as long as its latency says, and not after the caller gave up', async () => {
-    const standIn = await start({ latencyMs: 200, latencyJitterMs: 50 })
-    const startMs = performance.now()
-    await call(standIn, 'comments', place)
-    expect(performance.now() - startMs).toBeGreaterThan(190)
-    const caller = new AbortController()
-    const given = expect(
-      call(standIn, 'comments', place, { signal: caller.signal }),
-    ).rejects.toThrow()
-    await expect.poll(() => standIn.calls.inFlight, { interval: 5 }).toBe(1)
-    caller.abort()
-    await given
-    await expect.poll(() => standIn.calls.inFlight).toBe(0)
-    expect(standIn.calls.log.at(-1)?.status).toBeNull()
-    expect(standIn.calls.byOperation.comments).toBe(2)
-  })
+test('A call waits as long as its latency says, and not after the caller gave up', async () => {
+  const standIn = await start({ latencyMs: 200, latencyJitterMs: 50 })
+  const startMs = performance.now()
+  await call(standIn, 'comments', place)
+  expect(performance.now() - startMs).toBeGreaterThan(190)
+  const caller = new AbortController()
+  const given = expect(
+    call(standIn, 'comments', place, { signal: caller.signal }),
+  ).rejects.toThrow()
+  await expect.poll(() => standIn.calls.inFlight, { interval: 5 }).toBe(1)
+  caller.abort()
+  await given
+  await expect.poll(() => standIn.calls.inFlight).toBe(0)
+  expect(standIn.calls.log.at(-1)?.status).toBeNull()
+  expect(standIn.calls.byOperation.comments).toBe(2)
 })
 
-test('A port that is taken is an error, and a closed stand-in frees its own', async () => {
-  const first = await startStandIn({ world: createWorld(options) })
-  const port = Number(new URL(first.url).port)
-  await expect(startStandIn({ world: createWorld(options), port })).rejects.toThrow(/EADDRINUSE/)
-  await first.close()
-  const second = await start({ port })
-  expect((await call(second, 'comments', place)).status).toBe(200)
+test('A stand-in that was closed answers no more', async () => {
+  const standIn = await startStandIn({ world: createWorld(options) })
+  await standIn.close()
+  await expect(call(standIn, 'comments', place)).rejects.toThrow('fetch failed')
 })

@@ -9,6 +9,7 @@ import {
   openEmbeddedPostgres,
   type EmbeddedPostgres,
 } from '../../src/embedded/open-embedded-postgres.ts'
+import { removeHome } from '../helpers/remove-home.ts'
 import { ask, isRoot, serverPid, temporaryDirectory } from './machine.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
@@ -24,7 +25,8 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
-  for (const postgres of opened) await postgres.close({ remove: true })
+  for (const postgres of opened) await postgres.close()
+  removeHome(home)
   rmSync(directory, { recursive: true, force: true })
 })
 
@@ -58,7 +60,7 @@ it('serves two who opened it in one process until the second has closed', async 
   const first = await openHere()
   const second = await openHere()
   expect(second.url).toBe(first.url)
-  await first.close({ remove: true })
+  await first.close()
   expect(await ask(second.url, 'select 1')).toBe('1')
   await second.close()
   await expect(ask(second.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
@@ -229,13 +231,6 @@ it('clears up an unfinished cluster that a killed first start left', async () =>
   rmSync(join(home, 'server', 'data'), { recursive: true })
   expect((await openHere()).created).toBe(true)
   expect(readdirSync(join(home, 'server'))).toEqual(['data'])
-})
-
-it('removes what it made, and only that, when asked to', async () => {
-  const postgres = await openHere()
-  writeFileSync(join(home, 'notes.txt'), 'mine')
-  await postgres.close({ remove: true })
-  expect(readdirSync(home)).toEqual(['notes.txt'])
 })
 
 it.runIf(isRoot)('runs as an unprivileged user who owns only the server directory', async () => {

@@ -4,7 +4,7 @@ import {
   expectedDeletedComments,
   expectedDocumentUsers,
   expectedGroupMembers,
-} from '../../src/demo/expected.ts'
+} from '../service/expected.ts'
 import type { World } from '../../src/demo/world.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 

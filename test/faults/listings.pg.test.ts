@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { deleteComment, removeUser } from '../../src/demo/changes.ts'
-import { places } from '../../src/demo/expected.ts'
+import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { quarterOfAllCallsTenWays } from '../../src/demo/faults.ts'
+import { quarterOfAllCallsTenWays } from '../service/faults.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { QUEUE_KINDS, isMissing, openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'

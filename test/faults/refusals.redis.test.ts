@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import * as runs from '../../src/database/statements/runs.ts'
-import { places } from '../../src/demo/expected.ts'
+import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { startRun } from '../../src/sync/run/start.ts'
 import { startWorker } from '../../src/worker.ts'

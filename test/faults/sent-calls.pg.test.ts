@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { jobs } from '../../jobs/index.ts'
 import { DEAD_AFTER_S } from '../../src/database/claims.ts'
 import { edit } from '../../src/demo/changes.ts'
-import { places } from '../../src/demo/expected.ts'
+import { places } from '../../src/demo/catalog.ts'
 import { createLog } from '../../src/log.ts'
 import { parseScope } from '../../src/scope.ts'
 import { RunSignals } from '../../src/sync/context.ts'

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { openEmbeddedPostgres } from '../../src/embedded/open-embedded-postgres.ts'
+import { removeHome } from '../helpers/remove-home.ts'
 
 /** A Redis of the test's own, which it may flush and kill. */
 export interface OwnRedis {
@@ -94,8 +95,8 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
       )
     },
     async close() {
-      for (const each of opened) await each.close({ remove: true })
-      rmSync(home, { recursive: true, force: true })
+      for (const each of opened) await each.close()
+      removeHome(home)
     },
   }
 }

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg'
-import type { LoggedCall } from '../../src/demo/call-log.ts'
+import type { LoggedCall } from '../service/call-log.ts'
 import {
   expectedComments,
   expectedDeletedComments,
   expectedDocumentUsers,
   expectedGroupMembers,
-} from '../../src/demo/expected.ts'
+} from '../service/expected.ts'
 import type { World } from '../../src/demo/world.ts'
 
 /** Rows as one text each, by the scope that they belong to. */

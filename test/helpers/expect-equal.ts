@@ -6,7 +6,7 @@ import {
   expectedDocumentUsers,
   expectedGroupMembers,
   expectedUsers,
-} from '../../src/demo/expected.ts'
+} from '../service/expected.ts'
 import type { World } from '../../src/demo/world.ts'
 import type { TestDatabase } from './database.ts'
 

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { removeHome } from './remove-home.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -62,7 +63,13 @@ async function openPostgres(): Promise<Server> {
   const { openEmbeddedPostgres } = await import('../../src/embedded/open-embedded-postgres.ts')
   const home = mkdtempSync(join(tmpdir(), 'collab-sync-test-'))
   const embedded = await openEmbeddedPostgres({ home })
-  return { url: embedded.url, close: () => embedded.close({ remove: true }) }
+  return {
+    url: embedded.url,
+    async close() {
+      await embedded.close()
+      removeHome(home)
+    },
+  }
 }
 
 async function openRedis(): Promise<Server> {

@@ -1,5 +1,5 @@
 import { importCatalog } from '../../src/catalog/import.ts'
-import type { FaultRule } from '../../src/demo/faults.ts'
+import type { FaultRule } from '../service/faults.ts'
 import type { Live } from '../helpers/live.ts'
 
 /** Ids, a name and a text that would do harm wherever they are not shown as text. */

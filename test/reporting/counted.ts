@@ -1,4 +1,4 @@
-import { places } from '../../src/demo/expected.ts'
+import { places } from '../../src/demo/catalog.ts'
 import type { World } from '../../src/demo/world.ts'
 import type { Known, Version } from './known.ts'
 

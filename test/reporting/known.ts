@@ -1,4 +1,5 @@
-import { expectedDocumentUsers, expectedGroupMembers, places } from '../../src/demo/expected.ts'
+import { places } from '../../src/demo/catalog.ts'
+import { expectedDocumentUsers, expectedGroupMembers } from '../service/expected.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { User } from '../../src/demo/people.ts'

@@ -9,7 +9,7 @@ import {
   removeUser,
   restoreComment,
 } from '../../src/demo/changes.ts'
-import { places } from '../../src/demo/expected.ts'
+import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { World } from '../../src/demo/world.ts'
 import { NIGHTLY } from '../../src/queue/schedule.ts'

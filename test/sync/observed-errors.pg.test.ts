@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { sendJson } from '../../src/demo/fault-answers.ts'
+import { sendJson } from '../../src/demo/stand-in.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { addComment, deleteComment, edit, leaveDocument } from '../../src/demo/changes.ts'
-import { places } from '../../src/demo/expected.ts'
+import { places } from '../../src/demo/catalog.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { UsageError } from '../../src/errors.ts'
 import { parseScope } from '../../src/scope.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openReadOnly } from '../../src/database/pool.ts'
 import { edit } from '../../src/demo/changes.ts'
-import { places } from '../../src/demo/expected.ts'
+import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { UsageError } from '../../src/errors.ts'
 import { parseScope } from '../../src/scope.ts'

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { fileSource } from '../../catalog/file.ts'
 import { importCatalog } from '../../catalog/import.ts'
 import * as catalog from '../../database/statements/catalog.ts'
-import { writeCatalog } from '../../demo/catalog-lines.ts'
+import { writeCatalog } from '../../demo/catalog.ts'
 import type { Change } from '../../demo/changes.ts'
 import { randomChanges } from '../../demo/random-changes.ts'
 import { startStandIn } from '../../demo/stand-in.ts'
@@ -55,7 +55,6 @@ export async function demo({ json, keep }: DemoOptions): Promise<number> {
     world,
     latencyMs: LATENCY_MS,
     latencyJitterMs: LATENCY_JITTER_MS,
-    logCalls: 0,
   })
   try {
     const settings = demoSettings(process.env, standIn)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Queue, Worker } from 'bullmq'
-import { catalogLines } from '../../../src/demo/catalog-lines.ts'
+import { catalogLines } from '../../../src/demo/catalog.ts'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
 import { openPlace } from '../place.ts'

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import { errorBody, successBody } from './answers.ts'
+import { errorBody, successBody } from '../../src/demo/answers.ts'
 import type { Fault } from './faults.ts'
 import { poisonRecords } from './poison.ts'
-import { Random } from './random.ts'
-import type { StandInRequest } from './requests.ts'
+import { Random } from '../../src/demo/random.ts'
+import type { StandInRequest } from '../../src/demo/requests.ts'
+import { sendJson } from '../../src/demo/stand-in.ts'
 
 // Just above the 64 MiB that the worker takes by default.
 const HUGE_BODY_BYTES = 65 * 1024 * 1024
@@ -46,21 +47,6 @@ export function answerWithFault(
   }
 }
 
-/** Sends a whole JSON answer. */
-export function sendJson(
-  response: ServerResponse,
-  status: number,
-  body: string,
-  headers: Record<string, string> = {},
-): void {
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    ...headers,
-  })
-  response.end(body)
-}
-
 type ListFault = Extract<
   Fault,
   { kind: 'half-with-next-page-token' | 'wrong-length' | 'empty-list' | 'poison' }
@@ -71,7 +57,7 @@ function spoiltList(fault: ListFault, request: StandInRequest, items: string[]):
   switch (fault.kind) {
     case 'half-with-next-page-token': {
       const page = items.slice(0, Math.floor(items.length / 2))
-      return successBody(operation, page, '"nextPageToken":"b2Zmc2V0OjI1"')
+      return successBody(operation, page).replace(/\}\}$/, ',"nextPageToken":"b2Zmc2V0OjI1"}}')
     }
     case 'wrong-length':
       return successBody(operation, items.slice(0, -1))

@@ -1,5 +1,5 @@
 import { PATHS } from '../../src/demo/requests.ts'
-import type { StandIn } from '../../src/demo/stand-in.ts'
+import type { StandIn } from './stand-in.ts'
 import type { Operation } from '../../src/errors.ts'
 
 interface Body {

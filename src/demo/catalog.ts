@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { Place } from './layout.ts'
 import type { World } from './world.ts'
 
 /** One line of a catalog (contract.md, Catalog lines): the members present say what it is. */
@@ -27,6 +28,11 @@ export function* catalogLines(world: World): Generator<CatalogLine> {
       }
     }
   }
+}
+
+/** Every annotation of the world. */
+export function* places(world: World): Generator<Place> {
+  for (const line of catalogLines(world)) if ('annotationId' in line) yield line
 }
 
 /** Writes the catalog as NDJSON to a file, in constant memory. */

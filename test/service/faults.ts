@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import type { Operation } from '../errors.ts'
+import type { Operation } from '../../src/errors.ts'
 import type { PoisonKind } from './poison.ts'
-import { Random } from './random.ts'
-import type { StandInRequest } from './requests.ts'
+import { Random } from '../../src/demo/random.ts'
+import type { StandInRequest } from '../../src/demo/requests.ts'
 
 /** What goes wrong, where; each happens on the wire, nothing is simulated in the client. */
 export type Fault =

@@ -1,12 +1,10 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ChangeKind } from './changes.ts'
-import { sendJson } from './fault-answers.ts'
-import { poison, quarterOfAllCallsTenWays } from './faults.ts'
+import type { ChangeKind } from '../../src/demo/changes.ts'
+import { randomChanges } from '../../src/demo/random-changes.ts'
+import { sendJson } from '../../src/demo/stand-in.ts'
 import type { FaultRule } from './faults.ts'
-import { POISON_KINDS } from './poison.ts'
-import { randomChanges } from './random-changes.ts'
 import type { StandIn } from './stand-in.ts'
 
 /** What may be posted to the control address, any of it at once. */
@@ -14,28 +12,16 @@ export interface ControlOrder {
   changes?: { count: number; seed: number; kinds?: ChangeKind[] }
   latencyMs?: number
   latencyJitterMs?: number
-  /** A preset by name, or rules without functions in them. */
-  faults?: FaultPreset | FaultRule[]
+  /** Rules without functions in them. */
+  faults?: FaultRule[]
   authToken?: string
-  combine?: 'intersection' | 'union'
   /** Starts counting calls afresh. */
   resetCalls?: true
 }
 
-export type FaultPreset = keyof typeof PRESETS
-
-const PRESETS = {
-  none: [],
-  quarterOfAllCallsTenWays: quarterOfAllCallsTenWays(),
-  everyPoison: [poison(...POISON_KINDS)],
-  halvedListings: [{ kind: 'half-with-next-page-token' }],
-  wrongLengths: [{ kind: 'wrong-length' }],
-  emptyUserListings: [{ kind: 'empty-list', match: { operation: 'users' } }],
-} satisfies Record<string, FaultRule[]>
-
 /**
  * Serves the switches of a stand-in on a port of their own, for tests and benchmarks that run it
- * as another process; the worker never calls it. `GET /` tells the counts, `GET /log` the newest
+ * as another process. `GET /` tells the counts, `GET /log` the newest
  * calls, `POST /` takes a ControlOrder and tells the counts and the changes made.
  */
 export async function startControl(
@@ -81,21 +67,13 @@ function follow(standIn: StandIn, order: ControlOrder) {
   for (const name of Object.keys(settings)) {
     if (!SETTINGS.has(name)) throw new Error(`no such switch: ${name}`)
   }
-  if (typeof faults === 'string' && !Object.hasOwn(PRESETS, faults)) {
-    throw new Error(`no such faults: ${faults}; there are ${Object.keys(PRESETS).join(', ')}`)
-  }
   Object.assign(standIn, settings)
-  if (faults !== undefined) standIn.setFaults(typeof faults === 'string' ? PRESETS[faults] : faults)
+  if (faults !== undefined) standIn.setFaults(faults)
   if (resetCalls) standIn.calls.reset()
   return changes ? randomChanges(standIn.world, changes) : []
 }
 
-const SETTINGS: ReadonlySet<string> = new Set([
-  'latencyMs',
-  'latencyJitterMs',
-  'authToken',
-  'combine',
-])
+const SETTINGS: ReadonlySet<string> = new Set(['latencyMs', 'latencyJitterMs', 'authToken'])
 
 function stats({ calls, latencyMs, latencyJitterMs }: StandIn) {
   const { total, byOperation, byFault, inFlight, maxInFlight, maxInOneSecond } = calls
@@ -114,6 +92,5 @@ function stats({ calls, latencyMs, latencyJitterMs }: StandIn) {
     latencyJitterMs,
     /** Of this process since it started, so that a benchmark can tell whose core was busy. */
     cpuMs: (cpu.user + cpu.system) / 1000,
-    memoryBytes: process.memoryUsage.rss(),
   }
 }

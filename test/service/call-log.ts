@@ -1,5 +1,5 @@
-import type { Operation } from '../errors.ts'
-import type { StandInRequest } from './requests.ts'
+import type { Operation } from '../../src/errors.ts'
+import type { StandInRequest } from '../../src/demo/requests.ts'
 
 /** One call as the service saw it. */
 export interface LoggedCall {

@@ -1,7 +1,8 @@
-import type { Comment } from './comments.ts'
-import type { User } from './people.ts'
-import type { Place } from './layout.ts'
-import type { World } from './world.ts'
+import { places } from '../../src/demo/catalog.ts'
+import type { Comment } from '../../src/demo/comments.ts'
+import type { User } from '../../src/demo/people.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import type { World } from '../../src/demo/world.ts'
 
 export interface ExpectedComment extends Place {
   commentId: number
@@ -83,19 +84,6 @@ export function* expectedGroupMembers(
   }
 }
 
-/** Every annotation of the world. */
-export function* places(world: World): Generator<Place> {
-  for (const organizationId of world.organizationIds()) yield* placesOf(world, organizationId)
-}
-
-function* placesOf(world: World, organizationId: string): Generator<Place> {
-  for (const documentId of world.documentIds(organizationId)) {
-    for (const annotationId of world.annotationIds(organizationId, documentId)) {
-      yield { organizationId, documentId, annotationId }
-    }
-  }
-}
-
 function* unlistedPeople(world: World, organizationId: string): Generator<User> {
   for (const documentId of world.documentIds(organizationId)) {
     yield* world.documentUsers(organizationId, documentId) ?? []
@@ -103,7 +91,10 @@ function* unlistedPeople(world: World, organizationId: string): Generator<User> 
   for (const groupId of world.groupIds(organizationId)) {
     yield* world.groupMembers(organizationId, groupId) ?? []
   }
-  for (const place of placesOf(world, organizationId)) {
-    for (const { from } of world.comments(place) ?? []) if (from) yield from
+  for (const documentId of world.documentIds(organizationId)) {
+    for (const annotationId of world.annotationIds(organizationId, documentId)) {
+      const comments = world.comments({ organizationId, documentId, annotationId }) ?? []
+      for (const { from } of comments) if (from) yield from
+    }
   }
 }
