@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
+/** One whole sync, among what is quick. */
+const SYNC = 'test/sync/format-change.pg.test.ts'
+
 export default defineConfig({
   root: resolve(import.meta.dirname, '..'),
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/helpers/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
@@ -12,5 +14,25 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 30_000 } },
+    // Each file is in one of them, by its name.
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'quick',
+          include: ['test/**/!(*.pg|*.redis|*.e2e).test.ts', SYNC],
+          // Half of what these compute was loading the same modules again for each file. They keep no state there.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'servers',
+          include: ['test/**/*.{pg,redis,e2e}.test.ts'],
+          exclude: [SYNC, '**/node_modules/**'],
+        },
+      },
+    ],
   },
 })

@@ -1,21 +1,12 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { promisify } from 'node:util'
-
-const run = promisify(execFile)
-const root = join(import.meta.dirname, '../..')
-
-/** What a command ended with. */
-export interface Ended {
-  code: number | null
-  stdout: string
-  stderr: string
-}
+import { builtProgram } from '../helpers/program.ts'
+import { HostedCommands } from './hosted-commands.ts'
+import type { Ended } from './hosted-commands.ts'
 
 /** A command that runs. */
 export interface Running {
@@ -27,17 +18,19 @@ export interface Running {
 
 export type Environment = Record<string, string>
 
-/** The command as it is built and installed, in a folder of its own. */
+/** The command as it is built and installed. */
 export interface BuiltCommand {
   /** An empty working directory, so that no `.env` is found. */
   directory: string
-  /** Runs a command to its end. */
-  run(args: string[], environment?: Environment, input?: string): Promise<Ended>
+  /** Runs a command to its end, in a process that has loaded the program already; not for signals, input or traces. */
+  run(args: string[], environment?: Environment): Promise<Ended>
+  /** Runs a command to the end of a process of its own. */
+  runProcess(args: string[], environment?: Environment, input?: string): Promise<Ended>
   /** Starts a command. */
   start(args: string[], environment?: Environment): Running
   /** Starts the stand-in for the service as a process of its own. */
   startStandIn(...flags: string[]): Promise<StandInProcess>
-  /** Ends what still runs, and removes the folder. */
+  /** Ends what still runs, and removes its directory. */
   remove(): Promise<void>
 }
 
@@ -57,35 +50,17 @@ export interface StandInProcess {
   log(): Promise<{ operation: string; data: Record<string, unknown>; status: number }[]>
 }
 
-/** Builds the command with tsc into a folder of its own: the test neither trusts an old build nor replaces one. */
+/** The command as tsc builds it. */
 export async function buildCommand(): Promise<BuiltCommand> {
-  const folder = await mkdtemp(join(tmpdir(), 'collab-sync-cli-'))
-  const directory = join(folder, 'work')
-  await mkdir(directory)
-  await cp(join(root, 'package.json'), join(folder, 'package.json'))
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-  await symlink(join(root, 'sql'), join(folder, 'sql'))
-  await writeFile(
-    join(folder, 'tsconfig.json'),
-    JSON.stringify({
-      extends: join(root, 'tsconfig.json'),
-      compilerOptions: {
-        rootDir: root,
-        outDir: join(folder, 'dist'),
-        typeRoots: [join(root, 'node_modules/@types')],
-      },
-      include: [join(root, 'src'), join(root, 'jobs'), join(root, 'test/service/main.ts')],
-    }),
-  )
-  const tsc = join(root, 'node_modules/.bin/tsc')
-  await run(tsc, ['--project', join(folder, 'tsconfig.json')]).catch((error) => {
-    throw new Error(`The command cannot be built:\n${error.stdout}`)
-  })
+  const folder = await builtProgram()
+  // Inside the program's folder, so that what is put there imports the program by its name.
+  const directory = await mkdtemp(join(folder, 'work-'))
+  const hosted = new HostedCommands(join(folder, 'dist/test/cli/command-host.js'), directory)
   const children: ChildProcess[] = []
   const start = (script: string, args: string[], environment: Environment) => {
     const child = spawn(process.execPath, [join(folder, 'dist', script), ...args], {
       cwd: directory,
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+      env: whole(environment),
     })
     children.push(child)
     return watch(child)
@@ -93,7 +68,8 @@ export async function buildCommand(): Promise<BuiltCommand> {
   return {
     directory,
     start: (args, environment = {}) => start('src/cli/main.js', args, environment),
-    run(args, environment = {}, input) {
+    run: (args, environment = {}) => hosted.run(args, whole(environment)),
+    runProcess(args, environment = {}, input) {
       const running = start('src/cli/main.js', args, environment)
       running.child.stdin?.end(input)
       return running.ended
@@ -106,9 +82,16 @@ export async function buildCommand(): Promise<BuiltCommand> {
     },
     async remove() {
       for (const child of children) if (child.exitCode === null) child.kill('SIGKILL')
-      await rm(folder, { recursive: true, force: true })
+      hosted.close()
+      await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** The environment of a command's process. */
+function whole(environment: Environment): Environment {
+  const { PATH = '', HOME = '' } = process.env
+  return { PATH, HOME, ...environment }
 }
 
 function watch(child: ChildProcess): Running {

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 test('the demo does the whole job by itself, whatever the other settings say, and may be repeated', async () => {
   const wrong = { DATABASE_URL: 'nonsense', REDIS_URL: 'redis://127.0.0.1:9', SYNC_RATE_LIMIT: '-' }
-  const first = await command.run(['demo'], { ...settings, ...wrong })
+  const first = await command.runProcess(['demo'], { ...settings, ...wrong })
   expect(first.code).toBe(0)
   for (const part of [
     /1,664 lines imported/,
@@ -36,7 +36,7 @@ test('the demo does the whole job by itself, whatever the other settings say, an
   ])
     expect(first.stdout).toMatch(part)
 
-  const second = await command.run(['demo', '--json'], settings)
+  const second = await command.runProcess(['demo', '--json'], settings)
   expect(second.code).toBe(0)
   const document = JSON.parse(second.stdout)
   expect(document).toMatchObject({
@@ -51,11 +51,11 @@ test('the demo does the whole job by itself, whatever the other settings say, an
 }, 300_000)
 
 test('afterwards status shows its runs, and the demo keeps away from a catalog of yours', async () => {
-  const { stdout } = await command.run(['status', '--json'], settings)
+  const { stdout } = await command.runProcess(['status', '--json'], settings)
   expect(JSON.parse(stdout).runs).toHaveLength(4)
   const line = '{"organizationId":"mine"}'
-  expect((await command.run(['catalog', 'import', '-'], settings, line)).code).toBe(0)
-  expect(await command.run(['demo'], settings)).toMatchObject({
+  expect((await command.runProcess(['catalog', 'import', '-'], settings, line)).code).toBe(0)
+  expect(await command.runProcess(['demo'], settings)).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/holds a catalog of yours \(organization "mine"\)/),
   })

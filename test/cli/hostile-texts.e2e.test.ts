@@ -45,7 +45,7 @@ beforeAll(async () => {
     { organizationId: ORGANIZATION, organizationUserGroupId: ORGANIZATION },
   ]
   const catalog = lines.map((line) => JSON.stringify(line)).join('\n')
-  const imported = await command.run(['catalog', 'import', '-'], settings, catalog)
+  const imported = await command.runProcess(['catalog', 'import', '-'], settings, catalog)
   expect(imported).toMatchObject({ code: 0 })
   const ran = await command.run(['run', '--organization', ORGANIZATION], settings)
   expect(ran.code).not.toBe(2)

@@ -10,7 +10,8 @@ import { createTestDatabase, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { randomPrefix, redisUrl } from '../helpers/redis.ts'
 import { buildCommand } from './built-command.ts'
-import type { BuiltCommand, Ended, Environment, StandInProcess } from './built-command.ts'
+import type { BuiltCommand, Environment, StandInProcess } from './built-command.ts'
+import type { Ended } from './hosted-commands.ts'
 
 /** SIGTERM at any moment of a start ends a process in order: exit code 0, and nothing is left behind. */
 

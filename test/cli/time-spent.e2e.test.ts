@@ -28,7 +28,9 @@ beforeAll(async () => {
     catalog,
   )
   settings = { ...standIn.environment, DATABASE_URL: database.url }
-  expect(await command.run(['catalog', 'import', catalog], settings)).toMatchObject({ code: 0 })
+  expect(await command.runProcess(['catalog', 'import', catalog], settings)).toMatchObject({
+    code: 0,
+  })
   oneDocument = await documentOptions(catalog)
 })
 
@@ -40,7 +42,10 @@ afterAll(async () => {
 describe('where the time of a run went', () => {
   test('is in its row: the service, the limit of the rate, PostgreSQL and the CPU', async () => {
     const environment = { ...settings, SYNC_RATE_LIMIT: String(CALLS_A_SECOND) }
-    const { code, stdout } = await command.run(['run', '--json', ...oneDocument], environment)
+    const { code, stdout } = await command.runProcess(
+      ['run', '--json', ...oneDocument],
+      environment,
+    )
     expect(code).toBe(0)
     const run = JSON.parse(stdout)
     // Whatever else the machine does, no answer comes before the stand-in sends it.
@@ -58,13 +63,13 @@ describe('where the time of a run went', () => {
     expect(rows).toEqual([
       { service_ms: serviceMs, waited_ms: waitedMs, database_ms: databaseMs, cpu_ms: cpuMs },
     ])
-    const status = await command.run(['status', run.runId], settings)
+    const status = await command.runProcess(['status', run.runId], settings)
     for (const part of ['the service', 'the rate limit', 'PostgreSQL', 'of CPU'])
       expect(status.stdout).toContain(part)
   })
 
   test('is profiled on demand, into a file that developer tools open, with a line for people', async () => {
-    const { code, stderr } = await command.run(
+    const { code, stderr } = await command.runProcess(
       ['run', '--json', '--profile', 'one.cpuprofile'],
       settings,
     )

@@ -167,7 +167,7 @@ test('a worker waits for a PostgreSQL that is not up yet, and can be told to sto
 
 test('a catalog comes from standard input too, and a wrong line is told by its number with nothing loaded', async () => {
   const lines = ['{"organizationId":"a"}', '{"organizationId":"a","annotationId":"x"}']
-  const wrong = await command.run(['catalog', 'import', '-'], settings, lines.join('\n'))
+  const wrong = await command.runProcess(['catalog', 'import', '-'], settings, lines.join('\n'))
   expect(wrong).toMatchObject({
     code: 2,
     stdout: '',
@@ -177,7 +177,7 @@ test('a catalog comes from standard input too, and a wrong line is told by its n
     code: 0,
     stdout: expect.stringMatching(/^The catalog is empty/),
   })
-  const right = await command.run(['catalog', 'import', '-', '--json'], settings, lines[0])
+  const right = await command.runProcess(['catalog', 'import', '-', '--json'], settings, lines[0])
   expect(JSON.parse(right.stdout)).toMatchObject({
     lines: 1,
     organizations: { added: 1 },

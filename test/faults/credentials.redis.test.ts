@@ -27,10 +27,10 @@ const WORLD = {
 }
 
 let build: WorkerBuild
-beforeAll(() => {
-  build = buildWorker()
+beforeAll(async () => {
+  build = await buildWorker()
 })
-afterAll(() => build?.remove())
+afterAll(() => build?.killAll())
 
 describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
   let database: TestDatabase

@@ -20,11 +20,14 @@ const WORLD = {
   groupsPerOrganization: 1,
 }
 
+/** Two heartbeats, and what a busy machine adds. */
+const DEAD_AFTER = { TEST_DEAD_AFTER_S: '12' }
+
 let build: WorkerBuild
-beforeAll(() => {
-  build = buildWorker()
+beforeAll(async () => {
+  build = await buildWorker()
 })
-afterAll(() => build?.remove())
+afterAll(() => build?.killAll())
 
 describe.each(QUEUE_KINDS)('death of workers, with the queue on %s', (queue) => {
   let database: TestDatabase
@@ -50,12 +53,12 @@ describe.each(QUEUE_KINDS)('death of workers, with the queue on %s', (queue) => 
     const runId = await rig.startRun()
     for (let kills = 0; kills < 3; kills++) {
       const before = rig.standIn.calls.total
-      const worker = await build.start(rig.environment)
+      const worker = await build.start({ ...rig.environment, ...DEAD_AFTER })
       await rig.callsReach(before + 130)
       await worker.kill()
     }
     const startedAt = performance.now()
-    const worker = await build.start(rig.environment)
+    const worker = await build.start({ ...rig.environment, ...DEAD_AFTER })
     const run = await rig.settled(runId, 180_000)
     expect(performance.now() - startedAt).toBeLessThan(60_000)
     expect(run).toMatchObject({ status: 'succeeded', scopes_planned: needed })

@@ -47,10 +47,10 @@ let build: WorkerBuild
 let database: TestDatabase
 let rig: Rig
 let holder: pg.Client
-beforeAll(() => {
-  build = buildWorker()
+beforeAll(async () => {
+  build = await buildWorker()
 })
-afterAll(() => build?.remove())
+afterAll(() => build?.killAll())
 beforeEach(async () => {
   database = await createTestDatabase()
   rig = await openRig({ databaseUrl: database.url }, { world: WORLD })

@@ -27,7 +27,7 @@ let build: WorkerBuild
 let rig: Rig
 
 beforeAll(async () => {
-  build = buildWorker()
+  build = await buildWorker()
   database = await createEmptyDatabase()
   const name = new URL(database.url).pathname.slice(1)
   await onServer(async (server) => {
@@ -45,7 +45,7 @@ beforeAll(async () => {
   rig = await openRig({ databaseUrl: url }, { world: WORLD })
 })
 afterAll(async () => {
-  build?.remove()
+  build?.killAll()
   await rig?.close()
   await database?.drop()
   await onServer((server) => server.query(`drop role if exists ${role}`))

@@ -96,10 +96,10 @@ describe('with workers as processes', () => {
   let build: WorkerBuild
   let database: TestDatabase
   let rig: Rig
-  beforeAll(() => {
-    build = buildWorker()
+  beforeAll(async () => {
+    build = await buildWorker()
   })
-  afterAll(() => build?.remove())
+  afterAll(() => build?.killAll())
   beforeEach(async () => {
     database = await createTestDatabase()
     rig = await openRig({ databaseUrl: database.url }, { world: WORLD, standIn: { latencyMs: 80 } })

@@ -26,13 +26,13 @@ let redis: OwnRedis
 let rig: Rig
 
 beforeAll(async () => {
-  build = buildWorker()
+  build = await buildWorker()
   postgres = await openOwnPostgres()
   await migrate(postgres.url)
   if (redisUrl() !== undefined) redis = await openOwnRedis()
 })
 afterAll(async () => {
-  build?.remove()
+  build?.killAll()
   await redis?.close()
   await postgres?.close()
 })

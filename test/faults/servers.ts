@@ -11,6 +11,7 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import { openEmbeddedPostgres } from '../../src/embedded/open-embedded-postgres.ts'
 import { removeHome } from '../helpers/remove-home.ts'
+import { copyHome } from '../embedded/machine.ts'
 
 /** A Redis of the test's own, which it may flush and kill. */
 export interface OwnRedis {
@@ -73,9 +74,11 @@ export interface OwnPostgres {
 }
 
 export async function openOwnPostgres(): Promise<OwnPostgres> {
-  const home = mkdtempSync(join(tmpdir(), 'collab-sync-own-postgres-'))
+  const directory = mkdtempSync(join(tmpdir(), 'collab-sync-own-postgres-'))
   // Root's server runs as another user, who has to pass through here.
-  chmodSync(home, 0o755)
+  chmodSync(directory, 0o755)
+  const home = join(directory, 'home')
+  await copyHome(home)
   const opened = [await openEmbeddedPostgres({ home })]
   const url = opened[0]?.url as string
   const dataDirectory = await ask(url, 'show data_directory')
@@ -97,6 +100,7 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
     async close() {
       for (const each of opened) await each.close()
       removeHome(home)
+      rmSync(directory, { recursive: true, force: true })
     },
   }
 }

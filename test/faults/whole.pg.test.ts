@@ -50,10 +50,10 @@ const steps = fc.array(
 )
 
 let build: WorkerBuild
-beforeAll(() => {
-  build = buildWorker()
+beforeAll(async () => {
+  build = await buildWorker()
 })
-afterAll(() => build?.remove())
+afterAll(() => build?.killAll())
 
 test(
   'whatever the world, its changes, the faults and the kills: tables equal after each success, nothing lost without evidence after the rest',

@@ -11,7 +11,10 @@ const settings = readSettings(process.env, { need: ['service', 'database', 'queu
 const log = createLog(settings.logLevel)
 const store = await openStore(settings, { log, applicationName: 'worker' })
 await requireRedis(store.queuePlace)
-const app = await openApp(settings, store, log)
+const opened = await openApp(settings, store, log)
+// So that a test of deaths does not wait for what six heartbeats take.
+const deadAfterS = Number(process.env['TEST_DEAD_AFTER_S'] ?? opened.sync.deadAfterS)
+const app = { ...opened, sync: { ...opened.sync, deadAfterS } }
 const worker = await startWorker(app, jobs, { keepsSchedule: false })
 process.once('SIGTERM', () => {
   void worker

@@ -51,8 +51,8 @@ export class Fuzzer {
   }
 
   /** @param server URL of a database of a server, by a role that may create others */
-  static async open(server: string, layout: Layout): Promise<Fuzzer> {
-    return new Fuzzer(await startService(), await Databases.open(server, layout), layout)
+  static async open(server: string, layout: Layout, prefix?: string): Promise<Fuzzer> {
+    return new Fuzzer(await startService(), await Databases.open(server, layout, prefix), layout)
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { databasePrefix } from '../helpers/database.ts'
 import { QUEUE_KINDS, isMissing } from '../helpers/live.ts'
 import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
@@ -14,10 +15,10 @@ const WORLD = {
 }
 
 let build: WorkerBuild
-beforeAll(() => {
-  build = buildWorker()
+beforeAll(async () => {
+  build = await buildWorker()
 })
-afterAll(() => build?.remove())
+afterAll(() => build?.killAll())
 
 test.each(QUEUE_KINDS)(
   'three poisoned nights with the queue on %s: each run ends, no neighbour is lost, every call is counted, and a clean night mends the rest',
@@ -29,6 +30,7 @@ test.each(QUEUE_KINDS)(
       nights: 3,
       seed: Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31)),
       redisUrl: inject('redisUrl'),
+      databasePrefix: databasePrefix(),
       start: (environment) => build.start(environment),
       tell: (line) => lines.push(line),
       world: WORLD,

@@ -27,6 +27,8 @@ export interface NightsOptions {
   readonly nights: number
   readonly seed: number
   readonly redisUrl: string
+  /** Begins the database's name; a test gives that of its run. */
+  readonly databasePrefix?: string
   /** Starts a worker as a process of its own. */
   readonly start: (environment: Readonly<Record<string, string>>) => Promise<WorkerProcess>
   readonly tell: (line: string) => void
@@ -70,7 +72,7 @@ export async function poisonedNights(
   server: string,
   options: NightsOptions,
 ): Promise<NightsResult> {
-  const name = `cs_fuzz_nights_${randomBytes(5).toString('hex')}`
+  const name = `${options.databasePrefix ?? 'cs_fuzz'}_nights_${randomBytes(5).toString('hex')}`
   const admin = openDatabase(server, { max: 1 })
   await admin.query(`create database ${name}`)
   const url = Object.assign(new URL(server), { pathname: `/${name}` }).href

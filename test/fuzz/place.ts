@@ -51,18 +51,23 @@ export function* scopesOf(layout: Layout): Generator<Scope> {
 /** Databases with one catalog, copied from one that is made once. */
 export class Databases {
   readonly #server: string
+  readonly #prefix: string
   readonly #template: string
   readonly #names = new Set<string>()
 
-  private constructor(server: string, template: string) {
+  private constructor(server: string, prefix: string) {
     this.#server = server
-    this.#template = template
-    this.#names.add(template)
+    this.#prefix = prefix
+    this.#template = nameOf(prefix, 'template')
+    this.#names.add(this.#template)
   }
 
-  /** @param server URL of a database of the server, by a role that may create others */
-  static async open(server: string, layout: Layout): Promise<Databases> {
-    const databases = new Databases(server, nameOf('template'))
+  /**
+   * @param server URL of a database of the server, by a role that may create others
+   * @param prefix begins their names; a test gives that of its run
+   */
+  static async open(server: string, layout: Layout, prefix = 'cs_fuzz'): Promise<Databases> {
+    const databases = new Databases(server, prefix)
     await databases.#ask(`create database ${databases.#template}`)
     const url = databases.#urlOf(databases.#template)
     await migrate(url)
@@ -74,7 +79,7 @@ export class Databases {
   }
 
   async create(): Promise<string> {
-    const name = nameOf('run')
+    const name = nameOf(this.#prefix, 'run')
     this.#names.add(name)
     await this.#ask(`create database ${name} template ${this.#template}`)
     // Nothing here outlives a crash anyway.
@@ -107,8 +112,8 @@ export class Databases {
   }
 }
 
-function nameOf(what: string): string {
-  return `cs_fuzz_${what}_${randomBytes(5).toString('hex')}`
+function nameOf(prefix: string, what: string): string {
+  return `${prefix}_${what}_${randomBytes(5).toString('hex')}`
 }
 
 function linesOf(layout: Layout) {

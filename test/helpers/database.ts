@@ -16,7 +16,7 @@ export interface TestDatabase {
 /** A migrated, empty database of its own: a copy of the run's template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(async (server, name) => {
-    const template = inject('templateDatabase')
+    const template = `${databasePrefix()}_template`
     await ensureTemplate(server, template)
     await server.query(`create database ${name} template ${template}`)
   })
@@ -27,6 +27,11 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase(async (server, name) => {
     await server.query(`create database ${name} template template0`)
   })
+}
+
+/** Begins the name of each database of this run, which removes them. */
+export function databasePrefix(): string {
+  return `cs_test_${inject('runId')}`
 }
 
 /** Runs statements as the server's superuser, outside of any test database. */
@@ -56,7 +61,7 @@ export function urlWith(
 async function createDatabase(
   create: (server: pg.Client, name: string) => Promise<void>,
 ): Promise<TestDatabase> {
-  const name = `cs_test_${Date.now()}_${randomBytes(5).toString('hex')}`
+  const name = `${databasePrefix()}_${randomBytes(5).toString('hex')}`
   await onServer(async (server) => {
     // PostgreSQL refuses to copy a template twice at a time, and only one may make ours.
     await server.query(`select pg_advisory_lock(hashtext('cs_test'))`)

@@ -1,153 +1,64 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createConnection, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { removeHome } from './remove-home.ts'
+import {
+  deleteKeys,
+  dropDatabases,
+  makeFolder,
+  newRunId,
+  ownDatabases,
+  ownKeys,
+  removeFolder,
+  removeFolders,
+} from './leftovers.ts'
+import { openPostgres, openRedis } from './servers.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
+    /** Part of the name of whatever this run makes; see leftovers.ts. */
+    runId: string
     /** `postgres://` URL of a database on the test server, by a superuser. */
     postgresUrl: string
-    /** Name of the migrated database to copy; the first test that wants one makes it. */
-    templateDatabase: string
     /** Empty where there is no Redis. */
     redisUrl: string
+    /** Holds every temporary file of this run; `tmpdir()` of its workers. */
+    runFolder: string
   }
 }
 
-const LOCAL_POSTGRES = 'postgres://postgres@127.0.0.1:5432/postgres'
-const LOCAL_REDIS = 'redis://127.0.0.1:6379'
-const STALE_AFTER_MS = 6 * 3_600_000
-
 /**
- * Finds the servers that the tests use, or starts them: PostgreSQL from TEST_DATABASE_URL, on
- * 127.0.0.1:5432, or embedded; Redis from REDIS_URL, on 127.0.0.1:6379, or from `redis-server` on the
- * PATH. Afterwards drops the template database that the tests copied.
+ * Finds the servers that the tests use, or starts them (servers.ts), removes what killed runs left, and afterwards what
+ * this one did.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const parent = tmpdir()
+  await removeFolders(parent)
+  const folder = await makeFolder(parent)
+  process.env['TMPDIR'] = folder
+  const runId = newRunId()
   // Redis first: its absence may end the run, and then nothing may be left running.
   const redis = await openRedis()
   const postgres = await openPostgres().catch(async (error: unknown) => {
     await redis.close()
     throw error
   })
-  const server = new pg.Client(postgres.url)
+  const server = new pg.Client({ connectionString: postgres.url, keepAlive: true })
   await server.connect()
-  await dropStaleDatabases(server)
-  const template = `cs_test_${Date.now()}_template`
+  await ownDatabases(server, runId)
+  await dropDatabases(server)
+  const keys = redis.url === '' ? null : await ownKeys(redis.url, runId)
+  if (keys !== null) await deleteKeys(keys)
+  project.provide('runId', runId)
   project.provide('postgresUrl', postgres.url)
-  project.provide('templateDatabase', template)
   project.provide('redisUrl', redis.url)
+  project.provide('runFolder', folder)
   return async () => {
-    await server.query(`drop database if exists ${template} with (force)`)
+    await dropDatabases(server, runId)
     await server.end()
+    if (keys !== null) await deleteKeys(keys, runId)
+    keys?.disconnect()
     await Promise.all([postgres.close(), redis.close()])
+    process.env['TMPDIR'] = parent
+    await removeFolder(folder)
   }
-}
-
-interface Server {
-  url: string
-  close(): Promise<void>
-}
-
-async function openPostgres(): Promise<Server> {
-  const given = process.env['TEST_DATABASE_URL']
-  if (given) return { url: given, close: async () => {} }
-  if (await isPostgres(LOCAL_POSTGRES)) return { url: LOCAL_POSTGRES, close: async () => {} }
-  const { openEmbeddedPostgres } = await import('../../src/embedded/open-embedded-postgres.ts')
-  const home = mkdtempSync(join(tmpdir(), 'collab-sync-test-'))
-  const embedded = await openEmbeddedPostgres({ home })
-  return {
-    url: embedded.url,
-    async close() {
-      await embedded.close()
-      removeHome(home)
-    },
-  }
-}
-
-async function openRedis(): Promise<Server> {
-  const given = process.env['REDIS_URL']
-  if (given) return { url: given, close: async () => {} }
-  if (await answersPing(6379)) return { url: LOCAL_REDIS, close: async () => {} }
-  const started = await startRedis()
-  if (started) return started
-  const problem =
-    'No Redis: neither REDIS_URL, nor one on 127.0.0.1:6379, nor redis-server on the PATH'
-  if (process.env['CI'] === 'true') throw new Error(`${problem}.`)
-  const line = '!'.repeat(problem.length)
-  console.warn(`\n${line}\n${problem}:\nevery test that needs Redis is SKIPPED.\n${line}\n`)
-  return { url: '', close: async () => {} }
-}
-
-async function isPostgres(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
-  try {
-    await client.connect()
-    return true
-  } catch {
-    return false
-  } finally {
-    await client.end()
-  }
-}
-
-async function startRedis(): Promise<Server | null> {
-  const port = await freePort()
-  const directory = mkdtempSync(join(tmpdir(), 'collab-sync-redis-'))
-  const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
-  const child = spawn('redis-server', options, { cwd: directory, stdio: 'ignore' })
-  const failed = once(child, 'error').then(() => true)
-  const close = async () => {
-    if (child.exitCode === null && child.kill()) await once(child, 'exit')
-    rmSync(directory, { recursive: true, force: true })
-  }
-  for (let tries = 0; tries < 100; tries += 1) {
-    if (await answersPing(port)) return { url: `redis://127.0.0.1:${port}`, close }
-    if (await Promise.race([failed, sleep(50, false)])) break
-  }
-  await close()
-  return null
-}
-
-/** Asks as Redis is asked, so that another server on the port is not taken for one. */
-async function answersPing(port: number): Promise<boolean> {
-  const socket = createConnection({ host: '127.0.0.1', port, timeout: 2000 })
-  try {
-    await once(socket, 'connect')
-    socket.write('PING\r\n')
-    socket.on('timeout', () => socket.destroy(new Error('timeout')))
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    return answer.toString().startsWith('+PONG')
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-/** Databases of test runs that were killed before they could drop them. */
-async function dropStaleDatabases(server: pg.Client): Promise<void> {
-  const { rows } = await server.query<{ datname: string }>(
-    `select datname from pg_database where datname ~ '^cs_test_[0-9]{13}_'
-      and substr(datname, 9, 13)::bigint < $1`,
-    [Date.now() - STALE_AFTER_MS],
-  )
-  for (const { datname } of rows)
-    await server.query(`drop database if exists ${datname} with (force)`)
 }

@@ -9,7 +9,7 @@ export function redisUrl(): string | undefined {
   return inject('redisUrl') || undefined
 }
 
-/** A key prefix that no other test file has. */
+/** A key prefix that no other test file has; the run removes its keys. */
 export function randomPrefix(): string {
-  return `test-${randomBytes(6).toString('hex')}`
+  return `test-${inject('runId')}-${randomBytes(6).toString('hex')}`
 }

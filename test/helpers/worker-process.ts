@@ -1,20 +1,15 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
+import { builtProgram } from './program.ts'
 
-const REPOSITORY = resolve(import.meta.dirname, '../..')
-
-/** The program compiled into a directory of its own, so that workers can be processes that a test kills. */
+/** The built program, so that workers can be processes that a test kills. */
 export interface WorkerBuild {
   /** Starts a worker; resolves when it takes jobs. @throws with its stderr where it ends instead */
   start(environment: Readonly<Record<string, string>>): Promise<WorkerProcess>
   /** Kills what still runs. */
   killAll(): void
-  /** The same, and removes the directory. */
-  remove(): void
 }
 
 export interface WorkerProcess {
@@ -29,33 +24,9 @@ export interface WorkerProcess {
   stop(): Promise<number | null>
 }
 
-/** Compiles once; a second or two. */
-export function buildWorker(): WorkerBuild {
-  const directory = mkdtempSync(join(tmpdir(), 'collab-sync-worker-'))
-  const main = 'test/faults/worker-main'
-  writeFileSync(
-    join(directory, 'tsconfig.json'),
-    JSON.stringify({
-      extends: join(REPOSITORY, 'tsconfig.json'),
-      compilerOptions: {
-        rootDir: REPOSITORY,
-        outDir: directory,
-        declaration: false,
-        sourceMap: false,
-        types: [],
-      },
-      files: [join(REPOSITORY, `${main}.ts`)],
-      include: [],
-    }),
-  )
-  const compiler = join(REPOSITORY, 'node_modules/.bin/tsc')
-  execFileSync(compiler, ['-p', directory, '--noCheck'], { stdio: 'inherit' })
-  writeFileSync(
-    join(directory, 'package.json'),
-    JSON.stringify({ type: 'module', imports: { '#sql/*': './sql/*' } }),
-  )
-  cpSync(join(REPOSITORY, 'sql'), join(directory, 'sql'), { recursive: true })
-  symlinkSync(join(REPOSITORY, 'node_modules'), join(directory, 'node_modules'), 'dir')
+/** The program built with `test/faults/worker-main.ts`. */
+export async function buildWorker(): Promise<WorkerBuild> {
+  const main = join(await builtProgram(), 'dist/test/faults/worker-main.js')
   const children: ChildProcess[] = []
   const killAll = () => {
     for (const child of children.splice(0)) child.kill('SIGKILL')
@@ -63,13 +34,9 @@ export function buildWorker(): WorkerBuild {
   return {
     killAll,
     async start(environment) {
-      const child = spawnWorker(join(directory, `${main}.js`), environment)
+      const child = spawnWorker(main, environment)
       children.push(child)
       return running(child)
-    },
-    remove() {
-      killAll()
-      rmSync(directory, { recursive: true, force: true })
     },
   }
 }

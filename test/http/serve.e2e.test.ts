@@ -48,7 +48,7 @@ describe('collab-sync serve', () => {
       '/static/style.css',
     ])
       expect((await fetch(url + path, { headers: BEARER })).status, path).toBe(200)
-    await command.run(['catalog', 'import', '-'], settings, '{"organizationId":"acme"}')
+    await command.runProcess(['catalog', 'import', '-'], settings, '{"organizationId":"acme"}')
     const headers = { ...BEARER, 'content-type': 'application/json' }
     const asked = await fetch(`${url}/v1/runs`, { method: 'POST', headers, body: '{}' })
     expect(asked.status).toBe(202)
@@ -77,7 +77,11 @@ describe('collab-sync serve', () => {
       /^HTTP_HOST=192\.0\.2\.1 and HTTP_PORT=0 cannot be .* no such address\.\n$/,
     ],
   ])('%j ends with 2 and one sentence', async (wrong, sentence) => {
-    const ended = await command.run(['serve'], { ...settings, ...wrong, LOG_LEVEL: 'silent' })
+    const ended = await command.runProcess(['serve'], {
+      ...settings,
+      ...wrong,
+      LOG_LEVEL: 'silent',
+    })
     expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(sentence) })
     expect(ended.stderr).not.toContain('short')
   })

@@ -6,6 +6,7 @@ import MagicString from 'magic-string'
 import type * as Place from '../fuzz/place.ts'
 import { startService } from '../fuzz/service.ts'
 import type { Asked, Service } from '../fuzz/service.ts'
+import { databasePrefix } from '../helpers/database.ts'
 
 /**
  * Every call of the compiled program that is given anything of one record throws, one call after the other. Whichever it is,
@@ -59,7 +60,7 @@ beforeAll(async () => {
     return { ...plain, bytes: Buffer.from(bodyOf(asked)) }
   }
   const { Databases } = await load()
-  databases = await Databases.open(inject('postgresUrl'), LAYOUT)
+  databases = await Databases.open(inject('postgresUrl'), LAYOUT, databasePrefix())
 })
 afterAll(async () => {
   await databases?.close()

@@ -6,6 +6,7 @@ import { Databases, openProgram, scopesOf } from '../fuzz/place.ts'
 import type { Program } from '../fuzz/place.ts'
 import { scopeKey, startService } from '../fuzz/service.ts'
 import type { Asked, Service } from '../fuzz/service.ts'
+import { databasePrefix } from '../helpers/database.ts'
 
 /** What one answer holds may cost the record or the scope that it is about, never a neighbour, and every run ends. */
 
@@ -22,7 +23,7 @@ let bodies: Map<string, string | Buffer>
 let encoding: string | null
 
 beforeAll(async () => {
-  databases = await Databases.open(inject('postgresUrl'), LAYOUT)
+  databases = await Databases.open(inject('postgresUrl'), LAYOUT, databasePrefix())
 })
 afterAll(() => databases?.close())
 beforeEach(async () => {

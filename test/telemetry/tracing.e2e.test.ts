@@ -52,7 +52,7 @@ describe.each(QUEUE_KINDS)('traces, with the queue on %s', (queue) => {
   test('a run that one process asks for and another works is one connected trace', async () => {
     const worker = command.start(['worker'], { ...environment, OTEL_SERVICE_NAME: 'night-worker' })
     await worker.shows(/"working"/)
-    const enqueued = await command.run(['enqueue', '--wait', '--json'], environment)
+    const enqueued = await command.runProcess(['enqueue', '--wait', '--json'], environment)
     expect(enqueued, enqueued.stderr).toMatchObject({ code: 0 })
     worker.child.kill('SIGTERM')
     expect(await worker.ended).toMatchObject({ code: 0 })
@@ -100,7 +100,7 @@ describe.each(QUEUE_KINDS)('traces, with the queue on %s', (queue) => {
   })
 
   test('a run in one process is one connected trace, without secrets and without data', async () => {
-    const ran = await command.run(['run', '--json'], environment)
+    const ran = await command.runProcess(['run', '--json'], environment)
     expect(ran, ran.stderr).toMatchObject({ code: 0 })
     const { runId } = JSON.parse(ran.stdout) as { runId: string }
     expect(new Set(collector.spans.map(({ traceId }) => traceId)).size).toBe(1)
@@ -111,7 +111,7 @@ describe.each(QUEUE_KINDS)('traces, with the queue on %s', (queue) => {
   })
 
   test('work that is lost and found again stays in the trace of its run', async () => {
-    const enqueued = await command.run(['enqueue', '--json'], environment)
+    const enqueued = await command.runProcess(['enqueue', '--json'], environment)
     const { runId } = JSON.parse(enqueued.stdout) as { runId: string }
     // Another queue is one that lost everything.
     const elsewhere: Environment =
@@ -130,7 +130,7 @@ describe.each(QUEUE_KINDS)('traces, with the queue on %s', (queue) => {
 
   test('a collector that is away costs one warning, and nothing else', async () => {
     await collector.close()
-    const ran = await command.run(['run', '--json'], { ...environment, LOG_LEVEL: 'info' })
+    const ran = await command.runProcess(['run', '--json'], { ...environment, LOG_LEVEL: 'info' })
     expect(ran, ran.stderr).toMatchObject({ code: 0 })
     const warnings = ran.stderr.split('\n').filter((line) => line.includes('collector of traces'))
     expect(warnings).toHaveLength(1)

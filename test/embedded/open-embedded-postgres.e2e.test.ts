@@ -10,7 +10,7 @@ import {
   type EmbeddedPostgres,
 } from '../../src/embedded/open-embedded-postgres.ts'
 import { removeHome } from '../helpers/remove-home.ts'
-import { ask, isRoot, serverPid, temporaryDirectory } from './machine.ts'
+import { ask, copyHome, isRoot, serverPid, temporaryDirectory } from './machine.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
@@ -36,6 +36,12 @@ async function openHere(): Promise<EmbeddedPostgres> {
   return postgres
 }
 
+/** Where it does not matter who made the cluster. */
+async function openCopy(): Promise<EmbeddedPostgres> {
+  await copyHome(home)
+  return openHere()
+}
+
 it('makes a cluster with both databases, stops it, and finds its data again', async () => {
   const first = await openHere()
   expect(first.created).toBe(true)
@@ -57,7 +63,7 @@ it('makes a cluster with both databases, stops it, and finds its data again', as
 })
 
 it('serves two who opened it in one process until the second has closed', async () => {
-  const first = await openHere()
+  const first = await openCopy()
   const second = await openHere()
   expect(second.url).toBe(first.url)
   await first.close()
@@ -67,7 +73,7 @@ it('serves two who opened it in one process until the second has closed', async 
 })
 
 it('keeps data durable, times in UTC and text in UTF-8 by the built-in locale', async () => {
-  const { url } = await openHere()
+  const { url } = await openCopy()
   const settings = `select string_agg(name || '=' || setting, ' ' order by name) from pg_settings
     where name in ('fsync', 'synchronous_commit', 'full_page_writes', 'TimeZone', 'log_timezone',
       'server_encoding', 'autovacuum_naptime', 'max_connections')`
@@ -80,13 +86,13 @@ it('keeps data durable, times in UTC and text in UTF-8 by the built-in locale', 
 })
 
 it('listens on the loopback address only and makes no socket file', async () => {
-  const { url } = await openHere()
+  const { url } = await openCopy()
   expect(await ask(url, 'show listen_addresses')).toBe('127.0.0.1')
   expect(await ask(url, 'show unix_socket_directories')).toBe('')
 })
 
 it('lets nobody in without the password', async () => {
-  const { url } = await openHere()
+  const { url } = await openCopy()
   const password = new URL(url).password
   const wrong = url.replace(password, 'guessed')
   await expect(ask(wrong, 'select 1')).rejects.toThrow('password authentication failed')
@@ -97,7 +103,7 @@ it('lets nobody in without the password', async () => {
 })
 
 it('keeps the password in a file of mode 0600 and nowhere else', async () => {
-  const { url } = await openHere()
+  const { url } = await openCopy()
   const password = new URL(url).password
   expect(statSync(join(home, 'password')).mode & 0o777).toBe(0o600)
   expect(readFileSync(join(home, 'password'), 'utf8').trim()).toBe(password)
@@ -114,7 +120,7 @@ it('keeps the password in a file of mode 0600 and nowhere else', async () => {
 it('gives the server an environment without our secrets', async () => {
   process.env['COLLAB_API_KEY'] = 'a-secret-key'
   try {
-    await openHere()
+    await openCopy()
   } finally {
     delete process.env['COLLAB_API_KEY']
   }
@@ -125,7 +131,7 @@ it('gives the server an environment without our secrets', async () => {
 })
 
 it('starts beside a stale postmaster.pid whose process id is another process by now', async () => {
-  const first = await openHere()
+  const first = await openCopy()
   await ask(first.url, 'create table kept as select 7 as n')
   await first.close()
   const stale = [process.pid, join(home, 'server/data'), 1, 5432, '', '127.0.0.1', '', 'ready', '']
@@ -135,7 +141,7 @@ it('starts beside a stale postmaster.pid whose process id is another process by 
 })
 
 it('takes another port when the one of a stale postmaster.pid is taken', async () => {
-  await (await openHere()).close()
+  await (await openCopy()).close()
   const stranger = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
   await once(stranger, 'listening')
   const { port } = stranger.address() as { port: number }
@@ -151,6 +157,7 @@ it('takes another port when the one of a stale postmaster.pid is taken', async (
 })
 
 it('drops leases of dead processes, of reused ids and half written ones', async () => {
+  await copyHome(home)
   const leases = join(home, 'leases')
   mkdirSync(leases, { recursive: true })
   writeFileSync(join(leases, 'half.json'), '{"pid":')
@@ -186,7 +193,7 @@ it('refuses a home that another machine keeps in use, and takes one it left', as
 })
 
 it('leaves data of another major version alone and names both', async () => {
-  await (await openHere()).close()
+  await (await openCopy()).close()
   const versionFile = join(home, 'server', 'data', 'PG_VERSION')
   writeFileSync(versionFile, '17\n')
   const before = readdirSync(join(home, 'server'), { recursive: true }).toSorted()
@@ -198,7 +205,7 @@ it('leaves data of another major version alone and names both', async () => {
 })
 
 it('says that the password file is not the server’s, and does not overwrite data', async () => {
-  await (await openHere()).close()
+  await (await openCopy()).close()
   const password = readFileSync(join(home, 'password'))
   writeFileSync(join(home, 'password'), 'another\n')
   await expect(openHere()).rejects.toThrow(/The password in .*password is not the one/)
@@ -216,7 +223,7 @@ it('names COLLAB_SYNC_HOME when it is a file or cannot be written', async () => 
 })
 
 it('reports what the server said when it does not start, without the password', async () => {
-  const first = await openHere()
+  const first = await openCopy()
   await first.close()
   writeFileSync(join(home, 'server', 'data', 'postgresql.auto.conf'), `nonsense_setting = on\n`)
   const refused = openHere()
@@ -226,7 +233,7 @@ it('reports what the server said when it does not start, without the password', 
 })
 
 it('clears up an unfinished cluster that a killed first start left', async () => {
-  await (await openHere()).close()
+  await (await openCopy()).close()
   mkdirSync(join(home, 'server', 'data-0badf00d.new'))
   rmSync(join(home, 'server', 'data'), { recursive: true })
   expect((await openHere()).created).toBe(true)
@@ -234,7 +241,7 @@ it('clears up an unfinished cluster that a killed first start left', async () =>
 })
 
 it.runIf(isRoot)('runs as an unprivileged user who owns only the server directory', async () => {
-  await openHere()
+  await openCopy()
   const { uid } = statSync(join(home, 'server', 'data'))
   expect(uid).not.toBe(0)
   expect(statSync(`/proc/${serverPid(join(home, 'server'))}`).uid).toBe(uid)

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync 
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ask, isRoot, serverPid, temporaryDirectory } from './machine.ts'
+import { ask, copyHome, isRoot, serverPid, temporaryDirectory } from './machine.ts'
 import { makeStage, type Holder, type Stage } from './stage.ts'
 
 // Generous, for a busy machine: nothing here depends on how long it takes.
@@ -48,6 +48,7 @@ async function urlOf(holder: Holder): Promise<string> {
 }
 
 it('is shared by two processes and stopped by the last', async () => {
+  await copyHome(home)
   const first = hold()
   const url = await urlOf(first)
   const second = hold()
@@ -65,6 +66,7 @@ it('makes one cluster when two processes start at once', async () => {
 })
 
 it('outlives a killed owner, is joined with its data, and is stopped by the one who joined', async () => {
+  await copyHome(home)
   const owner = hold()
   const url = await urlOf(owner)
   await ask(url, 'create table kept as select 7 as n')
@@ -79,6 +81,7 @@ it('outlives a killed owner, is joined with its data, and is stopped by the one 
 })
 
 it('repairs a killed server on the port it had, with all that was committed', async () => {
+  await copyHome(home)
   const owner = hold()
   const url = await urlOf(owner)
   await ask(url, 'create table kept as select generate_series(1, 1000) as n')
@@ -92,6 +95,7 @@ it('repairs a killed server on the port it had, with all that was committed', as
 })
 
 it('waits for the queries of a killed server to end before it starts another', async () => {
+  await copyHome(home)
   const owner = hold()
   const url = await urlOf(owner)
   // Neither sleeps nor waits nor touches the disk, so that it does not notice that its server is gone.
@@ -179,6 +183,7 @@ describe.runIf(isRoot)('as root', () => {
   })
 
   it('says to whom a server belongs that it can no longer reach', async () => {
+    await copyHome(home)
     const holder = hold()
     await urlOf(holder)
     await holder.close()
@@ -201,6 +206,7 @@ describe.runIf(isRoot)('as root', () => {
   })
 
   it('tells an ordinary user that a home is of someone else', async () => {
+    await copyHome(home)
     await urlOf(hold())
     chmodSync(home, 0o777)
     chmodSync(join(home, 'leases'), 0o777)

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createConnection, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { removeHome } from './remove-home.ts'
+
+const LOCAL_POSTGRES = 'postgres://postgres@127.0.0.1:5432/postgres'
+const LOCAL_REDIS = 'redis://127.0.0.1:6379'
+
+/** A server that the tests use; `close` ends it where the run started it. */
+export interface Server {
+  url: string
+  close(): Promise<void>
+}
+
+/** PostgreSQL from TEST_DATABASE_URL, on 127.0.0.1:5432, or embedded. */
+export async function openPostgres(): Promise<Server> {
+  const given = process.env['TEST_DATABASE_URL']
+  if (given) return { url: given, close: async () => {} }
+  if (await isPostgres(LOCAL_POSTGRES)) return { url: LOCAL_POSTGRES, close: async () => {} }
+  const { openEmbeddedPostgres } = await import('../../src/embedded/open-embedded-postgres.ts')
+  const home = mkdtempSync(join(tmpdir(), 'collab-sync-test-'))
+  const embedded = await openEmbeddedPostgres({ home })
+  return {
+    url: embedded.url,
+    async close() {
+      await embedded.close()
+      removeHome(home)
+    },
+  }
+}
+
+/** Redis from REDIS_URL, on 127.0.0.1:6379, or from `redis-server` on the PATH; without any its url is empty. */
+export async function openRedis(): Promise<Server> {
+  const given = process.env['REDIS_URL']
+  if (given) return { url: given, close: async () => {} }
+  if (await answersPing(6379)) return { url: LOCAL_REDIS, close: async () => {} }
+  const started = await startRedis()
+  if (started) return started
+  const problem =
+    'No Redis: neither REDIS_URL, nor one on 127.0.0.1:6379, nor redis-server on the PATH'
+  if (process.env['CI'] === 'true') throw new Error(`${problem}.`)
+  const line = '!'.repeat(problem.length)
+  console.warn(`\n${line}\n${problem}:\nevery test that needs Redis is SKIPPED.\n${line}\n`)
+  return { url: '', close: async () => {} }
+}
+
+async function isPostgres(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end()
+  }
+}
+
+async function startRedis(): Promise<Server | null> {
+  const port = await freePort()
+  const directory = mkdtempSync(join(tmpdir(), 'collab-sync-redis-'))
+  const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const child = spawn('redis-server', options, { cwd: directory, stdio: 'ignore' })
+  const failed = once(child, 'error').then(() => true)
+  const close = async () => {
+    if (child.exitCode === null && child.kill()) await once(child, 'exit')
+    rmSync(directory, { recursive: true, force: true })
+  }
+  for (let tries = 0; tries < 100; tries += 1) {
+    if (await answersPing(port)) return { url: `redis://127.0.0.1:${port}`, close }
+    if (await Promise.race([failed, sleep(50, false)])) break
+  }
+  await close()
+  return null
+}
+
+/** Asks as Redis is asked, so that another server on the port is not taken for one. */
+async function answersPing(port: number): Promise<boolean> {
+  const socket = createConnection({ host: '127.0.0.1', port, timeout: 2000 })
+  try {
+    await once(socket, 'connect')
+    socket.write('PING\r\n')
+    socket.on('timeout', () => socket.destroy(new Error('timeout')))
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    return answer.toString().startsWith('+PONG')
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
