@@ -36,7 +36,7 @@ describe.skipIf(isBrowserMissing())('the pages in a browser', () => {
   let failing: string
   let held: string
   const complaints: string[] = []
-  const shots = mkdtempSync(join(tmpdir(), 'collab-sync-pages-'))
+  const shots = process.env['SCREENSHOTS'] ?? mkdtempSync(join(tmpdir(), 'collab-sync-pages-'))
 
   beforeAll(async () => {
     // Two calls at a time, so that a run takes long enough to be watched.
@@ -58,7 +58,6 @@ describe.skipIf(isBrowserMissing())('the pages in a browser', () => {
     context = await open({ width: 1280, colorScheme: 'light' })
     page = await context.newPage()
     listen(page)
-    console.info(`Screenshots are kept in ${shots}.`)
   })
   afterAll(async () => {
     await browser?.close()
