@@ -5,27 +5,32 @@ import { CopyWriter } from './copy-writer.ts'
  * (PostgreSQL documentation, COPY, "Binary Format").
  */
 
-/** A comment in the columns of comments/copy.sql. */
+/** A comment as received, in columns (service-api.md, Comment). A member that was left out is null. */
 export interface CommentColumns {
   readonly commentId: number
-  /** ISO 8601 or null. */
-  readonly lastUpdated: string | null
-  readonly digest: Buffer
-  readonly status: string | null
-  readonly type: string | null
+  readonly commentText: string | null
+  readonly commentHtml: string | null
   readonly authorUserId: string | null
   readonly authorName: string | null
   readonly authorEmail: string | null
-  readonly commentText: string | null
-  readonly commentHtml: string | null
+  readonly status: string | null
+  readonly type: string | null
+  /** ISO 8601 in UTC with milliseconds. */
+  readonly lastUpdated: string | null
+  /** Members the columns cannot give back exactly, as canonical JSON text; null when there are none. */
   readonly rest: string | null
+}
+
+/** A comment with the digest of its columns, by which the next answer is compared with it. */
+export interface CommentRow extends CommentColumns {
+  readonly digest: Buffer
 }
 
 /** Comments of one annotation. */
 export interface AnnotationComments {
   readonly organizationKey: number
   readonly annotationKey: number
-  readonly comments: readonly CommentColumns[]
+  readonly comments: readonly CommentRow[]
 }
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
@@ -142,7 +147,7 @@ export function* copyOf(...rows: Iterable<Buffer>[]): Generator<Buffer> {
 function encodeRow(
   writer: CopyWriter,
   keys: Omit<AnnotationComments, 'comments'>,
-  comment: CommentColumns,
+  comment: CommentRow,
   atMs: number,
 ): void {
   writer.int16(COLUMNS)

@@ -15,8 +15,8 @@ import type { Redaction } from './redact-members.ts'
 
 export type { Redaction } from './redact-members.ts'
 
-/** service-api.md, Comment. */
-const COMMENT_MEMBERS = [
+/** The members of a comment that have columns of their own (service-api.md, Comment); all others go to `rest`. */
+export const COMMENT_MEMBERS = [
   'commentId',
   'commentText',
   'commentHtml',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -277,4 +277,15 @@ test('.env.example stays valid with every line taken out of its comment, but for
   const all = envExample().replace(/^# (?=[A-Z_]+=)(?!COLLAB_AUTH_TOKEN_FILE)/gm, '')
   writeFileSync(join(directory, '.env'), all)
   expect(read({}).catalogSql).toMatch(/^select/)
+})
+
+test('every setting is used by something', () => {
+  const root = join(import.meta.dirname, '../../src')
+  const texts = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.tsx?$/.test(path) && !/^settings.(?!settings\.ts)/.test(path))
+    .map((path) => readFileSync(join(root, path), 'utf8'))
+  const unused = SETTING_LIST.filter(
+    ({ member }) => !texts.some((text) => new RegExp(`\\b${member}\\b`).test(text)),
+  )
+  expect(unused.map(({ setting }) => setting.name)).toEqual([])
 })

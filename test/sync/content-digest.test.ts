@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { CommentColumns } from '../../src/database/comment-rows.ts'
 import { digestOfComment, digestOfComments } from '../../src/sync/record/digest.ts'
-import type { CommentColumns } from '../../src/sync/record/digest.ts'
 
 const PLAIN: CommentColumns = {
   commentId: 1,
@@ -23,6 +23,11 @@ test('a null, an empty text and a text in the next column give three digests', (
     { ...PLAIN, authorName: 'a', authorEmail: null },
   ].map((comment) => digestOfComment(comment).toString('hex'))
   expect(new Set(digests).size).toBe(4)
+})
+
+test.each(Object.keys(PLAIN))('%s counts for the digest', (name) => {
+  const changed = { ...PLAIN, [name]: name === 'commentId' ? 2 : 'something else' }
+  expect(digestOfComment(changed)).not.toEqual(digestOfComment(PLAIN))
 })
 
 test('the digest that is told of each comment is the one it has by itself, also among long ones', () => {

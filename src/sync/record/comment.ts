@@ -1,5 +1,6 @@
+import type { CommentColumns } from '../../database/comment-rows.ts'
+import { COMMENT_MEMBERS } from '../../privacy/redact.ts'
 import { digestOfComment, isObject } from './digest.ts'
-import type { CommentColumns } from './digest.ts'
 import { faultsOf, memberText } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { restOf } from './rest.ts'
@@ -66,15 +67,7 @@ export function readComment(
   }
 }
 
-const DOCUMENTED: ReadonlySet<string> = new Set([
-  'commentId',
-  'commentText',
-  'commentHtml',
-  'from',
-  'lastUpdated',
-  'status',
-  'type',
-])
+const DOCUMENTED: ReadonlySet<string> = new Set(COMMENT_MEMBERS)
 
 /** A record whose digest is made when it is asked for: in an answer that changed nothing, nobody asks. */
 class Comment implements CommentRecord {

@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import { isLosslessNumber, parse } from 'lossless-json'
+import type { CommentColumns } from '../../database/comment-rows.ts'
 import type { ScopeIds } from '../../database/scopes.ts'
 import type { Operation } from '../../errors.ts'
 import { shortDigest } from '../../service/answer.ts'
@@ -60,22 +61,6 @@ export function canonicalJson(value: unknown): string {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** A comment as received, in columns (service-api.md, Comment): what its digest is made of. A member that was left out is null. */
-export interface CommentColumns {
-  readonly commentId: number
-  readonly commentText: string | null
-  readonly commentHtml: string | null
-  readonly authorUserId: string | null
-  readonly authorName: string | null
-  readonly authorEmail: string | null
-  readonly status: string | null
-  readonly type: string | null
-  /** ISO 8601 in UTC with milliseconds. */
-  readonly lastUpdated: string | null
-  /** Members the columns cannot give back exactly, as canonical JSON text; null when there are none. */
-  readonly rest: string | null
 }
 
 /** Equal content gives the same digest, whatever the order in which its members came. */

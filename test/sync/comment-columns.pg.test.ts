@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { CommentColumns } from '../../src/database/comment-rows.ts'
+import * as erase from '../../src/database/statements/erase.ts'
+import { places } from '../../src/demo/catalog.ts'
+import type { Comment } from '../../src/demo/comments.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import { eraseUser } from '../../src/erase/erase-user.ts'
+import { openPrivacy } from '../../src/privacy/privacy.ts'
+import { parseScope } from '../../src/scope.ts'
+import { replayRejected } from '../../src/sync/replay/replay.ts'
+import { verify } from '../../src/sync/run/verify.ts'
+import type { Difference } from '../../src/sync/run/verify.ts'
+import { rowsTouched } from '../helpers/expect-equal.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { textsOf } from '../privacy/every-text.ts'
+
+/** Every column of a comment is read, stored, changed, shown, verified, replayed and erased: none can be forgotten. */
+
+const AUTHOR = { userId: 'one', name: 'One', email: 'one@x.example' }
+
+/** A comment that has something in every column. */
+const ONE: Comment = {
+  commentId: 1,
+  commentText: 'one',
+  commentHtml: '<p>one</p>',
+  from: AUTHOR,
+  lastUpdated: '2026-01-01T00:00:00.000Z',
+  status: 'one',
+  type: 'one',
+  undocumented: 'one',
+}
+
+/** For each column the members by which a comment differs from that one in this column alone. */
+const CHANGES: Record<Exclude<keyof CommentColumns, 'commentId'>, Partial<Comment>> = {
+  commentText: { commentText: 'two' },
+  commentHtml: { commentHtml: 'two' },
+  authorUserId: { from: { ...AUTHOR, userId: 'two' } },
+  authorName: { from: { ...AUTHOR, name: 'two' } },
+  authorEmail: { from: { ...AUTHOR, email: 'two@x.example' } },
+  lastUpdated: { lastUpdated: '2026-02-02T00:00:00.000Z' },
+  status: { status: 'two' },
+  type: { type: 'two' },
+  rest: { undocumented: 'two' },
+}
+const MEMBERS = Object.keys(CHANGES) as (keyof typeof CHANGES)[]
+const COLUMNS = MEMBERS.map(columnOf)
+
+/** What is ours of a row: keys, times of checks, versions. */
+const OURS =
+  'annotation_key change changed_at comment_id day deleted_at digest first_seen_at organization_key version version_at'
+
+const ONE_OF_EACH = {
+  organizations: 1,
+  documentsPerOrganization: 1,
+  annotationsPerDocument: 1,
+  usersPerOrganization: 2,
+  groupsPerOrganization: 1,
+}
+
+let live: Live
+let place: Place
+beforeEach(async () => {
+  live = await openLive('postgres', { world: ONE_OF_EACH })
+  await live.importCatalog()
+  place = [...places(live.world)][0] as Place
+})
+afterEach(() => live.close())
+
+test('the table has these columns, and collab.comments shows them', async () => {
+  const { rows } = await live.database.pool.query<{ shown: boolean; name: string }>(
+    `select column_name::text as name, table_schema = 'collab' as shown from information_schema.columns
+    where table_name = 'comments' and table_schema in ('collab', 'collab_store')`,
+  )
+  const stored = rows.flatMap(({ name, shown }) => (shown ? [] : [name]))
+  const shown = rows.flatMap(({ name, shown }) => (shown ? [name] : []))
+  expect(stored.sort()).toEqual([...COLUMNS, ...OURS.split(' ')].sort())
+  expect(shown).toEqual(expect.arrayContaining(COLUMNS.filter((name) => name !== 'rest')))
+})
+
+test('each is stored, is put into raw, is changed by itself, and is verified', async () => {
+  serve(ONE)
+  await live.run()
+  const [row] = await stored()
+  expect(COLUMNS.filter((name) => row?.[name] === null)).toEqual([])
+  expect(await raws()).toEqual([ONE])
+  serve(...MEMBERS.map((member, index) => ({ ...ONE, ...CHANGES[member], commentId: index + 1 })))
+  await live.run()
+  serve(...MEMBERS.map((_, index) => ({ ...ONE, commentId: index + 1 })))
+  expect(await differences()).toEqual(COLUMNS.toSorted())
+  await live.run()
+  expect(await differences()).toEqual([])
+})
+
+test('all are documented, so that PRIVACY_RAW=drop keeps them', async () => {
+  serve(ONE)
+  await live.run({ settings: { PRIVACY_RAW: 'drop' } })
+  const [row] = await stored()
+  expect(COLUMNS.filter((name) => row?.[name] === null)).toEqual(['rest'])
+})
+
+test('none of them lets a rejected record take the place of another one', async () => {
+  const others = MEMBERS.filter((member) => member !== 'rest')
+  serve(...others.map((member, index) => ({ ...ONE, ...CHANGES[member], commentId: index + 1 })))
+  const { run_id } = await live.run()
+  for (const index of others.keys()) {
+    await live.database.pool.query(
+      `insert into sync.rejected_records (run_id, operation, organization_id, document_id, annotation_id, reason, record)
+      values ($1, 'comments', $2, $3, $4, 'a member could not be stored', $5)`,
+      [run_id, ...Object.values(place), JSON.stringify({ ...ONE, commentId: index + 1 })],
+    )
+  }
+  const privacy = openPrivacy(live.database.pool, { email: 'keep', raw: 'keep' })
+  const replayed = await replayRejected({ database: live.database.pool, privacy }, {})
+  expect(replayed).toMatchObject({ tried: others.length, stored: 0 })
+})
+
+test('an address of an erased person goes from each, as the next run reads it', async () => {
+  const person = { userId: 'qx-zzyzx-17', name: 'Wilhelmine', email: 'w@zzyzx.example' }
+  live.world.putUser(place.organizationId, person)
+  // The author's columns, and what is no text, have tests of their own.
+  const texts = MEMBERS.filter((member) => !/^author|^lastUpdated$/.test(member))
+  const asked = JSON.stringify(CHANGES).replaceAll('two', `ask ${person.email}`)
+  const changes = JSON.parse(asked) as typeof CHANGES
+  serve(...texts.map((member, index) => ({ ...ONE, ...changes[member], commentId: index + 1 })))
+  await live.run()
+  const done = await eraseUser(live.database.pool, {
+    userId: person.userId,
+    organizationId: null,
+    reason: 'asked by letter',
+  })
+  expect(done).toMatchObject({ mentionsInRecords: texts.length })
+  for (const [table, text] of await textsOf(live.database))
+    expect(text.includes(person.email), table).toBe(false)
+  const touched = await rowsTouched(live.database)
+  await live.run()
+  expect(await rowsTouched(live.database)).toBe(touched)
+})
+
+test('a record is rewritten by its own statements, not by those for any table', async () => {
+  const others = await erase.textColumns.all(live.database.pool)
+  expect(others.map(({ relation }) => relation)).not.toContain('collab_store.comments')
+})
+
+function columnOf(member: string): string {
+  return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+function serve(...comments: Comment[]): void {
+  live.world.putThread(place, { live: comments, deleted: [] })
+}
+
+function scopeOf() {
+  const { organizationId, ...within } = place
+  return { organizationIds: [organizationId], ...within }
+}
+
+async function stored(): Promise<Record<string, unknown>[]> {
+  const { rows } = await live.database.pool.query(
+    `select * from collab_store.comments where annotation_key = (select annotation_key from collab_store.annotations
+      join collab_store.documents using (document_key) join collab_store.organizations using (organization_key)
+      where organization_id = $1 and document_id = $2 and annotation_id = $3)
+    order by comment_id`,
+    Object.values(place),
+  )
+  return rows
+}
+
+async function raws(): Promise<unknown[]> {
+  const { rows } = await live.database.pool.query<{ raw: unknown }>(
+    `select raw from collab.comments where organization_id = $1 and document_id = $2 and annotation_id = $3`,
+    Object.values(place),
+  )
+  return rows.map(({ raw }) => raw)
+}
+
+/** The columns in which comments of the tables differ from those served, once for each comment. */
+async function differences(): Promise<string[]> {
+  const app = await live.openApp()
+  const found: Difference[] = []
+  await verify(app.sync, { scope: parseScope(scopeOf()) }, (difference) => found.push(difference))
+  return found.flatMap(({ columns }) => columns).sort()
+}
