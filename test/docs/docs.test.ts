@@ -12,6 +12,7 @@ const isThere = (path: string): boolean => existsSync(join(ROOT, path))
 const PAGES = [
   'README.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   'SECURITY.md',
   'sql/README.md',
   ...['docs', 'docs/decisions'].flatMap((folder) =>
