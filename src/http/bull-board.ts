@@ -23,7 +23,7 @@ export const BULL_BOARD_CSP = [
 /**
  * Bull Board for the queue, to look at and not to touch: what its buttons do (retry, remove, empty) is done to deliveries
  * only, of which PostgreSQL keeps the truth, so that they would help nobody. To be registered with a prefix, behind the
- * door, in a scope without `@fastify/static` of its own. It asks nothing of the queue before a page is looked at.
+ * authentication, in a scope without `@fastify/static` of its own. It asks nothing of the queue before a page is looked at.
  * @param queue on Redis or PostgreSQL
  */
 export function bullBoard({ bull }: JobQueue): FastifyPluginAsync {

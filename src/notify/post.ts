@@ -50,7 +50,7 @@ export async function postMessage(
     })
   } catch (error) {
     if (error instanceof PostError) throw error
-    // Told to stop between two tries.
+    // Asked to stop between two tries.
     throw new PostError('stopped', { isWorthRetrying: true })
   }
 }
