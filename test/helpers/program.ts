@@ -3,6 +3,8 @@ import { cp, mkdtemp, rename, rm, stat, symlink, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
+// What is injected is declared there; the fuzzer compiles this file by itself.
+import type {} from './global-setup.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
