@@ -8,6 +8,7 @@ export default defineConfig({
   root: resolve(import.meta.dirname, '..'),
   test: {
     globalSetup: ['test/helpers/global-setup.ts'],
+    setupFiles: ['test/statements/check-rows.ts'],
     pool: 'forks',
     maxWorkers: 2,
     // Ends a test that hangs; how long one takes on a busy machine is no finding.

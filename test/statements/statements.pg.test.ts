@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { format } from 'prettier'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
@@ -13,6 +14,7 @@ import { generateStatements } from './generate.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const QUERIES = join(ROOT, 'sql/queries')
+const ROW_TYPES = join(import.meta.dirname, 'row-types.json')
 const GENERATED = join(ROOT, 'src/database/statements')
 
 let database: TestDatabase
@@ -27,7 +29,9 @@ test('the types of every statement are those that PostgreSQL says', async () => 
     const statements = readStatements()
     for (const { noun, verb, text } of statements)
       await expect(text).toMatchFileSnapshot(join(QUERIES, noun, `${verb}.sql`))
-    const modules = await generateStatements(client, statements)
+    const { modules, rowTypes } = await generateStatements(client, statements)
+    const rowTypesText = await format(JSON.stringify(rowTypes), { parser: 'json', printWidth: 100 })
+    await expect(rowTypesText).toMatchFileSnapshot(ROW_TYPES)
     for (const [noun, text] of modules)
       await expect(text).toMatchFileSnapshot(join(GENERATED, `${noun}.ts`))
     const left = readdirSync(GENERATED).filter((name) => !modules.has(basename(name, '.ts')))

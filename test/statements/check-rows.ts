@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { statementName } from '../../src/database/statement.ts'
+
+/**
+ * Holds every row that a statement returns in a test against the types that are generated of it, elements of arrays too: a
+ * statement whose head promises too much fails the test that runs it. Loaded before each test file.
+ */
+
+const ROW_TYPES = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'row-types.json'), 'utf8'),
+) as Readonly<Record<string, readonly string[]>>
+
+/** What pg's Query has and its types do not name. */
+interface Query {
+  readonly text: string
+  readonly _result: { readonly rows: readonly unknown[] }
+  _canceledDueToError: Error | false
+}
+
+const prototype = pg.Query.prototype as unknown as {
+  handleDataRow: (this: Query, message: unknown) => void
+}
+const { handleDataRow } = prototype
+
+prototype.handleDataRow = function (message) {
+  handleDataRow.call(this, message)
+  const row = this._result.rows.at(-1)
+  const name = Array.isArray(row) ? statementName(this.text) : null
+  const types = name === null ? undefined : ROW_TYPES[name]
+  const wrong = types === undefined ? null : faultOf(row as unknown[], types)
+  if (wrong !== null) this._canceledDueToError = new Error(`${name}: ${wrong}`)
+}
+
+function faultOf(row: readonly unknown[], types: readonly string[]): string | null {
+  if (row.length !== types.length) return `${row.length} columns, not ${types.length}`
+  const index = types.findIndex((type, at) => !isOf(row[at], type))
+  return index === -1 ? null : `column ${index + 1} is ${String(row[index])}, no ${types[index]}`
+}
+
+/** Whether a value is of a type that the generator writes. */
+function isOf(value: unknown, type: string): boolean {
+  const array = /^readonly (.+)\[\]$/.exec(type)?.[1]
+  if (array !== undefined) {
+    const element = array.replace(/^\((.*)\)$/, '$1')
+    return Array.isArray(value) && value.every((each) => isOf(each, element))
+  }
+  if (type.endsWith(' | null') && value === null) return true
+  const parts = type.replace(/ \| null$/, '')
+  if (parts !== type) return isOf(value, parts)
+  if (type.startsWith("'")) return type.split(' | ').includes(`'${String(value)}'`)
+  if (type === 'unknown') return true
+  // -infinity, which means never.
+  if (type === 'Date') return value instanceof Date || value === -Infinity
+  if (type === 'Buffer') return Buffer.isBuffer(value)
+  return typeof value === type
+}
