@@ -23,6 +23,16 @@ export function duration(ms: number): string {
   return `${Math.round(minutes / 60 / 24)} days`
 }
 
+/** An age as fine as it matters: of five hours the minutes, of twenty the hours, of three days the days. */
+export function roughAge(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 1) return 'less than a minute'
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 6) return `${hours} h ${minutes % 60} min`
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
+}
+
 /** ISO 8601 in UTC to the second, with a space: `2025-11-03 12:00:00Z`. */
 export function time(date: Date): string {
   return `${date.toISOString().slice(0, 19).replace('T', ' ')}Z`

@@ -1,6 +1,7 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { Facts, Heads, Scroller } from '../pages/elements.tsx'
+import { Card, Facts } from '../pages/elements.tsx'
 import { renderPage } from '../pages/layout.tsx'
+import { Table } from '../pages/tables.tsx'
 
 type Schema = OpenAPIV3_1.SchemaObject | OpenAPIV3_1.ReferenceObject
 
@@ -23,21 +24,19 @@ export function renderOpenApi(document: OpenAPIV3_1.Document): string {
         own with every request, as <code>Authorization: Bearer</code>.
       </p>
       {tags.map((tag) => (
-        <section key={tag} class="card">
-          <h2>{tag}</h2>
+        <Card key={tag} title={tag}>
           {operations
             .filter((each) => each.tag === tag)
             .map((each) => (
               <OperationPart key={each.id} operation={each} />
             ))}
-        </section>
+        </Card>
       ))}
-      <section class="card">
-        <h2>Schemas</h2>
+      <Card title="Schemas">
         {schemas.map(([name, schema]) => (
           <SchemaPart key={name} name={name} schema={schema} />
         ))}
-      </section>
+      </Card>
     </>,
   )
 }
@@ -77,22 +76,17 @@ function OperationPart({ operation }: { operation: Operation }) {
       </p>
       {body !== undefined && <p>Body: {describeContent(body.content)}.</p>}
       {parameters.length > 0 && (
-        <Scroller label={`Parameters of ${id}`}>
-          <table>
-            <caption>Parameters</caption>
-            <Heads of={[['Name'], ['In'], ['Is'], ['Means']]} />
-            <tbody>
-              {parameters.map((parameter) => (
-                <tr key={parameter.name}>
-                  <th scope="row">{parameter.name}</th>
-                  <td>{parameter.in}</td>
-                  <td>{describe(parameter.schema as Schema)}</td>
-                  <td>{parameter.description}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroller>
+        <Table
+          label={`Parameters of ${id}`}
+          caption="Parameters"
+          rows={parameters}
+          columns={[
+            ['Name', ({ name }) => name],
+            ['In', (parameter) => parameter.in],
+            ['Is', ({ schema }) => describe(schema as Schema)],
+            ['Means', ({ description }) => description],
+          ]}
+        />
       )}
       <details>
         <summary>Answers of {id}</summary>
@@ -113,24 +107,23 @@ function SchemaPart({ name, schema }: { name: string; schema: Schema }) {
     <>
       <h3 id={name}>{name}</h3>
       {description !== undefined && <p>{description.replaceAll('`', '')}</p>}
-      <Scroller label={`Members of ${name}`}>
-        <table>
-          <caption>Members</caption>
-          <Heads of={[['Name'], ['Is'], ['Means']]} />
-          <tbody>
-            {Object.entries(properties ?? {}).map(([member, part]) => (
-              <tr key={member}>
-                <th scope="row">{member}</th>
-                <td>
-                  {describe(part)}
-                  {required?.includes(member) ? '' : ', may be left out'}
-                </td>
-                <td>{(part as { description?: string }).description?.replaceAll('`', '')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroller>
+      <Table
+        label={`Members of ${name}`}
+        caption="Members"
+        rows={Object.entries(properties ?? {})}
+        columns={[
+          ['Name', ([member]) => member],
+          [
+            'Is',
+            ([member, part]) =>
+              describe(part) + (required?.includes(member) ? '' : ', may be left out'),
+          ],
+          [
+            'Means',
+            ([, part]) => (part as { description?: string }).description?.replaceAll('`', ''),
+          ],
+        ]}
+      />
     </>
   )
 }

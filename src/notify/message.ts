@@ -1,3 +1,4 @@
+import { roughAge } from '../format.ts'
 import { printable } from '../printable.ts'
 import type { Notification } from './notification.ts'
 import type { ReceiverAddress } from './post.ts'
@@ -38,7 +39,7 @@ export function describeNotification(notification: Notification): Message {
       }
     case 'nightly.late':
       return {
-        text: `The nightly run has been under way for ${duration(notification.runningS)}; usually it takes ${duration(notification.usualS)}.`,
+        text: `The nightly run has been under way for ${roughAge(notification.runningS * 1000)}; usually it takes ${roughAge(notification.usualS * 1000)}.`,
         action: `\`collab-sync status ${notification.runId}\` shows how far it is and what it waits for.`,
         facts: [['run', notification.runId]],
       }
@@ -50,13 +51,13 @@ export function describeNotification(notification: Notification): Message {
       }
     case 'freshness.passed':
       return {
-        text: `Some of what is stored was last checked at ${notification.oldestCheck}, longer ago than the promised ${duration(notification.promiseS)}.`,
+        text: `Some of what is stored was last checked at ${notification.oldestCheck}, longer ago than the promised ${roughAge(notification.promiseS * 1000)}.`,
         action: '`collab-sync status` shows the last runs; `collab-sync run` syncs everything now.',
         facts: [['never checked', `${notification.neverChecked} scopes`]],
       }
     case 'freshness.recovered':
       return {
-        text: `Everything that is stored was checked within the promised ${duration(notification.promiseS)} again.`,
+        text: `Everything that is stored was checked within the promised ${roughAge(notification.promiseS * 1000)} again.`,
         action: null,
         facts: [['oldest check', notification.oldestCheck]],
       }
@@ -106,25 +107,6 @@ function held({ runId, listings, usersMissing, first }: Notification & { kind: '
 
 function trigger(by: string): string {
   return by === 'schedule' ? 'The nightly run' : `A run (${by})`
-}
-
-/** Seconds, in the two largest units that say something. */
-function duration(seconds: number): string {
-  const units = [
-    [86_400, 'd'],
-    [3600, 'h'],
-    [60, 'min'],
-    [1, 's'],
-  ] as const
-  const start = units.findIndex(([size]) => Math.round(seconds) >= size)
-  if (start === -1) return '0 s'
-  let rest = Math.round(seconds)
-  const parts = units.slice(start, start + 2).flatMap(([size, name]) => {
-    const count = Math.floor(rest / size)
-    rest -= count * size
-    return count === 0 ? [] : [`${count} ${name}`]
-  })
-  return parts.join(' ')
 }
 
 /**

@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
 import { printable } from '../printable.ts'
 import { Sentence } from './elements.tsx'
-import type { Notice } from './elements.tsx'
+import { noticeOf } from './notices.ts'
+import type { Notice } from './notices.ts'
 import { staticPath } from './static/files.ts'
 
 declare module 'fastify' {
@@ -19,8 +20,6 @@ export interface Frame {
   readonly title: string
   /** The part of the navigation that it belongs to; null for none. */
   readonly part: Part | null
-  /** What an action did that led here. */
-  readonly notice?: Notice | null
   /** A script that it works better with. */
   readonly script?: string
   /** What stands beside the title, such as a status. */
@@ -37,7 +36,7 @@ const PARTS: readonly (readonly [Part, string])[] = [
   ['/schedule', 'Schedule'],
 ]
 
-/** Sends a whole page. Everything in it is escaped. */
+/** Sends a whole page, with what the address says of an action that led here. Everything in it is escaped. */
 export function sendPage(
   reply: FastifyReply,
   frame: Frame,
@@ -46,13 +45,18 @@ export function sendPage(
   return reply
     .type('text/html; charset=utf-8')
     .header('cache-control', 'no-store')
-    .send(renderPage(frame, content, reply.hasSignOut))
+    .send(renderPage(frame, content, reply.hasSignOut, noticeOf(reply.request.query)))
 }
 
 /** @returns a whole HTML document */
-export function renderPage(frame: Frame, content: ComponentChildren, hasSignOut = false): string {
+export function renderPage(
+  frame: Frame,
+  content: ComponentChildren,
+  hasSignOut = false,
+  notice: Notice | null = null,
+): string {
   const page = (
-    <Page {...frame} hasSignOut={hasSignOut}>
+    <Page {...frame} hasSignOut={hasSignOut} notice={notice}>
       {content}
     </Page>
   )
@@ -68,7 +72,7 @@ function Page({
   beside,
   hasSignOut,
   children,
-}: Frame & { hasSignOut: boolean; children: ComponentChildren }) {
+}: Frame & { hasSignOut: boolean; notice: Notice | null; children: ComponentChildren }) {
   return (
     <html lang="en">
       <head>
@@ -85,7 +89,7 @@ function Page({
         </a>
         <Header part={part} />
         <main id="content" tabIndex={-1}>
-          {notice && (
+          {notice !== null && (
             <p class={`notice ${notice.tone}`} role="status">
               {notice.sentence}
             </p>

@@ -1,13 +1,13 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { actionRoutes } from './actions/routes.tsx'
-import { heldRoutes } from './held/held-page.tsx'
-import { organizationRoutes } from './organizations/organizations.tsx'
+import { heldRoutes } from './held.tsx'
+import { organizationRoutes } from './organizations.tsx'
 import { overviewRoutes } from './overview/overview.tsx'
 import type { PageContext } from './page-context.ts'
 import { runListRoutes } from './runs/run-list.tsx'
 import { runPageRoutes } from './runs/run-page.tsx'
-import { scheduleRoutes } from './schedule/schedule-page.tsx'
+import { scheduleRoutes } from './schedule.tsx'
 import { staticRoutes } from './static/files.ts'
 
 /**

@@ -1,17 +1,11 @@
 import { render } from 'preact-render-to-string'
+import { COLOURS } from './static/style.ts'
 
 /**
  * The few rules of the sign-in page, whole: every static file is behind authentication that this page opens. The text of its
  * one `<style>`, so that a Content-Security-Policy can allow it by its hash.
  */
-export const SIGN_IN_STYLE = `
-:root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --ink: #1b2430; --soft: #53606f;
-  --line: #d5dae1; --field: #7b8794; --accent: #1d5fb8; --on-accent: #fff; --bad: #b3261e; --bad-back: #fdecea }
-@media (prefers-color-scheme: dark) {
-  :root { --page: #12161c; --card: #1a2029; --ink: #e7ebf0; --soft: #a5b0bd; --line: #323c48;
-    --field: #8090a2; --accent: #8ab8f5; --on-accent: #0d1b2e; --bad: #ffb4ab; --bad-back: #3a1d1c }
-}
-* { box-sizing: border-box }
+export const SIGN_IN_STYLE = `${COLOURS}* { box-sizing: border-box }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem;
   background: var(--page); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif }
 main { width: 100%; max-width: 24rem; padding: 2rem; background: var(--card);

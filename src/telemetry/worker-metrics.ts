@@ -43,32 +43,35 @@ export function createWorkerMetrics(): WorkerMetrics {
   }
 }
 
+function counter<Label extends string>(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: Label[] = [],
+): Counter<Label> {
+  return new Counter({ name: `collab_sync_${name}_total`, help, labelNames, registers: [registry] })
+}
+
 function countCalls(registry: Registry): AppWatch['called'] {
-  const registers = [registry]
-  const calls = new Counter({
-    name: 'collab_sync_calls_total',
-    help: 'Calls made to the service, further tries included.',
-    labelNames: ['operation', 'outcome'],
-    registers,
-  })
-  const retries = new Counter({
-    name: 'collab_sync_call_retries_total',
-    help: 'Of the calls, those that tried again.',
-    labelNames: ['operation'],
-    registers,
-  })
+  const calls = counter(registry, 'calls', 'Calls made to the service, further tries included.', [
+    'operation',
+    'outcome',
+  ])
+  const retries = counter(registry, 'call_retries', 'Of the calls, those that tried again.', [
+    'operation',
+  ])
   const seconds = new Histogram({
     name: 'collab_sync_call_duration_seconds',
     help: 'What calls took, from sending to the last byte.',
     labelNames: ['operation'],
     buckets: CALL_SECONDS,
-    registers,
+    registers: [registry],
   })
-  const waited = new Counter({
-    name: 'collab_sync_limiter_wait_seconds_total',
-    help: 'Waiting of calls for their turn under SYNC_RATE_LIMIT or for a pause that the service asked for to end, summed over calls side by side.',
-    registers,
-  })
+  const waited = counter(
+    registry,
+    'limiter_wait_seconds',
+    'Waiting of calls for their turn under SYNC_RATE_LIMIT or for a pause that the service asked for to end, summed over calls side by side.',
+  )
   return ({ operation, outcome, isRetry, waitedMs, serviceMs }) => {
     calls.inc({ operation, outcome })
     if (isRetry) retries.inc({ operation })
@@ -78,25 +81,14 @@ function countCalls(registry: Registry): AppWatch['called'] {
 }
 
 function countCommits(registry: Registry): Pick<AppWatch, 'committed'> {
-  const registers = [registry]
-  const scopes = new Counter({
-    name: 'collab_sync_scopes_total',
-    help: 'Scopes whose answer, or the lack of one, was committed.',
-    labelNames: ['operation', 'outcome'],
-    registers,
-  })
-  const records = new Counter({
-    name: 'collab_sync_records_total',
-    help: 'Records in committed answers, by what became of each.',
-    labelNames: ['operation', 'outcome'],
-    registers,
-  })
-  const rows = new Counter({
-    name: 'collab_sync_rows_total',
-    help: 'Rows that commits wrote, or marked as deleted.',
-    labelNames: ['table', 'outcome'],
-    registers,
-  })
+  const outcomeOf = (name: string, help: string) =>
+    counter(registry, name, help, ['operation', 'outcome'])
+  const scopes = outcomeOf('scopes', 'Scopes whose answer, or the lack of one, was committed.')
+  const records = outcomeOf('records', 'Records in committed answers, by what became of each.')
+  const rows = counter(registry, 'rows', 'Rows that commits wrote, or marked as deleted.', [
+    'table',
+    'outcome',
+  ])
   return {
     committed(operation, counts) {
       for (const outcome of ['succeeded', 'failed', 'held'] as const)

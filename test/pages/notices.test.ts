@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { noticeOf, pathWithNotice } from '../../src/pages/elements.tsx'
+import { noticeOf, pathWithNotice } from '../../src/pages/notices.ts'
 
 test('an address says what an action did, with its counts', () => {
   const path = pathWithNotice('/held', 'replayed', [12, 3, 0])

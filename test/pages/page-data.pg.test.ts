@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readCallsOverTime, readCheckAges } from '../../src/database/page-charts.ts'
 import * as pages from '../../src/database/statements/pages.ts'
 import { readHeldUsers } from '../../src/database/waiting.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
@@ -25,7 +24,10 @@ beforeAll(async () => {
 afterAll(() => live.close())
 
 test('the calls over the time of a run add up to those of the run', async () => {
-  const parts = await readCallsOverTime(live.database.pool, second.run_id, 24)
+  const parts = await pages.callsOverTime.all(live.database.pool, {
+    runId: second.run_id,
+    parts: 24,
+  })
   expect(parts).toHaveLength(24)
   expect(sum(parts.map(({ calls }) => calls))).toBe(second['calls'])
   expect(sum(parts.map(({ retries }) => retries))).toBe(second['retries'])
@@ -50,6 +52,8 @@ test('days lead to the run that needs a look, and tell what the checks noticed',
   const { pool } = live.database
   expect(await pages.newestNightly.first(pool)).toEqual({ runId: second.run_id })
   const days = await pages.runsByDay.all(pool)
+  expect(days).toHaveLength(30)
+  expect(days[0]).toMatchObject({ runs: 0, underWay: 0, worstRunId: null })
   expect(days.at(-1)?.worstRunId).toBe(second.run_id)
   expect(sum(days.map(({ runs }) => runs))).toBe(2)
   expect(sum(days.map(({ partial }) => partial))).toBe(1)
@@ -58,6 +62,7 @@ test('days lead to the run that needs a look, and tell what the checks noticed',
       count(*) filter (where change = 'deleted')::int as deletions from reporting.edits_and_deletions`,
   )
   const activity = await pages.activityByDay.all(pool)
+  expect(activity.map(({ day }) => day)).toEqual(days.map(({ day }) => day))
   expect({
     edits: sum(activity.map((day) => day.edits)),
     deletions: sum(activity.map((day) => day.deletions)),
@@ -69,13 +74,15 @@ test('ages of checks put every scope into one group', async () => {
   const { rows } = await pool.query(
     'select sum(scopes)::int as scopes from collab_store.batches where scopes > 0',
   )
-  expect(await readCheckAges(pool, [3600, 7200])).toEqual([rows[0].scopes, 0, 0, 0])
+  const checkAges = async () =>
+    (await pages.checkAges.all(pool, { bounds: [3600, 7200] })).map(({ scopes }) => scopes)
+  expect(await checkAges()).toEqual([rows[0].scopes, 0, 0, 0])
   await pool.query(`update collab_store.batches set checked_at = now() - interval '90 minutes'`)
-  expect(await readCheckAges(pool, [3600, 7200])).toEqual([0, rows[0].scopes, 0, 0])
+  expect(await checkAges()).toEqual([0, rows[0].scopes, 0, 0])
   await pool.query(`update collab_store.batches set checked_at = now() - interval '3 hours'`)
-  expect(await readCheckAges(pool, [3600, 7200])).toEqual([0, 0, rows[0].scopes, 0])
+  expect(await checkAges()).toEqual([0, 0, rows[0].scopes, 0])
   await pool.query('update collab_store.batches set checked_at = null')
-  expect(await readCheckAges(pool, [3600, 7200])).toEqual([0, 0, 0, rows[0].scopes])
+  expect(await checkAges()).toEqual([0, 0, 0, rows[0].scopes])
 })
 
 test('held listings come with who would leave and who stays', async () => {

@@ -1,13 +1,16 @@
--- What happened to comments in the last 30 days (UTC): comments by the day they were last updated, by the service's clock;
--- edits and deletions by the day a check noticed them, by ours. Days without any are left out.
+-- What happened to comments on each of the last 30 days (UTC): comments by the day they were last updated, by the service's
+-- clock; edits and deletions by the day a check noticed them, by ours.
 -- Params: none.
 -- Never null: day, comments, edits, deletions.
-with since as (
-  select (now() at time zone 'UTC')::date - 29 as day
+with days as (
+  select (now() at time zone 'UTC')::date - back as day from generate_series(0, 29) back
+), since as (
+  select min(day) as day from days
 )
-select to_char(day, 'YYYY-MM-DD') as day, sum(comments)::int as comments, sum(edits)::int as edits,
-  sum(deletions)::int as deletions
-from (
+select to_char(day, 'YYYY-MM-DD') as day, coalesce(sum(comments), 0)::int as comments,
+  coalesce(sum(edits), 0)::int as edits, coalesce(sum(deletions), 0)::int as deletions
+from days
+left join (
   select a.day, a.comments, 0 as edits, 0 as deletions
   from reporting.comment_activity_daily a
   where a.day between (select day from since) and (now() at time zone 'UTC')::date
@@ -15,6 +18,6 @@ from (
   select (e.noticed_at at time zone 'UTC')::date, 0, (e.change = 'edited')::int, (e.change = 'deleted')::int
   from reporting.edits_and_deletions e
   where e.noticed_at >= (select day from since)::timestamp at time zone 'UTC'
-) happened
+) happened using (day)
 group by day
 order by day

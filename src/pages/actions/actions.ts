@@ -4,8 +4,8 @@ import { scopesDone, scopesInAll } from '../../database/run-reports.ts'
 import * as pages from '../../database/statements/pages.ts'
 import { UsageError } from '../../errors.ts'
 import { count, counted, shortId } from '../../format.ts'
-import { pathWithNotice } from '../elements.tsx'
-import { listingName } from '../held/held-page.tsx'
+import { listingName } from '../held.tsx'
+import { pathWithNotice } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
 
 /** Something that changes something: first it says what will happen, and then, on a word, does it. */

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
-import { removeSchedule, setSchedule } from '../schedule/schedule-page.tsx'
+import { removeSchedule, setSchedule } from '../schedule.tsx'
 import { acceptHeld, cancelRun, replayRejected, retryRun, sync } from './actions.ts'
 import type { Action, Question } from './actions.ts'
 

@@ -1,45 +1,38 @@
 import type { RowOf } from '../../database/statement.ts'
-import type { activityByDay, runsByDay } from '../../database/statements/pages.ts'
+import type { activityByDay, checkAges, runsByDay } from '../../database/statements/pages.ts'
 import { count, counted } from '../../format.ts'
-import { Chart, drawChart, histogram, smallMultiples } from '../charts/chart.tsx'
+import { BarChart, ShareBar } from '../charts.tsx'
 import { Badge, Sign } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
+import { Table } from '../tables.tsx'
 
-/** Comments, edits and deletions of 30 days. */
-export async function activityChart(days: readonly RowOf<typeof activityByDay>[], today: Date) {
-  const byDay = new Map(days.map((day) => [day.day, day]))
-  const dates = lastDays(today)
-  const valuesOf = (member: 'comments' | 'edits' | 'deletions') =>
-    dates.map((date) => byDay.get(date)?.[member] ?? 0)
-  const [comments, edits, deletions] = [
-    valuesOf('comments'),
-    valuesOf('edits'),
-    valuesOf('deletions'),
-  ]
+/** Comments, edits and deletions, day by day. */
+export function ActivityChart({ days }: { days: readonly RowOf<typeof activityByDay>[] }) {
   const series = [
-    { name: 'Comments last updated', values: comments, colour: 1 },
-    { name: 'Edits noticed', values: edits, colour: 2 },
-    { name: 'Deletions noticed', values: deletions, colour: 3 },
+    { name: 'Comments last updated', values: days.map((day) => day.comments), colour: 1 },
+    { name: 'Edits noticed', values: days.map((day) => day.edits), colour: 2 },
+    { name: 'Deletions noticed', values: days.map((day) => day.deletions), colour: 3 },
   ] as const
-  const labels = dates.map((date) => date.slice(5))
-  const picture = await drawChart(smallMultiples(labels, series, (px) => (px > 400 ? 4 : 7)))
-  const caption = `In 30 days ${count(sum(comments))} comments were written or last updated; checks noticed ${count(sum(edits))} edits and ${count(sum(deletions))} deletions.`
+  const [comments, edits, deletions] = series.map(({ values }) => count(sum(values)))
   return (
-    <Chart
-      caption={caption}
-      picture={picture}
-      table={{
-        heads: ['Day', 'Comments', 'Edits', 'Deletions'],
-        rows: dates.map((date, place) => [
-          date,
-          count(comments[place] ?? 0),
-          count(edits[place] ?? 0),
-          count(deletions[place] ?? 0),
-        ]),
-      }}
+    <BarChart
+      caption={`In 30 days ${comments} comments were written or last updated; checks noticed ${edits} edits and ${deletions} deletions.`}
+      label="Comments by day"
+      placeHead="Day"
+      places={days.map(({ day }, place) => ({
+        name: day,
+        axisLabel: (days.length - 1 - place) % 7 === 0 ? AXIS_DAY.format(new Date(day)) : null,
+      }))}
+      series={series}
     />
   )
 }
+
+const AXIS_DAY = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+})
 
 function sum(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0)
@@ -63,46 +56,59 @@ const NAMES = [
 
 const FRESH_GROUPS = 4
 
-/** @param scopes one number a group, as `readCheckAges` gives them for `AGE_BOUNDS_SECONDS` */
-export async function freshnessChart(scopes: readonly number[]) {
-  const groups = NAMES.map((name, place) => ({ name, value: scopes[place] ?? 0 }))
-  const all = scopes.reduce((sum, each) => sum + each, 0)
-  const fresh = scopes.slice(0, FRESH_GROUPS).reduce((sum, each) => sum + each, 0)
-  const caption =
-    all === 0
-      ? 'The catalog is empty.'
-      : `${count(fresh)} of ${counted(all, 'scope')} were checked within the last 26 hours.`
+/**
+ * How long ago scopes were last checked: a table that is its own picture.
+ * @param ages one row a group, for `AGE_BOUNDS_SECONDS`
+ */
+export function AgesTable({ ages }: { ages: readonly RowOf<typeof checkAges>[] }) {
+  const values = ages.map(({ scopes }) => scopes)
+  const all = sum(values)
+  const most = Math.max(1, ...values)
+  const fresh = sum(values.slice(0, FRESH_GROUPS))
   return (
-    <Chart
-      caption={caption}
-      picture={await drawChart(histogram(groups))}
-      table={{
-        heads: ['Last checked', 'Scopes'],
-        rows: groups.map(({ name, value }) => [name, count(value)]),
-      }}
+    <Table
+      label="Age of the last check"
+      caption={
+        all === 0
+          ? 'The catalog is empty.'
+          : `${count(fresh)} of ${counted(all, 'scope')} were checked within the last 26 hours.`
+      }
+      rows={values.map((scopes, group) => ({ name: NAMES[group], group, scopes }))}
+      columns={[
+        ['Last checked', ({ name }) => name, 'nowrap'],
+        ['Scopes', ({ scopes }) => count(scopes), 'number'],
+        [
+          'Share',
+          ({ group, scopes }) => (
+            <ShareBar
+              share={scopes / most}
+              words={`${Math.round((scopes / Math.max(1, all)) * 100)} %`}
+              colour={group < FRESH_GROUPS ? 1 : 2}
+            />
+          ),
+          'wide',
+        ],
+      ]}
     />
   )
 }
 
-const DAYS = 30
-
 type RunDay = RowOf<typeof runsByDay>
 
-/** The runs of 30 days, a day a field: its worst run decides how it looks, and is where it leads. */
-export function RunStrip({ days, today }: { days: readonly RunDay[]; today: Date }) {
-  const byDay = new Map(days.map((day) => [day.day, day]))
-  const dates = lastDays(today)
+/** Runs by day, a day a field: its worst run decides how it looks, and is where it leads. */
+export function RunStrip({ days }: { days: readonly RunDay[] }) {
   return (
     <>
       <ol class="strip" aria-label="Days, the oldest first">
-        {dates.map((date) => {
-          const day = byDay.get(date)
-          return <li key={date}>{day === undefined ? <NoRun date={date} /> : <Day day={day} />}</li>
-        })}
+        {days.map((day) => (
+          <li key={day.day}>
+            <Day day={day} />
+          </li>
+        ))}
       </ol>
       <div class="ends" aria-hidden="true">
-        <span>{dates[0]}</span>
-        <span>{dates.at(-1)}</span>
+        <span>{days[0]?.day}</span>
+        <span>{days.at(-1)?.day}</span>
       </div>
       <div class="keys" aria-hidden="true">
         <Badge tone="good">all succeeded</Badge>
@@ -115,28 +121,21 @@ export function RunStrip({ days, today }: { days: readonly RunDay[]; today: Date
   )
 }
 
-/** The last days up to this one, as `2025-11-03` in UTC. */
-function lastDays(today: Date): string[] {
-  return Array.from({ length: DAYS }, (_, place) =>
-    new Date(today.getTime() - (DAYS - 1 - place) * 86_400_000).toISOString().slice(0, 10),
-  )
-}
-
 function Day({ day }: { day: RunDay }) {
   const tone = toneOf(day)
+  const words = <span class="unseen">{inWords(day)}</span>
+  if (day.worstRunId === null) {
+    return (
+      <span class={tone} title={inWords(day)}>
+        {words}
+      </span>
+    )
+  }
   return (
     <a class={tone} href={`/runs/${day.worstRunId}`} title={inWords(day)}>
       <Sign tone={tone} />
-      <span class="unseen">{inWords(day)}</span>
+      {words}
     </a>
-  )
-}
-
-function NoRun({ date }: { date: string }) {
-  return (
-    <span class="idle" title={`${date}: no run`}>
-      <span class="unseen">{date}: no run</span>
-    </span>
   )
 }
 
@@ -156,5 +155,5 @@ function inWords(day: RunDay): string {
     [day.underWay, 'under way'],
   ] as const
   const counts = parts.filter(([runs]) => runs > 0).map(([runs, status]) => `${runs} ${status}`)
-  return `${day.day}: ${counted(day.runs, 'run')}, ${counts.join(', ')}`
+  return `${day.day}: ${[day.runs === 0 ? 'no run' : counted(day.runs, 'run'), ...counts].join(', ')}`
 }

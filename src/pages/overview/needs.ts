@@ -1,9 +1,8 @@
 import type { Freshness, NightlySchedule, RunDetails } from '../../client/collab-sync.ts'
 import type { RowOf } from '../../database/statement.ts'
 import type * as pages from '../../database/statements/pages.ts'
-import { count, counted } from '../../format.ts'
+import { count, counted, roughAge } from '../../format.ts'
 import type { Tone } from '../elements.tsx'
-import { roughAge } from '../page-context.ts'
 
 /** Something that waits for a person, and where it is dealt with. */
 export interface Need {

@@ -1,22 +1,25 @@
 import type { FastifyInstance } from 'fastify'
 import type { ComponentChildren } from 'preact'
+import type { NightlySchedule, Run, RunDetails } from '../../client/collab-sync.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
-import { readCheckAges } from '../../database/page-charts.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'
-import { noticeOf } from '../elements.tsx'
+import { count, counted, duration } from '../../format.ts'
+import { Ago, AskButton, Card, Facts, Sentence, Sign, StatusBadge, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { lastRunCard, Needs, Night } from './cards.tsx'
-import { activityChart, AGE_BOUNDS_SECONDS, freshnessChart, RunStrip } from './charts.tsx'
+import { CALLS_PARTS, CallsChart, meanCall } from '../runs/run-parts.tsx'
+import type { CallsPart } from '../runs/run-parts.tsx'
+import { ActivityChart, AGE_BOUNDS_SECONDS, AgesTable, RunStrip } from './charts.tsx'
 import { needsOf, WAITING_MAX } from './needs.ts'
+import type { Need } from './needs.ts'
 import { nightlyVerdict } from './nightly-verdict.ts'
+import type { Verdict } from './nightly-verdict.ts'
 
 /** `/`: did last night succeed, when is the next run, what needs a person, and the last 30 days in pictures. */
 export function overviewRoutes(app: FastifyInstance, context: PageContext): void {
-  app.get('/', { config: { right: 'read' } }, async (request, reply) => {
-    const frame = { title: 'Overview', part: '/', notice: noticeOf(request.query) } as const
-    return sendPage(reply, frame, await overview(context))
+  app.get('/', { config: { right: 'read' } }, async (_request, reply) => {
+    return sendPage(reply, { title: 'Overview', part: '/' }, await overview(context))
   })
 }
 
@@ -63,21 +66,119 @@ async function overview({
         />
         <Needs needs={needs} />
       </div>
-      <section class="card">
-        <h2>Runs of 30 days</h2>
-        <RunStrip days={await pages.runsByDay.all(database)} today={now} />
-      </section>
+      <Card title="Runs of 30 days">
+        <RunStrip days={await pages.runsByDay.all(database)} />
+      </Card>
       <div class="pair">
-        <section class="card">
-          <h2>Comments by day</h2>
-          {await activityChart(await pages.activityByDay.all(database), now)}
-        </section>
-        <section class="card">
-          <h2>Age of the last check</h2>
-          {await freshnessChart(await readCheckAges(database, AGE_BOUNDS_SECONDS))}
-        </section>
+        <Card title="Comments by day">
+          <ActivityChart days={await pages.activityByDay.all(database)} />
+        </Card>
+        <Card title="Age of the last check">
+          <AgesTable ages={await pages.checkAges.all(database, { bounds: AGE_BOUNDS_SECONDS })} />
+        </Card>
       </div>
-      {newest !== null && (await lastRunCard(database, newest))}
+      {newest !== null && (
+        <LastRun
+          run={newest}
+          parts={await pages.callsOverTime.all(database, {
+            runId: newest.runId,
+            parts: CALLS_PARTS,
+          })}
+        />
+      )}
     </>
+  )
+}
+
+/** Whether last night went well, and when the next run is due. */
+function Night({
+  verdict,
+  nightly,
+  schedule,
+}: {
+  verdict: Verdict
+  nightly: RunDetails | null
+  schedule: NightlySchedule
+}) {
+  return (
+    <section class={`card verdict ${verdict.tone}`}>
+      <Sign tone={verdict.tone} />
+      <div>
+        <h2>{verdict.title}</h2>
+        <p>
+          <Sentence of={verdict.sentence} />
+        </p>
+        {nightly !== null && (
+          <p>
+            <a href={`/runs/${nightly.runId}`}>
+              The run of <Time at={nightly.requestedAt} />
+            </a>
+          </p>
+        )}
+        <p class="soft">
+          {schedule.next === null ? (
+            'No next nightly run is scheduled.'
+          ) : (
+            <>
+              The next nightly run is due <Ago at={schedule.next} />, at <Time at={schedule.next} />
+              .
+            </>
+          )}
+        </p>
+        <div class="row">
+          <AskButton action="sync" words="Sync everything now" kind="primary" />
+        </div>
+      </div>
+    </section>
+  )
+}
+
+/** What waits for a person. */
+function Needs({ needs }: { needs: readonly Need[] }) {
+  return (
+    <Card
+      title={needs.length === 0 ? 'Nothing needs you' : `${counted(needs.length, 'thing')} for you`}
+    >
+      {needs.length === 0 ? (
+        <p class="soft">Nothing failed last night, nothing is held, and nothing was rejected.</p>
+      ) : (
+        <ul class="needs">
+          {needs.map((need) => (
+            <li key={need.sentence}>
+              <span class={need.tone}>
+                <Sign tone={need.tone} />
+              </span>
+              <div>
+                <p>
+                  <Sentence of={need.sentence} />
+                </p>
+                <a href={need.path}>{need.words}</a>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}
+
+/** Calls, retries and latency of the newest run, whoever asked for it. */
+function LastRun({ run, parts }: { run: Run; parts: readonly CallsPart[] }) {
+  return (
+    <Card title="The last run" beside={<a href={`/runs/${run.runId}`}>See the run</a>}>
+      <div class="split">
+        <Facts
+          of={[
+            ['Status', <StatusBadge key="status" status={run.status} />],
+            ['Asked for', <Time key="asked" at={run.requestedAt} />],
+            ['Took', duration(run.durationMs)],
+            ['Calls', count(run.calls)],
+            ['Retries', count(run.retries)],
+            ['A call took', meanCall(run)],
+          ]}
+        />
+        <CallsChart parts={parts} />
+      </div>
+    </Card>
   )
 }

@@ -4,11 +4,12 @@ import type { Run } from '../../client/collab-sync.ts'
 import type { RunStatus } from '../../database/run-reports.ts'
 import { count, duration, shorten, shortId } from '../../format.ts'
 import { describeScope } from '../../scope.ts'
-import { AskButton } from '../actions/ask-button.tsx'
-import { Heads, noticeOf, Pager, Scroller, STATUS_TONES, StatusBadge, Time } from '../elements.tsx'
+import { AskButton, STATUS_TONES, StatusBadge, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { optionalText, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
+import { Pager, Table } from '../tables.tsx'
+import type { Column } from '../tables.tsx'
 
 const STATUSES = Object.keys(STATUS_TONES) as [RunStatus, ...RunStatus[]]
 const SCOPE_CHARACTERS = 80
@@ -28,17 +29,19 @@ export function runListRoutes(app: FastifyInstance, { collabSync }: PageContext)
     })
     return sendPage(
       reply,
-      { title: 'Runs', part: '/runs', notice: noticeOf(request.query) },
+      { title: 'Runs', part: '/runs' },
       <section class="card">
         <div class="head">
           <StatusFilter chosen={status} />
           <AskButton action="sync" words="Sync everything now" kind="primary" />
         </div>
-        {items.length === 0 ? (
-          <p class="soft">{status ? `No run is ${status}.` : 'No run was ever asked for.'}</p>
-        ) : (
-          <RunTable runs={items} />
-        )}
+        <Table
+          label="Runs"
+          caption="Runs, the newest first"
+          empty={status ? `No run is ${status}.` : 'No run was ever asked for.'}
+          rows={items}
+          columns={COLUMNS}
+        />
         <Pager path="/runs" query={{ status, cursor }} nextCursor={nextCursor} />
       </section>,
     )
@@ -66,54 +69,15 @@ function StatusFilter({ chosen }: { chosen: RunStatus | undefined }) {
   )
 }
 
-function RunTable({ runs }: { runs: readonly Run[] }) {
-  return (
-    <Scroller label="Runs">
-      <table>
-        <caption>Runs, the newest first</caption>
-        <Heads
-          of={[
-            ['Run'],
-            ['Status'],
-            ['Asked for'],
-            ['By'],
-            ['Took', 'number'],
-            ['Scopes', 'number'],
-            ['Failed', 'number'],
-            ['Held', 'number'],
-            ['Calls', 'number'],
-            ['Scope'],
-          ]}
-        />
-        <tbody>
-          {runs.map((run) => (
-            <RunRow key={run.runId} run={run} />
-          ))}
-        </tbody>
-      </table>
-    </Scroller>
-  )
-}
-
-function RunRow({ run }: { run: Run }) {
-  return (
-    <tr>
-      <th scope="row">
-        <a href={`/runs/${run.runId}`}>{shortId(run.runId)}</a>
-      </th>
-      <td>
-        <StatusBadge status={run.status} />
-      </td>
-      <td class="nowrap">
-        <Time at={run.requestedAt} />
-      </td>
-      <td>{run.trigger}</td>
-      <td class="number">{run.startedAt === null ? '–' : duration(run.durationMs)}</td>
-      <td class="number">{count(run.scopesPlanned)}</td>
-      <td class="number">{count(run.scopesFailed)}</td>
-      <td class="number">{count(run.scopesHeld)}</td>
-      <td class="number">{count(run.calls)}</td>
-      <td class="id">{shorten(describeScope(run.scope), SCOPE_CHARACTERS)}</td>
-    </tr>
-  )
-}
+const COLUMNS: readonly Column<Run>[] = [
+  ['Run', ({ runId }) => <a href={`/runs/${runId}`}>{shortId(runId)}</a>],
+  ['Status', ({ status }) => <StatusBadge status={status} />],
+  ['Asked for', ({ requestedAt }) => <Time at={requestedAt} />, 'nowrap'],
+  ['By', ({ trigger }) => trigger],
+  ['Took', (run) => (run.startedAt === null ? '–' : duration(run.durationMs)), 'number'],
+  ['Scopes', ({ scopesPlanned }) => count(scopesPlanned), 'number'],
+  ['Failed', ({ scopesFailed }) => count(scopesFailed), 'number'],
+  ['Held', ({ scopesHeld }) => count(scopesHeld), 'number'],
+  ['Calls', ({ calls }) => count(calls), 'number'],
+  ['Scope', ({ scope }) => shorten(describeScope(scope), SCOPE_CHARACTERS), 'id'],
+]

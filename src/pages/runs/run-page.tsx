@@ -1,17 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { RunDetails } from '../../client/collab-sync.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
-import { readCallsOverTime } from '../../database/page-charts.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'
 import { duration, shortId } from '../../format.ts'
 import { describeScope } from '../../scope.ts'
-import { AskButton } from '../actions/ask-button.tsx'
-import { Facts, noticeOf, Sentence, StatusBadge, Time } from '../elements.tsx'
+import { AskButton, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
-import { CALLS_PARTS, callsChart, Counted, Progress, Slowness } from './charts.tsx'
-import { Failures } from './failures.tsx'
+import { CALLS_PARTS, Counted, Failures, Progress, Slowness } from './run-parts.tsx'
 
 const SLOWEST_SHOWN = 10
 
@@ -28,7 +25,6 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
       {
         title: `Run ${shortId(run.runId)}`,
         part: '/runs',
-        notice: noticeOf(request.query),
         beside: <StatusBadge status={run.status} />,
         ...(isUnderWay && { script: 'follow-run.js' }),
       },
@@ -53,7 +49,7 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
 async function runContent({ database }: PageContext, run: RunDetails) {
   const [slowest, parts, workersNow] = await Promise.all([
     pages.slowestOrganizations.all(database, { runId: run.runId, limit: SLOWEST_SHOWN }),
-    readCallsOverTime(database, run.runId, CALLS_PARTS),
+    pages.callsOverTime.all(database, { runId: run.runId, parts: CALLS_PARTS }),
     run.finishedAt === null ? workers.countAlive.one(database, { deadAfterS: DEAD_AFTER_S }) : null,
   ])
   return (
@@ -87,11 +83,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
         </p>
       )}
       <RunResults run={run} />
-      {run.calls > 0 && (
-        <Slowness run={run} slowest={slowest}>
-          {parts.length > 0 && (await callsChart(parts))}
-        </Slowness>
-      )}
+      {run.calls > 0 && <Slowness run={run} slowest={slowest} parts={parts} />}
     </>
   )
 }
@@ -140,15 +132,14 @@ function RunFacts({ run }: { run: RunDetails }) {
 /** What came of it, in numbers. */
 function RunResults({ run }: { run: RunDetails }) {
   return (
-    <section class="card">
-      <h2>What it did</h2>
+    <Card title="What it did">
       <Facts
         of={RESULTS.map(([words, name]) => [
           words,
           <Counted key={name} name={name} value={run[name]} />,
         ])}
       />
-    </section>
+    </Card>
   )
 }
 

@@ -1,3 +1,30 @@
+/** The colours of every page, in light and in dark; they pass WCAG AA on each other. */
+export const COLOURS = `
+:root {
+  color-scheme: light dark;
+  --page: #f6f7f9; --card: #fff; --ink: #1b2430; --soft: #53606f; --line: #d5dae1; --field: #7b8794;
+  --accent: #1d5fb8; --on-accent: #fff;
+  --good: #14663a; --good-back: #e2f3e8;
+  --warn: #774a00; --warn-back: #fcefd2;
+  --bad: #a3231b; --bad-back: #fce9e7;
+  --info: #1d4f91; --info-back: #e5eefa;
+  --idle: #4a5563; --idle-back: #e8ebef;
+  --chart-1: #2f74cc; --chart-2: #b06d00; --chart-3: #c0392b; --chart-4: #6a58b8;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #12161c; --card: #1a2029; --ink: #e7ebf0; --soft: #a5b0bd; --line: #323c48; --field: #8090a2;
+    --accent: #8ab8f5; --on-accent: #0d1b2e;
+    --good: #8fdcab; --good-back: #163324;
+    --warn: #f4c979; --warn-back: #3a2c10;
+    --bad: #ffb4ab; --bad-back: #41211e;
+    --info: #a9ccfa; --info-back: #1a2c45;
+    --idle: #b8c2ce; --idle-back: #29323d;
+    --chart-1: #6ea8f0; --chart-2: #d99b3a; --chart-3: #ef8377; --chart-4: #a89af0;
+  }
+}
+`
+
 /** The rules for what pages consist of: cards, badges, tables, forms, charts. */
 const PARTS_STYLE = `
 .card { display: flex; flex-direction: column; gap: var(--space-4); padding: var(--space-5);
@@ -59,6 +86,7 @@ th .soft { font-weight: 400 }
 tbody tr:last-child > * { border-bottom: 0 }
 .nowrap { white-space: nowrap }
 .number { text-align: end; white-space: nowrap }
+td.wide, th.wide { width: 55% }
 .id { min-width: 7.5rem; max-width: 26rem }
 td .button { white-space: nowrap }
 
@@ -85,9 +113,14 @@ progress::-moz-progress-bar { background: var(--accent); border-radius: 1rem }
 
 figure { display: flex; flex-direction: column; gap: var(--space-3); min-width: 0 }
 figcaption { color: var(--soft); font-size: var(--small) }
-.chart svg { display: block; width: 100%; height: auto; max-width: 42rem; font-family: inherit }
-.chart .wide { display: none }
-@media (min-width: 34rem) { .chart .wide { display: block } .chart .narrow { display: none } }
+.bars { display: block; width: 100%; height: 6.25rem; max-width: 48rem; padding-inline: 3.75rem 1rem; overflow: visible }
+.bars.dated { height: 7.25rem }
+.bars text { fill: var(--soft); font-size: .75rem; font-variant-numeric: tabular-nums }
+.bars .name { fill: var(--ink); font-size: var(--small); font-weight: 600 }
+.bars .tick { text-anchor: end }
+.bars .place { text-anchor: middle }
+.bars line { stroke: var(--line) }
+.share { display: block; width: 100%; height: .875rem }
 summary { width: fit-content; color: var(--accent); font-size: var(--small); cursor: pointer }
 details[open] > summary { margin-bottom: var(--space-3) }
 
@@ -101,33 +134,13 @@ pre { padding: var(--space-3); border-radius: .375rem; background: var(--page); 
 .record { min-width: 14rem; max-width: 34rem; max-height: 5.25rem; padding: var(--space-2); overflow: auto }
 `
 
-/** The stylesheet of every page: tokens, the frame of a page, and then its parts. Colours pass WCAG AA on each other. */
+/** The stylesheet of every page: tokens, the frame of a page, and then its parts. */
 export const STYLE = `
+${COLOURS}
 :root {
-  color-scheme: light dark;
-  --page: #f6f7f9; --card: #fff; --ink: #1b2430; --soft: #53606f; --line: #d5dae1; --field: #7b8794;
-  --accent: #1d5fb8; --on-accent: #fff;
-  --good: #14663a; --good-back: #e2f3e8;
-  --warn: #774a00; --warn-back: #fcefd2;
-  --bad: #a3231b; --bad-back: #fce9e7;
-  --info: #1d4f91; --info-back: #e5eefa;
-  --idle: #4a5563; --idle-back: #e8ebef;
-  --chart-1: #2f74cc; --chart-2: #b06d00; --chart-3: #c0392b; --chart-4: #6a58b8;
   --space-1: .25rem; --space-2: .5rem; --space-3: .75rem; --space-4: 1rem; --space-5: 1.5rem; --space-6: 2.5rem;
   --small: .875rem; --large: 1.125rem; --title: 1.625rem;
   --round: .5rem;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #12161c; --card: #1a2029; --ink: #e7ebf0; --soft: #a5b0bd; --line: #323c48; --field: #8090a2;
-    --accent: #8ab8f5; --on-accent: #0d1b2e;
-    --good: #8fdcab; --good-back: #163324;
-    --warn: #f4c979; --warn-back: #3a2c10;
-    --bad: #ffb4ab; --bad-back: #41211e;
-    --info: #a9ccfa; --info-back: #1a2c45;
-    --idle: #b8c2ce; --idle-back: #29323d;
-    --chart-1: #6ea8f0; --chart-2: #d99b3a; --chart-3: #ef8377; --chart-4: #a89af0;
-  }
 }
 
 * { box-sizing: border-box }

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import type { HeldListing, Page } from '../../client/collab-sync.ts'
-import { readHeldUsers } from '../../database/waiting.ts'
-import type { HeldUsers, SomeUsers } from '../../database/waiting.ts'
-import { count, counted, shortId } from '../../format.ts'
-import { AskButton } from '../actions/ask-button.tsx'
-import { noticeOf, Pager, Time } from '../elements.tsx'
-import { sendPage } from '../layout.tsx'
-import { optionalText, readFields } from '../page-context.ts'
-import type { PageContext } from '../page-context.ts'
+import type { HeldListing, Page } from '../client/collab-sync.ts'
+import { readHeldUsers } from '../database/waiting.ts'
+import type { HeldUsers, SomeUsers } from '../database/waiting.ts'
+import { count, counted, shortId } from '../format.ts'
+import { AskButton, Card, Time } from './elements.tsx'
+import { sendPage } from './layout.tsx'
+import { optionalText, readFields } from './page-context.ts'
+import type { PageContext } from './page-context.ts'
 import { RejectedSection } from './rejected.tsx'
+import { Pager } from './tables.tsx'
 
 const LISTINGS_A_PAGE = 10
 const RECORDS_A_PAGE = 10
@@ -38,7 +38,7 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
     const users = await readHeldUsers(database, heldIds, USERS_SHOWN)
     return sendPage(
       reply,
-      { title: 'Held and rejected', part: '/held', notice: noticeOf(request.query) },
+      { title: 'Held and rejected', part: '/held' },
       <>
         {run !== undefined && (
           <p>
@@ -64,8 +64,7 @@ function HeldSection({
   query: Record<string, string | undefined>
 }) {
   return (
-    <section class="card" id="held">
-      <h2>Held removals</h2>
+    <Card title="Held removals" id="held">
       <p class="soft">
         A listing that suddenly lacks many of its users may be a fault of the service, so nobody was
         removed. Accept it where it is right; the same answer in two later nightly runs is applied
@@ -76,7 +75,7 @@ function HeldSection({
         <Listing key={listing.heldId} listing={listing} users={users.get(listing.heldId)} />
       ))}
       <Pager path="/held" query={query} nextCursor={held.nextCursor} />
-    </section>
+    </Card>
   )
 }
 

@@ -1,14 +1,14 @@
 import { CronExpressionParser } from 'cron-parser'
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import type { NightlySchedule } from '../../client/collab-sync.ts'
-import { checkedSetting } from '../../client/schedule.ts'
-import { time } from '../../format.ts'
-import type { Action } from '../actions/actions.ts'
-import { AskButton } from '../actions/ask-button.tsx'
-import { Ago, Facts, noticeOf, pathWithNotice, Time } from '../elements.tsx'
-import { sendPage } from '../layout.tsx'
-import type { PageContext } from '../page-context.ts'
+import type { NightlySchedule } from '../client/collab-sync.ts'
+import { checkedSetting } from '../client/schedule.ts'
+import { time } from '../format.ts'
+import type { Action } from './actions/actions.ts'
+import { Ago, AskButton, Card, Facts, Time } from './elements.tsx'
+import { sendPage } from './layout.tsx'
+import { pathWithNotice } from './notices.ts'
+import type { PageContext } from './page-context.ts'
 
 const SETTERS: Record<NightlySchedule['setBy'], string> = {
   settings: 'the settings SYNC_CRON and SYNC_TZ',
@@ -18,19 +18,18 @@ const SETTERS: Record<NightlySchedule['setBy'], string> = {
 
 /** `/schedule`: when the nightly run starts, and who said so. */
 export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
-  app.get('/schedule', { config: { right: 'read' } }, async (request, reply) => {
+  app.get('/schedule', { config: { right: 'read' } }, async (_request, reply) => {
     const schedule = await collabSync.getSchedule()
     return sendPage(
       reply,
-      { title: 'Schedule', part: '/schedule', notice: noticeOf(request.query) },
+      { title: 'Schedule', part: '/schedule' },
       <>
-        <section class="card">
-          <h2>{schedule.cron === null ? 'No run starts by itself' : 'The nightly run'}</h2>
+        <Card title={schedule.cron === null ? 'No run starts by itself' : 'The nightly run'}>
           <Facts of={factsOf(schedule)} />
           {schedule.cron !== null && (
             <AskButton action="remove-schedule" words="Remove the schedule" />
           )}
-        </section>
+        </Card>
         <SetForm schedule={schedule} />
       </>,
     )
@@ -50,8 +49,7 @@ function factsOf(schedule: NightlySchedule) {
 
 function SetForm({ schedule }: { schedule: NightlySchedule }) {
   return (
-    <section class="card">
-      <h2>Set another</h2>
+    <Card title="Set another">
       <p class="soft" id="cron-words">
         Five fields: minute, hour, day of the month, month, day of the week. <code>0 2 * * *</code>{' '}
         is two o’clock every night, <code>30 1 * * 1-5</code> half past one from Monday to Friday.
@@ -75,7 +73,7 @@ function SetForm({ schedule }: { schedule: NightlySchedule }) {
           Set the schedule
         </button>
       </form>
-    </section>
+    </Card>
   )
 }
 

@@ -1,0 +1,60 @@
+import { count, counted } from '../format.ts'
+
+/** What an action did, said on the page that comes after it. */
+export interface Notice {
+  readonly tone: 'good' | 'info'
+  readonly sentence: string
+}
+
+/** The fixed vocabulary: an address can choose among these sentences and fill in counts, nothing else. */
+const NOTICES = {
+  'run-started': () => good('The run is asked for. Workers take it up; this page follows it.'),
+  'run-stored': () =>
+    info(
+      'The run is asked for. The queue cannot be reached: a worker takes the run up once it can.',
+    ),
+  'run-known': () => info('This run was asked for before; nothing new was started.'),
+  'run-cancelled': () =>
+    good('The run ends: nothing further is asked for, and what is stored stays.'),
+  'held-accepted': (removed: number) =>
+    good(`The removal is accepted: ${counted(removed, 'user')} left the listing.`),
+  replayed: (stored: number, still: number, obsolete: number) =>
+    good(
+      `Tried again: ${counted(stored, 'rejected record')} stored, ${count(still)} still not, ${count(obsolete)} overtaken by newer answers.`,
+    ),
+  'schedule-set': () => good('The nightly schedule is set, for all workers.'),
+  'schedule-removed': () => good('The nightly schedule is removed: no run starts by itself.'),
+} satisfies Record<string, (...counts: number[]) => Notice>
+
+export type NoticeName = keyof typeof NOTICES
+
+/** The address of a page that says what an action did. */
+export function pathWithNotice(
+  path: string,
+  name: NoticeName,
+  counts: readonly number[] = [],
+): string {
+  const query = new URLSearchParams({ done: name })
+  if (counts.length > 0) query.set('counts', counts.join('.'))
+  return `${path}?${query}`
+}
+
+/** The notice that an address asks for; null where it asks for none of ours. */
+export function noticeOf(query: unknown): Notice | null {
+  const { done, counts } = query as Record<string, unknown>
+  if (typeof done !== 'string' || !Object.hasOwn(NOTICES, done)) return null
+  const write: (...counts: number[]) => Notice = NOTICES[done as NoticeName]
+  const numbers = typeof counts === 'string' ? counts.split('.').map(Number) : []
+  const isComplete = numbers.length >= write.length
+  return isComplete && numbers.every((n) => Number.isSafeInteger(n) && n >= 0)
+    ? write(...numbers)
+    : null
+}
+
+function good(sentence: string): Notice {
+  return { tone: 'good', sentence }
+}
+
+function info(sentence: string): Notice {
+  return { tone: 'info', sentence }
+}

@@ -1,0 +1,96 @@
+import type { Page, RejectedRecord } from '../client/collab-sync.ts'
+import { scopePath, shortId } from '../format.ts'
+import { AskButton, Card, Time } from './elements.tsx'
+import { Pager, Table } from './tables.tsx'
+import type { Column } from './tables.tsx'
+
+/** Records that could not be stored, as they were received, and a way to try them again. */
+export function RejectedSection({
+  rejected,
+  query,
+}: {
+  rejected: Page<RejectedRecord>
+  query: Record<string, string | undefined>
+}) {
+  const { run } = query
+  return (
+    <Card
+      title="Rejected records"
+      id="rejected"
+      beside={
+        rejected.items.length > 0 && (
+          <AskButton
+            action="replay"
+            fields={run === undefined ? {} : { run }}
+            words="Try them again"
+          />
+        )
+      }
+    >
+      <p class="soft">
+        Records, or members of records, that the tables cannot hold. Everything else of their
+        answers is in. A run that lost a whole record is partial, until it is mended at the service
+        or set aside (<code>collab-sync rejected</code>).
+      </p>
+      <Table
+        label="Rejected records"
+        caption="Rejected records, the newest first"
+        empty="Nothing is rejected."
+        rows={rejected.items}
+        columns={REJECTED_COLUMNS}
+      />
+      <Pager
+        path="/held"
+        query={query}
+        cursorName="rejectedCursor"
+        anchor="rejected"
+        nextCursor={rejected.nextCursor}
+      />
+    </Card>
+  )
+}
+
+const REJECTED_COLUMNS: readonly Column<RejectedRecord>[] = [
+  [
+    'From',
+    (record) => (
+      <>
+        {scopePath(record)}
+        <div class="soft">{record.operation}</div>
+      </>
+    ),
+    'id',
+  ],
+  [
+    'Why',
+    ({ reason, isWhole, rejectedRecordId }) => (
+      <>
+        {reason}
+        <div class="soft">
+          {isWhole ? 'Whole record' : 'Part of a record'}, ID {rejectedRecordId}
+        </div>
+      </>
+    ),
+    'id',
+  ],
+  [
+    'As received',
+    ({ record, isCut }) => (
+      <pre class="record" tabIndex={0} aria-label="The record as received">
+        {record}
+        {isCut && '…'}
+      </pre>
+    ),
+  ],
+  [
+    'Run',
+    ({ runId, at }) => (
+      <>
+        <a href={`/runs/${runId}`}>{shortId(runId)}</a>
+        <div class="soft">
+          <Time at={at} />
+        </div>
+      </>
+    ),
+  ],
+]

@@ -1,0 +1,96 @@
+import type { ComponentChildren } from 'preact'
+
+/** A column: its head, what stands in it for a row, and what kind of thing that is. */
+export type Column<Row> = readonly [
+  head: string,
+  cell: (row: Row) => ComponentChildren,
+  kind?: 'number' | 'id' | 'nowrap' | 'wide',
+]
+
+/** What a table shows. */
+export interface TableProps<Row> {
+  /** The name of its region. */
+  readonly label: string
+  readonly caption: string
+  /** The first one names the rows. */
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  /** What is said in its place where there are no rows. */
+  readonly empty?: string
+}
+
+/** A table that scrolls by itself where it is wider than the window, so that the page never does; the keyboard reaches it. */
+export function Table<Row>({ label, caption, columns, rows, empty }: TableProps<Row>) {
+  if (rows.length === 0 && empty !== undefined) return <p class="soft">{empty}</p>
+  return (
+    <div class="scroller" role="region" aria-label={label} tabIndex={0}>
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(([head, , kind]) => (
+              <th key={head} scope="col" class={kind}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, place) => (
+            <tr key={place}>
+              {columns.map(([head, cell, kind], column) => {
+                const Cell = column === 0 ? 'th' : 'td'
+                return (
+                  <Cell key={head} scope={column === 0 ? 'row' : undefined} class={kind}>
+                    {cell(row)}
+                  </Cell>
+                )
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+interface PagerProps {
+  readonly path: string
+  /** What the listing is narrowed to, and where this page begins. */
+  readonly query: Record<string, string | undefined>
+  readonly nextCursor: string | null
+  /** Where a page has two listings, each has a cursor and a place of its own. */
+  readonly cursorName?: string
+  readonly anchor?: string
+}
+
+/** A way to the next page of a listing, where there is one, and back to the first. */
+export function Pager({ path, query, nextCursor, cursorName = 'cursor', anchor }: PagerProps) {
+  const isFirst = query[cursorName] === undefined
+  if (nextCursor === null && isFirst) return null
+  const pathOf = (cursor: string | undefined) =>
+    pathWith(path, { ...query, [cursorName]: cursor }) + (anchor === undefined ? '' : `#${anchor}`)
+  return (
+    <nav
+      class="pager"
+      aria-label={`Pages of this list${anchor === undefined ? '' : ` (${anchor})`}`}
+    >
+      {!isFirst && (
+        <a class="button quiet" href={pathOf(undefined)}>
+          First page
+        </a>
+      )}
+      {nextCursor !== null && (
+        <a class="button quiet" rel="next" href={pathOf(nextCursor)}>
+          Next page
+        </a>
+      )}
+    </nav>
+  )
+}
+
+/** A path with the members of a query that have a value. */
+function pathWith(path: string, query: Record<string, string | undefined>): string {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => !!pair[1])
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}
