@@ -9,8 +9,8 @@ interface Column {
   readonly type: 'text' | 'timestamptz' | 'jsonb'
   /** What an erasure makes of it: emptied as words of their author, kept as the record's state, or redacted by its value. */
   readonly personal: 'words' | 'state' | 'value'
-  /** Whether a change of it makes a version of the comment, or just changes the row. */
-  readonly makesVersion: boolean
+  /** A change of it makes a version of the comment; without this it just changes the row. */
+  readonly makesVersion?: true
   /** What PostgreSQL says of the column in `collab_store`. */
   readonly comment: string
 }
@@ -19,7 +19,6 @@ const rest = {
   member: null,
   type: 'jsonb',
   personal: 'value',
-  makesVersion: false,
   comment:
     'Members of the received object that the other columns cannot give back exactly; null when there are none.',
 } as const satisfies Column
@@ -44,21 +43,18 @@ export const COMMENT_COLUMNS = {
     member: 'from.userId',
     type: 'text',
     personal: 'value',
-    makesVersion: false,
     comment: "userId of the comment's author as received with it.",
   },
   authorName: {
     member: 'from.name',
     type: 'text',
     personal: 'value',
-    makesVersion: false,
     comment: 'Name of the author as received with the comment.',
   },
   authorEmail: {
     member: 'from.email',
     type: 'text',
     personal: 'value',
-    makesVersion: false,
     comment: 'E-mail of the author as received with the comment.',
   },
   status: {
@@ -91,14 +87,12 @@ export const USER_COLUMNS = {
     member: 'name',
     type: 'text',
     personal: 'value',
-    makesVersion: false,
     comment: 'Name as last received; null where the service left it out.',
   },
   email: {
     member: 'email',
     type: 'text',
     personal: 'value',
-    makesVersion: false,
     comment: 'E-mail as last received; null where the service left it out.',
   },
   rest,

@@ -7,7 +7,7 @@ const USER: readonly NamedColumn[] = USER_COLUMN_LIST
 /** The columns that a mark in a statement can ask for. */
 const LISTS: Readonly<Record<string, readonly NamedColumn[]>> = {
   'comment columns': COMMENT,
-  'comment columns of a version': COMMENT.filter(({ makesVersion }) => makesVersion),
+  'comment columns of a version': COMMENT.filter(({ makesVersion }) => makesVersion === true),
   'comment columns but times': COMMENT.filter(({ type }) => type !== 'timestamptz'),
   'comment columns but states': COMMENT.filter(({ personal }) => personal !== 'state'),
   'comment columns but times and addresses': COMMENT.filter(
