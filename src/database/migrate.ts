@@ -97,7 +97,6 @@ const MARK_BASELINE = `
   insert into collab_sync.migrations (name, run_on)
   select name, (select max(run_on) from removed)
   from unnest($2::text[]) with ordinality as baseline (name, n)
-  where exists (select from removed)
   order by n`
 
 async function openLedger(client: Client, place: string): Promise<void> {

@@ -190,5 +190,5 @@ const ANALYSTS = `
   grant create on schema reporting to ${ANALYST};
   set role ${ANALYST};
   create view reporting.of_an_analyst as select organization_id, count(*) from collab.comments group by 1;
-  grant select on reporting.of_an_analyst to public;
+  grant select on reporting.of_an_analyst to public, collab_reader;
   reset role`
