@@ -42,7 +42,7 @@ begin
 
   for object in
     select c.oid::regclass as name, pg_get_userbyid(c.relowner) as owner,
-      pg_get_viewdef(c.oid) ~ 'num_nonnulls\(guarded\.' as is_guarded,
+      pg_get_viewdef(c.oid) ~ 'reads_granted_only\(\)\) OR \(num_nonnulls\(' as is_guarded,
       c.relnamespace = 'reporting'::regnamespace and (
         select count(*) = 2 from pg_attribute a where a.attrelid = c.oid and a.attname in ('comment_id', 'author_name')
       ) as joins_authors

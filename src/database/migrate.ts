@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
-import { EnvironmentError } from '../errors.ts'
+import { EnvironmentError, UsageError } from '../errors.ts'
 import { renewOrganizationReaders } from './grants.ts'
 import { checkDatabase, codeOf, describeDatabase, openDatabase } from './pool.ts'
 import type { Client, Database } from './pool.ts'
@@ -19,7 +19,8 @@ export interface Migrated {
  * the role `collab_reader`. Safe to repeat, and to run from several machines at once: they wait for
  * each other. A migration that fails leaves everything as it was.
  * @param url of the database, by a role that may create schemas in it; no superuser right is needed
- * @throws EnvironmentError where the server, the role's rights or the tables' version do not allow it
+ * @throws EnvironmentError where the server, the role's rights or the tables' version do not allow it; UsageError where
+ *   the tables are older than the baseline
  */
 export async function migrate(url: string): Promise<Migrated> {
   const database = openDatabase(url, { max: 1, applicationName: 'migrate' })
@@ -45,25 +46,34 @@ export async function migrate(url: string): Promise<Migrated> {
 
 /**
  * Looks whether the tables are of this program's version.
- * @throws EnvironmentError that says to run `collab-sync migrate`, or that the program is too old
+ * @throws EnvironmentError that says to run `collab-sync migrate`, or that the program is too old; UsageError where the
+ *   tables are older than the baseline
  */
 export async function requireSchema(database: Database): Promise<void> {
   const applied = await readLedger(database)
-  refuseNewer(applied)
+  refuseOthers(applied)
   if (applied.length === 0)
     throw new EnvironmentError(
       `The database at ${describeDatabase(database)} has no tables of collab-sync yet. Run \`collab-sync migrate\`.`,
     )
-  const missing = ownMigrations().filter((name) => !applied.includes(name))
-  if (missing.length > 0)
+  if (!ownMigrations().every((name) => applied.includes(name)))
     throw new EnvironmentError(
-      `The tables are older than this program: they lack ${missing.join(', ')}. Run \`collab-sync migrate\`.`,
+      `The tables are older than this program: their last migration is ${applied.at(-1)}. Run \`collab-sync migrate\`.`,
     )
 }
 
 const MIGRATIONS = fileURLToPath(import.meta.resolve('#sql/migrations'))
 const READER_ROLE = fileURLToPath(import.meta.resolve('#sql/roles/collab_reader.sql'))
 const MIGRATE_LOCK = 4_013_071_001
+const BASELINE = /^\d+_baseline_/
+/** What made the tables until the baseline took their place, and the version that still had them. */
+const BEFORE_BASELINE = `
+  0001_catalog 0002_users 0003_comments 0004_runs 0005_collab_views 0006_reporting_views 0007_reports 0008_time_spent
+  0009_privacy_and_roles 0010_listings 0011_traces 0012_notifications 0013_noticed_once 0014_record_boundary
+  0015_calls_and_frozen_workers 0016_set_aside_records 0017_granted_readers 0018_erasures_in_pieces 0019_access`
+  .trim()
+  .split(/\s+/)
+const LAST_COMMIT_BEFORE_BASELINE = '8eea79d'
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 // A schema of its own: the migrator needs its ledger before the first migration makes any other schema.
@@ -81,9 +91,16 @@ const CREATE_LEDGER = `
   comment on column collab_sync.migrations.name is 'File name without .sql.';
   comment on column collab_sync.migrations.run_on is 'When it was applied, in the time zone of that session.';`
 
+// They keep the time at which the last one before was applied: later migrations come after it.
+const MARK_BASELINE = `
+  with removed as (delete from collab_sync.migrations where name = any($1) returning run_on)
+  insert into collab_sync.migrations (name, run_on)
+  select name, (select max(run_on) from removed)
+  from unnest($2::text[]) with ordinality as baseline (name, n)
+  order by n`
+
 async function openLedger(client: Client, place: string): Promise<void> {
-  const applied = await readLedger(client)
-  refuseNewer(applied)
+  refuseOthers(await readLedger(client))
   const { rows } = await client.query<{ exists: boolean }>(
     `select to_regclass('collab_sync.migrations') is not null as exists`,
   )
@@ -99,8 +116,15 @@ async function openLedger(client: Client, place: string): Promise<void> {
   }
 }
 
+/** Migrations that come after the baseline are applied in the transaction that marks a database of before as being at it. */
 async function applyPending(client: Client): Promise<string[]> {
   try {
+    const isBeforeBaseline = (await readLedger(client)).some(isOfBefore)
+    if (isBeforeBaseline) {
+      await client.query('begin')
+      const baseline = ownMigrations().filter((name) => BASELINE.test(name))
+      await client.query(MARK_BASELINE, [BEFORE_BASELINE, baseline])
+    }
     const applied = await runner({
       dbClient: client,
       dir: MIGRATIONS,
@@ -111,6 +135,8 @@ async function applyPending(client: Client): Promise<string[]> {
       noLock: true,
       logger: { debug() {}, info() {}, warn() {}, error() {} },
     })
+    // The runner commits, but where nothing was pending.
+    if (isBeforeBaseline) await client.query('commit')
     return applied.map(({ name }) => name)
   } catch (error) {
     throw new EnvironmentError(
@@ -147,13 +173,22 @@ async function readLedger(from: Database | Client): Promise<string[]> {
   }
 }
 
-function refuseNewer(applied: string[]): void {
-  const known = ownMigrations()
+function refuseOthers(applied: string[]): void {
+  const known = [...BEFORE_BASELINE, ...ownMigrations()]
   const unknown = applied.filter((name) => !known.includes(name))
   if (unknown.length > 0)
     throw new EnvironmentError(
       `The tables were made by a newer version of collab-sync (${unknown.join(', ')}). Update this program.`,
     )
+  const lost = BEFORE_BASELINE.find((name) => !applied.includes(name))
+  if (lost !== undefined && applied.some(isOfBefore))
+    throw new UsageError(
+      `The tables are too old for this program: they lack the migration ${lost}, which it holds no more. Run \`collab-sync migrate\` of commit ${LAST_COMMIT_BEFORE_BASELINE} first, then of this version.`,
+    )
+}
+
+function isOfBefore(name: string): boolean {
+  return BEFORE_BASELINE.includes(name)
 }
 
 function ownMigrations(): string[] {

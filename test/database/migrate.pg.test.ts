@@ -14,7 +14,7 @@ afterEach(() => database.drop())
 
 test('the first migrate applies every migration, the second none', async () => {
   const first = await migrate(database.url)
-  expect(first.applied[0]).toBe('0001_catalog')
+  expect(first.applied[0]).toBe('0001_baseline_catalog')
   expect(first.readerRole).toEqual({ granted: true })
   expect(await migrate(database.url)).toEqual({ applied: [], readerRole: { granted: true } })
   await requireSchema(database.pool)
@@ -39,7 +39,7 @@ test('a migration that fails leaves nothing behind and says so', async () => {
   )
   expect(rows).toHaveLength(0)
   await database.pool.query('drop schema reporting')
-  expect((await migrate(database.url)).applied).toContain('0006_reporting_views')
+  expect((await migrate(database.url)).applied).toContain('0010_baseline_reporting_comments')
 })
 
 describe('requireSchema', () => {
@@ -52,10 +52,10 @@ describe('requireSchema', () => {
   test('tables that lack a migration are told to be migrated', async () => {
     await migrate(database.url)
     await database.pool.query(
-      `delete from collab_sync.migrations where name = '0006_reporting_views'`,
+      `delete from collab_sync.migrations where name > '0011_baseline_reporting_counts'`,
     )
     await expect(requireSchema(database.pool)).rejects.toThrow(
-      'The tables are older than this program: they lack 0006_reporting_views. Run `collab-sync migrate`.',
+      'The tables are older than this program: their last migration is 0011_baseline_reporting_counts. Run `collab-sync migrate`.',
     )
   })
 

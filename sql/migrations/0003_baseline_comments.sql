@@ -2,6 +2,9 @@
 -- Comments as of the last check, and their superseded versions. Fixed-width columns first: no padding between them.
 -- No foreign key to annotations: its check and row lock would cost every insert about a fifth, and the key can only
 -- come from the claimed scope (docs/decisions).
+-- No index on the words: it would make a first load half as long again (docs/decisions), and who never searches, or
+-- searches one organization at a time, must not pay for it. `collab-sync migrate --search-index on` makes it beside
+-- running syncs; a migration never takes it away.
 
 create table collab_store.comments (
   comment_id bigint not null,
@@ -26,6 +29,20 @@ create table collab_store.comments (
   rest jsonb,
   primary key (annotation_key, comment_id)
 );
+-- Narrowing to a month is by the time itself. What the partial ones hold is nothing at a first load, so that they cost it
+-- nothing.
+create index comments_last_updated on collab_store.comments (last_updated);
+create index comments_changed on collab_store.comments (version_at) where version > 1;
+-- What a month of history is found by: ranges of pages by when their versions were first seen. Comments that never changed
+-- lie in the order in which checks found them, and this index holds them alone. An edited comment stays where it is, and
+-- its new version's time would stretch its pages' range to today, until the index excludes nothing: edited ones are found
+-- by comments_changed.
+create index comments_noticed on collab_store.comments using brin (version_at) with (pages_per_range = 64, autosummarize = on)
+  where version = 1;
+-- Activity by day and week is counted from this index alone (docs/decisions): an organization's, in the order of its days.
+-- It is also the way from an organization to all of its comments.
+create index comments_activity on collab_store.comments (organization_key, day, author_user_id collate "C", annotation_key)
+  include (deleted_at);
 comment on table collab_store.comments is 'One row a comment, deleted ones too, with the current version''s content.';
 comment on column collab_store.comments.comment_id is 'The service''s commentId, unique within its annotation.';
 comment on column collab_store.comments.last_updated is 'lastUpdated of the service (the service''s clock).';
@@ -34,9 +51,9 @@ comment on column collab_store.comments.changed_at is 'When a check last found a
 comment on column collab_store.comments.version_at is 'When a check first saw the current version (our clock).';
 comment on column collab_store.comments.deleted_at is 'When the service answered null for this comment''s id; null while it is live.';
 comment on column collab_store.comments.organization_key is 'The organization of the annotation''s document, here as well because reports count by it without asking the catalog (docs/decisions).';
-comment on column collab_store.comments.day is 'Day in UTC of last_updated; PostgreSQL fills it in.';
 comment on column collab_store.comments.annotation_key is 'The annotation whose scope was asked.';
 comment on column collab_store.comments.version is 'Number of the current version, from 1; earlier ones are in comment_versions.';
+comment on column collab_store.comments.day is 'Day in UTC of last_updated; PostgreSQL fills it in.';
 comment on column collab_store.comments.digest is 'Digest of the record as received, with its keys sorted.';
 comment on column collab_store.comments.change is 'What made the current version.';
 comment on column collab_store.comments.status is 'Status as received; its set of values is not documented.';
@@ -62,6 +79,8 @@ create table collab_store.comment_versions (
   comment_html text,
   primary key (annotation_key, comment_id, version)
 );
+create index comment_versions_noticed on collab_store.comment_versions using brin (valid_from) with (pages_per_range = 64, autosummarize = on);
+create index comment_versions_changed on collab_store.comment_versions (valid_from) where version > 1;
 comment on table collab_store.comment_versions is 'Superseded versions only: a comment that never changed has no row here, its one version is in comments.';
 comment on column collab_store.comment_versions.comment_id is 'The service''s commentId.';
 comment on column collab_store.comment_versions.last_updated is 'lastUpdated of that version (the service''s clock).';
@@ -74,3 +93,22 @@ comment on column collab_store.comment_versions.status is 'Status in this versio
 comment on column collab_store.comment_versions.type is 'Type in this version.';
 comment on column collab_store.comment_versions.comment_text is 'Plain text of this version.';
 comment on column collab_store.comment_versions.comment_html is 'HTML body of this version.';
+
+create function collab_store.thread_facts(of_annotation_key integer)
+returns table (first_comment_at timestamptz, last_comment_at timestamptz, first_answer_at timestamptz, authors text[])
+language sql stable
+as $$
+  select min(t.written_at), max(t.last_updated), min(t.written_at) filter (where t.author_user_id <> t.first_author),
+    coalesce(array_agg(distinct t.author_user_id collate "C") filter (where t.author_user_id is not null), '{}')
+  from (
+    select c.author_user_id, c.last_updated, w.written_at,
+      first_value(c.author_user_id) over (order by w.written_at, c.comment_id) as first_author
+    from collab_store.comments c
+    -- Most comments have one version: a null number ends the search in the index at once.
+    left join collab_store.comment_versions v on v.annotation_key = c.annotation_key and v.comment_id = c.comment_id
+      and v.version = case when c.version > 1 then 1 end
+    cross join lateral (select coalesce(v.last_updated, c.last_updated) as written_at) w
+    where c.annotation_key = of_annotation_key and c.deleted_at is null
+  ) t
+$$;
+comment on function collab_store.thread_facts(integer) is 'What is kept of the live comments of one annotation: first and last comment, first answer by somebody else, authors. For the worker.';

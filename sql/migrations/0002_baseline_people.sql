@@ -39,7 +39,7 @@ create table collab_store.document_users (
   primary key (document_key, user_id)
 );
 comment on table collab_store.document_users is 'Who is, or was, in a document''s listing.';
-comment on column collab_store.document_users.document_key is 'The document.';
+comment on column collab_store.document_users.document_key is 'Whose listing it is: a row of documents.';
 comment on column collab_store.document_users.first_seen_at is 'When a check first saw the user in it.';
 comment on column collab_store.document_users.joined_at is 'When the present (or last) stay began: later than first_seen_at for one who came back.';
 comment on column collab_store.document_users.removed_at is 'When a check first found the user gone; null while in it.';
@@ -54,7 +54,7 @@ create table collab_store.user_group_members (
   primary key (user_group_key, user_id)
 );
 comment on table collab_store.user_group_members is 'Who is, or was, in a user group''s listing.';
-comment on column collab_store.user_group_members.user_group_key is 'The group.';
+comment on column collab_store.user_group_members.user_group_key is 'Whose listing it is: a row of user_groups.';
 comment on column collab_store.user_group_members.first_seen_at is 'When a check first saw the user in it.';
 comment on column collab_store.user_group_members.joined_at is 'When the present (or last) stay began.';
 comment on column collab_store.user_group_members.removed_at is 'When a check first found the user gone; null while in it.';

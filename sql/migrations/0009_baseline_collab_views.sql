@@ -1,6 +1,7 @@
 -- Up Migration
 -- What people query. Views, so that the rows beneath can be narrow; changed later only by adding columns at their end.
 -- `raw` is put together from the columns and the members they cannot give back: a text is stored once, not twice.
+-- A view has no key that the database knows: its COMMENT ends with it, where `collab-sync dictionary` finds it.
 
 create schema collab;
 comment on schema collab is 'What the service said, as of the last check. Start with schema reporting for ready answers.';
@@ -11,7 +12,7 @@ select x.organization_id, x.active,
 from collab_store.organizations x
 left join collab_store.batches b
   on b.organization_key = x.organization_key and b.operation = 'users' and b.batch_no = 0;
-comment on view collab.organizations is 'Organizations of the catalog.';
+comment on view collab.organizations is 'Organizations of the catalog. Key: organization_id.';
 comment on column collab.organizations.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.organizations.active is 'False when the catalog no longer lists it: it is then not checked any more, and its rows stay.';
 comment on column collab.organizations.checked_at is 'When the last good reading of the organizations own listing of users began; null if there was none.';
@@ -22,7 +23,7 @@ select o.organization_id, x.organization_user_group_id, x.active,
 from collab_store.user_groups x
 join collab_store.organizations o using (organization_key)
 join collab_store.batches b using (batch_key);
-comment on view collab.user_groups is 'Organization user groups of the catalog.';
+comment on view collab.user_groups is 'Organization user groups of the catalog. Key: organization_id, organization_user_group_id.';
 comment on column collab.user_groups.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.user_groups.organization_user_group_id is 'Id of the organization user group that was asked for.';
 comment on column collab.user_groups.active is 'False when the catalog no longer lists it: it is then not checked any more, and its rows stay.';
@@ -34,7 +35,7 @@ select o.organization_id, x.document_id, x.active,
 from collab_store.documents x
 join collab_store.organizations o using (organization_key)
 join collab_store.batches b using (batch_key);
-comment on view collab.documents is 'Documents of the catalog.';
+comment on view collab.documents is 'Documents of the catalog. Key: organization_id, document_id.';
 comment on column collab.documents.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.documents.document_id is 'documentId of the service: the document that was asked for.';
 comment on column collab.documents.active is 'False when the catalog no longer lists it: it is then not checked any more, and its rows stay.';
@@ -48,7 +49,7 @@ from collab_store.annotations x
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key)
 join collab_store.batches b on b.batch_key = x.batch_key;
-comment on view collab.annotations is 'Comment annotations of the catalog: each holds a thread of comments.';
+comment on view collab.annotations is 'Comment annotations of the catalog: each holds a thread of comments. Key: organization_id, document_id, annotation_id.';
 comment on column collab.annotations.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.annotations.document_id is 'documentId of the service: the document that was asked for.';
 comment on column collab.annotations.annotation_id is 'annotationId of the service: the comment annotation that was asked for.';
@@ -64,7 +65,7 @@ select o.organization_id, u.user_id, u.name, u.email,
   u.listed, u.first_seen_at, u.changed_at, u.removed_at
 from collab_store.users u
 join collab_store.organizations o using (organization_key);
-comment on view collab.users is 'One row a person and organization: listed members, and people seen only in a document, a group or as authors.';
+comment on view collab.users is 'One row a person and organization: listed members, and people seen only in a document, a group or as authors. Key: organization_id, user_id.';
 comment on column collab.users.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.users.user_id is 'userId of the service.';
 comment on column collab.users.name is 'Name as last received; null where the service left it out.';
@@ -80,7 +81,7 @@ select o.organization_id, d.document_id, m.user_id, m.first_seen_at, m.removed_a
 from collab_store.document_users m
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key);
-comment on view collab.document_users is 'Who is, or was, in a document.';
+comment on view collab.document_users is 'Who is, or was, in a document. Key: organization_id, document_id, user_id.';
 comment on column collab.document_users.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.document_users.document_id is 'documentId of the service: the document that was asked for.';
 comment on column collab.document_users.user_id is 'userId of the member.';
@@ -92,7 +93,7 @@ select o.organization_id, g.organization_user_group_id, m.user_id, m.first_seen_
 from collab_store.user_group_members m
 join collab_store.user_groups g using (user_group_key)
 join collab_store.organizations o using (organization_key);
-comment on view collab.user_group_members is 'Who is, or was, in an organization user group.';
+comment on view collab.user_group_members is 'Who is, or was, in an organization user group. Key: organization_id, organization_user_group_id, user_id.';
 comment on column collab.user_group_members.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.user_group_members.organization_user_group_id is 'Id of the organization user group that was asked for.';
 comment on column collab.user_group_members.user_id is 'userId of the member.';
@@ -114,7 +115,7 @@ from collab_store.comments c
 join collab_store.annotations a using (annotation_key)
 join collab_store.documents d using (document_key)
 join collab_store.organizations o on o.organization_key = d.organization_key;
-comment on view collab.comments is 'Comments as of the last check, deleted ones too (see deleted_at).';
+comment on view collab.comments is 'Comments as of the last check, deleted ones too (see deleted_at). Key: organization_id, document_id, annotation_id, comment_id.';
 comment on column collab.comments.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.comments.document_id is 'documentId of the service: the document that was asked for.';
 comment on column collab.comments.annotation_id is 'annotationId of the service: the comment annotation that was asked for.';
@@ -147,7 +148,7 @@ from (
 join collab_store.annotations a using (annotation_key)
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key);
-comment on view collab.comment_versions is 'Every version of every comment, the current one too (valid_to is null).';
+comment on view collab.comment_versions is 'Every version of every comment, the current one too (valid_to is null). Key: organization_id, document_id, annotation_id, comment_id, version.';
 comment on column collab.comment_versions.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.comment_versions.document_id is 'documentId of the service: the document that was asked for.';
 comment on column collab.comment_versions.annotation_id is 'annotationId of the service: the comment annotation that was asked for.';

@@ -1,0 +1,182 @@
+-- Up Migration
+-- What went wrong: scopes that failed, records that could not be stored, listings that are held.
+
+create table sync.failures (
+  failure_id bigint generated always as identity primary key,
+  run_id uuid not null references sync.runs on delete cascade,
+  at timestamptz not null default now(),
+  batch_key integer,
+  http_status integer,
+  attempts integer not null,
+  scope_no smallint,
+  operation text not null,
+  organization_id text,
+  document_id text,
+  annotation_id text,
+  organization_user_group_id text,
+  error_status text,
+  error_message text
+);
+create index on sync.failures (run_id, failure_id);
+create index failures_of_organization on sync.failures (organization_id, failure_id);
+create index failures_of_organization_at on sync.failures (organization_id, at);
+comment on table sync.failures is 'Scopes that gave no usable answer, one row each and run.';
+comment on column sync.failures.failure_id is 'Our id of the row.';
+comment on column sync.failures.run_id is 'The run in which the scope was asked for; its row in sync.runs.';
+comment on column sync.failures.at is 'When the worker gave the scope up.';
+comment on column sync.failures.batch_key is 'Where the scope lies, so that it can be tried again by itself.';
+comment on column sync.failures.http_status is 'HTTP status of the last answer; null where there was none.';
+comment on column sync.failures.attempts is 'Calls made for it.';
+comment on column sync.failures.scope_no is 'Its place in the batch.';
+comment on column sync.failures.operation is 'users or comments.';
+comment on column sync.failures.organization_id is 'The organization asked for.';
+comment on column sync.failures.document_id is 'The document asked for, if any.';
+comment on column sync.failures.annotation_id is 'The annotation asked for, if any.';
+comment on column sync.failures.organization_user_group_id is 'The user group asked for, if any.';
+comment on column sync.failures.error_status is 'error.status of the answer, or our own word in lower case such as timeout.';
+comment on column sync.failures.error_message is 'error.message of the answer or of the network, shortened; never a credential.';
+comment on index sync.failures_of_organization is 'Failures of one organization, the newest first.';
+comment on index sync.failures_of_organization_at is 'Which of its scopes failed since it was last gone through.';
+
+create table sync.observed_errors (
+  times bigint not null default 1,
+  first_seen_at timestamptz not null default now(),
+  last_seen_at timestamptz not null default now(),
+  http_status integer not null,
+  operation text not null,
+  error_status text not null,
+  sample text not null,
+  primary key (operation, http_status, error_status)
+);
+comment on table sync.observed_errors is 'Failures whose meaning is not known: the service documents neither its error codes nor its HTTP statuses.';
+comment on column sync.observed_errors.times is 'Scopes that failed with it.';
+comment on column sync.observed_errors.first_seen_at is 'When it was first seen.';
+comment on column sync.observed_errors.last_seen_at is 'When it was last seen.';
+comment on column sync.observed_errors.http_status is 'HTTP status of the answer.';
+comment on column sync.observed_errors.operation is 'users or comments.';
+comment on column sync.observed_errors.error_status is 'error.status of the answer; empty where it had none.';
+comment on column sync.observed_errors.sample is 'One message that came with it, shortened, credentials removed.';
+
+-- A run over which a whole record was lost is partial. What a person has looked at and set aside for good is known again by
+-- its digest, so that it makes no later night partial.
+create table sync.rejected_records (
+  rejected_record_id bigint generated always as identity primary key,
+  run_id uuid not null references sync.runs on delete cascade,
+  at timestamptz not null default now(),
+  replayed_at timestamptz,
+  operation text not null,
+  organization_id text,
+  document_id text,
+  annotation_id text,
+  organization_user_group_id text,
+  reason text not null,
+  record text not null,
+  is_whole boolean,
+  digest bytea
+);
+create index on sync.rejected_records (run_id, rejected_record_id);
+create index rejected_records_waiting on sync.rejected_records (rejected_record_id) where replayed_at is null;
+comment on table sync.rejected_records is 'Records, or members of records, that PostgreSQL or our types cannot hold, as received.';
+comment on column sync.rejected_records.rejected_record_id is 'Our id of the row.';
+comment on column sync.rejected_records.run_id is 'The run that received it.';
+comment on column sync.rejected_records.at is 'When it was received.';
+comment on column sync.rejected_records.replayed_at is 'When the command replay stored it after all; null while it is not stored.';
+comment on column sync.rejected_records.operation is 'users or comments.';
+comment on column sync.rejected_records.organization_id is 'The organization asked for.';
+comment on column sync.rejected_records.document_id is 'The document asked for, if any.';
+comment on column sync.rejected_records.annotation_id is 'The annotation asked for, if any.';
+comment on column sync.rejected_records.organization_user_group_id is 'The user group asked for, if any.';
+comment on column sync.rejected_records.reason is 'What is wrong with it, naming the member, and which column was set to null if the rest of it was stored.';
+comment on column sync.rejected_records.record is 'The record''s JSON text, as received.';
+comment on column sync.rejected_records.is_whole is 'True where nothing of the record is stored; false where the rest of it is, or an equal record. Null where it was rejected by a program of before: sync.unstored_records tells it by the reason.';
+comment on column sync.rejected_records.digest is 'Digest of the operation, the four ids and the content of the record, whatever the order of its members: by it a person sets the record aside. Null where it was rejected before this column was there, or its text is not known.';
+comment on index sync.rejected_records_waiting is 'Rejected records that no replay has stored yet, the newest first.';
+
+create table sync.set_aside_records (
+  digest bytea primary key,
+  set_aside_at timestamptz not null default now(),
+  operation text not null,
+  organization_id text,
+  document_id text,
+  annotation_id text,
+  organization_user_group_id text,
+  set_aside_by text not null,
+  reason text not null
+);
+comment on table sync.set_aside_records is 'Rejected records that a person has looked at and set aside for good: the same content at the same place makes no later run partial. It holds nothing of a record but its digest.';
+comment on column sync.set_aside_records.digest is 'As sync.rejected_records.digest.';
+comment on column sync.set_aside_records.set_aside_at is 'When it was set aside.';
+comment on column sync.set_aside_records.operation is 'users or comments.';
+comment on column sync.set_aside_records.organization_id is 'The organization asked for.';
+comment on column sync.set_aside_records.document_id is 'The document asked for, if any.';
+comment on column sync.set_aside_records.annotation_id is 'The annotation asked for, if any.';
+comment on column sync.set_aside_records.organization_user_group_id is 'The user group asked for, if any.';
+comment on column sync.set_aside_records.set_aside_by is 'Who did it: the user of the machine, or http for a program.';
+comment on column sync.set_aside_records.reason is 'Why, in the words of whoever did it.';
+
+create view sync.unstored_records as
+select r.rejected_record_id, r.run_id, r.at, r.operation, r.organization_id, r.document_id, r.annotation_id,
+  r.organization_user_group_id, r.reason, r.record,
+  coalesce(r.is_whole,
+    r.reason !~ '(was set to null|left out of raw|a person appeared in it|is in the answer twice)$') as is_whole,
+  r.digest,
+  s.set_aside_at, s.set_aside_by, s.reason as set_aside_reason
+from sync.rejected_records r
+left join sync.set_aside_records s using (digest)
+where r.replayed_at is null;
+comment on view sync.unstored_records is 'Rejected records that no replay has stored since, and whether a person set them aside. What is not set aside is open: a run in which a whole record was left open is partial.';
+comment on column sync.unstored_records.rejected_record_id is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.run_id is 'The run that received it.';
+comment on column sync.unstored_records.at is 'When it was received.';
+comment on column sync.unstored_records.operation is 'users or comments.';
+comment on column sync.unstored_records.organization_id is 'The organization asked for.';
+comment on column sync.unstored_records.document_id is 'The document asked for, if any.';
+comment on column sync.unstored_records.annotation_id is 'The annotation asked for, if any.';
+comment on column sync.unstored_records.organization_user_group_id is 'The user group asked for, if any.';
+comment on column sync.unstored_records.reason is 'What is wrong with it.';
+comment on column sync.unstored_records.record is 'The record''s JSON text, as received.';
+comment on column sync.unstored_records.is_whole is 'True where nothing of the record is stored.';
+comment on column sync.unstored_records.digest is 'By it the record is known again.';
+comment on column sync.unstored_records.set_aside_at is 'When a person set it aside; null while it is open.';
+comment on column sync.unstored_records.set_aside_by is 'Who set it aside.';
+comment on column sync.unstored_records.set_aside_reason is 'Why it was set aside.';
+
+create table sync.held (
+  held_id bigint generated always as identity primary key,
+  run_id uuid not null references sync.runs on delete cascade,
+  at timestamptz not null default now(),
+  resolved_at timestamptz,
+  batch_key integer not null,
+  scope_key integer not null,
+  users_before integer not null,
+  repeats smallint not null default 0,
+  kind text not null check (kind in ('organization', 'document', 'group')),
+  resolution text check (resolution in ('accepted', 'repeated', 'recovered')),
+  content_digest bytea not null,
+  organization_id text not null,
+  document_id text,
+  organization_user_group_id text,
+  missing_user_ids text[] not null,
+  told_at timestamptz
+);
+create unique index one_open_hold_a_listing on sync.held (kind, scope_key) where resolved_at is null;
+create index on sync.held (run_id);
+create index held_waiting on sync.held (organization_id, held_id) where resolved_at is null;
+comment on table sync.held is 'Listings that suddenly lacked so many of their users that nobody was removed: a person decides, or the same answer in two later scheduled runs.';
+comment on column sync.held.held_id is 'Our id of the row.';
+comment on column sync.held.run_id is 'The run that last saw this answer.';
+comment on column sync.held.at is 'When the answer was first seen.';
+comment on column sync.held.resolved_at is 'When it was applied or withdrawn; null while it waits.';
+comment on column sync.held.batch_key is 'Where the listing''s scope lies.';
+comment on column sync.held.scope_key is 'Our key of the organization, document or user group.';
+comment on column sync.held.users_before is 'Users the listing held before.';
+comment on column sync.held.repeats is 'Later scheduled runs in which the same answer came again.';
+comment on column sync.held.kind is 'Whose listing: organization, document or group.';
+comment on column sync.held.resolution is 'accepted (a person), repeated (the same answer twice more), or recovered (a later answer did not lack them).';
+comment on column sync.held.content_digest is 'Digest of the answer, to know it again.';
+comment on column sync.held.organization_id is 'The organization asked for.';
+comment on column sync.held.document_id is 'The document asked for, if any.';
+comment on column sync.held.organization_user_group_id is 'The user group asked for, if any.';
+comment on column sync.held.missing_user_ids is 'The users whom the answer lacked and who were kept.';
+comment on column sync.held.told_at is 'When it was noted for the receivers of NOTIFY_URL; null where nobody is to be told, or not yet.';
+comment on index sync.held_waiting is 'Held listings that wait for a person, by organization.';
