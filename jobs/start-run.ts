@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { UsageError } from '../src/errors.ts'
-import { parseScope } from '../src/scope.ts'
+import { parseScope } from '../src/documents/scope.ts'
 import { startRun } from '../src/sync/run/start.ts'
 import type { Job } from './job.ts'
 

@@ -23,6 +23,6 @@ export type { FailureReport, RunReport, RunStatus, ScopeIds } from './database/r
 export type { Trigger } from './database/runs.ts'
 export { EnvironmentError, UsageError } from './errors.ts'
 export type { Operation } from './errors.ts'
-export { parseScope } from './scope.ts'
-export type { Scope } from './scope.ts'
+export { parseScope } from './documents/scope.ts'
+export type { Scope } from './documents/scope.ts'
 export type { Environment } from './settings/settings.ts'

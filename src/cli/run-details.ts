@@ -14,7 +14,7 @@ import type { HeldReport } from '../database/waiting.ts'
 import { UsageError } from '../errors.ts'
 import { count, counted, duration, scopePath, shorten, shortId, time } from '../format.ts'
 import { printable } from '../printable.ts'
-import { describeScope } from '../scope.ts'
+import { describeScope } from '../documents/scope.ts'
 import { facts, heading, paint, table } from './output.ts'
 
 /** A run with all that a person or a program may want to know of it; the document that `--json` prints. */

@@ -3,8 +3,8 @@ import { failedOf } from '../client/runs.ts'
 import type { Database } from '../database/pool.ts'
 import * as runs from '../database/statements/runs.ts'
 import { UsageError } from '../errors.ts'
-import { parseScope } from '../scope.ts'
-import type { Scope } from '../scope.ts'
+import { parseScope } from '../documents/scope.ts'
+import type { Scope } from '../documents/scope.ts'
 import type { RunRequest } from '../sync/run/start.ts'
 
 /** The scope of `run` and `enqueue` as commander reads it. */

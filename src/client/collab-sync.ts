@@ -12,7 +12,7 @@ import type { RejectedChoice } from '../database/waiting.ts'
 import { UsageError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { JobQueue } from '../queue/queue.ts'
-import type { Scope } from '../scope.ts'
+import type { Scope } from '../documents/scope.ts'
 import type { Settings } from '../settings/table.ts'
 
 export type { RejectedChoice }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { storedScope } from '../scope.ts'
-import type { Scope } from '../scope.ts'
+import { storedScope } from '../documents/scope.ts'
+import type { Scope } from '../documents/scope.ts'
 import type { Database } from './pool.ts'
 import type { RowOf } from './statement.ts'
 import * as failures from './statements/failures.ts'

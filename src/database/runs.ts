@@ -1,5 +1,5 @@
 import type { Operation } from '../errors.ts'
-import type { Scope } from '../scope.ts'
+import type { Scope } from '../documents/scope.ts'
 import { toItems } from './claims.ts'
 import type { Item, PlannedItem } from './claims.ts'
 import type { Client } from './pool.ts'

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { CronExpressionParser } from 'cron-parser'
 import * as z from 'zod'
 import type { Operation } from '../errors.ts'
-import { OPERATIONS } from '../scope.ts'
+import { OPERATIONS } from '../documents/scope.ts'
 
 /**
  * Parsers of one setting's text, as zod types. Every complaint is a clause that follows the setting's

@@ -3,7 +3,7 @@ import { addComment, deleteComment, edit, leaveDocument } from '../../src/demo/c
 import { places } from '../../src/demo/catalog.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { UsageError } from '../../src/errors.ts'
-import { parseScope } from '../../src/scope.ts'
+import { parseScope } from '../../src/documents/scope.ts'
 import { planRun } from '../../src/sync/run/plan.ts'
 import type { PlannedScope } from '../../src/sync/run/plan.ts'
 import { dumpTables } from '../helpers/dump-tables.ts'

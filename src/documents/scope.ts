@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { UsageError } from './errors.ts'
-import type { Operation } from './errors.ts'
-import { printable } from './printable.ts'
+import { UsageError } from '../errors.ts'
+import type { Operation } from '../errors.ts'
+import { printable } from '../printable.ts'
 
 export const OPERATIONS: readonly Operation[] = ['users', 'comments']
 
