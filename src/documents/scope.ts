@@ -1,59 +1,63 @@
 import * as z from 'zod'
-import { UsageError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import { printable } from '../printable.ts'
+import { checked, id } from './check.ts'
 
-export const OPERATIONS: readonly Operation[] = ['users', 'comments']
+export const OPERATIONS = ['users', 'comments'] as const satisfies readonly Operation[]
 
-const ids = z.array(z.string().min(1)).min(1)
+export const OperationSchema = z.enum(OPERATIONS)
 
-const ScopeSchema = z.strictObject({
-  organizationIds: ids.optional(),
-  documentId: z.string().min(1).optional(),
-  annotationId: z.string().min(1).optional(),
-  commentIds: z.array(z.int()).min(1).optional(),
-  userIds: ids.optional(),
-  organizationUserGroupIds: ids.optional(),
-  operations: z
-    .array(z.enum(['users', 'comments']))
-    .min(1)
-    .optional(),
-})
+const ids = z.array(id).min(1)
+
+/** What a run is asked to be narrowed to. */
+export const ScopeSchema = z
+  .strictObject({
+    organizationIds: ids.optional(),
+    documentId: id.optional().describe('Needs exactly one organization.'),
+    annotationId: id.optional().describe('Needs documentId.'),
+    commentIds: z.array(z.int()).min(1).optional().describe('Needs annotationId.'),
+    userIds: ids.optional(),
+    organizationUserGroupIds: ids.optional(),
+    operations: z.array(OperationSchema).min(1).optional(),
+  })
+  .superRefine((scope, context) => {
+    const [member, message] = combinationFault(scope) ?? []
+    if (member !== undefined) context.addIssue({ code: 'custom', path: [member], message })
+  })
+  .meta({ id: 'Scope', description: 'What to narrow the run to.' })
 
 /** What a run is narrowed to, in the members of `contract.md` ("The queue"); `{}` means the whole catalog. */
-export type Scope = z.infer<typeof ScopeSchema>
+export type Scope = z.output<typeof ScopeSchema>
 
 /**
- * Checks a scope from a program, the command line or a stored run.
+ * The scope that is stored of a run, to be shown: it was checked when the run was made, and members that another version
+ * knew stay, so that its runs can be listed.
+ */
+export const StoredScopeSchema = z
+  .looseObject(ScopeSchema.shape)
+  .describe('What the run was narrowed to; empty for everything in the catalog.')
+
+/**
+ * Checks a scope from a program, the command line or a run that is to be worked.
  * @param value the scope's members; undefined counts as `{}`
  * @throws UsageError naming the member at fault
  */
 export function parseScope(value: unknown): Scope {
-  const parsed = ScopeSchema.safeParse(value ?? {})
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    const member = issue?.path.join('.') || 'scope'
-    throw new UsageError(
-      issue?.code === 'unrecognized_keys'
-        ? `scope has no member "${issue.keys[0]}".`
-        : `scope: ${member} is wrong: ${issue?.message ?? 'not a scope'}.`,
-    )
-  }
-  const scope = parsed.data
-  const fault = combinationFault(scope)
-  if (fault !== null) throw new UsageError(`scope: ${fault}.`)
-  return scope
+  return checked(ScopeSchema, value ?? {}, 'scope')
 }
 
-const StoredScopeSchema = z.looseObject(ScopeSchema.shape)
+/** The ids that name a scope of the service; null where it has none. */
+export const ScopeIdsSchema = z.object({
+  organizationId: z.string().nullable(),
+  documentId: z.string().nullable(),
+  annotationId: z.string().nullable(),
+  organizationUserGroupId: z.string().nullable(),
+})
 
-/**
- * The scope that is stored of a run, to be shown. It was checked when the run was made; members that another version knew
- * stay, so that its runs can be listed.
- */
-export function storedScope(value: unknown): Scope {
-  return StoredScopeSchema.parse(value)
-}
+export const SomeIdsSchema = ScopeIdsSchema.partial()
+
+/** The ids that name a scope; null or absent where it has none. */
+export type ScopeIds = z.output<typeof SomeIdsSchema>
 
 /**
  * The operations a scope asks for. Comments can be narrowed by comment ids only and users by user and
@@ -92,17 +96,19 @@ export function describeScope(scope: Scope): string {
   return parts.length === 0 ? 'everything in the catalog' : printable(parts.join(', '))
 }
 
-function combinationFault(scope: Scope): string | null {
+/** The first member that does not go with the others, and why. */
+function combinationFault(scope: Scope): [member: keyof Scope, message: string] | null {
   const one = scope.organizationIds?.length === 1
   if (scope.documentId && !one)
-    return 'documentId needs exactly one organization in organizationIds'
-  if (scope.annotationId && !scope.documentId) return 'annotationId needs documentId'
-  if (scope.commentIds && !scope.annotationId) return 'commentIds needs annotationId'
+    return ['documentId', 'needs exactly one organization in organizationIds']
+  if (scope.annotationId && !scope.documentId) return ['annotationId', 'needs documentId']
+  if (scope.commentIds && !scope.annotationId) return ['commentIds', 'needs annotationId']
   if (scope.organizationUserGroupIds && scope.documentId)
     // Not among the six combinations of service-api.md, Get Users.
-    return 'organizationUserGroupIds cannot be combined with documentId'
-  if (scope.userIds && scope.annotationId) return 'userIds cannot be combined with annotationId'
+    return ['organizationUserGroupIds', 'cannot be combined with documentId']
+  if (scope.userIds && scope.annotationId)
+    return ['userIds', 'cannot be combined with annotationId']
   if (operationsOf(scope, OPERATIONS).length === 0)
-    return `operations ${scope.operations?.join(', ')} cannot be narrowed that way`
+    return ['operations', `${scope.operations?.join(', ')} cannot be narrowed that way`]
   return null
 }

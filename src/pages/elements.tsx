@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { RunStatus } from '../database/run-reports.ts'
+import type { RunStatus } from '../documents/run.ts'
 import { count, counted } from '../format.ts'
 import { roughAge } from './page-context.ts'
 

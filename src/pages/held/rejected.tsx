@@ -1,4 +1,5 @@
-import type { Page, RejectedRecord } from '../../client/collab-sync.ts'
+import type { Page } from '../../documents/page.ts'
+import type { RejectedRecord } from '../../documents/rejected.ts'
 import { scopePath, shortId } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Heads, Pager, Scroller, Time } from '../elements.tsx'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import type { OrganizationFreshness } from '../../client/collab-sync.ts'
+import type { OrganizationFreshness } from '../../documents/freshness.ts'
 import { count } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Ago, Badge, Heads, noticeOf, Pager, Scroller } from '../elements.tsx'

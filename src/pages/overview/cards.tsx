@@ -1,6 +1,7 @@
-import type { NightlySchedule, Run, RunDetails } from '../../client/collab-sync.ts'
 import { readCallsOverTime } from '../../database/page-charts.ts'
 import type { Database } from '../../database/pool.ts'
+import type { Run, RunDetails } from '../../documents/run.ts'
+import type { NightlySchedule } from '../../documents/schedule.ts'
 import { count, counted, duration } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Ago, Facts, Sentence, Sign, StatusBadge, Time } from '../elements.tsx'

@@ -1,5 +1,5 @@
-import type { RunDetails } from '../../client/collab-sync.ts'
-import type { FailureReport } from '../../database/run-reports.ts'
+import type { FailureReport } from '../../documents/failure.ts'
+import type { RunDetails } from '../../documents/run.ts'
 import { count, counted, scopePath } from '../../format.ts'
 import { AskButton } from '../actions/ask-button.tsx'
 import { Heads, Scroller } from '../elements.tsx'

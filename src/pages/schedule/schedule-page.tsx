@@ -1,8 +1,9 @@
 import { CronExpressionParser } from 'cron-parser'
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import type { NightlySchedule } from '../../client/collab-sync.ts'
-import { checkedSetting } from '../../client/schedule.ts'
+import { checked } from '../../documents/check.ts'
+import { cronPattern, timeZone as timeZoneName } from '../../documents/schedule.ts'
+import type { NightlySchedule } from '../../documents/schedule.ts'
 import { time } from '../../format.ts'
 import type { Action } from '../actions/actions.ts'
 import { AskButton } from '../actions/ask-button.tsx'
@@ -86,8 +87,8 @@ export const setSchedule: Action<{ cron: string; timeZone: string }> = {
   name: 'set-schedule',
   fields: z.object({ cron: text, timeZone: text }),
   async ask(_context, fields) {
-    const cron = checkedSetting('cron', fields.cron, 'The cron expression')
-    const timeZone = checkedSetting('timeZone', fields.timeZone, 'The time zone')
+    const cron = checked(cronPattern, fields.cron, 'The cron expression')
+    const timeZone = checked(timeZoneName, fields.timeZone, 'The time zone')
     const times = CronExpressionParser.parse(cron, { tz: timeZone }).take(3)
     return {
       title: 'Set the nightly schedule?',

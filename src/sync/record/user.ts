@@ -1,4 +1,4 @@
-import { ID_BYTES_MAX, isStorable, isTooLongId } from '../../database/storable.ts'
+import { ID_BYTES_MAX, isStorable, isTooLongId } from '../../documents/check.ts'
 import { digestOf, isObject } from './digest.ts'
 import {
   answerOfAnotherScope,
