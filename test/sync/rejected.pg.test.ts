@@ -67,8 +67,8 @@ test('what a person has set aside makes no later night partial, until its conten
   expect(record).toMatchObject({ runId: first.run_id, isWhole: true, setAsideAt: null })
   const choice = { ids: [record?.rejectedRecordId as number] }
   const as = { by, reason: 'a test of theirs' }
-  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ setAside: 1 })
-  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ setAside: 0 })
+  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ setAside: 1, changed: 1 })
+  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ setAside: 0, changed: 0 })
   expect((await collabSync.listRejectedRecords()).items).toEqual([])
 
   // The same content, its members in another order.
