@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { UsageError } from '../src/errors.ts'
 import type { App } from '../src/app.ts'
+import { checked, RunIdSchema } from '../src/documents/check.ts'
 import type { Delivered } from '../src/queue/worker.ts'
 
 /** What the queue delivers: a file of this folder each. */
@@ -10,22 +10,15 @@ export interface Job {
   perform(app: App, job: Delivered): Promise<unknown>
 }
 
-const ItemData = z.strictObject({ runId: z.uuid(), itemId: z.int() })
-const RunData = z.strictObject({ runId: z.uuid() })
+const RunData = z.strictObject({ runId: RunIdSchema })
+const ItemData = RunData.extend({ itemId: z.int() })
 
 /** The ids in an item job's data. @throws UsageError where they are not there */
-export function itemIds(data: unknown): z.infer<typeof ItemData> {
-  return parse(ItemData, data)
+export function itemIds(data: unknown): z.output<typeof ItemData> {
+  return checked(ItemData, data, 'data')
 }
 
 /** The id in a run job's data. @throws UsageError where it is not there */
 export function runId(data: unknown): string {
-  return parse(RunData, data).runId
-}
-
-function parse<T>(schema: z.ZodType<T>, data: unknown): T {
-  const parsed = schema.safeParse(data)
-  if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  throw new UsageError(`Job data: ${issue?.path.join('.') || 'data'} is wrong: ${issue?.message}.`)
+  return checked(RunData, data, 'data').runId
 }

@@ -1,4 +1,4 @@
-import type { ScopeIds } from './database/run-reports.ts'
+import type { ScopeIds } from './documents/scope.ts'
 import { printable } from './printable.ts'
 
 /** `1,234,567`. */

@@ -4,25 +4,28 @@
  */
 
 export { openCollabSync } from './client/open-collab-sync.ts'
+export type { CollabSync } from './client/collab-sync.ts'
+export type { Failure, FailureReport } from './documents/failure.ts'
+export type { Freshness, OrganizationFreshness } from './documents/freshness.ts'
+export type { AcceptedHeld, HeldListing } from './documents/held.ts'
+export type { Page, PageRequest } from './documents/page.ts'
 export type {
-  CollabSync,
-  Failure,
-  Freshness,
-  HeldListing,
-  NightlySchedule,
-  OrganizationFreshness,
-  Page,
-  PageRequest,
   RejectedChoice,
   RejectedRecord,
+  Replayed,
+  SetAsideDone,
+} from './documents/rejected.ts'
+export type {
   RequestedRun,
   Run,
+  Run as RunReport,
   RunDetails,
-} from './client/collab-sync.ts'
-export type { FailureReport, RunReport, RunStatus, ScopeIds } from './database/run-reports.ts'
-export type { Trigger } from './database/runs.ts'
+  RunStatus,
+  Trigger,
+} from './documents/run.ts'
+export type { NewSchedule, NightlySchedule } from './documents/schedule.ts'
+export { parseScope } from './documents/scope.ts'
+export type { Scope, ScopeIds } from './documents/scope.ts'
 export { EnvironmentError, UsageError } from './errors.ts'
 export type { Operation } from './errors.ts'
-export { parseScope } from './scope.ts'
-export type { Scope } from './scope.ts'
 export type { Environment } from './settings/settings.ts'

@@ -4,8 +4,8 @@ import { extname } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { UsageError } from '../errors.ts'
-import { columnsFault, memberOfColumn, parseJsonLine, parseMembers } from './lines.ts'
-import type { CatalogSource, NumberedLine } from './lines.ts'
+import { columnsFault, memberOfColumn, parseJsonLine, parseLine } from './lines.ts'
+import type { CatalogSource, NumberedLine, ParsedLine } from './lines.ts'
 
 /**
  * A file of NDJSON or CSV in UTF-8, or standard input for `-`. The extension says which (`.csv`;
@@ -119,12 +119,14 @@ interface CsvRecord {
   info: { lines: number }
 }
 
-function parseRecord(header: string[], record: string[]): ReturnType<typeof parseMembers> {
+function parseRecord(header: string[], record: string[]): ParsedLine {
   if (record.length !== header.length)
     return { complaint: `has ${record.length} cells where the header has ${header.length}` }
-  return parseMembers(
-    record.map((cell, index) => [memberOfColumn(header[index] ?? '') ?? '', cell || null]),
-  )
+  const members = record.map((cell, index) => [
+    memberOfColumn(header[index] ?? ''),
+    cell || undefined,
+  ])
+  return parseLine(Object.fromEntries(members))
 }
 
 async function* csvText(

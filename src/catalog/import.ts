@@ -1,8 +1,9 @@
 import { loadCatalog } from '../database/catalog.ts'
 import type { CatalogChanges, CatalogRow } from '../database/catalog.ts'
 import type { Database } from '../database/pool.ts'
+import type { CatalogLine } from '../documents/catalog-line.ts'
 import { UsageError } from '../errors.ts'
-import type { CatalogLine, CatalogSource } from './lines.ts'
+import type { CatalogSource } from './lines.ts'
 
 /** What an import read and did. */
 export interface CatalogImport extends CatalogChanges {

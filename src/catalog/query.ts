@@ -1,7 +1,7 @@
 import pg from 'pg'
 import QueryStream from 'pg-query-stream'
 import { EnvironmentError, UsageError } from '../errors.ts'
-import { columnsFault, memberOfColumn, parseMembers } from './lines.ts'
+import { columnsFault, memberOfColumn, parseLine } from './lines.ts'
 import type { CatalogSource, NumberedLine } from './lines.ts'
 
 /**
@@ -64,8 +64,10 @@ async function* rowsOf(client: pg.Client, text: string): AsyncGenerator<Numbered
       }
       yield {
         number,
-        ...parseMembers(
-          Object.entries(row).map(([column, value]) => [memberOfColumn(column) ?? column, value]),
+        ...parseLine(
+          Object.fromEntries(
+            Object.entries(row).map(([column, value]) => [memberOfColumn(column) ?? column, value]),
+          ),
         ),
       }
     }

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import type { RunStatus } from '../database/run-reports.ts'
+import type { RunStatus } from '../documents/run.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import { printable } from '../printable.ts'
 import { readSettings } from '../settings/settings.ts'

@@ -3,9 +3,10 @@ import { SingleBar } from 'cli-progress'
 import { DEAD_AFTER_S } from '../database/claims.ts'
 import { codeOf } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
-import { readRun, scopesDone, scopesInAll } from '../database/run-reports.ts'
-import type { RunReport } from '../database/run-reports.ts'
+import { readRun } from '../database/run-reports.ts'
 import * as workers from '../database/statements/workers.ts'
+import { scopesDone, scopesInAll } from '../documents/run.ts'
+import type { Run } from '../documents/run.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import { count, counted, duration } from '../format.ts'
 import { note } from './output.ts'
@@ -36,7 +37,7 @@ export async function followRun(
   database: Database,
   runId: string,
   { style, signal }: { style: ProgressStyle; signal?: AbortSignal },
-): Promise<RunReport> {
+): Promise<Run> {
   const view = VIEWS[style]()
   const rate = new Rate()
   const stillness = new Stillness(database)
@@ -60,7 +61,7 @@ interface RateSeen {
 }
 
 interface View {
-  show(run: RunReport, rate: RateSeen): void
+  show(run: Run, rate: RateSeen): void
   close(): void
 }
 
@@ -106,7 +107,7 @@ function lineView(): View {
   }
 }
 
-function inWords(run: RunReport, { callsPerSecond, leftMs }: RateSeen): string {
+function inWords(run: Run, { callsPerSecond, leftMs }: RateSeen): string {
   return [
     `${count(scopesDone(run))} of ${counted(scopesInAll(run), 'scope')}`,
     counted(run.calls, 'call'),
@@ -124,7 +125,7 @@ function inWords(run: RunReport, { callsPerSecond, leftMs }: RateSeen): string {
 class Rate {
   readonly #samples: { atMs: number; calls: number; done: number }[] = []
 
-  of(run: RunReport): RateSeen {
+  of(run: Run): RateSeen {
     const now = { atMs: performance.now(), calls: run.calls, done: scopesDone(run) }
     this.#samples.push(now)
     if (this.#samples.length > 10_000 / POLL_MS) this.#samples.shift()
@@ -151,7 +152,7 @@ class Stillness {
     this.#database = database
   }
 
-  async check(run: RunReport): Promise<void> {
+  async check(run: Run): Promise<void> {
     const seen = `${run.status} ${run.calls} ${scopesDone(run)} ${run.scopesPlanned}`
     if (seen !== this.#seen) {
       this.#seen = seen
@@ -170,7 +171,7 @@ async function readPatiently(
   database: Database,
   runId: string,
   signal: AbortSignal | undefined,
-): Promise<RunReport> {
+): Promise<Run> {
   const giveUpAtMs = performance.now() + AWAY_MAX_MS
   for (let isReported = false; ; isReported = true) {
     signal?.throwIfAborted()

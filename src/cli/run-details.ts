@@ -1,49 +1,40 @@
 import type { Database } from '../database/pool.ts'
-import {
-  durationOf,
-  readFailures,
-  readRun,
-  scopesDone,
-  scopesInAll,
-} from '../database/run-reports.ts'
-import type { FailureReport, RunReport } from '../database/run-reports.ts'
-import type { RowOf } from '../database/statement.ts'
-import * as rejected from '../database/statements/rejected.ts'
-import { readHeld } from '../database/waiting.ts'
-import type { HeldReport } from '../database/waiting.ts'
+import { readRunDetails } from '../database/run-reports.ts'
+import type { HeldListing } from '../documents/held.ts'
+import { scopesDone, scopesInAll } from '../documents/run.ts'
+import type { Run, RunDetails } from '../documents/run.ts'
+import { describeScope } from '../documents/scope.ts'
 import { UsageError } from '../errors.ts'
 import { count, counted, duration, scopePath, shorten, shortId, time } from '../format.ts'
 import { printable } from '../printable.ts'
-import { describeScope } from '../scope.ts'
-import { facts, heading, paint, table } from './output.ts'
+import { facts, heading, paint, print, printJson, table } from './output.ts'
 
-/** A run with all that a person or a program may want to know of it; the document that `--json` prints. */
-export interface RunDetails extends RunReport {
-  readonly durationMs: number
-  readonly failuresByCause: readonly FailureReport[]
-  readonly held: { readonly listings: number; readonly first: readonly HeldReport[] }
-  readonly rejectedRecords: readonly RowOf<typeof rejected.firstOfRun>[]
+/** A run as it is. @throws UsageError where it is gone */
+export async function requireRunDetails(database: Database, runId: string): Promise<RunDetails> {
+  const run = await readRunDetails(database, runId)
+  if (run === null) throw new UsageError(`There is no run ${runId}.`)
+  return run
 }
 
-const HELD_SHOWN = 10
-const REJECTED_SHOWN = { limit: 10, mostCharacters: 200 }
-
-/** @throws UsageError where the run is gone */
-export async function readRunDetails(database: Database, runId: string): Promise<RunDetails> {
-  const run = await readRun(database, runId)
-  if (run === null) throw new UsageError(`There is no run ${runId}.`)
-  return {
-    ...run,
-    durationMs: durationOf(run),
-    failuresByCause: await readFailures(database, runId),
-    held: await readHeld(database, runId, HELD_SHOWN),
-    rejectedRecords:
-      run.rejected > 0 ? await rejected.firstOfRun.all(database, { runId, ...REJECTED_SHOWN }) : [],
-  }
+/**
+ * Prints a run as it is: its document with `json`, else a page.
+ * @param options.say prints the page; on stdout when left out
+ * @returns the run
+ * @throws UsageError where it is gone
+ */
+export async function printRun(
+  database: Database,
+  runId: string,
+  { json, say = print }: { json?: boolean | undefined; say?: (page: string) => void },
+): Promise<RunDetails> {
+  const run = await requireRunDetails(database, runId)
+  if (json) printJson(run)
+  else say(describeRun(run))
+  return run
 }
 
 /** A status in its colour. */
-export function paintedStatus(status: RunReport['status']): string {
+export function paintedStatus(status: Run['status']): string {
   return STATUS_PAINT[status](status)
 }
 
@@ -66,10 +57,15 @@ export function describeRun(run: RunDetails): string {
     ...failuresOf(run),
     ...heldOf(run),
     ...rejectedOf(run),
+    ...(run.workersGone ? ['', `  ${paint.yellow(LEFT_ALONE)}`] : []),
   ].join('\n')
 }
 
-const STATUS_PAINT: Record<RunReport['status'], (text: string) => string> = {
+/** What to do about a run that nobody can be working on. */
+export const LEFT_ALONE =
+  'No worker is alive: it goes on when one starts (collab-sync worker), or ends with: collab-sync cancel RUN.'
+
+const STATUS_PAINT: Record<Run['status'], (text: string) => string> = {
   queued: paint.cyan,
   running: paint.cyan,
   succeeded: paint.green,
@@ -85,11 +81,11 @@ function howLong(run: RunDetails): string {
     : ` after ${duration(run.durationMs)}`
 }
 
-function sinceAskedMs(run: RunReport): number {
+function sinceAskedMs(run: Run): number {
   return run.readAt.getTime() - run.requestedAt.getTime()
 }
 
-function scopesOf(run: RunReport): string {
+function scopesOf(run: Run): string {
   const parts = [
     `${count(run.scopesSucceeded)} succeeded`,
     run.scopesFailed > 0 && paint.red(`${count(run.scopesFailed)} failed`),
@@ -114,7 +110,7 @@ function callsOf(run: RunDetails): string {
 }
 
 /** Where the time went. Calls and batches run side by side, so that the parts are longer than the run. */
-function timeOf(run: RunReport): string {
+function timeOf(run: Run): string {
   const parts = [
     `${duration(run.serviceMs)} waiting for the service`,
     `${duration(run.waitedMs)} waiting for the rate limit`,
@@ -123,7 +119,7 @@ function timeOf(run: RunReport): string {
   return `${parts.join(', ')} (summed over what ran side by side); ${duration(run.cpuMs)} of CPU`
 }
 
-function commentsOf(run: RunReport): string {
+function commentsOf(run: Run): string {
   const deleted =
     run.commentsDeleted > 0
       ? `, ${count(run.commentsDeleted)} found deleted (the service confirmed each)`
@@ -131,7 +127,7 @@ function commentsOf(run: RunReport): string {
   return `${count(run.commentsWritten)} written${deleted}`
 }
 
-function recordsOf(run: RunReport): string {
+function recordsOf(run: Run): string {
   const rejected =
     run.recordsRejected > 0 ? `, ${paint.yellow(`${count(run.recordsRejected)} rejected`)}` : ''
   return `${count(run.recordsReceived)} received: ${count(run.recordsInserted)} new, ${count(run.recordsUpdated)} changed, ${count(run.recordsUnchanged)} unchanged${rejected}`
@@ -170,7 +166,7 @@ function heldOf(run: RunDetails): string[] {
 }
 
 /** Held listings as a table. */
-export function heldTable(held: readonly HeldReport[]): string {
+export function heldTable(held: readonly HeldListing[]): string {
   const columns = [
     { head: 'listing' },
     { head: 'users', align: 'right' as const },
@@ -202,12 +198,11 @@ function rejectedOf(run: RunDetails): string[] {
     shorten(one.reason, 60),
     shorten(one.record, 40),
   ])
-  const more = run.rejected - rows.length
   return [
     heading('Rejected records'),
     table(REJECTED_COLUMNS, rows),
-    ...(more > 0
-      ? [`  and ${count(more)} more: collab-sync rejected --run ${shortId(run.runId)}`]
+    ...(run.rejected > rows.length
+      ? [`  See all that are open: collab-sync rejected --run ${shortId(run.runId)}`]
       : []),
   ]
 }

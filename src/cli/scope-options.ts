@@ -2,9 +2,9 @@ import { Command, InvalidArgumentError } from 'commander'
 import { failedOf } from '../client/runs.ts'
 import type { Database } from '../database/pool.ts'
 import * as runs from '../database/statements/runs.ts'
+import { parseScope } from '../documents/scope.ts'
+import type { Scope } from '../documents/scope.ts'
 import { UsageError } from '../errors.ts'
-import { parseScope } from '../scope.ts'
-import type { Scope } from '../scope.ts'
 import type { RunRequest } from '../sync/run/start.ts'
 
 /** The scope of `run` and `enqueue` as commander reads it. */
@@ -35,40 +35,35 @@ export function addScopeOptions(command: Command): Command {
  * @throws UsageError naming the option
  */
 export function scopeOf(options: ScopeOptions): Scope {
-  const members = {
-    organizationIds: options.organization,
-    documentId: options.document,
-    annotationId: options.annotation,
-    commentIds: options.comment,
-    userIds: options.user,
-    organizationUserGroupIds: options.group,
-    operations: options.operations?.split(',').map((operation) => operation.trim()),
-  }
-  const given = Object.entries(members).filter(([, value]) => value !== undefined)
+  const operations = options.operations?.split(',').map((operation) => operation.trim())
+  const said = { ...options, operations }
+  const members = Object.entries(OPTION_OF_MEMBER)
+    .map(([member, option]) => [member, said[option]] as const)
+    .filter(([, value]) => value !== undefined)
   try {
-    return parseScope(Object.fromEntries(given))
+    return parseScope(Object.fromEntries(members))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     throw new UsageError(inOptions(error.message))
   }
 }
 
-const OPTION_OF_MEMBER: Record<string, string> = {
-  organizationUserGroupIds: '--group',
-  organizationIds: '--organization',
-  documentId: '--document',
-  annotationId: '--annotation',
-  commentIds: '--comment',
-  userIds: '--user',
-  operations: '--operations',
-}
+const OPTION_OF_MEMBER: Readonly<Record<string, keyof ScopeOptions>> = {
+  organizationUserGroupIds: 'group',
+  organizationIds: 'organization',
+  documentId: 'document',
+  annotationId: 'annotation',
+  commentIds: 'comment',
+  userIds: 'user',
+  operations: 'operations',
+} satisfies Record<keyof Scope, keyof ScopeOptions>
 
 /** The same message with a person's words: options instead of the members that a program sends. */
 function inOptions(message: string): string {
   const members = new RegExp(`\\b(${Object.keys(OPTION_OF_MEMBER).join('|')})\\b(\\.\\d+)?`, 'g')
   return message
-    .replace(/^scope: /, '')
-    .replace(members, (_, member: string) => OPTION_OF_MEMBER[member] ?? member)
+    .replace(/^scope\./, '')
+    .replace(members, (_, member: string) => `--${OPTION_OF_MEMBER[member]}`)
 }
 
 function collect(value: string, before: string[] = []): string[] {

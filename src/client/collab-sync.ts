@@ -1,90 +1,32 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 import type { Database } from '../database/pool.ts'
-import type { FailureReport, RunReport, RunStatus } from '../database/run-reports.ts'
-import type { RowOf } from '../database/statement.ts'
-import type { page as pageOfFailures } from '../database/statements/failures.ts'
-import type { list as listOfHeld } from '../database/statements/held.ts'
-import type { page as pageOfOrganizations } from '../database/statements/organizations.ts'
-import type { list as listOfRejected } from '../database/statements/rejected.ts'
-import type { freshness } from '../database/statements/scopes.ts'
-import { isStorable } from '../database/storable.ts'
-import type { RejectedChoice } from '../database/waiting.ts'
-import { UsageError } from '../errors.ts'
+import type { Failure, FailuresRequestSchema } from '../documents/failure.ts'
+import type {
+  Freshness,
+  OrganizationFreshness,
+  OrganizationsRequestSchema,
+} from '../documents/freshness.ts'
+import type { AcceptedHeld, AcceptHeldSchema, HeldListing } from '../documents/held.ts'
+import type { OfRunRequestSchema, Page } from '../documents/page.ts'
+import type {
+  RejectedChoice,
+  RejectedRecord,
+  Replayed,
+  ReplaySchema,
+  SetAsideDone,
+} from '../documents/rejected.ts'
+import type {
+  RequestedRun,
+  RetryRequestSchema,
+  Run,
+  RunDetails,
+  RunRequestSchema,
+  RunsRequestSchema,
+} from '../documents/run.ts'
+import type { NewSchedule, NightlySchedule } from '../documents/schedule.ts'
 import type { Log } from '../log.ts'
 import type { JobQueue } from '../queue/queue.ts'
-import type { Scope } from '../scope.ts'
 import type { Settings } from '../settings/table.ts'
-
-export type { RejectedChoice }
-
-/** One scope of a run that gave no usable answer, after so many `attempts`. */
-export type Failure = RowOf<typeof pageOfFailures>
-
-/**
- * A record, or a member of one, that could not be stored: its JSON text as received, cut after 2,000 characters. Where it
- * `isWhole`, nothing of it is stored. What a person set aside has the time at which, who did it, and why.
- */
-export type RejectedRecord = RowOf<typeof listOfRejected>
-
-/**
- * A listing that lacked so many of its users that nobody was removed. `runId` is the run that last saw the answer, `at` when
- * it was first seen, `repeats` the later scheduled runs in which it came again; 100 of the missing users are named at most.
- */
-export type HeldListing = RowOf<typeof listOfHeld>
-
-/** What there is to sync, and when it was last gone through; no time where nothing was ever checked. */
-export type Freshness = RowOf<typeof freshness>
-
-/**
- * How fresh one organization is. It is not `active` where the catalog no longer lists it; `comments` are live ones, `failing`
- * the scopes that failed when they were last asked for, `held` the listings that wait for a person. Its checks are those of
- * its batches: a scope that failed or is held may be older.
- */
-export type OrganizationFreshness = RowOf<typeof pageOfOrganizations>
-
-/** A page of a listing, newest or first in order first; `nextCursor` is null on the last page. */
-export interface Page<T> {
-  readonly items: readonly T[]
-  /** Opaque; hand it back as `cursor` for the next page. */
-  readonly nextCursor: string | null
-}
-
-export interface PageRequest {
-  /** At most so many items; 50 when left out, 500 at most. */
-  readonly limit?: number
-  readonly cursor?: string
-}
-
-/** A run with what a person needs to decide what to do about it. */
-export interface Run extends RunReport {
-  readonly durationMs: number
-}
-
-/** What became of asking for a run. */
-export interface RequestedRun {
-  readonly runId: string
-  /** False where the same idempotency key made the run before. */
-  readonly isNew: boolean
-  /** False where the queue could not be reached: the run is stored, and a worker takes it up within a minute. */
-  readonly isDelivered: boolean
-}
-
-export interface RunDetails extends Run {
-  /** 20 causes at most, the most frequent first. */
-  readonly failuresByCause: readonly FailureReport[]
-  /** Listings that this run held and that still wait. */
-  readonly heldWaiting: number
-}
-
-/** The nightly schedule that holds, and who says so. */
-export interface NightlySchedule {
-  /** Null where a person removed it. */
-  readonly cron: string | null
-  readonly timeZone: string
-  readonly setBy: 'settings' | 'schedule set' | 'schedule remove'
-  /** Null where there is none. */
-  readonly next: Date | null
-}
 
 /**
  * Asks collab-sync for runs, follows them and settles what waits for a person, from a program. Whatever is asked, it throws
@@ -97,13 +39,13 @@ export interface CollabSync {
    * @param request.idempotencyKey the same key again gives the run that it made, whatever became of it
    * @throws UsageError for a wrong scope, one that names what the catalog lacks, or a key used for another scope
    */
-  startRun(request?: { scope?: Scope; idempotencyKey?: string }): Promise<RequestedRun>
+  startRun(request?: z.input<typeof RunRequestSchema>): Promise<RequestedRun>
   /**
    * Asks for a run of just the scopes that failed in another.
    * @param request.idempotencyKey as in startRun; the keys of each run's retries are their own
    * @throws UsageError where none did, there is no such run, or it is not over
    */
-  retryRun(runId: string, request?: { idempotencyKey?: string }): Promise<RequestedRun>
+  retryRun(runId: string, request?: z.input<typeof RetryRequestSchema>): Promise<RequestedRun>
   /**
    * Ends a run early; resolves once that is noted, not when it is settled. Again is harmless until it is.
    * @throws UsageError where it is over or there is none
@@ -111,7 +53,7 @@ export interface CollabSync {
   cancelRun(runId: string): Promise<void>
   /** Null where there is no such run. */
   getRun(runId: string): Promise<RunDetails | null>
-  listRuns(request?: PageRequest & { status?: RunStatus }): Promise<Page<Run>>
+  listRuns(request?: z.input<typeof RunsRequestSchema>): Promise<Page<Run>>
   /**
    * The run as it is, then each time something of it changed, its settled state last. A PostgreSQL that goes away for a
    * moment is waited for.
@@ -122,37 +64,28 @@ export interface CollabSync {
   /** Resolves with the settled run. @throws as watchRun */
   waitForRun(runId: string, options?: { signal?: AbortSignal }): Promise<RunDetails>
   /** The newest first. */
-  listFailures(
-    request?: PageRequest & { runId?: string; organizationId?: string },
-  ): Promise<Page<Failure>>
+  listFailures(request?: z.input<typeof FailuresRequestSchema>): Promise<Page<Failure>>
   /** The newest first; what was stored after all, or set aside, is left out. */
-  listRejectedRecords(request?: PageRequest & { runId?: string }): Promise<Page<RejectedRecord>>
+  listRejectedRecords(request?: z.input<typeof OfRunRequestSchema>): Promise<Page<RejectedRecord>>
   /**
    * Sets rejected records aside for good, by their content: the same in the same scope makes no later run partial.
    * @param as.by who does it
-   * @returns how many contents were not set aside before
    * @throws UsageError where one of them is not there
    */
   setAsideRejectedRecords(
     choice: RejectedChoice,
     as: { by: string; reason: string },
-  ): Promise<{ setAside: number }>
-  /**
-   * Tries again to store what was rejected, without a call to the service.
-   * @returns how many were stored (`replayed`), are as unsound as they were (`stillRejected`), or are sound but no longer
-   *   what is to be stored, since something newer is known or the catalog lacks their scope (`obsolete`)
-   */
-  replayRejectedRecords(request?: {
-    runId?: string
-  }): Promise<{ replayed: number; stillRejected: number; obsolete: number }>
+  ): Promise<SetAsideDone>
+  /** Tries again to store what was rejected, without a call to the service. */
+  replayRejectedRecords(request?: z.input<typeof ReplaySchema>): Promise<Replayed>
   /** What waits for a person, the one first held first. */
-  listHeld(request?: PageRequest & { runId?: string }): Promise<Page<HeldListing>>
+  listHeld(request?: z.input<typeof OfRunRequestSchema>): Promise<Page<HeldListing>>
   /**
    * Applies the removals of one held listing.
    * @param options.runId the listing's `runId` as it was looked at: a later run may have seen another answer since
    * @throws UsageError where it does not wait any more, or that run is not the last one that saw its answer
    */
-  acceptHeld(heldId: number, options?: { runId?: string }): Promise<{ removed: number }>
+  acceptHeld(heldId: number, options?: z.input<typeof AcceptHeldSchema>): Promise<AcceptedHeld>
   /** Of the whole catalog, as its batches tell. */
   getFreshness(): Promise<Freshness>
   /**
@@ -160,14 +93,14 @@ export interface CollabSync {
    * @param request.search part of the id, in any case
    */
   listOrganizations(
-    request?: PageRequest & { search?: string },
+    request?: z.input<typeof OrganizationsRequestSchema>,
   ): Promise<Page<OrganizationFreshness>>
   getSchedule(): Promise<NightlySchedule>
   /**
    * Sets the nightly schedule for all workers, in place of SYNC_CRON and SYNC_TZ.
    * @throws UsageError for a cron expression or a time zone that is none
    */
-  setSchedule(schedule: { cron: string; timeZone?: string }): Promise<NightlySchedule>
+  setSchedule(schedule: NewSchedule): Promise<NightlySchedule>
   /** No nightly run until one is set again. */
   removeSchedule(): Promise<NightlySchedule>
   /** Gives back every connection that `openCollabSync` opened. */
@@ -183,47 +116,4 @@ export interface Parts {
   readonly log: Log
   /** What `sync.runs` says of who asked. */
   readonly trigger: 'http' | 'api'
-}
-
-/** Checks of what a program asks with; each names the member at fault, and none trusts the caller's types. */
-
-const RunId = z.uuid()
-
-/** Whether a text can be a run's id at all. */
-export function isRunId(text: unknown): text is string {
-  return RunId.safeParse(text).success
-}
-
-/** @returns null where it was left out. @throws UsageError where it is no id of a run */
-export function runIdOf(runId: unknown): string | null {
-  if (runId === undefined) return null
-  if (isRunId(runId)) return runId
-  throw new UsageError(`runId must be a run's id, not ${shown(runId)}.`)
-}
-
-/**
- * @param member how the caller calls it
- * @returns null where it was left out
- * @throws UsageError where it is no text that PostgreSQL can compare with
- */
-export function textOf(member: string, value: unknown): string | null {
-  if (value === undefined) return null
-  if (typeof value !== 'string' || !isStorable(value)) {
-    throw new UsageError(`${member} must be a text without NUL and halves of characters.`)
-  }
-  return value
-}
-
-/** @throws UsageError where a text anywhere in the value is one that PostgreSQL cannot hold */
-export function requireStorable(member: string, value: unknown): void {
-  JSON.stringify(value, (_, part: unknown) => {
-    if (typeof part !== 'string' || isStorable(part)) return part
-    throw new UsageError(`${member} holds a NUL or half a character, which no id can hold.`)
-  })
-}
-
-/** A value as a message may show it: short, and on one line. */
-export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value)
-  return text.length > 80 ? `${text.slice(0, 80)}...` : text
 }

@@ -1,15 +1,20 @@
 import * as z from 'zod'
 import type { Database } from '../database/pool.ts'
-import { durationOf, pageRuns, RUN_STATUSES } from '../database/run-reports.ts'
+import { pageRuns } from '../database/run-reports.ts'
 import * as failures from '../database/statements/failures.ts'
 import * as held from '../database/statements/held.ts'
 import * as organizations from '../database/statements/organizations.ts'
 import * as rejected from '../database/statements/rejected.ts'
-import { isStorable } from '../database/storable.ts'
-import { RECORD_CHARACTERS } from '../database/waiting.ts'
+import { checked, id, RunIdSchema } from '../documents/check.ts'
+import { FailuresRequestSchema } from '../documents/failure.ts'
+import { OrganizationsRequestSchema } from '../documents/freshness.ts'
+import { MISSING_NAMED } from '../documents/held.ts'
+import { CURSOR_FAULT, OfRunRequestSchema } from '../documents/page.ts'
+import type { Page, PageRequest } from '../documents/page.ts'
+import { RECORD_CHARACTERS } from '../documents/rejected.ts'
+import { RunsRequestSchema } from '../documents/run.ts'
 import { UsageError } from '../errors.ts'
-import { runIdOf, shown, textOf } from './collab-sync.ts'
-import type { CollabSync, Page, PageRequest } from './collab-sync.ts'
+import type { CollabSync } from './collab-sync.ts'
 
 type Listings = Pick<
   CollabSync,
@@ -19,44 +24,35 @@ type Listings = Pick<
 /** An id of a row of ours. */
 const RowId = z.int().min(0)
 /** As far as a timestamp of PostgreSQL's and a number of ours both reach. */
-const RunPlace = z.tuple([z.int().min(0), z.uuid()]).readonly()
-const USERS_NAMED = 100
-const Text = z.string().refine(isStorable)
+const RunPlace = z.tuple([z.int().min(0), RunIdSchema]).readonly()
 
 /** What can be paged through. */
 export function listingsOn(database: Database): Listings {
   return {
-    async listRuns({ status, ...page } = {}) {
-      if (status !== undefined && !RUN_STATUSES.includes(status)) {
-        throw new UsageError(`status must be one of ${RUN_STATUSES.join(', ')}.`)
-      }
+    async listRuns(request = {}) {
+      const { status = null, ...page } = checked(RunsRequestSchema, request, '')
       const { items, nextCursor } = await readPage(page, {
         name: 'runs',
         key: RunPlace,
-        read: (after, limit) => pageRuns(database, { status: status ?? null, after, limit }),
+        read: (after, limit) => pageRuns(database, { status, after, limit }),
         keyOf: ({ key }) => key,
       })
-      const runs = items.map(({ item }) => ({ ...item, durationMs: durationOf(item) }))
-      return { items: runs, nextCursor }
+      return { items: items.map(({ item }) => item), nextCursor }
     },
-    async listFailures({ runId, organizationId, ...page } = {}) {
-      const of = {
-        runId: runIdOf(runId),
-        organizationId: textOf('organizationId', organizationId),
-      }
+    async listFailures(request = {}) {
+      const asked = checked(FailuresRequestSchema, request, '')
+      const { runId = null, organizationId = null, ...page } = asked
       return readPage(page, {
         name: 'failures',
         key: RowId,
-        read: (before, limit) => failures.page.all(database, { ...of, before, limit }),
+        read: (before, limit) =>
+          failures.page.all(database, { runId, organizationId, before, limit }),
         keyOf: ({ failureId }) => failureId,
       })
     },
-    async listRejectedRecords({ runId, ...page } = {}) {
-      const of = {
-        runId: runIdOf(runId),
-        isSetAside: false,
-        mostCharacters: RECORD_CHARACTERS,
-      }
+    async listRejectedRecords(request = {}) {
+      const { runId = null, ...page } = checked(OfRunRequestSchema, request, '')
+      const of = { runId, isSetAside: false, mostCharacters: RECORD_CHARACTERS }
       return readPage(page, {
         name: 'rejected',
         key: RowId,
@@ -64,8 +60,9 @@ export function listingsOn(database: Database): Listings {
         keyOf: ({ rejectedRecordId }) => rejectedRecordId,
       })
     },
-    async listHeld({ runId, ...page } = {}) {
-      const of = { runId: runIdOf(runId), mostUsers: USERS_NAMED }
+    async listHeld(request = {}) {
+      const { runId = null, ...page } = checked(OfRunRequestSchema, request, '')
+      const of = { runId, mostUsers: MISSING_NAMED }
       return readPage(page, {
         name: 'held',
         key: RowId,
@@ -73,12 +70,13 @@ export function listingsOn(database: Database): Listings {
         keyOf: ({ heldId }) => heldId,
       })
     },
-    async listOrganizations({ search, ...page } = {}) {
-      const contains = textOf('search', search)
+    async listOrganizations(request = {}) {
+      const { search = null, ...page } = checked(OrganizationsRequestSchema, request, '')
       return readPage(page, {
         name: 'organizations',
-        key: Text,
-        read: (after, limit) => organizations.page.all(database, { contains, after, limit }),
+        key: id,
+        read: (after, limit) =>
+          organizations.page.all(database, { contains: search, after, limit }),
         keyOf: ({ organizationId }) => organizationId,
       })
     },
@@ -96,21 +94,16 @@ export interface Listing<T, Key> {
 }
 
 const LIMIT_DEFAULT = 50
-const LIMIT_MAX = 500
-/** The longest key is an id of the service's. */
-export const CURSOR_CHARACTERS_MAX = 8000
 
 /**
  * One page of a listing.
- * @throws UsageError naming `limit` or `cursor`
+ * @param request checked
+ * @throws UsageError naming `cursor`
  */
 async function readPage<T, Key>(
   { limit = LIMIT_DEFAULT, cursor }: PageRequest,
   listing: Listing<T, Key>,
 ): Promise<Page<T>> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) {
-    throw new UsageError(`limit must be a whole number from 1 to ${LIMIT_MAX}.`)
-  }
   const after = cursor === undefined ? null : keyIn(cursor, listing)
   // One more than asked for tells whether there is another page.
   const found = await listing.read(after, limit + 1)
@@ -124,17 +117,16 @@ function cursorOf(name: string, key: unknown): string {
   return Buffer.from(JSON.stringify([name, key])).toString('base64url')
 }
 
-function keyIn<Key>(cursor: unknown, { name, key }: Pick<Listing<unknown, Key>, 'name' | 'key'>) {
+function keyIn<Key>(
+  cursor: string,
+  { name, key }: Pick<Listing<unknown, Key>, 'name' | 'key'>,
+): Key {
   const parsed = z.tuple([z.literal(name), key]).safeParse(decoded(cursor))
   if (parsed.success) return parsed.data[1]
-  throw new UsageError(
-    `cursor must be the nextCursor of a page of the same listing, not ${shown(cursor)}.`,
-  )
+  throw new UsageError(`cursor ${CURSOR_FAULT}.`)
 }
 
-function decoded(cursor: unknown): unknown {
-  if (typeof cursor !== 'string' || cursor.length > CURSOR_CHARACTERS_MAX) return null
-  if (!/^[\w-]+$/.test(cursor)) return null
+function decoded(cursor: string): unknown {
   try {
     return JSON.parse(Buffer.from(cursor, 'base64url').toString())
   } catch {

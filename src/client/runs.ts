@@ -1,26 +1,29 @@
 import { DEAD_AFTER_S } from '../database/claims.ts'
 import type { Item } from '../database/claims.ts'
 import type { Database } from '../database/pool.ts'
-import { durationOf, readFailures, readRun } from '../database/run-reports.ts'
-import type { RunReport } from '../database/run-reports.ts'
-import * as held from '../database/statements/held.ts'
+import { readRun, readRunDetails } from '../database/run-reports.ts'
 import * as runs from '../database/statements/runs.ts'
+import { checked, isRunId } from '../documents/check.ts'
+import { RetryRequestSchema, RunRequestSchema } from '../documents/run.ts'
+import type { RequestedRun, Run, RunDetails } from '../documents/run.ts'
+import type { Scope } from '../documents/scope.ts'
 import { UsageError } from '../errors.ts'
-import { itemDelivery } from '../queue/queue.ts'
-import { parseScope } from '../scope.ts'
-import type { Scope } from '../scope.ts'
+import { inTime, itemDelivery } from '../queue/queue.ts'
 import { RunSignals } from '../sync/context.ts'
 import { stopRun } from '../sync/run/settle.ts'
 import { startRun } from '../sync/run/start.ts'
 import type { RunRequest } from '../sync/run/start.ts'
-import { isRunId, requireStorable } from './collab-sync.ts'
-import type { CollabSync, Parts, RequestedRun, RunDetails } from './collab-sync.ts'
+import type { CollabSync, Parts } from './collab-sync.ts'
 import { requireRun, thereIsNone, watchRun } from './watch-run.ts'
 
 type Runs = Pick<CollabSync, 'getRun' | 'cancelRun' | 'watchRun' | 'waitForRun'>
 
 /** One run: what is known of it, its end, and following it there. */
-export function runsOn({ database, log, trigger }: Parts): Runs {
+export function runsOn({
+  database,
+  log,
+  trigger,
+}: Pick<Parts, 'database' | 'log'> & { trigger: Parts['trigger'] | 'cli' }): Runs {
   return {
     getRun: (runId) => readDetails(database, runId),
     async cancelRun(runId) {
@@ -43,38 +46,31 @@ export function runsOn({ database, log, trigger }: Parts): Runs {
 }
 
 async function readDetails(database: Database, runId: string): Promise<RunDetails | null> {
-  const run = isRunId(runId) ? await readRun(database, runId) : null
-  if (run === null) return null
-  return {
-    ...run,
-    durationMs: durationOf(run),
-    failuresByCause: await readFailures(database, runId),
-    heldWaiting: (await held.countOfRun.one(database, { runId })).held,
-  }
+  return isRunId(runId) ? readRunDetails(database, runId) : null
 }
 
-function isOver({ runId, status }: RunReport): UsageError {
+function isOver({ runId, status }: Run): UsageError {
   return new UsageError(`Run ${runId} is over: its status is ${status}.`)
 }
 
-const CANCELLED_BY: Readonly<Record<Parts['trigger'], string>> = {
+const CANCELLED_BY = {
+  cli: 'It was cancelled with: collab-sync cancel.',
   http: 'It was cancelled over HTTP.',
   api: 'It was cancelled by a program.',
-}
+} as const
 
-const KEY_CHARACTERS_MAX = 255
 /** A queue that hangs must not hold up who asked: the run is stored, and workers look for what nobody delivered. */
 const DELIVERY_MS = 5_000
 
 /** Asking for runs. */
 export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'> {
   return {
-    async startRun({ scope: given, idempotencyKey } = {}) {
-      const scope = parseScope(given)
-      requireStorable('scope', scope)
+    async startRun(request = {}) {
+      const { scope = {}, idempotencyKey } = checked(RunRequestSchema, request, '')
       return askOnce(parts, { scope }, keyOf(parts.trigger, idempotencyKey))
     },
-    async retryRun(runId, { idempotencyKey } = {}) {
+    async retryRun(runId, request = {}) {
+      const { idempotencyKey } = checked(RetryRequestSchema, request, '')
       const requestKey = keyOf(`${parts.trigger}-retry:${runId}`, idempotencyKey)
       return askOnce(parts, await failedOf(parts.database, runId), requestKey)
     },
@@ -126,12 +122,8 @@ async function isDelivered(
   runId: string,
   items: readonly Item[],
 ): Promise<boolean> {
-  const late = AbortSignal.timeout(DELIVERY_MS)
   try {
-    await Promise.race([
-      queue.deliver(items.map(itemDelivery)),
-      new Promise((_, reject) => late.addEventListener('abort', () => reject(late.reason))),
-    ])
+    await inTime(queue.deliver(items.map(itemDelivery)), DELIVERY_MS)
     return true
   } catch (error) {
     log.warn({ err: error, runId }, 'the queue cannot be reached; a worker takes the run up')
@@ -139,17 +131,9 @@ async function isDelivered(
   }
 }
 
-/**
- * @param way how it is asked: keys of those who ask in different ways never meet
- * @throws UsageError naming the key
- */
-function keyOf(way: string, key: unknown): string | null {
-  if (key === undefined) return null
-  if (typeof key !== 'string' || key.length === 0 || key.length > KEY_CHARACTERS_MAX) {
-    throw new UsageError(`idempotencyKey must be a text of 1 to ${KEY_CHARACTERS_MAX} characters.`)
-  }
-  requireStorable('idempotencyKey', key)
-  return `${way}:${key}`
+/** @param way how it is asked: keys of those who ask in different ways never meet */
+function keyOf(way: string, key: string | undefined): string | null {
+  return key === undefined ? null : `${way}:${key}`
 }
 
 /** One text for one scope, in whatever order its members come. */

@@ -2,46 +2,64 @@ import { CronExpressionParser } from 'cron-parser'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as schedule from '../database/statements/schedule.ts'
-import { UsageError } from '../errors.ts'
-import { registerSchedule, unregisterSchedule } from '../queue/schedule.ts'
-import { SETTINGS } from '../settings/table.ts'
+import { checked } from '../documents/check.ts'
+import { NewScheduleSchema } from '../documents/schedule.ts'
+import type { NightlySchedule } from '../documents/schedule.ts'
+import { inTime } from '../queue/queue.ts'
+import type { JobQueue } from '../queue/queue.ts'
+import { nextNightly, registerSchedule, unregisterSchedule } from '../queue/schedule.ts'
 import type { Settings } from '../settings/table.ts'
-import { shown } from './collab-sync.ts'
-import type { CollabSync, NightlySchedule, Parts } from './collab-sync.ts'
+import type { CollabSync, Parts } from './collab-sync.ts'
 
 /** What a person set: a cron expression in a time zone, or nothing at all. */
-export type SetSchedule = RowOf<typeof schedule.read>
+type SetSchedule = RowOf<typeof schedule.read>
+
+/** Whoever looks at the schedule waits no longer for a queue that hangs. */
+const ASKED_MS = 1_000
 
 /** The nightly schedule. */
 export function scheduleOn(
-  parts: Parts,
+  parts: Omit<Parts, 'trigger'>,
 ): Pick<CollabSync, 'getSchedule' | 'setSchedule' | 'removeSchedule'> {
-  const { database, settings } = parts
+  const { database, settings, queue } = parts
   return {
-    getSchedule: () => readSchedule(database, settings),
-    setSchedule: ({ cron, timeZone }) =>
-      changeSchedule(parts, {
-        cron: checkedSetting('cron', cron, 'cron'),
-        timeZone: timeZone === undefined ? null : checkedSetting('timeZone', timeZone, 'timeZone'),
-      }),
+    getSchedule: () => readSchedule(database, settings, queue),
+    async setSchedule(given) {
+      const { cron, timeZone = null } = checked(NewScheduleSchema, given, '')
+      return changeSchedule(parts, { cron, timeZone })
+    },
     removeSchedule: () => changeSchedule(parts, { cron: null, timeZone: null }),
   }
 }
 
-/** Reads the schedule and computes when it is due next, without opening the queue. */
+/**
+ * Reads the schedule and computes when it is due next.
+ * @param queue asked whether it holds the schedule; may be away, or left out
+ */
 export async function readSchedule(
   database: Database,
   settings: Settings,
+  queue?: JobQueue,
 ): Promise<NightlySchedule> {
   const set = await schedule.read.first(database)
   const cron = set === undefined ? settings.cron : set.cron
   const timeZone = set?.timeZone ?? settings.timeZone
-  if (cron === null) return { cron, timeZone, setBy: 'schedule remove', next: null }
+  const registered = queue === undefined ? null : await isRegistered(queue)
+  if (cron === null) return { cron, timeZone, setBy: 'schedule remove', next: null, registered }
   return {
     cron,
     timeZone,
     setBy: set === undefined ? 'settings' : 'schedule set',
     next: CronExpressionParser.parse(cron, { tz: timeZone }).next().toDate(),
+    registered,
+  }
+}
+
+async function isRegistered(queue: JobQueue): Promise<boolean | null> {
+  try {
+    return (await inTime(nextNightly(queue), ASKED_MS)) !== null
+  } catch {
+    return null
   }
 }
 
@@ -50,7 +68,7 @@ export async function readSchedule(
  * within seconds.
  * @param to checked; without a time zone that of the settings holds
  */
-export async function changeSchedule(
+async function changeSchedule(
   { database, queue, settings, log }: Omit<Parts, 'trigger'>,
   to: SetSchedule,
 ): Promise<NightlySchedule> {
@@ -62,18 +80,5 @@ export async function changeSchedule(
   } catch (error) {
     log.warn({ err: error }, 'the queue cannot be reached; workers register the schedule')
   }
-  return readSchedule(database, settings)
-}
-
-/**
- * Checks a value as the setting of that kind is checked.
- * @param name how the caller calls it
- * @throws UsageError naming it, with an example
- */
-export function checkedSetting(member: 'cron' | 'timeZone', text: unknown, name: string): string {
-  const { parse, example } = SETTINGS[member]
-  const parsed = parse.safeParse(String(text))
-  if (parsed.success) return parsed.data
-  const complaint = parsed.error.issues[0]?.message
-  throw new UsageError(`${name} ${complaint}, not ${shown(text)}. Example: "${example}"`)
+  return readSchedule(database, settings, queue)
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../database/pool.ts'
-import { durationOf, readRun } from '../database/run-reports.ts'
+import { readRun } from '../database/run-reports.ts'
 import { tellingAway } from '../database/server.ts'
+import type { Run } from '../documents/run.ts'
+import { isRunId } from '../documents/check.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
-import { isRunId, shown } from './collab-sync.ts'
-import type { Run } from './collab-sync.ts'
 
 const POLL_MS = 500
 /** A PostgreSQL that restarts, or fails over, is waited for. */
@@ -63,11 +63,10 @@ async function sleepUnlessAborted(ms: number, signal: AbortSignal | undefined): 
 
 /** One run as it is now. @throws UsageError where there is none */
 export async function requireRun(database: Database, runId: string): Promise<Run> {
-  const run = isRunId(runId) ? await readRun(database, runId) : null
-  return run === null ? thereIsNone(runId) : { ...run, durationMs: durationOf(run) }
+  return (isRunId(runId) ? await readRun(database, runId) : null) ?? thereIsNone(runId)
 }
 
 /** @throws UsageError always */
 export function thereIsNone(runId: unknown): never {
-  throw new UsageError(`There is no run ${shown(runId)}.`)
+  throw new UsageError(`There is no run ${JSON.stringify(runId)}.`)
 }

@@ -1,5 +1,5 @@
-import { parseScope } from '../scope.ts'
-import type { Scope } from '../scope.ts'
+import { parseScope } from '../documents/scope.ts'
+import type { Scope } from '../documents/scope.ts'
 import type { Database } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as items from './statements/items.ts'

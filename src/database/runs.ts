@@ -1,14 +1,12 @@
+import type { Trigger } from '../documents/run.ts'
+import type { Scope } from '../documents/scope.ts'
 import type { Operation } from '../errors.ts'
-import type { Scope } from '../scope.ts'
 import { toItems } from './claims.ts'
 import type { Item, PlannedItem } from './claims.ts'
 import type { Client } from './pool.ts'
 import type { RowOf } from './statement.ts'
 import * as items from './statements/items.ts'
 import * as runs from './statements/runs.ts'
-
-/** Who asked for a run. */
-export type Trigger = 'schedule' | 'cli' | 'http' | 'api'
 
 export interface NewRun {
   readonly trigger: Trigger

@@ -1,3 +1,8 @@
+import { checked } from '../documents/check.ts'
+import { MISSING_NAMED } from '../documents/held.ts'
+import type { Held } from '../documents/held.ts'
+import { SetAsideBySchema } from '../documents/rejected.ts'
+import type { RejectedChoice } from '../documents/rejected.ts'
 import { UsageError } from '../errors.ts'
 import { transaction } from './pool.ts'
 import type { Client, Database } from './pool.ts'
@@ -7,26 +12,18 @@ import * as held from './statements/held.ts'
 import * as pages from './statements/pages.ts'
 import * as rejected from './statements/rejected.ts'
 
-/** A listing that waits for a person, as a report tells of it: with the first few users that it lacked. */
-export type HeldReport = Omit<RowOf<typeof held.open>, 'listings'>
-
 /**
- * Listings that wait for a person, the oldest first.
+ * Listings that wait for a person: how many, and up to `limit` of them, the one first held first.
  * @param runId those that this run last saw; null for all
- * @returns up to `limit` of them, and how many there are
  */
 export async function readHeld(
   database: Database,
   runId: string | null,
   limit: number,
-): Promise<{ listings: number; first: HeldReport[] }> {
-  const rows = await held.open.all(database, { runId, limit })
-  let listings = 0
-  const first = rows.map(({ listings: inAll, ...listing }) => {
-    listings = inAll
-    return listing
-  })
-  return { listings, first }
+): Promise<Held> {
+  const { held: listings } = await held.count.one(database, { runId })
+  const first = { after: null, limit, mostUsers: MISSING_NAMED }
+  return { listings, first: listings > 0 ? await held.list.all(database, { runId, ...first }) : [] }
 }
 
 /** Closes what is held of listings of one kind. */
@@ -84,12 +81,6 @@ function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]): SomeUsers {
   }
 }
 
-/** Rejected records, by their ids or all of a run. */
-export type RejectedChoice = { readonly ids: readonly number[] } | { readonly runId: string }
-
-/** A record is shown up to here. */
-export const RECORD_CHARACTERS = 2000
-
 /** Of some contents, by their digests, those that are set aside; in hex. */
 export async function readSetAside(
   on: On,
@@ -104,7 +95,7 @@ export async function readSetAside(
  * Sets rejected records aside for good: the same content in the same scope makes no later run partial. Or takes that back.
  * @param as who does it and why; null to take it back
  * @returns how many contents that changed
- * @throws UsageError where a record is not there, or was rejected by a version that made no digests
+ * @throws UsageError for what is no document `SetAside`; where a record is not there, or was rejected by a version that made no digests
  */
 export async function settleRejected(
   database: Database,
@@ -113,6 +104,12 @@ export async function settleRejected(
 ): Promise<number> {
   const ids = 'ids' in choice ? [...new Set(choice.ids)] : null
   const meant = { rejectedIds: ids, runId: 'runId' in choice ? choice.runId : null }
+  if (as !== null)
+    checked(
+      SetAsideBySchema,
+      { ...as, rejectedRecordIds: ids ?? undefined, runId: meant.runId ?? undefined },
+      '',
+    )
   return transaction(database, async (client) => {
     const { found, changed } = await (as === null
       ? rejected.restore.one(client, meant)

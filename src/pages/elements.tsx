@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import type { RunStatus } from '../database/run-reports.ts'
 import { roughAge } from '../format.ts'
+import type { RunStatus } from '../documents/run.ts'
 
 /** How something stands: its colour, its sign and, always, its word. */
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'idle'

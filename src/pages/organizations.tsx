@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import type { OrganizationFreshness } from '../client/collab-sync.ts'
+import type { OrganizationFreshness } from '../documents/freshness.ts'
 import { count } from '../format.ts'
 import { Ago, AskButton, Badge } from './elements.tsx'
 import { sendPage } from './layout.tsx'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { CollabSync } from '../client/collab-sync.ts'
-import { CURSOR_CHARACTERS_MAX } from '../client/listings.ts'
 import type { Database } from '../database/pool.ts'
+import { CURSOR_CHARACTERS_MAX } from '../documents/page.ts'
 import { UsageError } from '../errors.ts'
 import type { Settings } from '../settings/table.ts'
 

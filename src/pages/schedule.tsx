@@ -1,14 +1,15 @@
 import { CronExpressionParser } from 'cron-parser'
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import type { NightlySchedule } from '../client/collab-sync.ts'
-import { checkedSetting } from '../client/schedule.ts'
 import { time } from '../format.ts'
 import type { Action } from './actions/actions.ts'
 import { Ago, AskButton, Card, Facts, Time } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { pathWithNotice } from './notices.ts'
 import type { PageContext } from './page-context.ts'
+import { checked } from '../documents/check.ts'
+import { cronPattern, timeZone as timeZoneName } from '../documents/schedule.ts'
+import type { NightlySchedule } from '../documents/schedule.ts'
 
 const SETTERS: Record<NightlySchedule['setBy'], string> = {
   settings: 'the settings SYNC_CRON and SYNC_TZ',
@@ -84,8 +85,8 @@ export const setSchedule: Action<{ cron: string; timeZone: string }> = {
   name: 'set-schedule',
   fields: z.object({ cron: text, timeZone: text }),
   async ask(_context, fields) {
-    const cron = checkedSetting('cron', fields.cron, 'The cron expression')
-    const timeZone = checkedSetting('timeZone', fields.timeZone, 'The time zone')
+    const cron = checked(cronPattern, fields.cron, 'The cron expression')
+    const timeZone = checked(timeZoneName, fields.timeZone, 'The time zone')
     const times = CronExpressionParser.parse(cron, { tz: timeZone }).take(3)
     return {
       title: 'Set the nightly schedule?',

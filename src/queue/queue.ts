@@ -136,3 +136,12 @@ export function itemDelivery(item: {
 export function finishDelivery(runId: string): Delivery {
   return { name: 'finish-run', data: { runId }, key: `finish-${runId}`, priority: 0 }
 }
+
+/** What is asked of a queue that may hang. @throws its own error, or a TimeoutError where it takes longer */
+export async function inTime<T>(asked: Promise<T>, maxMs: number): Promise<T> {
+  const late = AbortSignal.timeout(maxMs)
+  const tooLate = new Promise<never>((_, reject) =>
+    late.addEventListener('abort', () => reject(late.reason)),
+  )
+  return Promise.race([asked, tooLate])
+}

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net'
-import { CronExpressionParser } from 'cron-parser'
 import * as z from 'zod'
+import { OPERATIONS } from '../documents/scope.ts'
 import type { Operation } from '../errors.ts'
-import { OPERATIONS } from '../scope.ts'
 
 /**
  * Parsers of one setting's text, as zod types. Every complaint is a clause that follows the setting's
@@ -150,32 +149,6 @@ export const hostName: z.ZodType<string, string> = parser(
       ? text
       : undefined,
 )
-
-/** A pattern that BullMQ's job scheduler takes: it parses with the same library. */
-export const cronPattern: z.ZodType<string, string> = parser(
-  'must be a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first',
-  (text) => {
-    // The library fills up missing fields, so that `5` would mean every minute's fifth second.
-    if (!text.startsWith('@') && ![5, 6].includes(text.split(/\s+/).length)) return undefined
-    try {
-      CronExpressionParser.parse(text)
-      return text
-    } catch {
-      return undefined
-    }
-  },
-)
-
-/** An IANA time zone. Bare offsets such as +02:00 are refused: the scheduler's library does not know them. */
-export const timeZone: z.ZodType<string, string> = parser('must be an IANA time zone', (text) => {
-  if (!/^[A-Za-z]/.test(text)) return undefined
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text })
-    return text
-  } catch {
-    return undefined
-  }
-})
 
 /** Any text without a NUL, such as a path or a statement. */
 export const text: z.ZodType<string, string> = parser('must not hold a NUL character', (value) =>

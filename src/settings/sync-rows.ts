@@ -1,3 +1,4 @@
+import { cronPattern, timeZone } from '../documents/schedule.ts'
 import * as parse from './parse.ts'
 import type { Setting } from './setting.ts'
 
@@ -8,7 +9,7 @@ export const SYNC_ROWS = {
   cron: {
     name: 'SYNC_CRON',
     group: 'sync',
-    parse: parse.cronPattern,
+    parse: cronPattern,
     default: '0 2 * * *',
     meaning: 'When the nightly run starts.',
     example: '0 2 * * *',
@@ -16,7 +17,7 @@ export const SYNC_ROWS = {
   timeZone: {
     name: 'SYNC_TZ',
     group: 'sync',
-    parse: parse.timeZone,
+    parse: timeZone,
     default: 'UTC',
     meaning: 'Time zone of SYNC_CRON.',
     example: 'Europe/Berlin',

@@ -7,19 +7,12 @@ import * as scopes from '../database/statements/scopes.ts'
 import * as users from '../database/statements/users.ts'
 import { leaveMembers, readMembers, unlistUsers } from '../database/users.ts'
 import { resolveHeld } from '../database/waiting.ts'
+import type { AcceptedHeld } from '../documents/held.ts'
 import { UsageError } from '../errors.ts'
 import type { SyncContext } from './context.ts'
 
 type HeldPlace = RowOf<typeof holds.ofRun>
 type TakenHold = RowOf<typeof holds.take>
-
-/** What an acceptance did. */
-export interface Accepted {
-  /** Listings whose held removals were applied. */
-  readonly accepted: number
-  /** Users who were taken out of them. */
-  readonly removed: number
-}
 
 /**
  * Applies what a run held: the users whom a listing suddenly lacked are taken out of it, if they are in it still. Each
@@ -30,7 +23,7 @@ export interface Accepted {
 export async function acceptHeld(
   context: Pick<SyncContext, 'database'>,
   of: { runId: string; organizationId?: string | null },
-): Promise<Accepted> {
+): Promise<AcceptedHeld> {
   const { runId, organizationId = null } = of
   const places = await holds.ofRun.all(context.database, { runId, organizationId })
   if (places.length === 0) {
@@ -46,7 +39,7 @@ export async function acceptHeld(
     accepted += 1
     removed += left
   }
-  return { accepted, removed }
+  return { runId, accepted, removed }
 }
 
 /**

@@ -99,7 +99,7 @@ describe('CSV', () => {
     ['organizationId\na"b\n', { number: 2, complaint: expect.stringMatching(/^is not CSV/) }],
     [
       'organizationId,annotationId\na,x\n',
-      { number: 2, complaint: 'has an annotationId but no documentId' },
+      { number: 2, complaint: 'is wrong: annotationId needs documentId' },
     ],
   ])('%j is a complaint', async (text, complaint) => {
     expect(await read('c.csv', text)).toEqual([complaint])

@@ -14,7 +14,7 @@ describe('a line of NDJSON', () => {
 
   test('a member that is null counts as absent', () => {
     expect(parseJsonLine('{"organizationId":"a","documentId":null}')).toEqual({
-      line: { organizationId: 'a' },
+      line: { organizationId: 'a', documentId: null },
     })
   })
 
@@ -33,23 +33,26 @@ describe('a line of NDJSON', () => {
     ['[{"organizationId":"a"}]', /^is an array: write one object a line$/],
     ['"acme"', /^is not an object$/],
     ['null', /^is not an object$/],
-    ['{}', /^has no organizationId$/],
-    ['{"documentId":"d"}', /^has no organizationId$/],
-    ['{"organizationId":""}', /^has a organizationId that is empty$/],
-    ['{"organizationId":7}', /organizationId that is a number, not a string/],
-    ['{"organizationId":["a"]}', /organizationId that is an array, not a string/],
-    ['{"organizationId":"a","annotationId":"x"}', /annotationId but no documentId/],
+    ['{}', /^is wrong: organizationId is missing$/],
+    ['{"documentId":"d"}', /^is wrong: organizationId is missing$/],
+    ['{"organizationId":""}', /: organizationId must not be empty$/],
+    ['{"organizationId":7}', /: organizationId must be a text$/],
+    ['{"organizationId":["a"]}', /: organizationId must be a text$/],
+    ['{"organizationId":"a","annotationId":"x"}', /: annotationId needs documentId$/],
     [
       '{"organizationId":"a","documentId":"d","organizationUserGroupId":"g"}',
-      /both an organizationUserGroupId and a documentId/,
+      /organizationUserGroupId cannot be combined with documentId/,
     ],
     [
       '{"organizationId":"a","orgName":"A"}',
-      /unknown member "orgName" \(known are organizationId, /,
+      /there is no member "orgName" \(known are organizationId, /,
     ],
-    ['{"organizationId":"a\\u0000b"}', /organizationId that holds a NUL/],
-    ['{"organizationId":"a\\ud800b"}', /organizationId that holds half of a surrogate pair/],
-    [`{"organizationId":"${'ü'.repeat(1001)}"}`, /organizationId that is longer than 2000 bytes/],
+    ['{"organizationId":"a\\u0000b"}', /organizationId must not hold a NUL/],
+    ['{"organizationId":"a\\ud800b"}', /organizationId must be well-formed Unicode/],
+    [
+      `{"organizationId":"${'ü'.repeat(1001)}"}`,
+      /organizationId must not be longer than 2000 bytes/,
+    ],
   ])('%s is refused', (text, complaint) => {
     const parsed = parseJsonLine(text)
     expect(parsed).toHaveProperty('complaint', expect.stringMatching(complaint))

@@ -37,7 +37,7 @@ test('rows are read as PostgreSQL writes them, whatever their type and however t
           annotationId: '6c84fb90-12c4-11e1-840d-7b25c5ee775a',
         },
       },
-      { number: 2, line: { organizationId: '2' } },
+      { number: 2, line: { organizationId: '2', documentId: null, annotationId: null } },
     ])
 })
 
@@ -72,7 +72,7 @@ describe('what is refused', () => {
 
   test('a wrong row, with its number', async () => {
     expect(await read(`select '' as organization_id`)).toEqual([
-      { number: 1, complaint: 'has a organizationId that is empty' },
+      { number: 1, complaint: 'is wrong: organizationId must not be empty' },
     ])
   })
 

@@ -213,7 +213,7 @@ describe.each(places)('with the queue in $name', ({ name, redis }) => {
     })
     expect(await command.run(['cancel', runId], settings)).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/is over: it was cancelled\.\n$/),
+      stderr: expect.stringMatching(/is over: its status is cancelled\.\n$/),
     })
   })
 

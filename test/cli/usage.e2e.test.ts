@@ -36,11 +36,11 @@ describe('wrong use ends with 2, one sentence on stderr and nothing on stdout', 
     ],
     [['run', '--organization', 'o', '--annotation', 'a'], /^--annotation needs --document\.\n$/],
     [['enqueue', '--organization', 'o', '--comment', '1'], /^--comment needs --annotation\.\n$/],
-    [['run', '--user', ''], /^--user is wrong/],
+    [['run', '--user', ''], /^--user must not be empty/],
     [['run', '--operations', 'likes'], /^--operations is wrong/],
     [['run', '--failed-of', 'abcdef', '--user', 'u'], /^--failed-of cannot be combined/],
     [['status', '--limit', '0'], /--limit <n>.*whole number from 1/],
-    [['schedule', 'set', '61 * * * *'], /^CRON must be a cron pattern .* Example: "0 2 \* \* \*"/],
+    [['schedule', 'set', '61 * * * *'], /^CRON must be a cron pattern of five fields/],
     [['schedule', 'set', '0 2 * * *', '--tz', 'Mars'], /^--tz must be an IANA time zone/],
     [['catalog', 'import', '/no/such/file'], /^\/no\/such\/file cannot be read/],
     [['status', '00000000'], /^There is no run "00000000"/],
@@ -171,7 +171,7 @@ test('a catalog comes from standard input too, and a wrong line is told by its n
   expect(wrong).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: expect.stringMatching(/line 2 has an annotationId but no/),
+    stderr: expect.stringMatching(/line 2 is wrong: annotationId needs/),
   })
   expect(await command.run(['catalog', 'show'], settings)).toMatchObject({
     code: 0,

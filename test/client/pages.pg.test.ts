@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { CollabSync, Page, PageRequest } from '../../src/client/collab-sync.ts'
+import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
+import type { Page, PageRequest } from '../../src/documents/page.ts'
 import { UsageError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
 import type { JobQueue } from '../../src/queue/queue.ts'
@@ -180,11 +181,11 @@ test('a limit, a cursor or an id that is none is refused by its name', async () 
     ]),
     [collabSync.listFailures({ cursor }), /^cursor must be the nextCursor/],
     [collabSync.listOrganizations({ cursor: forged(['organizations', 'a\0']) }), /^cursor must/],
-    [collabSync.listFailures({ runId: 'x' }), /^runId must be a run's id, not "x"/],
+    [collabSync.listFailures({ runId: 'x' }), /^runId must be the id of a run/],
     [collabSync.listRejectedRecords({ runId: '' }), /^runId must be/],
     [collabSync.listHeld({ runId: 'x' }), /^runId must be/],
-    [collabSync.listFailures({ organizationId: 'a\0' }), /^organizationId must be a text/],
-    [collabSync.listOrganizations({ search: '\0' }), /^search must be a text/],
+    [collabSync.listFailures({ organizationId: 'a\0' }), /^organizationId must not hold a NUL/],
+    [collabSync.listOrganizations({ search: '\0' }), /^search must not hold a NUL/],
   ]
   for (const [asked, told] of wrong) {
     await expect(asked).rejects.toThrow(told)

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/app.ts'
-import type { CollabSync, Run } from '../../src/client/collab-sync.ts'
+import type { CollabSync } from '../../src/client/collab-sync.ts'
+import type { Run } from '../../src/documents/run.ts'
 import { UsageError } from '../../src/errors.ts'
 import { openQueueLate } from '../../src/http/start-http.ts'
 import { startWorker } from '../../src/worker.ts'
@@ -192,11 +193,14 @@ describe.each(QUEUE_KINDS)('asking for runs with the queue on %s', (kind) => {
         { scope: { organizationIds: ['nowhere'] } },
         /^Organization "nowhere" is not in the catalog/,
       ],
-      [{ scope: { organizationIds: ['a\0'] } }, /^scope holds a NUL/],
-      [{ scope: { organizationIds: ['\ud800'] } }, /^scope holds a NUL or half a character/],
-      [{ idempotencyKey: '' }, /^idempotencyKey must be a text of 1 to 255/],
-      [{ idempotencyKey: 'a'.repeat(256) }, /^idempotencyKey must be a text of 1 to 255/],
-      [{ idempotencyKey: 'a\0' }, /^idempotencyKey holds a NUL/],
+      [{ scope: { organizationIds: ['a\0'] } }, /^scope\.organizationIds\.0 must not hold a NUL/],
+      [
+        { scope: { organizationIds: ['\ud800'] } },
+        /^scope\.organizationIds\.0 must be well-formed/,
+      ],
+      [{ idempotencyKey: '' }, /^idempotencyKey must not be empty/],
+      [{ idempotencyKey: 'a'.repeat(256) }, /^idempotencyKey must not be longer than 255/],
+      [{ idempotencyKey: 'a\0' }, /^idempotencyKey must not hold a NUL/],
       [{ idempotencyKey: 7 }, /^idempotencyKey must be a text/],
     ]
     for (const [request, told] of wrong) {

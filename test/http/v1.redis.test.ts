@@ -197,7 +197,8 @@ describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
     expect(body['items'][0]).toMatchObject({ runId: row.run_id, isCut: false })
     const replayed = await ask('POST', '/v1/rejected-records/replay', { runId: row.run_id })
     expect(replayed.status).toBe(200)
-    expect(Object.keys(replayed.body).toSorted()).toEqual(['obsolete', 'replayed', 'stillRejected'])
+    const { stored, still, obsolete, replayed: again, stillRejected } = replayed.body
+    expect([stored, still]).toEqual([again, stillRejected + obsolete])
     expect((await ask('POST', '/v1/rejected-records/replay', {})).status).toBe(200)
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunDetails } from '../../src/client/collab-sync.ts'
+import type { RunDetails } from '../../src/documents/run.ts'
 import { nightlyVerdict } from '../../src/pages/overview/nightly-verdict.ts'
 
 const MINUTE = 60_000
@@ -9,6 +9,7 @@ const SCHEDULE = {
   timeZone: 'UTC',
   setBy: 'settings',
   next: new Date('2025-11-22T02:00:00Z'),
+  registered: true,
 } as const
 const SUCCEEDED = {
   status: 'succeeded',

@@ -4,8 +4,8 @@ import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { settleRejected } from '../../src/database/waiting.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
+import { parseScope } from '../../src/documents/scope.ts'
 import { UsageError } from '../../src/errors.ts'
-import { parseScope } from '../../src/scope.ts'
 import { replayRejected } from '../../src/sync/replay/replay.ts'
 import { planRun } from '../../src/sync/run/plan.ts'
 import { verify } from '../../src/sync/run/verify.ts'
@@ -67,8 +67,8 @@ test('what a person has set aside makes no later night partial, until its conten
   expect(record).toMatchObject({ runId: first.run_id, isWhole: true, setAsideAt: null })
   const choice = { ids: [record?.rejectedRecordId as number] }
   const as = { by, reason: 'a test of theirs' }
-  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ setAside: 1 })
-  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ setAside: 0 })
+  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ setAside: 1, changed: 1 })
+  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ setAside: 0, changed: 0 })
   expect((await collabSync.listRejectedRecords()).items).toEqual([])
 
   // The same content, its members in another order.

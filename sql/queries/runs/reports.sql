@@ -1,9 +1,9 @@
 -- Runs with their counts, the newest first: as settled, or for one under way as its items say so far.
--- Params: $1 runIds?, $2 limit.
+-- Params: $1 runIds?, $2 limit, $3 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
 -- Never null: read_at, scopes_planned, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped, records_received,
 -- records_inserted, records_updated, records_unchanged, records_rejected, records_null, organizations_done,
 -- documents_done, groups_done, annotations_done, users_written, comments_written, comments_deleted, rejected,
--- service_ms, waited_ms, database_ms, cpu_ms.
+-- service_ms, waited_ms, database_ms, cpu_ms, workers_gone.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem,
   r.scopes_expected, now() as read_at,
   r.calls, r.retries,
@@ -29,7 +29,10 @@ select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.f
   coalesce(t.service_ms, r.service_ms) as service_ms,
   coalesce(t.waited_ms, r.waited_ms) as waited_ms,
   coalesce(t.database_ms, r.database_ms) as database_ms,
-  coalesce(t.cpu_ms, r.cpu_ms) as cpu_ms
+  coalesce(t.cpu_ms, r.cpu_ms) as cpu_ms,
+  r.finished_at is null and not exists (
+    select from sync.workers where heartbeat_at >= now() - make_interval(secs => $3)
+  ) as workers_gone
 from (
   select * from sync.runs
   where $1::uuid[] is null or run_id = any($1)

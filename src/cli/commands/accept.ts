@@ -16,7 +16,7 @@ export async function accept(
   return withTables(opening, async ({ database }) => {
     const runId = await findRun(database, text)
     const done = await acceptHeld({ database }, { runId, organizationId: organization ?? null })
-    if (json) printJson({ runId, ...done })
+    if (json) printJson(done)
     else {
       print(
         `${counted(done.accepted, 'listing')} of run ${shortId(runId)} accepted: ${counted(done.removed, 'user')} removed.`,

@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DEAD_AFTER_S } from '../../database/claims.ts'
+import { runsOn } from '../../client/runs.ts'
 import type { Database } from '../../database/pool.ts'
 import { readRun } from '../../database/run-reports.ts'
-import { UsageError } from '../../errors.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { RunSignals } from '../../sync/context.ts'
-import { stopRun } from '../../sync/run/settle.ts'
 import { EXIT } from '../exit.ts'
-import { print, printJson } from '../output.ts'
-import { describeRun, readRunDetails } from '../run-details.ts'
+import { printRun } from '../run-details.ts'
 import { findRun } from '../scope-options.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
@@ -18,17 +14,9 @@ export async function cancel(text: string, { json }: { json?: boolean }): Promis
   const log = quietLog(settings)
   return withTables({ settings, log, name: 'cancel' }, async ({ database }) => {
     const runId = await findRun(database, text)
-    const before = await readRun(database, runId)
-    if (before !== null && before.finishedAt !== null) {
-      throw new UsageError(`Run ${runId} is over: it ${ENDS[before.status] ?? before.status}.`)
-    }
-    const runSignals = new RunSignals()
-    const context = { database, deadAfterS: DEAD_AFTER_S, log, runSignals }
-    await stopRun(context, runId, 'cancelled', 'It was cancelled with: collab-sync cancel.')
+    await runsOn({ database, log, trigger: 'cli' }).cancelRun(runId)
     await untilSettled(database, runId)
-    const details = await readRunDetails(database, runId)
-    if (json) printJson(details)
-    else print(describeRun(details))
+    await printRun(database, runId, { json })
     return EXIT.done
   })
 }
@@ -43,8 +31,3 @@ async function untilSettled(database: Database, runId: string): Promise<void> {
 
 const PATIENCE_MS = 30_000
 const POLL_MS = 200
-
-const ENDS: Record<string, string> = {
-  partial: 'succeeded in part',
-  cancelled: 'was cancelled',
-}

@@ -10,6 +10,7 @@ import { randomChanges } from '../../demo/random-changes.ts'
 import { startStandIn } from '../../demo/stand-in.ts'
 import { createWorld } from '../../demo/world.ts'
 import type { World } from '../../demo/world.ts'
+import type { RunDetails } from '../../documents/run.ts'
 import { UsageError } from '../../errors.ts'
 import { count, counted } from '../../format.ts'
 import type { Store } from '../../store.ts'
@@ -17,8 +18,7 @@ import { demoSettings, printDemoReports, readDemoReports } from '../demo-reports
 import { EXIT, exitCodeOf } from '../exit.ts'
 import { heading, paint, print, printJson } from '../output.ts'
 import { progressStyle } from '../progress.ts'
-import { describeRun, readRunDetails } from '../run-details.ts'
-import type { RunDetails } from '../run-details.ts'
+import { describeRun, requireRunDetails } from '../run-details.ts'
 import { onSignals } from '../signals.ts'
 import { quietLog, withAppOn, withStore } from '../with-store.ts'
 import type { AppOpening } from '../with-store.ts'
@@ -115,7 +115,7 @@ async function runOnce(
   const runId = await withAppOn(store, opening, (app) =>
     workOff(app, request, progressStyle({ json })),
   )
-  return readRunDetails(store.database, runId)
+  return requireRunDetails(store.database, runId)
 }
 
 /** A catalog of the person's own must not get the demo's organizations among it. */

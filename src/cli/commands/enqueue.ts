@@ -1,4 +1,5 @@
 import type { Database } from '../../database/pool.ts'
+import type { RequestedRun } from '../../documents/run.ts'
 import { itemDelivery } from '../../queue/queue.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { startRun } from '../../sync/run/start.ts'
@@ -6,7 +7,7 @@ import { outsideTraces } from '../../trace.ts'
 import { EXIT, exitCodeOf } from '../exit.ts'
 import { note, print, printJson } from '../output.ts'
 import { followRun, progressStyle } from '../progress.ts'
-import { describeRun, readRunDetails } from '../run-details.ts'
+import { printRun } from '../run-details.ts'
 import { checkRequest, requestOf } from '../scope-options.ts'
 import type { RequestOptions } from '../scope-options.ts'
 import { onSignals } from '../signals.ts'
@@ -27,7 +28,7 @@ export async function enqueue(
       await queue.deliver(items.map(itemDelivery))
       if (!options.json) print(runId)
       if (options.wait) return outsideTraces(() => wait(database, runId, options))
-      if (options.json) printJson({ runId })
+      if (options.json) printJson({ runId, isNew: true, isDelivered: true } satisfies RequestedRun)
       return EXIT.done
     }),
   )
@@ -50,8 +51,6 @@ async function wait(
   } finally {
     forget()
   }
-  const details = await readRunDetails(database, runId)
-  if (options.json) printJson(details)
-  else note(describeRun(details))
-  return exitCodeOf(details.status)
+  const { status } = await printRun(database, runId, { json: options.json, say: note })
+  return exitCodeOf(status)
 }

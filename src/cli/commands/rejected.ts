@@ -1,7 +1,9 @@
 import { userInfo } from 'node:os'
 import type { Database } from '../../database/pool.ts'
 import * as rejected from '../../database/statements/rejected.ts'
-import { RECORD_CHARACTERS, settleRejected } from '../../database/waiting.ts'
+import { settleRejected } from '../../database/waiting.ts'
+import { RECORD_CHARACTERS } from '../../documents/rejected.ts'
+import type { SetAsideDone } from '../../documents/rejected.ts'
 import { UsageError } from '../../errors.ts'
 import { counted, scopePath, shorten, time } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -66,7 +68,8 @@ export async function rejectedSettle(
       run === undefined ? { ids: ids.map(Number) } : { runId: await findRun(database, run) }
     const as = reason === undefined ? null : { by: userInfo().username, reason }
     const changed = await settleRejected(database, choice, as)
-    if (json) printJson({ changed })
+    if (json)
+      printJson(as === null ? { changed } : ({ setAside: changed, changed } satisfies SetAsideDone))
     else print(`${counted(changed, 'record')} ${as === null ? 'open again' : 'set aside'}.`)
     return EXIT.done
   })

@@ -1,7 +1,6 @@
+import { replay as replayRejected } from '../../client/settle-waiting.ts'
 import { count, counted } from '../../format.ts'
-import { openPrivacy } from '../../privacy/privacy.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { replayRejected } from '../../sync/replay/replay.ts'
 import { EXIT } from '../exit.ts'
 import { print, printJson } from '../output.ts'
 import { findRun } from '../scope-options.ts'
@@ -15,11 +14,9 @@ export async function replay(
   const settings = readSettings(process.env, { need: ['database'] })
   const opening = { settings, log: quietLog(settings), name: 'replay' }
   return withTables(opening, async ({ database }) => {
-    const of = text === undefined ? {} : { runId: await findRun(database, text) }
-    const policy = { email: settings.privacyEmail, raw: settings.privacyRaw }
-    const privacy = openPrivacy(database, policy)
-    const replayed = await replayRejected({ database, privacy }, of)
-    if (json) printJson({ ...of, ...replayed })
+    const runId = text === undefined ? undefined : await findRun(database, text)
+    const replayed = await replayRejected(database, settings, { runId })
+    if (json) printJson(replayed)
     else {
       const { tried, stored, still } = replayed
       print(

@@ -10,10 +10,10 @@ import { startWorker } from '../../worker.ts'
 import { describeShares, startProfile } from '../cpu-profile.ts'
 import type { RunningProfile } from '../cpu-profile.ts'
 import { exitCodeOf } from '../exit.ts'
-import { note, print, printJson } from '../output.ts'
+import { note } from '../output.ts'
 import { followRun, progressStyle } from '../progress.ts'
 import type { ProgressStyle } from '../progress.ts'
-import { describeRun, readRunDetails } from '../run-details.ts'
+import { printRun } from '../run-details.ts'
 import { checkRequest, requestOf } from '../scope-options.ts'
 import type { RequestOptions } from '../scope-options.ts'
 import { onSignals, stopOnSignals } from '../signals.ts'
@@ -36,10 +36,8 @@ export async function run(
       stop.forget()
       const runId = await workOff(app, request, progressStyle(options))
       if (profile !== null) await tellProfile(profile, options.profile)
-      const details = await readRunDetails(app.store.database, runId)
-      if (options.json) printJson(details)
-      else print(describeRun(details))
-      return exitCodeOf(details.status)
+      const { status } = await printRun(app.store.database, runId, options)
+      return exitCodeOf(status)
     }),
   ).catch((error: unknown) => {
     stop.starting.throwIfAborted()

@@ -1,8 +1,8 @@
-import type { NightlySchedule } from '../../client/collab-sync.ts'
-import { changeSchedule, checkedSetting, readSchedule } from '../../client/schedule.ts'
-import type { SetSchedule } from '../../client/schedule.ts'
+import { scheduleOn } from '../../client/schedule.ts'
+import { checked } from '../../documents/check.ts'
+import { cronPattern, timeZone } from '../../documents/schedule.ts'
+import type { NightlySchedule } from '../../documents/schedule.ts'
 import { time } from '../../format.ts'
-import { nextNightly } from '../../queue/schedule.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { facts, print, printJson } from '../output.ts'
@@ -14,7 +14,7 @@ interface Json {
 
 /** `collab-sync schedule show`. */
 export async function scheduleShow({ json }: Json): Promise<number> {
-  return change(json, null)
+  return onSchedule(json, (schedule) => schedule.getSchedule())
 }
 
 /**
@@ -25,35 +25,33 @@ export async function scheduleSet(
   fields: string[],
   { tz, json }: Json & { tz?: string },
 ): Promise<number> {
-  const cron = checkedSetting('cron', fields.join(' '), 'CRON')
-  return change(json, {
-    cron,
-    timeZone: tz === undefined ? null : checkedSetting('timeZone', tz, '--tz'),
-  })
+  const to = {
+    cron: checked(cronPattern, fields.join(' '), 'CRON'),
+    timeZone: checked(timeZone.optional(), tz, '--tz'),
+  }
+  return onSchedule(json, (schedule) => schedule.setSchedule(to))
 }
 
 /** `collab-sync schedule remove`: no nightly run until one is set again. */
 export async function scheduleRemove({ json }: Json): Promise<number> {
-  return change(json, { cron: null, timeZone: null })
+  return onSchedule(json, (schedule) => schedule.removeSchedule())
 }
 
-async function change(json: boolean | undefined, to: SetSchedule | null): Promise<number> {
+async function onSchedule(
+  json: boolean | undefined,
+  ask: (schedule: ReturnType<typeof scheduleOn>) => Promise<NightlySchedule>,
+): Promise<number> {
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
   const log = quietLog(settings)
-  const opening = { settings, log, name: 'schedule' }
-  return withQueue(opening, async ({ database }, queue) => {
-    const schedule =
-      to === null
-        ? await readSchedule(database, settings)
-        : await changeSchedule({ database, queue, settings, log }, to)
-    const registered = await nextNightly(queue)
-    if (json) printJson({ ...schedule, registered: registered !== null })
-    else print(describe(schedule, registered))
+  return withQueue({ settings, log, name: 'schedule' }, async ({ database }, queue) => {
+    const schedule = await ask(scheduleOn({ database, queue, settings, log }))
+    if (json) printJson(schedule)
+    else print(describe(schedule))
     return EXIT.done
   })
 }
 
-function describe(schedule: NightlySchedule, registered: Date | null): string {
+function describe(schedule: NightlySchedule): string {
   if (schedule.cron === null) {
     return 'There is no nightly run: it was removed. Set one with: collab-sync schedule set "0 2 * * *"'
   }
@@ -67,9 +65,9 @@ function describe(schedule: NightlySchedule, registered: Date | null): string {
     ['next', schedule.next === null ? 'never' : time(schedule.next)],
     [
       'queue',
-      registered === null
-        ? 'not registered yet: a worker does so when it starts (collab-sync worker)'
-        : 'registered; the first worker that is alive then starts the run',
+      schedule.registered
+        ? 'registered; the first worker that is alive then starts the run'
+        : 'not registered yet: a worker does so when it starts (collab-sync worker)',
     ],
   ])
 }

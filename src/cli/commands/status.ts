@@ -1,22 +1,24 @@
-import type { Freshness, NightlySchedule } from '../../client/collab-sync.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
 import type { Database } from '../../database/pool.ts'
-import { durationOf, readRecentRuns, scopesDone, scopesInAll } from '../../database/run-reports.ts'
-import type { RunReport } from '../../database/run-reports.ts'
+import { readRecentRuns } from '../../database/run-reports.ts'
 import type { RowOf } from '../../database/statement.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import * as workersOf from '../../database/statements/workers.ts'
 import { readHeld } from '../../database/waiting.ts'
-import type { HeldReport } from '../../database/waiting.ts'
+import type { Freshness } from '../../documents/freshness.ts'
+import type { Held } from '../../documents/held.ts'
+import { scopesDone, scopesInAll } from '../../documents/run.ts'
+import type { Run } from '../../documents/run.ts'
+import type { NightlySchedule } from '../../documents/schedule.ts'
+import { describeScope } from '../../documents/scope.ts'
 import { count, counted, duration, shorten, shortId, time } from '../../format.ts'
-import { describeScope } from '../../scope.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { EXIT } from '../exit.ts'
 import { facts, heading, paint, print, printJson, table } from '../output.ts'
-import { describeRun, heldTable, paintedStatus, readRunDetails } from '../run-details.ts'
+import { heldTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
 import { findRun } from '../scope-options.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
@@ -25,9 +27,9 @@ type WorkerReport = RowOf<typeof workersOf.read>
 /** What `status` prints: the document of `--json`. */
 interface Overview {
   readonly readAt: Date
-  readonly runs: readonly (RunReport & { durationMs: number; workersGone: boolean })[]
+  readonly runs: readonly Run[]
   readonly workers: readonly WorkerReport[]
-  readonly held: { listings: number; first: readonly HeldReport[] }
+  readonly held: Held
   /** Rejected records that are open; counted to 1,000. */
   readonly rejectedOpen: number
   readonly freshness: Freshness
@@ -45,22 +47,9 @@ export async function status(
   const opening = { settings, log: quietLog(settings), name: 'status' }
   return withTables(opening, async ({ database }) => {
     if (text === undefined) await printOverview(database, settings, { json, limit })
-    else await printRun(database, await findRun(database, text), json)
+    else await printRun(database, await findRun(database, text), { json })
     return EXIT.done
   })
-}
-
-async function printRun(
-  database: Database,
-  runId: string,
-  json: boolean | undefined,
-): Promise<void> {
-  const details = await readRunDetails(database, runId)
-  const workers = await readWorkers(database)
-  const workersGone = isLeftAlone(details, workers)
-  if (json) return printJson({ ...details, workersGone })
-  print(describeRun(details))
-  if (workersGone) print(`\n  ${paint.yellow(LEFT_ALONE)}`)
 }
 
 async function printOverview(
@@ -70,7 +59,7 @@ async function printOverview(
 ): Promise<void> {
   const [runs, workers, held, waiting, freshness, schedule] = await Promise.all([
     readRecentRuns(database, limit),
-    readWorkers(database),
+    workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
     readHeld(database, null, HELD_SHOWN),
     pages.waiting.one(database, { limit: 1000 }),
     scopes.freshness.one(database),
@@ -78,11 +67,7 @@ async function printOverview(
   ])
   const overview: Overview = {
     readAt: new Date(),
-    runs: runs.map((run) => ({
-      ...run,
-      durationMs: durationOf(run),
-      workersGone: isLeftAlone(run, workers),
-    })),
+    runs,
     workers,
     held,
     rejectedOpen: waiting.rejected,
@@ -92,18 +77,6 @@ async function printOverview(
   if (json) printJson(overview)
   else print(describe(overview))
 }
-
-function readWorkers(database: Database): Promise<WorkerReport[]> {
-  return workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S })
-}
-
-/** A run under way that nobody can be working on. */
-function isLeftAlone(run: RunReport, workers: readonly WorkerReport[]): boolean {
-  return run.finishedAt === null && !workers.some(({ alive }) => alive)
-}
-
-const LEFT_ALONE =
-  'No worker is alive: it goes on when one starts (collab-sync worker), or ends with: collab-sync cancel RUN.'
 
 function describe(overview: Overview): string {
   const { runs, held, rejectedOpen } = overview
@@ -170,7 +143,7 @@ function describeFrozen({ workerId }: WorkerReport): string {
   return paint.yellow(`${workerId} has no heartbeat and holds a transaction open`)
 }
 
-function runsTable(runs: Overview['runs']): string {
+function runsTable(runs: readonly Run[]): string {
   const right = 'right' as const
   const columns = [
     { head: 'run' },
@@ -189,7 +162,7 @@ function runsTable(runs: Overview['runs']): string {
   return table(columns, runs.map(rowOf))
 }
 
-function rowOf(run: Overview['runs'][number]): string[] {
+function rowOf(run: Run): string[] {
   const done = count(scopesDone(run))
   return [
     shortId(run.runId),

@@ -77,7 +77,7 @@ export const readStopping = new Statement<null, { runId: string }>('runs/read-st
 
 /** Runs with their counts, the newest first: as settled, or for one under way as its items say so far. */
 export const reports = new Statement<
-  { runIds: readonly string[] | null; limit: number },
+  { runIds: readonly string[] | null; limit: number; deadAfterS: number },
   {
     runId: string
     trigger: 'schedule' | 'cli' | 'http' | 'api'
@@ -115,13 +115,14 @@ export const reports = new Statement<
     waitedMs: number
     databaseMs: number
     cpuMs: number
+    workersGone: boolean
   }
 >('runs/reports', {
-  parameters: 'runIds limit',
+  parameters: 'runIds limit deadAfterS',
   columns:
-    'runId trigger status scope requestedAt startedAt finishedAt stopping problem scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs',
+    'runId trigger status scope requestedAt startedAt finishedAt stopping problem scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs workersGone',
   neverNull:
-    'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs',
+    'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs workersGone',
 })
 
 /** Settles a run once, when none of its items is pending: adds up its items, decides its status. It is partial where a scope failed or is held, or where a whole record was rejected that nobody has set aside. Its calls are counted by runs/add-calls. An item that is pending can only vanish in the transaction that inserts those that follow it, so no lock is needed. What was received is what became of it: each commit is held to that, and a run of before that is not must end as well. */

@@ -1,8 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig } from 'fastify'
 import * as z from 'zod'
-import type { CollabSync, Page } from '../../client/collab-sync.ts'
+import type { CollabSync } from '../../client/collab-sync.ts'
+import type { Right } from '../../database/access-tokens.ts'
+import { RunIdSchema } from '../../documents/check.ts'
 import { UsageError } from '../../errors.ts'
-import { pathOf, ProblemError, ProblemSchema } from '../problem.ts'
+import { ProblemError, ProblemSchema } from '../problem.ts'
 
 /** What an operation says of itself in the OpenAPI document, and what is checked of its requests. */
 export interface OperationParts {
@@ -10,6 +12,19 @@ export interface OperationParts {
   readonly tag: 'Runs' | 'What needs a person' | 'Freshness' | 'Schedule'
   readonly summary: string
   readonly description?: string
+  readonly params?: z.ZodType
+  readonly querystring?: z.ZodType
+  readonly headers?: z.ZodType
+  readonly body?: z.ZodType
+  /** What it answers with when all is well; its status is 200 where that is left out. */
+  readonly answer: z.ZodType
+  readonly answered: string
+  readonly status?: 202
+  /** JSON when left out. */
+  readonly mediaType?: string
+  /** What else it can answer with, besides the problems of every operation. */
+  readonly problems?: readonly (keyof typeof PROBLEMS)[]
+  readonly config?: FastifyContextConfig
 }
 
 const PROBLEMS = {
@@ -30,49 +45,44 @@ const PROBLEMS = {
 /** What any operation can be answered with. */
 const ALWAYS = [400, 401, 403, 408, 429, 500, 503] as const
 
-/** The part of a route's schema that describes it. */
-export function operation(parts: OperationParts) {
-  const { id, tag, summary, description } = parts
-  return { operationId: id, tags: [tag], summary, ...(description ? { description } : {}) }
-}
-
 /**
- * The answers of an operation: one when all is well, the problems it has of its own, and those of every operation.
- * @param options.mediaType of the answer when all is well; JSON when left out
+ * The options of an operation's route, of which its description is made too.
+ * @param right that a token must have
  */
-export function answers(
-  status: 200 | 202,
-  schema: z.ZodType,
-  options: {
-    description: string
-    problems?: readonly (keyof typeof PROBLEMS)[]
-    mediaType?: string
-  },
-): Record<number, object> {
-  const problems = [...ALWAYS, ...(options.problems ?? [])].toSorted((one, two) => one - two)
+export function operation<Parts extends OperationParts>(right: Right, parts: Parts) {
+  const { id, answer, answered, status, mediaType, problems, config, ...schema } = parts
+  const problemStatuses = [...ALWAYS, ...(problems ?? [])].toSorted((one, two) => one - two)
   return {
-    [status]: {
-      description: options.description,
-      content: { [options.mediaType ?? 'application/json']: { schema } },
-    },
-    ...Object.fromEntries(
-      problems.map((each) => [
-        each,
-        {
-          description: PROBLEMS[each],
-          content: { 'application/problem+json': { schema: ProblemSchema } },
+    config: { ...config, right },
+    schema: {
+      ...schema,
+      operationId: id,
+      tags: [parts.tag],
+      response: {
+        [status ?? 200]: {
+          description: answered,
+          content: { [mediaType ?? 'application/json']: { schema: answer } },
         },
-      ]),
-    ),
+        ...Object.fromEntries(problemStatuses.map((each) => [each, problemAnswer(each)])),
+      },
+    },
   }
 }
 
-/** A page of a listing. */
-export function pageSchema(item: z.ZodType) {
-  return z.object({
-    items: z.array(item),
-    nextCursor: z.string().nullable().describe('Null on the last page.'),
-  })
+function problemAnswer(status: keyof typeof PROBLEMS) {
+  const content = { 'application/problem+json': { schema: ProblemSchema } }
+  return { description: PROBLEMS[status], content }
+}
+
+/** Of the operations of one run. */
+export const RunPathSchema = z.strictObject({ runId: RunIdSchema })
+
+/** Digits and nothing else are a number: paths and queries hold text alone. */
+export function digits<S extends z.ZodType>(number: S) {
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value),
+    number,
+  )
 }
 
 /**
@@ -96,37 +106,10 @@ export function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
-/**
- * Answers with a page of a listing, and says in `Link` where the next one is (RFC 8288).
- * @param query as it was checked: the next page is asked for with the same
- */
-export async function sendPage<T>(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  query: Record<string, string | number | undefined>,
-  list: () => Promise<Page<T>>,
-) {
-  const page = await namingCursor(query['cursor'], list)
-  if (page.nextCursor !== null) {
-    const next = new URLSearchParams()
-    for (const [name, value] of Object.entries({ ...query, cursor: page.nextCursor }))
-      if (value !== undefined) next.set(name, String(value))
-    reply.header('link', `<${pathOf(request)}?${next}>; rel="next"`)
-  }
-  return reply.send(page)
-}
-
-/** Everything else in a listing's query has been checked before, so what is left to be wrong is the cursor. */
-async function namingCursor<T>(cursor: unknown, list: () => Promise<T>): Promise<T> {
-  try {
-    return await list()
-  } catch (error) {
-    if (!(error instanceof UsageError) || cursor === undefined) throw error
-    throw new ProblemError(400, error.message, {
-      errors: [
-        { in: 'query', member: 'cursor', detail: 'must be the nextCursor of a page before' },
-      ],
-    })
+/** Answers so where what was asked for cannot be done, though the request is sound. */
+export function refused(status: 409 | 422): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof UsageError ? new ProblemError(status, error.message) : error
   }
 }
 

@@ -3,14 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
-import type { CollabSync, Run } from '../../client/collab-sync.ts'
+import type { CollabSync } from '../../client/collab-sync.ts'
+import { RunSchema } from '../../documents/run.ts'
 import { isAway } from '../answer-error.ts'
 import { ProblemError } from '../problem.ts'
-import { answers, operation } from './operation.ts'
+import { operation, RunPathSchema } from './operation.ts'
 import type { V1Options } from './operation.ts'
-import { RunIdSchema } from './request-schemas.ts'
 import { noSuchRun } from './run-routes.ts'
-import { RunSchema } from './schemas.ts'
 
 /** Each asks PostgreSQL twice a second. */
 const STREAMS_MAX = 200
@@ -18,6 +17,21 @@ const HEARTBEAT_MS = 15_000
 const RETRY_MS = 2_000
 /** The id of the last event: a browser that comes back with it is asked to stay away (204). */
 const END = 'end'
+
+const WATCH_RUN = operation('read', {
+  id: 'watchRun',
+  tag: 'Runs',
+  summary: 'The progress of a run, as server-sent events',
+  description:
+    'An event `run` with a Run as JSON each time something of it changed, the settled state last; then an event `end`, and no more. While PostgreSQL is away the stream stays open, with an event `away` each time that it is looked for.',
+  params: RunPathSchema,
+  answer: z.string(),
+  answered: 'Events, until the run is settled.',
+  problems: [404],
+  mediaType: 'text/event-stream',
+  config: { takesLong: true },
+})
+const ALL_SEEN = z.undefined().describe('All events were received before (`Last-Event-ID: end`).')
 
 /** The progress of a run as server-sent events; a Fastify plugin. */
 export async function runEventsRoute(
@@ -32,25 +46,8 @@ export async function runEventsRoute(
   app.get(
     '/runs/:runId/events',
     {
-      config: { right: 'read', takesLong: true },
-      schema: {
-        ...operation({
-          id: 'watchRun',
-          tag: 'Runs',
-          summary: 'The progress of a run, as server-sent events',
-          description:
-            'An event `run` with a Run as JSON each time something of it changed, the settled state last; then an event `end`, and no more. While PostgreSQL is away the stream stays open, with an event `away` each time that it is looked for.',
-        }),
-        params: RunIdSchema,
-        response: {
-          ...answers(200, z.string(), {
-            description: 'Events, until the run is settled.',
-            problems: [404],
-            mediaType: 'text/event-stream',
-          }),
-          204: z.undefined().describe('All events were received before (`Last-Event-ID: end`).'),
-        },
-      },
+      ...WATCH_RUN,
+      schema: { ...WATCH_RUN.schema, response: { ...WATCH_RUN.schema.response, 204: ALL_SEEN } },
     },
     async (request, reply) => {
       if (request.headers['last-event-id'] === END) return reply.code(204).send()
@@ -84,7 +81,7 @@ async function* eventsOf(
   while (!signal.aborted) {
     try {
       for await (const run of collabSync.watchRun(runId, { signal }))
-        yield event('run', run.readAt.toISOString(), z.encode(RunSchema, plain(run)))
+        yield event('run', run.readAt.toISOString(), z.encode(RunSchema, run))
       if (!signal.aborted) yield event('end', END, { runId })
       return
     } catch (error) {
@@ -99,11 +96,6 @@ async function* eventsOf(
 
 function event(name: string, id: string, data: object): string {
   return `event: ${name}\n${id === '' ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
-}
-
-/** The schema's type has arrays that may be changed; ours has not. */
-function plain(run: Run): z.output<typeof RunSchema> {
-  return run as z.output<typeof RunSchema>
 }
 
 /** Lets a comment through now and then, so that nothing in between takes the silence for the end. */

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import { answers, operation } from './operation.ts'
+import { FreshnessSchema } from '../../documents/freshness.ts'
+import { NewScheduleSchema, ScheduleSchema } from '../../documents/schedule.ts'
+import { operation } from './operation.ts'
 import type { V1Options } from './operation.ts'
-import { NewScheduleSchema } from './request-schemas.ts'
-import { present } from './run-routes.ts'
-import { ScheduleSchema } from './schemas.ts'
 
-/** The nightly schedule; a Fastify plugin. */
+/** The nightly schedule, and how old what is stored may be; a Fastify plugin. */
 export async function scheduleRoutes(
   plain: FastifyInstance,
   { collabSync }: V1Options,
@@ -14,54 +13,49 @@ export async function scheduleRoutes(
   const app = plain.withTypeProvider<ZodTypeProvider>()
   app.get(
     '/schedule',
-    {
-      config: { right: 'read' },
-      schema: {
-        ...operation({
-          id: 'getSchedule',
-          tag: 'Schedule',
-          summary: 'When the nightly run starts',
-        }),
-        response: answers(200, ScheduleSchema, { description: 'The schedule that holds.' }),
-      },
-    },
+    operation('read', {
+      id: 'getSchedule',
+      tag: 'Schedule',
+      summary: 'When the nightly run starts',
+      answer: ScheduleSchema,
+      answered: 'The schedule that holds.',
+    }),
     async (_request, reply) => reply.send(await collabSync.getSchedule()),
   )
   app.put(
     '/schedule',
-    {
-      config: { right: 'operate' },
-      schema: {
-        ...operation({
-          id: 'setSchedule',
-          tag: 'Schedule',
-          summary: 'Set the nightly schedule for all workers',
-        }),
-        body: NewScheduleSchema,
-        response: answers(200, ScheduleSchema, {
-          description: 'The schedule that holds now.',
-          problems: [413, 415],
-        }),
-      },
-    },
-    async (request, reply) => reply.send(await collabSync.setSchedule(present(request.body))),
+    operation('operate', {
+      id: 'setSchedule',
+      tag: 'Schedule',
+      summary: 'Set the nightly schedule for all workers',
+      body: NewScheduleSchema,
+      answer: ScheduleSchema,
+      answered: 'The schedule that holds now.',
+      problems: [413, 415],
+    }),
+    async (request, reply) => reply.send(await collabSync.setSchedule(request.body)),
   )
   app.delete(
     '/schedule',
-    {
-      config: { right: 'operate' },
-      schema: {
-        ...operation({
-          id: 'removeSchedule',
-          tag: 'Schedule',
-          summary: 'Start no nightly run until a schedule is set again',
-        }),
-        response: answers(200, ScheduleSchema, {
-          description: 'The schedule that holds now.',
-          problems: [413, 415],
-        }),
-      },
-    },
+    operation('operate', {
+      id: 'removeSchedule',
+      tag: 'Schedule',
+      summary: 'Start no nightly run until a schedule is set again',
+      answer: ScheduleSchema,
+      answered: 'The schedule that holds now.',
+      problems: [413, 415],
+    }),
     async (_request, reply) => reply.send(await collabSync.removeSchedule()),
+  )
+  app.get(
+    '/freshness',
+    operation('read', {
+      id: 'getFreshness',
+      tag: 'Freshness',
+      summary: 'When everything in the catalog was last checked',
+      answer: FreshnessSchema,
+      answered: 'Over all organizations.',
+    }),
+    async (_request, reply) => reply.send(await collabSync.getFreshness()),
   )
 }

@@ -1,12 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import { UsageError } from '../../errors.ts'
-import { ProblemError } from '../problem.ts'
-import { answers, operation } from './operation.ts'
+import * as z from 'zod'
+import { AcceptedHeldSchema, AcceptHeldSchema, HeldIdSchema } from '../../documents/held.ts'
+import {
+  ReplayedSchema,
+  ReplaySchema,
+  SetAsideDoneSchema,
+  SetAsideSchema,
+} from '../../documents/rejected.ts'
+import { digits, operation, refused } from './operation.ts'
 import type { V1Options } from './operation.ts'
-import { AcceptHeldSchema, HeldIdSchema, ReplaySchema, SetAsideSchema } from './request-schemas.ts'
-import { present } from './run-routes.ts'
-import { AcceptedHeldSchema, ReplayedSchema, SetAsideDoneSchema } from './schemas.ts'
+
+const HeldPathSchema = z.strictObject({
+  heldId: digits(HeldIdSchema).describe('As GET /v1/held gives it.'),
+})
 
 /** What a person can do about what was rejected or is held; a Fastify plugin. */
 export async function settleRoutes(
@@ -16,77 +23,50 @@ export async function settleRoutes(
   const app = plain.withTypeProvider<ZodTypeProvider>()
   app.post(
     '/rejected-records/replay',
-    {
-      config: { right: 'operate', takesLong: true },
-      schema: {
-        ...operation({
-          id: 'replayRejectedRecords',
-          tag: 'What needs a person',
-          summary: 'Try again to store what was rejected',
-          description: 'After an upgrade the program may be able to read it. Safe to repeat.',
-        }),
-        body: ReplaySchema,
-        response: answers(200, ReplayedSchema, {
-          description: 'What became of it.',
-          problems: [413, 415],
-        }),
-      },
-    },
-    async (request, reply) =>
-      reply.send(await collabSync.replayRejectedRecords(present(request.body))),
+    operation('operate', {
+      id: 'replayRejectedRecords',
+      tag: 'What needs a person',
+      summary: 'Try again to store what was rejected',
+      description: 'After an upgrade the program may be able to read it. Safe to repeat.',
+      body: ReplaySchema,
+      answer: ReplayedSchema,
+      answered: 'What became of it.',
+      problems: [413, 415],
+      config: { takesLong: true },
+    }),
+    async (request, reply) => reply.send(await collabSync.replayRejectedRecords(request.body)),
   )
   app.post(
     '/rejected-records/set-aside',
-    {
-      config: { right: 'operate' },
-      schema: {
-        ...operation({
-          id: 'setAsideRejectedRecords',
-          tag: 'What needs a person',
-          summary: 'Set rejected records aside for good',
-          description: 'By their content: the same in the same scope makes no later run partial.',
-        }),
-        body: SetAsideSchema,
-        response: answers(200, SetAsideDoneSchema, {
-          description: 'They are set aside.',
-          problems: [409, 413, 415],
-        }),
-      },
-    },
+    operation('operate', {
+      id: 'setAsideRejectedRecords',
+      tag: 'What needs a person',
+      summary: 'Set rejected records aside for good',
+      description: 'By their content: the same in the same scope makes no later run partial.',
+      body: SetAsideSchema,
+      answer: SetAsideDoneSchema,
+      answered: 'They are set aside.',
+      problems: [409, 413, 415],
+    }),
     async ({ body: { rejectedRecordIds: ids = [], runId, reason } }, reply) => {
       const choice = runId === undefined ? { ids } : { runId }
       const as = { by: 'http', reason }
-      return reply.send(await collabSync.setAsideRejectedRecords(choice, as).catch(asConflict))
+      return reply.send(await collabSync.setAsideRejectedRecords(choice, as).catch(refused(409)))
     },
   )
   app.post(
     '/held/:heldId/accept',
-    {
-      config: { right: 'operate' },
-      schema: {
-        ...operation({
-          id: 'acceptHeld',
-          tag: 'What needs a person',
-          summary: 'Remove the users that a held listing lacks',
-        }),
-        params: HeldIdSchema,
-        querystring: AcceptHeldSchema,
-        response: answers(200, AcceptedHeldSchema, {
-          description: 'They are removed.',
-          problems: [409, 413, 415],
-        }),
-      },
-    },
-    async (request, reply) => {
-      const accepted = await collabSync
-        .acceptHeld(request.params.heldId, present(request.query))
-        .catch(asConflict)
-      return reply.send(accepted)
-    },
+    operation('operate', {
+      id: 'acceptHeld',
+      tag: 'What needs a person',
+      summary: 'Remove the users that a held listing lacks',
+      params: HeldPathSchema,
+      querystring: AcceptHeldSchema,
+      answer: AcceptedHeldSchema,
+      answered: 'They are removed.',
+      problems: [409, 413, 415],
+    }),
+    async ({ params, query }, reply) =>
+      reply.send(await collabSync.acceptHeld(params.heldId, query).catch(refused(409))),
   )
-}
-
-/** What a person cannot settle, since it is not there any more. */
-function asConflict(error: unknown): never {
-  throw error instanceof UsageError ? new ProblemError(409, error.message) : error
 }

@@ -1,11 +1,10 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import { ProblemError } from '../problem.ts'
-import { freshnessRoutes } from './freshness-routes.ts'
-import { needRoutes } from './need-routes.ts'
+import { listingRoutes } from './listing-routes.ts'
 import type { V1Options } from './operation.ts'
 import { runEventsRoute } from './run-events.ts'
-import { runActionRoutes, runRoutes } from './run-routes.ts'
+import { runRoutes } from './run-routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
 import { settleRoutes } from './settle-routes.ts'
 
@@ -33,15 +32,7 @@ export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promi
         errors: [{ in: 'body', member: '', detail: 'must be left out' }],
       })
   })
-  for (const routes of [
-    runRoutes,
-    runActionRoutes,
-    runEventsRoute,
-    needRoutes,
-    settleRoutes,
-    freshnessRoutes,
-    scheduleRoutes,
-  ]) {
+  for (const routes of [runRoutes, runEventsRoute, listingRoutes, settleRoutes, scheduleRoutes]) {
     await app.register(routes, { collabSync })
   }
 }

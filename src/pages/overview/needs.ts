@@ -1,7 +1,9 @@
-import type { Freshness, NightlySchedule, RunDetails } from '../../client/collab-sync.ts'
 import type { RowOf } from '../../database/statement.ts'
 import type * as pages from '../../database/statements/pages.ts'
 import { count, counted, roughAge } from '../../format.ts'
+import type { Freshness } from '../../documents/freshness.ts'
+import type { RunDetails } from '../../documents/run.ts'
+import type { NightlySchedule } from '../../documents/schedule.ts'
 import type { Tone } from '../elements.tsx'
 
 /** Something that waits for a person, and where it is dealt with. */

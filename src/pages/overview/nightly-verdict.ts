@@ -1,4 +1,5 @@
-import type { NightlySchedule, RunDetails } from '../../client/collab-sync.ts'
+import type { RunDetails } from '../../documents/run.ts'
+import type { NightlySchedule } from '../../documents/schedule.ts'
 import { count, counted, duration } from '../../format.ts'
 import { lastDue } from '../../notify/look.ts'
 import { STATUS_TONES } from '../elements.tsx'

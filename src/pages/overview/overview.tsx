@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ComponentChildren } from 'preact'
-import type { NightlySchedule, Run, RunDetails } from '../../client/collab-sync.ts'
+import type { NightlySchedule } from '../../documents/schedule.ts'
+import type { Run, RunDetails } from '../../documents/run.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'

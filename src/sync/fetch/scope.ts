@@ -1,7 +1,7 @@
 import type { BatchScope } from '../../database/scopes.ts'
+import type { Scope } from '../../documents/scope.ts'
 import { CallError } from '../../errors.ts'
 import type { Operation } from '../../errors.ts'
-import type { Scope } from '../../scope.ts'
 import { askComments } from './comments.ts'
 import type { Asking } from './comments.ts'
 import type { AskedResult } from './result.ts'

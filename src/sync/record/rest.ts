@@ -1,5 +1,6 @@
 import { isLosslessNumber } from 'lossless-json'
-import { isStorable, NESTING_MAX, NUMBER_MAGNITUDE_MAX } from '../../database/storable.ts'
+import { NESTING_MAX, NUMBER_MAGNITUDE_MAX } from '../../database/storable.ts'
+import { isStorable } from '../../documents/check.ts'
 import { define, isObject, parseExact, pick } from '../../privacy/json.ts'
 import type { Json } from '../../privacy/json.ts'
 import { canonicalJson } from './digest.ts'

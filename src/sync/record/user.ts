@@ -1,6 +1,6 @@
 import { USER_COLUMN_LIST, USER_MEMBERS } from '../../columns.ts'
 import type { UserColumns } from '../../columns.ts'
-import { ID_BYTES_MAX, isStorable, isTooLongId } from '../../database/storable.ts'
+import { ID_BYTES_MAX, isStorable, isTooLongId } from '../../documents/check.ts'
 import { digestOf, isObject } from './digest.ts'
 import {
   answerOfAnotherScope,

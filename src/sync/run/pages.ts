@@ -1,7 +1,7 @@
 import { toItems } from '../../database/claims.ts'
 import type { Item } from '../../database/claims.ts'
 import * as items from '../../database/statements/items.ts'
-import { operationsOf } from '../../scope.ts'
+import { operationsOf } from '../../documents/scope.ts'
 import { startItem } from '../claim.ts'
 import type { SyncContext } from '../context.ts'
 

@@ -24,7 +24,7 @@ export async function settleRun(
   return withSpan('settle run', { 'collab_sync.run.id': runId }, async () => {
     const { database } = context
     const causes = await runs.causes.all(database, { runId })
-    const { held } = await holds.countOfRun.one(database, { runId })
+    const { held } = await holds.count.one(database, { runId })
     const lost = await rejected.wholeOfRun.one(database, { runId })
     const problem = describeProblem(causes, held, lost)
     const settled = await runs.settle.first(database, { runId, problem })

@@ -1,0 +1,119 @@
+import * as z from 'zod'
+import { RunIdSchema, text } from './check.ts'
+import { FailureCauseSchema } from './failure.ts'
+import { HeldSchema } from './held.ts'
+import { PageRequestSchema } from './page.ts'
+import { RejectedRecordSchema } from './rejected.ts'
+import { ScopeSchema, StoredScopeSchema } from './scope.ts'
+
+const RUN_STATUSES = ['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled'] as const
+
+export type RunStatus = (typeof RUN_STATUSES)[number]
+
+const TriggerSchema = z.enum(['schedule', 'cli', 'http', 'api']).describe('Who asked for it.')
+
+/** Who asked for a run. */
+export type Trigger = z.output<typeof TriggerSchema>
+
+export const RunSchema = z
+  .object({
+    runId: RunIdSchema,
+    trigger: TriggerSchema,
+    status: z.enum(RUN_STATUSES),
+    scope: StoredScopeSchema,
+    requestedAt: z.date(),
+    startedAt: z.date().nullable(),
+    finishedAt: z.date().nullable(),
+    stopping: z.enum(['failed', 'cancelled']).nullable().describe('What it is about to end as.'),
+    problem: z.string().nullable().describe('Why it failed or was cancelled, in one sentence.'),
+    readAt: z.date().describe('When PostgreSQL read these numbers.'),
+    durationMs: z.number().describe('From its start until its end, or until now.'),
+    workersGone: z.boolean().describe('True where it is under way and no worker is alive.'),
+    scopesExpected: z.number().describe('The denominator of its progress, as of its begin.'),
+    scopesPlanned: z.number(),
+    scopesSucceeded: z.number(),
+    scopesFailed: z.number(),
+    scopesHeld: z.number(),
+    scopesSkipped: z.number(),
+    calls: z.number().describe('Calls to the service, retries included.'),
+    retries: z.number(),
+    recordsReceived: z.number(),
+    recordsInserted: z.number(),
+    recordsUpdated: z.number(),
+    recordsUnchanged: z.number(),
+    recordsRejected: z.number().describe('Records of which no row was made.'),
+    recordsNull: z.number().describe('Nulls in answers to a question by id.'),
+    organizationsDone: z.number(),
+    documentsDone: z.number(),
+    groupsDone: z.number(),
+    annotationsDone: z.number(),
+    usersWritten: z.number(),
+    commentsWritten: z.number(),
+    commentsDeleted: z.number(),
+    rejected: z
+      .number()
+      .describe('Whole records, and members that a stored record had to go without.'),
+    serviceMs: z.number().describe('Waiting for the service, added up over calls side by side.'),
+    waitedMs: z.number().describe('Waiting for the rate limit, added up in the same way.'),
+    databaseMs: z.number().describe('Waiting for PostgreSQL, added up over batches side by side.'),
+    cpuMs: z.number().describe('CPU of the processes that worked it, while they did.'),
+  })
+  .meta({ id: 'Run' })
+
+/** A run; the counts of one under way are those so far. */
+export type Run = z.output<typeof RunSchema>
+
+export const RunDetailsSchema = RunSchema.extend({
+  failuresByCause: z
+    .array(FailureCauseSchema)
+    .describe('20 causes at most, the most frequent first.'),
+  held: HeldSchema.describe('Listings that this run held and that still wait.'),
+  heldWaiting: z.number().describe('How many of them there are.'),
+  rejectedRecords: z
+    .array(RejectedRecordSchema)
+    .describe('The last ten that were not stored since.'),
+}).meta({ id: 'RunDetails' })
+
+/** A run with what a person needs to decide what to do about it. */
+export type RunDetails = z.output<typeof RunDetailsSchema>
+
+/** Scopes of a run that are settled, one way or the other. */
+export function scopesDone(run: Run): number {
+  return run.scopesSucceeded + run.scopesFailed + run.scopesHeld + run.scopesSkipped
+}
+
+/** Scopes of a run in all, as far as that is known. */
+export function scopesInAll(run: Run): number {
+  return Math.max(run.scopesExpected, run.scopesPlanned)
+}
+
+/** What a run is asked for with: the body of a request, and the data of a `start-run` job. */
+export const NewRunSchema = z
+  .strictObject({ scope: ScopeSchema.optional() })
+  .meta({ id: 'NewRun', description: '`{}` asks for everything in the catalog.' })
+
+/** The same key again gives the run that it made the first time. */
+export const IdempotencyKeySchema = text.max(255, 'must not be longer than 255 characters')
+
+export const RetryRequestSchema = z.strictObject({
+  idempotencyKey: IdempotencyKeySchema.optional(),
+})
+
+export const RunRequestSchema = RetryRequestSchema.extend({ scope: ScopeSchema.optional() })
+
+export const AcceptedRunSchema = z
+  .object({
+    runId: RunIdSchema,
+    isNew: z.boolean().describe('False where the same Idempotency-Key had made the run before.'),
+    isDelivered: z
+      .boolean()
+      .describe('False where the queue is away: a worker takes the run up within a minute.'),
+  })
+  .meta({ id: 'AcceptedRun' })
+
+/** What became of asking for a run. */
+export type RequestedRun = z.output<typeof AcceptedRunSchema>
+
+export const RunsRequestSchema = PageRequestSchema.extend({
+  status: z.enum(RUN_STATUSES, `must be one of ${RUN_STATUSES.join(', ')}`).optional(),
+})

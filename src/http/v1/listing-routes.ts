@@ -1,0 +1,114 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type * as z from 'zod'
+import { FailureSchema, FailuresRequestSchema } from '../../documents/failure.ts'
+import { OrganizationSchema, OrganizationsRequestSchema } from '../../documents/freshness.ts'
+import { HeldListingSchema } from '../../documents/held.ts'
+import { LimitSchema, OfRunRequestSchema, pageSchema } from '../../documents/page.ts'
+import type { Page, PageRequest, PageRequestSchema } from '../../documents/page.ts'
+import { RejectedRecordSchema } from '../../documents/rejected.ts'
+import { RunSchema, RunsRequestSchema } from '../../documents/run.ts'
+import { UsageError } from '../../errors.ts'
+import { pathOf, ProblemError } from '../problem.ts'
+import { digits, operation } from './operation.ts'
+import type { OperationParts, V1Options } from './operation.ts'
+
+/** What can be paged through; a Fastify plugin. */
+export async function listingRoutes(
+  plain: FastifyInstance,
+  { collabSync }: V1Options,
+): Promise<void> {
+  const app = plain.withTypeProvider<ZodTypeProvider>()
+  app.get(
+    '/runs',
+    listing(RunsRequestSchema, RunSchema, {
+      id: 'listRuns',
+      tag: 'Runs',
+      summary: 'Runs, the newest first',
+      answered: 'A page of runs.',
+    }),
+    async (request, reply) => sendPage(request, reply, request.query, collabSync.listRuns),
+  )
+  app.get(
+    '/failures',
+    listing(FailuresRequestSchema, FailureSchema, {
+      id: 'listFailures',
+      tag: 'What needs a person',
+      summary: 'Scopes that gave no usable answer, the newest first',
+      answered: 'A page of failures.',
+    }),
+    async (request, reply) => sendPage(request, reply, request.query, collabSync.listFailures),
+  )
+  app.get(
+    '/rejected-records',
+    listing(OfRunRequestSchema, RejectedRecordSchema, {
+      id: 'listRejectedRecords',
+      tag: 'What needs a person',
+      summary: 'Records that could not be stored, the newest first',
+      answered: 'A page of rejected records.',
+    }),
+    async (request, reply) =>
+      sendPage(request, reply, request.query, collabSync.listRejectedRecords),
+  )
+  app.get(
+    '/held',
+    listing(OfRunRequestSchema, HeldListingSchema, {
+      id: 'listHeld',
+      tag: 'What needs a person',
+      summary: 'Listings that wait for a person',
+      answered: 'A page of held listings.',
+    }),
+    async (request, reply) => sendPage(request, reply, request.query, collabSync.listHeld),
+  )
+  app.get(
+    '/organizations',
+    listing(OrganizationsRequestSchema, OrganizationSchema, {
+      id: 'listOrganizations',
+      tag: 'Freshness',
+      summary: 'Organizations, with how fresh each one is',
+      answered: 'A page of organizations.',
+    }),
+    async (request, reply) => sendPage(request, reply, request.query, collabSync.listOrganizations),
+  )
+}
+
+/** An operation that answers with a page of items. */
+function listing<Shape extends (typeof PageRequestSchema)['shape']>(
+  request: z.ZodObject<Shape, z.core.$strict>,
+  item: z.ZodType,
+  parts: Pick<OperationParts, 'id' | 'tag' | 'summary' | 'answered'>,
+) {
+  const limit = digits(LimitSchema)
+    .optional()
+    .describe(request.shape.limit.description ?? '')
+  const querystring = request.extend({ limit })
+  return operation('read', { ...parts, querystring, answer: pageSchema(item) })
+}
+
+/**
+ * Answers with a page of a listing, and says in `Link` where the next one is (RFC 8288).
+ * @param query as it was checked: the next page is asked for with the same
+ */
+async function sendPage<Query extends PageRequest>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  query: Query,
+  list: (query: Query) => Promise<Page<unknown>>,
+) {
+  const page = await list(query).catch(namingCursor)
+  if (page.nextCursor !== null) {
+    const next = new URLSearchParams()
+    for (const [name, value] of Object.entries({ ...query, cursor: page.nextCursor }))
+      if (value !== undefined) next.set(name, String(value))
+    reply.header('link', `<${pathOf(request)}?${next}>; rel="next"`)
+  }
+  return reply.send(page)
+}
+
+/** Everything else in a listing's query has been checked before, so what is left to be wrong is the cursor. */
+function namingCursor(error: unknown): never {
+  if (!(error instanceof UsageError)) throw error
+  throw new ProblemError(400, error.message, {
+    errors: [{ in: 'query', member: 'cursor', detail: 'must be the nextCursor of a page before' }],
+  })
+}

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type * as z from 'zod'
+import { startRunJob } from '../../jobs/start-run.ts'
+import type { App } from '../../src/app.ts'
+import type { CollabSync } from '../../src/client/collab-sync.ts'
+import { FailureSchema } from '../../src/documents/failure.ts'
+import { FreshnessSchema, OrganizationSchema } from '../../src/documents/freshness.ts'
+import { AcceptedHeldSchema, HeldListingSchema } from '../../src/documents/held.ts'
+import {
+  RejectedRecordSchema,
+  ReplayedSchema,
+  SetAsideDoneSchema,
+} from '../../src/documents/rejected.ts'
+import { AcceptedRunSchema, RunDetailsSchema, RunSchema } from '../../src/documents/run.ts'
+import { ScheduleSchema } from '../../src/documents/schedule.ts'
+import { UsageError } from '../../src/errors.ts'
+import type { HttpServer } from '../../src/http/server.ts'
+import { onApp } from '../client/on-app.ts'
+import { BEARER, unlistened } from '../http/served.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { buildCommand } from './built-command.ts'
+import type { BuiltCommand, Environment } from './built-command.ts'
+
+/** Whatever is said of one thing by `--json`, over HTTP and to a program is one document, of one schema. */
+
+let command: BuiltCommand
+let live: Live
+let app: App
+let server: HttpServer
+let collabSync: CollabSync
+let environment: Environment
+/** What `run --json` printed: of a run with failures, held listings and rejected records. */
+let printed: Json
+let runId: string
+
+type Json = Record<string, any>
+
+beforeAll(async () => {
+  command = await buildCommand()
+  live = await openLive('postgres')
+  await live.importCatalog()
+  app = await live.openApp()
+  server = await unlistened(app)
+  collabSync = onApp(app)
+  environment = {
+    COLLAB_API_URL: live.standIn.url,
+    COLLAB_API_KEY: live.standIn.apiKey,
+    COLLAB_AUTH_TOKEN: live.standIn.authToken,
+    DATABASE_URL: live.database.url,
+    SYNC_RETRIES: '0',
+  }
+  await live.run()
+  const [first = '', second = ''] = live.world.organizationIds()
+  live.standIn.setFaults([
+    { kind: 'poison', poison: 'big-id', match: { operation: 'comments' }, times: 15 },
+    { kind: 'forbidden', match: { operation: 'users', organizationId: first } },
+    { kind: 'empty-list', match: { operation: 'users', organizationId: second } },
+  ])
+  printed = await json(['run'])
+  runId = printed['runId']
+  live.standIn.setFaults([])
+})
+afterAll(async () => {
+  await server?.app.close()
+  await live?.close()
+  await command?.remove()
+})
+
+/** What a command prints with `--json`. */
+async function json(args: string[]): Promise<any> {
+  const { stdout, stderr } = await command.run([...args, '--json'], environment)
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout)
+}
+
+/** What the API answers. */
+async function ask(url: string, method: 'GET' | 'POST' = 'GET', body?: object): Promise<any> {
+  const options = { method, url, headers: BEARER, ...(body && { payload: body }) }
+  return (await server.app.inject(options)).json()
+}
+
+/** What a program holds, as it would write it. */
+async function held(document: Promise<unknown>): Promise<any> {
+  return JSON.parse(JSON.stringify(await document))
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** A document, or each of some, has every member of its schema and no other. */
+function expectOnly(schema: z.ZodType, document: unknown): void {
+  const revived = JSON.parse(JSON.stringify(document), (_, value: unknown) =>
+    typeof value === 'string' && TIME.test(value) ? new Date(value) : value,
+  )
+  for (const each of [revived].flat()) expect(schema.parse(each)).toEqual(each)
+}
+
+/** All but the time at which it was read. */
+function lasting(document: Json): Json {
+  return { ...document, readAt: null }
+}
+
+test('a run: run, status and cancel print what the API and a program get', async () => {
+  expect(printed['failuresByCause'].length).toBeGreaterThan(0)
+  expect(printed['held'].first.length).toBeGreaterThan(0)
+  expect(printed['held'].listings).toBe(printed['heldWaiting'])
+  expect(printed['rejectedRecords']).toHaveLength(10)
+  const documents = [
+    await json(['status', runId]),
+    await ask(`/v1/runs/${runId}`),
+    await held(collabSync.getRun(runId)),
+    await held(collabSync.waitForRun(runId)),
+  ]
+  for (const document of documents) expect(lasting(document)).toEqual(lasting(printed))
+  for (const document of [printed, ...documents]) expectOnly(RunDetailsSchema, document)
+})
+
+test('runs: status prints the newest as the API lists them', async () => {
+  const { runs } = await json(['status'])
+  const { items } = await ask('/v1/runs?limit=10')
+  const { items: listed } = await held(collabSync.listRuns({ limit: 10 }))
+  expect(runs.length).toBeGreaterThan(1)
+  for (const others of [items, listed]) expect(others.map(lasting)).toEqual(runs.map(lasting))
+  for (const each of [runs, items, listed]) expectOnly(RunSchema, each)
+})
+
+test('what needs a person: held listings, rejected records and failures', async () => {
+  const ofRun = `?runId=${runId}&limit=10`
+  const { items: heldListings } = await ask(`/v1/held${ofRun}`)
+  expect(printed['held'].first).toEqual(heldListings)
+  expect((await json(['status']))['held'].first).toEqual(heldListings)
+  expect((await held(collabSync.listHeld({ limit: 10 }))).items).toEqual(heldListings)
+  expectOnly(HeldListingSchema, heldListings)
+
+  const { items: rejected } = await ask(`/v1/rejected-records${ofRun}`)
+  expect(printed['rejectedRecords']).toEqual(rejected)
+  expect(await json(['rejected', '--run', runId, '--limit', '10'])).toEqual(rejected)
+  const program = await held(collabSync.listRejectedRecords({ runId, limit: 10 }))
+  expect(program.items).toEqual(rejected)
+  expectOnly(RejectedRecordSchema, rejected)
+
+  const { items: failures } = await ask(`/v1/failures${ofRun}`)
+  expect((await held(collabSync.listFailures({ runId, limit: 10 }))).items).toEqual(failures)
+  expect(failures.length).toBe(printed['scopesFailed'])
+  expectOnly(FailureSchema, failures)
+})
+
+test('the schedule and how fresh everything is', async () => {
+  const shown = await json(['schedule', 'set', '5 4 * * *'])
+  expect(await ask('/v1/schedule')).toEqual(shown)
+  expect(await held(collabSync.getSchedule())).toEqual(shown)
+  expect(await json(['schedule', 'show'])).toEqual(shown)
+  expect(shown['registered']).toBe(true)
+  const { schedule, freshness } = await json(['status'])
+  // It does not open the queue.
+  expect(schedule).toEqual({ ...shown, registered: null })
+  for (const each of [shown, schedule]) expectOnly(ScheduleSchema, each)
+
+  expect(await ask('/v1/freshness')).toEqual(freshness)
+  expect(await held(collabSync.getFreshness())).toEqual(freshness)
+  expectOnly(FreshnessSchema, freshness)
+  const { items } = await ask('/v1/organizations')
+  expect((await held(collabSync.listOrganizations())).items).toEqual(items)
+  expectOnly(OrganizationSchema, items)
+})
+
+test('what was done: a run asked for, records tried again and set aside, a listing accepted', async () => {
+  const asked = [await json(['enqueue']), await ask('/v1/runs', 'POST', {})]
+  expectOnly(AcceptedRunSchema, asked)
+  for (const { runId: each } of asked) await collabSync.cancelRun(each)
+
+  const replayed = await json(['replay', runId])
+  expect(await ask('/v1/rejected-records/replay', 'POST', { runId })).toEqual(replayed)
+  expect(replayed.tried).toBeGreaterThan(9)
+  const { runId: none, ...ofAll } = await ask('/v1/rejected-records/replay', 'POST', {})
+  expect([none, Object.keys(ofAll)]).toEqual([undefined, Object.keys(replayed).slice(1)])
+  expectOnly(ReplayedSchema, [replayed, ofAll])
+
+  const [one, two] = printed['rejectedRecords'].map((each: Json) => each['rejectedRecordId'])
+  const aside = await json(['rejected', 'set-aside', String(one), '--reason', 'known'])
+  const body = { rejectedRecordIds: [two], reason: 'known' }
+  expect(await ask('/v1/rejected-records/set-aside', 'POST', body)).toEqual(aside)
+  expectOnly(SetAsideDoneSchema, aside)
+  const [left] = await json(['rejected', 'list', '--set-aside', '--limit', '1'])
+  expectOnly(RejectedRecordSchema, left)
+
+  const [listing] = printed['held'].first
+  const accepted = await ask(`/v1/held/${listing.heldId}/accept`, 'POST')
+  expect(accepted).toEqual({ runId, accepted: 1, removed: listing.usersMissing })
+  const rest = await json(['accept', runId])
+  expect(rest).toMatchObject({ runId, accepted: printed['heldWaiting'] - 1 })
+  expectOnly(AcceptedHeldSchema, [accepted, rest])
+})
+
+describe('what is wrong is refused alike by the queue, the API, a program and the command line', () => {
+  const organizationIds = ['org-0']
+  test.each<[string, object, string, string[]]>([
+    ['a NUL', { organizationIds: ['a\0'] }, 'scope.organizationIds.0', ['--organization', 'a\0']],
+    ['half a character', { userIds: ['\ud800'] }, 'scope.userIds.0', ['--user', '\ud800']],
+    ['no text', { userIds: [''] }, 'scope.userIds.0', ['--user', '']],
+    [
+      'an id that no key can hold',
+      { organizationIds: ['ü'.repeat(1001)] },
+      'scope.organizationIds.0',
+      ['--organization', 'ü'.repeat(1001)],
+    ],
+    ['a document of no organization', { documentId: 'd' }, 'scope.documentId', ['--document', 'd']],
+    [
+      'users of an annotation',
+      { organizationIds, documentId: 'd', annotationId: 'x', userIds: ['u'] },
+      'scope.userIds',
+      ['--organization', 'org-0', '--document', 'd', '--annotation', 'x', '--user', 'u'],
+    ],
+    ['an operation', { operations: ['likes'] }, 'scope.operations.0', ['--operations', 'likes']],
+  ])('%s', async (_, scope, member, options) => {
+    const sentences: string[] = []
+    const refused = (error: unknown) => {
+      expect(error).toBeInstanceOf(UsageError)
+      sentences.push((error as UsageError).message)
+    }
+    await startRunJob.perform(app, { data: { scope }, requestKey: 'wrong' }).catch(refused)
+    await collabSync.startRun({ scope }).catch(refused)
+    const answer = await ask('/v1/runs', 'POST', { scope })
+    expect(answer).toMatchObject({ status: 400, errors: [{ in: 'body', member }] })
+    const { detail } = answer.errors[0]
+    expect(sentences[1]?.startsWith(`${member} `)).toBe(true)
+    expect(sentences[1]).toContain(detail)
+    expect(sentences[0]).toBe(`data.${sentences[1]}`)
+    const ran = await command.run(['enqueue', ...options], environment)
+    expect(ran).toMatchObject({ code: 2, stdout: '' })
+    expect(options.some((option) => ran.stderr.startsWith(`${option} `))).toBe(true)
+  })
+})
