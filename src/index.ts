@@ -5,16 +5,11 @@
 
 export { openCollabSync } from './client/open-collab-sync.ts'
 export type { CollabSync } from './client/collab-sync.ts'
-export type { Failure, FailureReport } from './documents/failure.ts'
+export type { Failure, FailureReport } from './documents/run.ts'
 export type { Freshness, OrganizationFreshness } from './documents/freshness.ts'
-export type { AcceptedHeld, HeldListing } from './documents/held.ts'
+export type { AcceptedHeld, HeldListing } from './documents/waiting.ts'
 export type { Page, PageRequest } from './documents/page.ts'
-export type {
-  RejectedChoice,
-  RejectedRecord,
-  Replayed,
-  SetAsideDone,
-} from './documents/rejected.ts'
+export type { RejectedChoice, RejectedRecord, Replayed, SetAsideDone } from './documents/waiting.ts'
 export type {
   RequestedRun,
   Run,

@@ -1,6 +1,6 @@
 import type { Database } from '../database/pool.ts'
 import { readRunDetails } from '../database/run-reports.ts'
-import type { HeldListing } from '../documents/held.ts'
+import type { HeldListing } from '../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Run, RunDetails } from '../documents/run.ts'
 import { describeScope } from '../documents/scope.ts'

@@ -1,21 +1,8 @@
 import type * as z from 'zod'
 import type { Database } from '../database/pool.ts'
-import type { Failure, FailuresRequestSchema } from '../documents/failure.ts'
 import type {
-  Freshness,
-  OrganizationFreshness,
-  OrganizationsRequestSchema,
-} from '../documents/freshness.ts'
-import type { AcceptedHeld, AcceptHeldSchema, HeldListing } from '../documents/held.ts'
-import type { OfRunRequestSchema, Page } from '../documents/page.ts'
-import type {
-  RejectedChoice,
-  RejectedRecord,
-  Replayed,
-  ReplaySchema,
-  SetAsideDone,
-} from '../documents/rejected.ts'
-import type {
+  Failure,
+  FailuresRequestSchema,
   RequestedRun,
   RetryRequestSchema,
   Run,
@@ -23,6 +10,22 @@ import type {
   RunRequestSchema,
   RunsRequestSchema,
 } from '../documents/run.ts'
+import type {
+  Freshness,
+  OrganizationFreshness,
+  OrganizationsRequestSchema,
+} from '../documents/freshness.ts'
+import type {
+  AcceptedHeld,
+  AcceptHeldSchema,
+  HeldListing,
+  RejectedChoice,
+  RejectedRecord,
+  Replayed,
+  ReplaySchema,
+  SetAsideDone,
+} from '../documents/waiting.ts'
+import type { OfRunRequestSchema, Page } from '../documents/page.ts'
 import type { NewSchedule, NightlySchedule } from '../documents/schedule.ts'
 import type { Log } from '../log.ts'
 import type { JobQueue } from '../queue/queue.ts'

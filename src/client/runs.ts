@@ -1,20 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DEAD_AFTER_S } from '../database/claims.ts'
 import type { Item } from '../database/claims.ts'
 import type { Database } from '../database/pool.ts'
 import { readRun, readRunDetails } from '../database/run-reports.ts'
+import { tellingAway } from '../database/server.ts'
 import * as runs from '../database/statements/runs.ts'
 import { checked, isRunId } from '../documents/check.ts'
 import { RetryRequestSchema, RunRequestSchema } from '../documents/run.ts'
 import type { RequestedRun, Run, RunDetails } from '../documents/run.ts'
 import type { Scope } from '../documents/scope.ts'
-import { UsageError } from '../errors.ts'
+import { EnvironmentError, UsageError } from '../errors.ts'
 import { inTime, itemDelivery } from '../queue/queue.ts'
 import { RunSignals } from '../sync/context.ts'
 import { stopRun } from '../sync/run/settle.ts'
 import { startRun } from '../sync/run/start.ts'
 import type { RunRequest } from '../sync/run/start.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
-import { requireRun, thereIsNone, watchRun } from './watch-run.ts'
 
 type Runs = Pick<CollabSync, 'getRun' | 'cancelRun' | 'watchRun' | 'waitForRun'>
 
@@ -139,4 +140,69 @@ function keyOf(way: string, key: string | undefined): string | null {
 /** One text for one scope, in whatever order its members come. */
 function canonical(scope: Scope): string {
   return JSON.stringify(Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const POLL_MS = 500
+/** A PostgreSQL that restarts, or fails over, is waited for. */
+const AWAY_MAX_MS = 120_000
+
+/**
+ * A run as it is, then each time something of it changed, its settled state last. One small query a look; nothing is open
+ * between two of them.
+ * @throws UsageError where there is no such run; EnvironmentError where PostgreSQL is away at first, or stays away; the
+ *   signal's reason
+ */
+export async function* watchRun(
+  database: Database,
+  runId: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Run, void, undefined> {
+  signal?.throwIfAborted()
+  let run = await tellingAway(database, () => requireRun(database, runId))
+  for (;;) {
+    yield run
+    if (run.finishedAt !== null) return
+    run = await nextChange(database, run, signal)
+  }
+}
+
+async function nextChange(
+  database: Database,
+  before: Run,
+  signal: AbortSignal | undefined,
+): Promise<Run> {
+  let seenAtMs = performance.now()
+  for (;;) {
+    // Jitter, so that those who watch one run do not all come at once.
+    await sleepUnlessAborted(POLL_MS * (0.8 + Math.random() * 0.4), signal)
+    try {
+      const run = await tellingAway(database, () => requireRun(database, before.runId))
+      if (contentOf(run) !== contentOf(before)) return run
+      seenAtMs = performance.now()
+    } catch (error) {
+      const isPatient = performance.now() - seenAtMs < AWAY_MAX_MS
+      if (!(error instanceof EnvironmentError) || !isPatient) throw error
+    }
+  }
+}
+
+/** All but what the clock changes. */
+function contentOf(run: Run): string {
+  return JSON.stringify({ ...run, readAt: null, durationMs: null })
+}
+
+/** @throws the signal's reason, not the timer's error that hides it */
+async function sleepUnlessAborted(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(ms, undefined, signal && { signal }).catch(() => {})
+  signal?.throwIfAborted()
+}
+
+/** One run as it is now. @throws UsageError where there is none */
+export async function requireRun(database: Database, runId: string): Promise<Run> {
+  return (isRunId(runId) ? await readRun(database, runId) : null) ?? thereIsNone(runId)
+}
+
+/** @throws UsageError always */
+export function thereIsNone(runId: unknown): never {
+  throw new UsageError(`There is no run ${JSON.stringify(runId)}.`)
 }

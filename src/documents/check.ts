@@ -1,7 +1,10 @@
 import * as z from 'zod'
 import { UsageError } from '../errors.ts'
 
-/** How what somebody hands to us is checked, and the texts and ids that documents are made of. */
+/**
+ * How what somebody hands to us is checked; and what PostgreSQL can hold, and what we let it hold, of a text, an id or a
+ * record: limits that are looked at before it would refuse (docs/FAILURES.md, Limits).
+ */
 
 /**
  * Checks what somebody hands to us against its document.
@@ -61,3 +64,12 @@ export const RunIdSchema = z.guid('must be the id of a run, a UUID')
 export function isRunId(value: unknown): value is string {
   return RunIdSchema.safeParse(value).success
 }
+
+/** Containers within each other in one record. Nobody nests deeper by intent; jsonb and our own recursion both have a limit of stack. */
+export const NESTING_MAX = 100
+
+/** PostgreSQL's numeric ends at 131,072 digits; nothing sensible is a tenth as long. Digits and exponent added up. */
+export const NUMBER_MAGNITUDE_MAX = 1000
+
+/** JSON text of one record, in UTF-16 units: as UTF-8 and as jsonb it stays far from the 256 MB that jsonb can hold. */
+export const RECORD_UNITS_MAX = 16_000_000

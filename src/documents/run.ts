@@ -1,10 +1,14 @@
 import * as z from 'zod'
-import { RunIdSchema, text } from './check.ts'
-import { FailureCauseSchema } from './failure.ts'
-import { HeldSchema } from './held.ts'
-import { PageRequestSchema } from './page.ts'
-import { RejectedRecordSchema } from './rejected.ts'
-import { ScopeSchema, StoredScopeSchema } from './scope.ts'
+import { id, RunIdSchema, text } from './check.ts'
+import { HeldSchema, RejectedRecordSchema } from './waiting.ts'
+import { OfRunRequestSchema, PageRequestSchema } from './page.ts'
+import {
+  OperationSchema,
+  ScopeIdsSchema,
+  ScopeSchema,
+  SomeIdsSchema,
+  StoredScopeSchema,
+} from './scope.ts'
 
 const RUN_STATUSES = ['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled'] as const
 
@@ -62,6 +66,45 @@ export const RunSchema = z
 
 /** A run; the counts of one under way are those so far. */
 export type Run = z.output<typeof RunSchema>
+
+const answer = {
+  httpStatus: z.number().nullable(),
+  errorStatus: z.string().nullable(),
+  errorMessage: z.string().nullable(),
+}
+
+export const FailureSchema = z
+  .object({
+    failureId: z.number(),
+    runId: RunIdSchema,
+    at: z.date(),
+    operation: OperationSchema,
+    ...ScopeIdsSchema.shape,
+    ...answer,
+    attempts: z.number(),
+  })
+  .meta({ id: 'Failure', description: 'A scope of a run that gave no usable answer.' })
+
+/** One scope of a run that gave no usable answer, after so many `attempts`. */
+export type Failure = z.output<typeof FailureSchema>
+
+export const FailureCauseSchema = z
+  .object({
+    operation: OperationSchema,
+    ...answer,
+    scopes: z.number(),
+    organizations: z.number(),
+    attempts: z.number().describe('Most calls made for one of the scopes.'),
+    examples: z.array(SomeIdsSchema).describe('The first three of the scopes.'),
+  })
+  .meta({ id: 'FailureCause' })
+
+/** Why scopes of a run failed, with the first three that did; `attempts` are the most calls made for one of them. */
+export type FailureReport = z.output<typeof FailureCauseSchema>
+
+export const FailuresRequestSchema = OfRunRequestSchema.extend({
+  organizationId: id.optional(),
+})
 
 export const RunDetailsSchema = RunSchema.extend({
   failuresByCause: z

@@ -1,5 +1,5 @@
 import type { Page } from '../documents/page.ts'
-import type { RejectedRecord } from '../documents/rejected.ts'
+import type { RejectedRecord } from '../documents/waiting.ts'
 import { scopePath, shortId } from '../format.ts'
 import { AskButton, Card, Time } from './elements.tsx'
 import { Pager, Table } from './tables.tsx'

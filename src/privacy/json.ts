@@ -1,5 +1,5 @@
 import { isLosslessNumber, parse } from 'lossless-json'
-import { NESTING_MAX } from '../database/storable.ts'
+import { NESTING_MAX } from '../documents/check.ts'
 import { cutBelow } from '../json-text.ts'
 
 /** An object of JSON. */

@@ -7,7 +7,7 @@ import * as scopes from '../database/statements/scopes.ts'
 import * as users from '../database/statements/users.ts'
 import { leaveMembers, readMembers, unlistUsers } from '../database/users.ts'
 import { resolveHeld } from '../database/waiting.ts'
-import type { AcceptedHeld } from '../documents/held.ts'
+import type { AcceptedHeld } from '../documents/waiting.ts'
 import { UsageError } from '../errors.ts'
 import type { SyncContext } from './context.ts'
 

@@ -6,7 +6,7 @@ import type { Operation } from '../errors.ts'
 import { SupersededError } from './claim.ts'
 import type { Asking } from './fetch/comments.ts'
 import type { AskedResult, CommentsResult, FailedResult, UsersResult } from './fetch/result.ts'
-import { askScope } from './fetch/scope.ts'
+import { askScope } from './fetch/schedule.ts'
 import { processingFault, tooManyRejected } from './record/received.ts'
 
 /** Whether an error concerns what was received, and not the run, the worker or a server: it then fails one record or scope. */

@@ -3,15 +3,20 @@ import type * as z from 'zod'
 import { startRunJob } from '../../jobs/start-run.ts'
 import type { App } from '../../src/app.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
-import { FailureSchema } from '../../src/documents/failure.ts'
-import { FreshnessSchema, OrganizationSchema } from '../../src/documents/freshness.ts'
-import { AcceptedHeldSchema, HeldListingSchema } from '../../src/documents/held.ts'
 import {
+  AcceptedRunSchema,
+  FailureSchema,
+  RunDetailsSchema,
+  RunSchema,
+} from '../../src/documents/run.ts'
+import { FreshnessSchema, OrganizationSchema } from '../../src/documents/freshness.ts'
+import {
+  AcceptedHeldSchema,
+  HeldListingSchema,
   RejectedRecordSchema,
   ReplayedSchema,
   SetAsideDoneSchema,
-} from '../../src/documents/rejected.ts'
-import { AcceptedRunSchema, RunDetailsSchema, RunSchema } from '../../src/documents/run.ts'
+} from '../../src/documents/waiting.ts'
 import { ScheduleSchema } from '../../src/documents/schedule.ts'
 import { UsageError } from '../../src/errors.ts'
 import type { HttpServer } from '../../src/http/server.ts'

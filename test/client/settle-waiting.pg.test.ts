@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
-import type { HeldListing } from '../../src/documents/held.ts'
+import type { HeldListing } from '../../src/documents/waiting.ts'
 import { UsageError } from '../../src/errors.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'

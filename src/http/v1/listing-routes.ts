@@ -1,13 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type * as z from 'zod'
-import { FailureSchema, FailuresRequestSchema } from '../../documents/failure.ts'
+import {
+  FailureSchema,
+  FailuresRequestSchema,
+  RunSchema,
+  RunsRequestSchema,
+} from '../../documents/run.ts'
 import { OrganizationSchema, OrganizationsRequestSchema } from '../../documents/freshness.ts'
-import { HeldListingSchema } from '../../documents/held.ts'
+import { HeldListingSchema, RejectedRecordSchema } from '../../documents/waiting.ts'
 import { LimitSchema, OfRunRequestSchema, pageSchema } from '../../documents/page.ts'
 import type { Page, PageRequest, PageRequestSchema } from '../../documents/page.ts'
-import { RejectedRecordSchema } from '../../documents/rejected.ts'
-import { RunSchema, RunsRequestSchema } from '../../documents/run.ts'
 import { UsageError } from '../../errors.ts'
 import { pathOf, ProblemError } from '../problem.ts'
 import { digits, operation } from './operation.ts'

@@ -1,13 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
-import { AcceptedHeldSchema, AcceptHeldSchema, HeldIdSchema } from '../../documents/held.ts'
 import {
+  AcceptedHeldSchema,
+  AcceptHeldSchema,
+  HeldIdSchema,
   ReplayedSchema,
   ReplaySchema,
   SetAsideDoneSchema,
   SetAsideSchema,
-} from '../../documents/rejected.ts'
+} from '../../documents/waiting.ts'
 import { digits, operation, refused } from './operation.ts'
 import type { V1Options } from './operation.ts'
 

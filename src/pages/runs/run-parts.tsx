@@ -1,6 +1,5 @@
-import type { Run, RunDetails } from '../../documents/run.ts'
+import type { FailureReport, Run, RunDetails } from '../../documents/run.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
-import type { FailureReport } from '../../documents/failure.ts'
 import type { RowOf } from '../../database/statement.ts'
 import type { callsOverTime, slowestOrganizations } from '../../database/statements/pages.ts'
 import { count, counted, duration, scopePath } from '../../format.ts'

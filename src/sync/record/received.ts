@@ -1,4 +1,4 @@
-import { RECORD_UNITS_MAX } from '../../database/storable.ts'
+import { RECORD_UNITS_MAX } from '../../documents/check.ts'
 import { CallError } from '../../errors.ts'
 import { valuesIn } from '../../json-text.ts'
 import type { ValueInText } from '../../json-text.ts'

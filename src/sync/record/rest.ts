@@ -1,6 +1,5 @@
 import { isLosslessNumber } from 'lossless-json'
-import { NESTING_MAX, NUMBER_MAGNITUDE_MAX } from '../../database/storable.ts'
-import { isStorable } from '../../documents/check.ts'
+import { isStorable, NESTING_MAX, NUMBER_MAGNITUDE_MAX } from '../../documents/check.ts'
 import { define, isObject, parseExact, pick } from '../../privacy/json.ts'
 import type { Json } from '../../privacy/json.ts'
 import { canonicalJson } from './digest.ts'
