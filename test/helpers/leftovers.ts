@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs'
+import { readlinkSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -15,6 +17,10 @@ import { startOf } from '../../src/embedded/leases.ts'
 /** First half of the advisory lock of a run; the second is its id. */
 const LOCK_CLASS = 0x63735f74
 const FOLDER = /^collab-sync-test-(\d+)-(.+)$/
+/** A file system in memory. A database is a thousand files, and on a disk to make and remove them is half of all work. */
+const MEMORY = '/dev/shm'
+/** Twice what a run was seen to hold there. */
+const ROOM_BYTES = 3e9
 /** How long a process may take to end in order; a server that is killed leaves shared memory. */
 const TERM_MS = 3_000
 
@@ -72,6 +78,20 @@ export async function deleteKeys(redis: Redis, own = ''): Promise<number> {
     if (orphans.length > 0) deleted += await redis.unlink(orphans)
   }
   return deleted
+}
+
+/** Where runs keep their folders, the best place first: in memory, where that has room and may hold programs. */
+export function folderParents(): string[] {
+  const places = [MEMORY, tmpdir()].filter((place) => existsSync(place))
+  return hasRoom(MEMORY) ? places : places.reverse()
+}
+
+function hasRoom(place: string): boolean {
+  if (!existsSync(place) || process.availableMemory() < ROOM_BYTES) return false
+  const { bavail, bsize } = statfsSync(place)
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
+  const mount = mounts.findLast((line) => line.split(' ')[1] === place)
+  return bavail * bsize >= ROOM_BYTES && !/[ ,]noexec[ ,]/.test(mount ?? 'noexec')
 }
 
 /** Makes the folder of this process's run, for all of its temporary files; root's servers run as others, who pass. */
