@@ -21,6 +21,8 @@ const FOLDER = /^collab-sync-test-(\d+)-(.+)$/
 const MEMORY = '/dev/shm'
 /** Twice what a run was seen to hold there. */
 const ROOM_BYTES = 3e9
+/** Nothing else is removed for what a file says. */
+const ELSEWHERE = /^\/var\/lib\/collab-sync\/[0-9a-f]{12}-\w{6}$/
 /** How long a process may take to end in order; a server that is killed leaves shared memory. */
 const TERM_MS = 3_000
 
@@ -118,8 +120,19 @@ export async function removeFolders(parent: string): Promise<string[]> {
   return orphans
 }
 
-/** Ends what still runs in a folder, and removes it. */
+/** Ends what still runs in a folder, and removes it with what homes of the embedded PostgreSQL in it keep elsewhere. */
 export async function removeFolder(folder: string): Promise<void> {
+  // Also before: a test that notices the end of its process removes the note.
+  const places = keptElsewhere(folder)
+  await endProcesses(folder)
+  for (const place of new Set([...places, ...keptElsewhere(folder)])) {
+    await endProcesses(place)
+    rmSync(place, { recursive: true, force: true })
+  }
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function endProcesses(folder: string): Promise<void> {
   const deadline = performance.now() + TERM_MS
   for (let left = processesIn(folder); left.length > 0; left = processesIn(folder)) {
     const isLate = performance.now() > deadline
@@ -127,7 +140,22 @@ export async function removeFolder(folder: string): Promise<void> {
       for (const signal of isLate ? ['SIGKILL'] : ['SIGTERM', 'SIGCONT']) send(pid, signal)
     await sleep(100)
   }
-  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Root's server keeps its data outside of a home that it cannot reach; the home holds a note of the place. */
+export function keptElsewhere(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return keptElsewhere(path)
+      if (entry.name !== 'server-directory') return []
+      const place = readFileSync(path, 'utf8').trim()
+      return ELSEWHERE.test(place) ? [place] : []
+    })
+  } catch {
+    // It is removed meanwhile.
+    return []
+  }
 }
 
 /** Processes that stand in the folder or were started with a file in it; none where there is no /proc. */
