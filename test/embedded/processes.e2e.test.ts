@@ -2,6 +2,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync 
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { removeHome } from '../helpers/remove-home.ts'
 import { ask, copyHome, isRoot, serverPid, temporaryDirectory } from './machine.ts'
 import { makeStage, type Holder, type Stage } from './stage.ts'
 
@@ -31,6 +32,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   for (const { process: child, close } of holders) if (child.exitCode === null) await close()
+  removeHome(home)
   rmSync(directory, { recursive: true, force: true })
 })
 

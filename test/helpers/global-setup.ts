@@ -1,9 +1,9 @@
-import { tmpdir } from 'node:os'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import {
   deleteKeys,
   dropDatabases,
+  folderParents,
   makeFolder,
   newRunId,
   ownDatabases,
@@ -62,9 +62,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function open(): Promise<Opened> {
-  const parent = tmpdir()
-  await removeFolders(parent)
-  const folder = await makeFolder(parent)
+  const parents = folderParents()
+  for (const parent of parents) await removeFolders(parent)
+  const folder = await makeFolder(parents[0] as string)
+  const temporary = process.env['TMPDIR']
   process.env['TMPDIR'] = folder
   const runId = newRunId()
   // Redis first: its absence may end the run, and then nothing may be left running.
@@ -90,7 +91,8 @@ async function open(): Promise<Opened> {
       if (keys !== null) await deleteKeys(keys, runId)
       keys?.disconnect()
       await Promise.all([postgres.close(), redis.close()])
-      process.env['TMPDIR'] = parent
+      if (temporary === undefined) delete process.env['TMPDIR']
+      else process.env['TMPDIR'] = temporary
       await removeFolder(folder)
     },
   }

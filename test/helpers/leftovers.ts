@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs'
+import { readlinkSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -15,6 +17,12 @@ import { startOf } from '../../src/embedded/leases.ts'
 /** First half of the advisory lock of a run; the second is its id. */
 const LOCK_CLASS = 0x63735f74
 const FOLDER = /^collab-sync-test-(\d+)-(.+)$/
+/** A file system in memory. A database is a thousand files, and on a disk to make and remove them is half of all work. */
+const MEMORY = '/dev/shm'
+/** Twice what a run was seen to hold there. */
+const ROOM_BYTES = 3e9
+/** Nothing else is removed for what a file says. */
+const ELSEWHERE = /^\/var\/lib\/collab-sync\/[0-9a-f]{12}-\w{6}$/
 /** How long a process may take to end in order; a server that is killed leaves shared memory. */
 const TERM_MS = 3_000
 
@@ -74,6 +82,20 @@ export async function deleteKeys(redis: Redis, own = ''): Promise<number> {
   return deleted
 }
 
+/** Where runs keep their folders, the best place first: in memory, where that has room and may hold programs. */
+export function folderParents(): string[] {
+  const places = [MEMORY, tmpdir()].filter((place) => existsSync(place))
+  return hasRoom(MEMORY) ? places : places.reverse()
+}
+
+function hasRoom(place: string): boolean {
+  if (!existsSync(place) || process.availableMemory() < ROOM_BYTES) return false
+  const { bavail, bsize } = statfsSync(place)
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
+  const mount = mounts.findLast((line) => line.split(' ')[1] === place)
+  return bavail * bsize >= ROOM_BYTES && !/[ ,]noexec[ ,]/.test(mount ?? 'noexec')
+}
+
 /** Makes the folder of this process's run, for all of its temporary files; root's servers run as others, who pass. */
 export async function makeFolder(parent: string): Promise<string> {
   const folder = join(parent, folderName(process.pid, (await startOf(process.pid)) ?? ''))
@@ -98,8 +120,19 @@ export async function removeFolders(parent: string): Promise<string[]> {
   return orphans
 }
 
-/** Ends what still runs in a folder, and removes it. */
+/** Ends what still runs in a folder, and removes it with what homes of the embedded PostgreSQL in it keep elsewhere. */
 export async function removeFolder(folder: string): Promise<void> {
+  // Also before: a test that notices the end of its process removes the note.
+  const places = keptElsewhere(folder)
+  await endProcesses(folder)
+  for (const place of new Set([...places, ...keptElsewhere(folder)])) {
+    await endProcesses(place)
+    rmSync(place, { recursive: true, force: true })
+  }
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function endProcesses(folder: string): Promise<void> {
   const deadline = performance.now() + TERM_MS
   for (let left = processesIn(folder); left.length > 0; left = processesIn(folder)) {
     const isLate = performance.now() > deadline
@@ -107,7 +140,22 @@ export async function removeFolder(folder: string): Promise<void> {
       for (const signal of isLate ? ['SIGKILL'] : ['SIGTERM', 'SIGCONT']) send(pid, signal)
     await sleep(100)
   }
-  rmSync(folder, { recursive: true, force: true })
+}
+
+/** Root's server keeps its data outside of a home that it cannot reach; the home holds a note of the place. */
+export function keptElsewhere(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return keptElsewhere(path)
+      if (entry.name !== 'server-directory') return []
+      const place = readFileSync(path, 'utf8').trim()
+      return ELSEWHERE.test(place) ? [place] : []
+    })
+  } catch {
+    // It is removed meanwhile.
+    return []
+  }
 }
 
 /** Processes that stand in the folder or were started with a file in it; none where there is no /proc. */

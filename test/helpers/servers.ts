@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { startLike } from './own-server.ts'
 import { removeHome } from './remove-home.ts'
 
 const LOCAL_POSTGRES = 'postgres://postgres@127.0.0.1:5432/postgres'
@@ -18,11 +19,12 @@ export interface Server {
   close(): Promise<void>
 }
 
-/** PostgreSQL from TEST_DATABASE_URL, on 127.0.0.1:5432, or embedded. */
+/** PostgreSQL from TEST_DATABASE_URL, of the run's own with the programs of the one on 127.0.0.1:5432, or embedded. */
 export async function openPostgres(): Promise<Server> {
   const given = process.env['TEST_DATABASE_URL']
   if (given) return { url: given, close: async () => {} }
-  if (await isPostgres(LOCAL_POSTGRES)) return { url: LOCAL_POSTGRES, close: async () => {} }
+  if (await isPostgres(LOCAL_POSTGRES))
+    return (await startLike(LOCAL_POSTGRES)) ?? { url: LOCAL_POSTGRES, close: async () => {} }
   const { openEmbeddedPostgres } = await import('../../src/embedded/open-embedded-postgres.ts')
   const home = mkdtempSync(join(tmpdir(), 'collab-sync-test-'))
   const embedded = await openEmbeddedPostgres({ home })
@@ -96,7 +98,8 @@ async function answersPing(port: number): Promise<boolean> {
   }
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -16,7 +14,7 @@ import { HOSTILE, hostileComments, importHostilePlace, putHostileUser } from './
 
 const WAIT_MS = 120_000
 
-/** How people look at a page; what they see is kept in a directory that the test names. */
+/** How people look at a page; what they see is kept in the directory SCREENSHOTS, where that is set. */
 const SIGHTS = [
   { colorScheme: 'light', width: 1280 },
   { colorScheme: 'light', width: 390 },
@@ -36,7 +34,7 @@ describe.skipIf(isBrowserMissing())('the pages in a browser', () => {
   let failing: string
   let held: string
   const complaints: string[] = []
-  const shots = process.env['SCREENSHOTS'] ?? mkdtempSync(join(tmpdir(), 'collab-sync-pages-'))
+  const shots = process.env['SCREENSHOTS']
 
   beforeAll(async () => {
     // Two calls at a time, so that a run takes long enough to be watched.
@@ -92,7 +90,8 @@ describe.skipIf(isBrowserMissing())('the pages in a browser', () => {
       for (const [name, path] of Object.entries(await pathsOf())) {
         await looking.goto(http.url + path)
         const file = `${name}-${sight.colorScheme}-${sight.width}.png`
-        await looking.screenshot({ path: join(shots, file), fullPage: true })
+        if (shots !== undefined)
+          await looking.screenshot({ path: join(shots, file), fullPage: true })
         await openDetails(looking)
         expect(await sidewaysPx(looking), name).toBe(0)
         expect(await looking.evaluate(() => 'harmed' in window), name).toBe(false)
@@ -297,7 +296,10 @@ async function openDetails(page: Page): Promise<void> {
 async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate(() =>
-    (window as unknown as { axe: typeof axe }).axe.run(document),
+    (window as unknown as { axe: typeof axe }).axe.run(document, {
+      resultTypes: ['violations'],
+      preload: false,
+    }),
   )
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
 }

@@ -24,7 +24,14 @@ const prototype = pg.Query.prototype as unknown as {
 }
 const { handleDataRow } = prototype
 
-prototype.handleDataRow = function (message) {
+/** A process runs this once for each of its test files. */
+const CHECKED = Symbol.for('collab-sync checks rows')
+
+if (!(CHECKED in prototype)) {
+  Object.assign(prototype, { [CHECKED]: true, handleDataRow: handleAndCheck })
+}
+
+function handleAndCheck(this: Query, message: unknown): void {
   handleDataRow.call(this, message)
   const row = this._result.rows.at(-1)
   const name = Array.isArray(row) ? statementName(this.text) : null

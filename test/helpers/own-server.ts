@@ -1,0 +1,100 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { freePort } from './servers.ts'
+import type { Server } from './servers.ts'
+
+/**
+ * Nothing of it outlives the run, so nothing waits for a disk. Without autovacuum what a test reads of statistics and
+ * sizes is its own doing.
+ */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '256MB',
+  autovacuum: 'off',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  timezone: 'UTC',
+}
+
+const run = promisify(execFile)
+
+/**
+ * A server of the run's own with the programs of another one on this machine, so of its version too; null where they
+ * are not to be found here. A database is a thousand files: in the folder of the run they mostly are in memory.
+ */
+export async function startLike(url: string): Promise<Server | null> {
+  const { programs, data } = await placesOf(url)
+  const owner = await stat(data).catch(() => null)
+  if (owner === null || !existsSync(join(programs, 'initdb'))) return null
+  // PostgreSQL does not run as root, who lends it the other server's account.
+  const account = process.getuid?.() === 0 ? { uid: owner.uid, gid: owner.gid } : {}
+  const directory = await mkdtemp(join(tmpdir(), 'postgres-'))
+  if (account.uid !== undefined) await chown(directory, account.uid, account.gid)
+  await chmod(directory, 0o700)
+  const initdb = ['-D', directory, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+  await run(join(programs, 'initdb'), [...initdb, '--locale=C.UTF-8'], {
+    ...account,
+    cwd: directory,
+  })
+  const port = await freePort()
+  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const server = spawn(
+    join(programs, 'postgres'),
+    ['-D', directory, '-p', `${port}`, ...settings],
+    {
+      ...account,
+      cwd: directory,
+      stdio: 'ignore',
+    },
+  )
+  const ended = once(server, 'exit')
+  const own = `postgres://postgres@127.0.0.1:${port}/postgres`
+  while (!(await accepts(own))) {
+    if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`)
+    await sleep(50)
+  }
+  return {
+    url: own,
+    async close() {
+      // Immediate: its data is removed.
+      server.kill('SIGQUIT')
+      await ended
+      await rm(directory, { recursive: true })
+    },
+  }
+}
+
+async function placesOf(url: string): Promise<{ programs: string; data: string }> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ programs: string; data: string }>(
+      `select current_setting('data_directory') as data,
+        (select setting from pg_config where name = 'BINDIR') as programs`,
+    )
+    return rows[0] as { programs: string; data: string }
+  } finally {
+    await client.end()
+  }
+}
+
+async function accepts(url: string): Promise<boolean> {
+  const client = new pg.Client(url)
+  return client.connect().then(
+    async () => (await client.end(), true),
+    () => false,
+  )
+}
