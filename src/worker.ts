@@ -67,9 +67,9 @@ async function start(
     deliver: (items: readonly Item[]) => app.queue.deliver(items.map(itemDelivery)),
     countPending: () => app.queue.countPending(),
   })
-  await beat(app)
+  await writeHeartbeat(app)
   const upkeep = [
-    every(HEARTBEAT_MS, app, () => beat(app)),
+    every(HEARTBEAT_MS, app, () => writeHeartbeat(app)),
     every(WRITE_CALLS_MS, app, () => app.sync.sentCalls.write()),
     every(SWEEP_MS, app, async () => {
       await sweep.once()
@@ -148,10 +148,10 @@ async function perform(
 }
 
 /** Says that this worker lives, ends what a frozen one holds up, and hears which runs are to end early. */
-async function beat(app: App): Promise<void> {
+async function writeHeartbeat(app: App): Promise<void> {
   const { collabApi, database, deadAfterS, runSignals } = app.sync
   const { inFlight, limit, latencyMsEwma } = collabApi.concurrency()
-  await workers.beat.run(database, {
+  await workers.heartbeat.run(database, {
     workerId: app.sync.workerId,
     callsInFlight: inFlight,
     mostCallsInFlight: limit,

@@ -28,10 +28,10 @@ export async function migrate(url: string): Promise<Migrated> {
     await checkDatabase(database)
     const client = await database.connect()
     try {
-      // Ledger, migrations and role under one lock of the session; closing the connection gives it back.
+      // Table of migrations, migrations and role under one lock of the session; closing the connection gives it back.
       await client.query('set statement_timeout = 0')
       await client.query('select pg_advisory_lock($1)', [MIGRATE_LOCK])
-      await openLedger(client, describeDatabase(database))
+      await makeMigrationsTable(client, describeDatabase(database))
       const applied = await applyPending(client)
       const readerRole = await grantReaderRole(client)
       await renewOrganizationReaders(client)
@@ -50,7 +50,7 @@ export async function migrate(url: string): Promise<Migrated> {
  *   tables are older than the baseline
  */
 export async function requireSchema(database: Database): Promise<void> {
-  const applied = await readLedger(database)
+  const applied = await readApplied(database)
   refuseOthers(applied)
   if (applied.length === 0)
     throw new EnvironmentError(
@@ -76,8 +76,8 @@ const BEFORE_BASELINE = `
 const LAST_COMMIT_BEFORE_BASELINE = '8eea79d'
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-// A schema of its own: the migrator needs its ledger before the first migration makes any other schema.
-const CREATE_LEDGER = `
+// A schema of its own: the migrator needs its table before the first migration makes any other schema.
+const CREATE_TABLE = `
   create schema collab_sync;
   comment on schema collab_sync is
     'What collab-sync knows of its own tables: which migrations made them. Leave it to the command migrate.';
@@ -99,14 +99,14 @@ const MARK_BASELINE = `
   from unnest($2::text[]) with ordinality as baseline (name, n)
   order by n`
 
-async function openLedger(client: Client, place: string): Promise<void> {
-  refuseOthers(await readLedger(client))
+async function makeMigrationsTable(client: Client, place: string): Promise<void> {
+  refuseOthers(await readApplied(client))
   const { rows } = await client.query<{ exists: boolean }>(
     `select to_regclass('collab_sync.migrations') is not null as exists`,
   )
   if (rows[0]?.exists) return
   try {
-    await client.query(`begin; ${CREATE_LEDGER}; commit`)
+    await client.query(`begin; ${CREATE_TABLE}; commit`)
   } catch (error) {
     if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
     throw new EnvironmentError(
@@ -119,7 +119,7 @@ async function openLedger(client: Client, place: string): Promise<void> {
 /** Migrations that come after the baseline are applied in the transaction that marks a database of before as being at it. */
 async function applyPending(client: Client): Promise<string[]> {
   try {
-    const isBeforeBaseline = (await readLedger(client)).some(isOfBefore)
+    const isBeforeBaseline = (await readApplied(client)).some(isOfBefore)
     if (isBeforeBaseline) {
       await client.query('begin')
       const baseline = ownMigrations().filter((name) => BASELINE.test(name))
@@ -160,7 +160,7 @@ async function grantReaderRole(client: Client): Promise<Migrated['readerRole']> 
   }
 }
 
-async function readLedger(from: Database | Client): Promise<string[]> {
+async function readApplied(from: Database | Client): Promise<string[]> {
   try {
     const { rows } = await from.query<{ name: string }>(
       'select name from collab_sync.migrations order by name',

@@ -104,8 +104,8 @@ export function redactMembers(
     const redacted = own === LEFT_OUT ? redactMember(name, value, redaction, place) : own
     const newName = own === LEFT_OUT ? redactName(name, redaction, place) : name
     const isEmptied = isObject(redacted) && isEmpty(redacted) && !isEmpty(value as Json)
-    const isTold = tellsErased(newName) || (!WORDS.has(name) && tellsErased(redacted))
-    speaksOfErased ||= isTold || isEmptied
+    const namesErased = tellsErased(newName) || (!WORDS.has(name) && tellsErased(redacted))
+    speaksOfErased ||= namesErased || isEmptied
     if (redacted !== LEFT_OUT) define(kept, newName, redacted)
   }
   const { erased } = redaction

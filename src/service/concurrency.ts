@@ -141,8 +141,8 @@ export class Permit {
   #answeredAt: number | null = null
   #isHeld = true
 
-  constructor(gate: ConcurrencyLimit) {
-    this.#concurrency = gate
+  constructor(concurrency: ConcurrencyLimit) {
+    this.#concurrency = concurrency
   }
 
   /** Zero for a call that was never made. */

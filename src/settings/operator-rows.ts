@@ -40,7 +40,7 @@ export const OPERATOR_ROWS = {
   },
   metricsPort: {
     name: 'METRICS_PORT',
-    group: 'signals',
+    group: 'telemetry',
     parse: parse.wholeNumber(0, 65_535),
     meaning:
       'Port on which a worker serves its own /metrics for Prometheus; 0 takes a free one. Without it none.',
@@ -48,7 +48,7 @@ export const OPERATOR_ROWS = {
   },
   metricsHost: {
     name: 'METRICS_HOST',
-    group: 'signals',
+    group: 'telemetry',
     parse: parse.hostName,
     default: '127.0.0.1',
     meaning:
@@ -57,7 +57,7 @@ export const OPERATOR_ROWS = {
   },
   otlpEndpoint: {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    group: 'signals',
+    group: 'telemetry',
     parse: parse.address('http', 'https'),
     meaning:
       'Base address of an OpenTelemetry collector (OTLP over HTTP), to which traces of runs go. Without it none are made.',
@@ -65,14 +65,14 @@ export const OPERATOR_ROWS = {
   },
   otlpTracesEndpoint: {
     name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-    group: 'signals',
+    group: 'telemetry',
     parse: parse.address('http', 'https'),
     meaning: 'The full address for traces, where it is not the base address and /v1/traces.',
     example: 'http://127.0.0.1:4318/v1/traces',
   },
   otelServiceName: {
     name: 'OTEL_SERVICE_NAME',
-    group: 'signals',
+    group: 'telemetry',
     parse: parse.text,
     default: 'collab-sync',
     meaning: 'What traces call this program.',

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 
 /** Settings that are read together: those of a group that a command does not need are not even checked. */
 export type SettingGroup =
-  'service' | 'database' | 'queue' | 'http' | 'sync' | 'catalog' | 'signals' | 'notify'
+  'service' | 'database' | 'queue' | 'http' | 'sync' | 'catalog' | 'telemetry' | 'notify'
 
 /** One setting of the environment. */
 export interface Setting {

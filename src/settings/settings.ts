@@ -8,7 +8,7 @@ import type { Setting, SettingGroup } from './setting.ts'
 import type { Settings } from './table.ts'
 
 /** What a command needs of the settings. `catalog` makes CATALOG_SQL required. */
-export type SettingNeed = Exclude<SettingGroup, 'sync' | 'signals' | 'notify'>
+export type SettingNeed = Exclude<SettingGroup, 'sync' | 'telemetry' | 'notify'>
 
 /** What `need: ['service']` promises beyond {@link Settings}; and one of `authToken`, `authTokenFile`. */
 export type ServiceSettings = Required<Pick<Settings, 'collabApiUrl' | 'apiKey'>>
@@ -20,7 +20,7 @@ export type Environment = Record<string, string | undefined>
  * Reads the settings from the environment and the file `.env`; the environment wins, and nothing is
  * written back to it. A setting that is empty counts as unset, as compose files pass it.
  * Settings of `service`, `database` and `queue` are looked at only where they are needed, so that a
- * command is not stopped by what it does not use; those of `sync`, `catalog`, `signals`
+ * command is not stopped by what it does not use; those of `sync`, `catalog`, `telemetry`
  * and `notify` always.
  * @param options.need what the command uses, as a literal: the type of the answer follows it
  * @param options.directory where `.env` is; the working directory when left out
@@ -99,7 +99,7 @@ function withoutEmpty(environment: Environment): Environment {
 
 function isRead(setting: Setting, need: readonly SettingNeed[]): boolean {
   const { group } = setting
-  if (group === 'sync' || group === 'signals' || group === 'notify' || group === 'catalog')
+  if (group === 'sync' || group === 'telemetry' || group === 'notify' || group === 'catalog')
     return true
   return need.includes(group)
 }

@@ -32,7 +32,7 @@ const HEADINGS: Record<SettingGroup, string> = {
   queue: 'The queue (BullMQ)',
   http: 'The HTTP side (collab-sync serve)',
   sync: 'How to sync',
-  signals: 'Metrics and traces',
+  telemetry: 'Metrics and traces',
   notify: 'Telling people',
   catalog: 'The catalog, from a query of yours (otherwise: collab-sync catalog import FILE)',
 }

@@ -7,7 +7,7 @@ type Result = Parameters<Parameters<SpanExporter['export']>[1]>[0]
  * Sends spans without the messages of their errors, which may hold what the service said or a row of ours: the log has
  * them. A collector that is away is reported once, and once more when it is back; spans that cannot be sent are dropped.
  */
-export class ToldExporter implements SpanExporter {
+export class ReportingExporter implements SpanExporter {
   readonly #exporter: SpanExporter
   readonly #log: Log
   #isAway = false
@@ -19,7 +19,7 @@ export class ToldExporter implements SpanExporter {
 
   export(spans: ReadableSpan[], done: (result: Result) => void): void {
     this.#exporter.export(spans.map(withoutMessages), (result) => {
-      this.#tell(result)
+      this.#report(result)
       done({ code: SENT })
     })
   }
@@ -32,7 +32,7 @@ export class ToldExporter implements SpanExporter {
     return this.#exporter.forceFlush?.() ?? Promise.resolve()
   }
 
-  #tell({ code, error }: Result): void {
+  #report({ code, error }: Result): void {
     const isAway = code !== SENT
     if (isAway === this.#isAway) return
     this.#isAway = isAway

@@ -2,13 +2,13 @@ import { Gauge, Registry } from 'prom-client'
 import { DEAD_AFTER_S } from '../database/claims.ts'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
-import * as signals from '../database/statements/signals.ts'
+import * as telemetry from '../database/statements/telemetry.ts'
 
 /** What metrics tell of PostgreSQL. */
 export interface StoredSignals {
-  readonly totals: readonly RowOf<typeof signals.runTotals>[]
-  readonly lastRuns: readonly RowOf<typeof signals.lastRuns>[]
-  readonly state: RowOf<typeof signals.state>
+  readonly totals: readonly RowOf<typeof telemetry.runTotals>[]
+  readonly lastRuns: readonly RowOf<typeof telemetry.lastRuns>[]
+  readonly state: RowOf<typeof telemetry.state>
 }
 
 /**
@@ -16,9 +16,9 @@ export interface StoredSignals {
  * @param refusal how the problem of a run begins whose credentials were refused
  */
 export async function readSignals(database: Database, refusal: string): Promise<StoredSignals> {
-  const totals = await signals.runTotals.all(database)
-  const lastRuns = await signals.lastRuns.all(database, { refusal })
-  const state = await signals.state.one(database, { deadAfterS: DEAD_AFTER_S })
+  const totals = await telemetry.runTotals.all(database)
+  const lastRuns = await telemetry.lastRuns.all(database, { refusal })
+  const state = await telemetry.state.one(database, { deadAfterS: DEAD_AFTER_S })
   return { totals, lastRuns, state }
 }
 

@@ -18,7 +18,7 @@ import { statementName } from '../database/statement.ts'
 import type { Log } from '../log.ts'
 import { inTraceOf, makeSpansBy } from '../trace.ts'
 import type { Spans } from '../trace.ts'
-import { ToldExporter } from './exporter.ts'
+import { ReportingExporter } from './exporter.ts'
 
 export interface TracingOptions {
   /** Where spans are posted: the full address. */
@@ -48,7 +48,7 @@ export function startTracing(options: TracingOptions): () => Promise<void> {
       resourceFromAttributes({ 'service.name': options.serviceName }),
     ),
     spanProcessors: [
-      new BatchSpanProcessor(new ToldExporter(exporter, options.log), {
+      new BatchSpanProcessor(new ReportingExporter(exporter, options.log), {
         maxQueueSize: QUEUE_SPANS,
         maxExportBatchSize: BATCH_SPANS,
         scheduledDelayMillis: SEND_AFTER_MS,

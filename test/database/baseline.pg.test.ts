@@ -73,7 +73,7 @@ describe('a database that lacks some of them', () => {
   })
 })
 
-/** Of our tables. The ledger of migrations is another on purpose. */
+/** Of our tables. the table of migrations is another on purpose. */
 function differences(then: readonly string[], made: readonly string[]): string[] {
   const ours = (lines: readonly string[]) =>
     lines

@@ -33,7 +33,7 @@ export async function migrateBeforeBaseline(database: Database, last?: string): 
   await sayApplied(database, applied)
 }
 
-/** Makes the ledger of migrations say that these were applied, as that commit did, and no others. */
+/** Makes the table of migrations say that these were applied, as that commit did, and no others. */
 export async function sayApplied(database: Database, names: readonly string[]): Promise<void> {
   await database.query(`
     create schema if not exists collab_sync;

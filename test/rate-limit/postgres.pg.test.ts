@@ -4,7 +4,7 @@ import { createLog } from '../../src/log.ts'
 import { openPostgresRateLimit } from '../../src/rate-limit/postgres.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
-import { sharedPaceSuite } from './shared-pace-suite.ts'
+import { sharedLimitSuite } from './shared-limit-suite.ts'
 
 let database: TestDatabase
 let pool: TestDatabase['pool']
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 describe('the pace on PostgreSQL', () => {
-  sharedPaceSuite(() => {
+  sharedLimitSuite(() => {
     const name = randomUUID()
     return (options) => openPostgresRateLimit(pool, name, options)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { openProcessRateLimit } from '../../src/rate-limit/limiter.ts'
-import { callFor, mostInOneSecond } from './shared-pace-suite.ts'
+import { callFor, mostInOneSecond } from './shared-limit-suite.ts'
 
 const log = createLog('silent')
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { openRedisRateLimit } from '../../src/rate-limit/redis.ts'
 import { redisUrl } from '../helpers/redis.ts'
-import { sharedPaceSuite } from './shared-pace-suite.ts'
+import { sharedLimitSuite } from './shared-limit-suite.ts'
 
 const key = `test:pace:${randomUUID()}`
 let redis: Redis
@@ -19,7 +19,7 @@ describe.skipIf(!redisUrl())('the pace on Redis', () => {
     redis.disconnect()
   })
 
-  sharedPaceSuite(() => {
+  sharedLimitSuite(() => {
     const own = `${key}:${randomUUID()}`
     return (options) => openRedisRateLimit(redis, own, options)
   })

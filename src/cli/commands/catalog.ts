@@ -95,10 +95,10 @@ function describeImport(source: CatalogSource, done: Imported): string {
 
 /** Says now and then how far a long import is. */
 function linesRead(): (lines: number) => void {
-  let toldAtMs = performance.now()
+  let saidAtMs = performance.now()
   return (lines) => {
-    if (performance.now() - toldAtMs < 2_000) return
-    toldAtMs = performance.now()
+    if (performance.now() - saidAtMs < 2_000) return
+    saidAtMs = performance.now()
     note(`${counted(lines, 'line')} read`)
   }
 }

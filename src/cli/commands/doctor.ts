@@ -64,8 +64,8 @@ async function lookAtStore(
       const { findings: found, isReachable, hasTables } = await checkStore(store, settings)
       findings.push(...found)
       // The same fault need not be reported twice.
-      const isTold = !isReachable && store.queuePlace.url === store.databaseUrl
-      if (withQueue && !isTold) findings.push(...(await checkQueue(store.queuePlace)))
+      const isReported = !isReachable && store.queuePlace.url === store.databaseUrl
+      if (withQueue && !isReported) findings.push(...(await checkQueue(store.queuePlace)))
       if (!hasTables) return null
       findings.push(...(await checkNotify(store.database, settings.notifyUrls ?? [])))
       return (await catalog.anyOrganization.first(store.database))?.organizationId ?? null

@@ -103,9 +103,9 @@ async function* withHeartbeats(events: AsyncGenerator<string>): AsyncGenerator<s
   let next = events.next()
   try {
     for (;;) {
-      const beat = new AbortController()
-      const silence = sleep(HEARTBEAT_MS, null, { signal: beat.signal }).catch(() => null)
-      const got = await Promise.race([next, silence]).finally(() => beat.abort())
+      const waiting = new AbortController()
+      const silence = sleep(HEARTBEAT_MS, null, { signal: waiting.signal }).catch(() => null)
+      const got = await Promise.race([next, silence]).finally(() => waiting.abort())
       if (got === null) {
         yield ': still here\n\n'
         continue

@@ -112,7 +112,7 @@ function describeFailures(causes: readonly FailureCause[]): string | null {
   const named = causes.slice(0, CAUSES_NAMED).map(describeCause)
   const more =
     causes.length > CAUSES_NAMED ? `; and ${causes.length - CAUSES_NAMED} other causes` : ''
-  return `${failed} ${failed === 1 ? 'scope' : 'scopes'} failed: ${named.join('; ')}${more}.${likelyGate(first)}`
+  return `${failed} ${failed === 1 ? 'scope' : 'scopes'} failed: ${named.join('; ')}${more}.${likelyCause(first)}`
 }
 
 function describeCause(cause: FailureCause): string {
@@ -124,7 +124,7 @@ function describeCause(cause: FailureCause): string {
   return `${scopes} of ${operation} with ${code}${where}`
 }
 
-function likelyGate({ operation, httpStatus, organizations }: FailureCause): string {
+function likelyCause({ operation, httpStatus, organizations }: FailureCause): string {
   if (organizations < 2 || httpStatus === null || !GATE_STATUSES.has(httpStatus)) return ''
   return ` If that operation fails everywhere: ${GATES[operation]}; SYNC_OPERATIONS can leave it out.`
 }

@@ -8,7 +8,7 @@ import type { SharedRateLimit } from '../../src/service/attempt.ts'
 export type OpenOne = (options: RateLimitOptions) => SharedRateLimit
 
 /** What holds for every pace that several processes share. */
-export function sharedPaceSuite(openOne: () => OpenOne): void {
+export function sharedLimitSuite(openOne: () => OpenOne): void {
   function open(count: number, callsPerSecond: number | null): SharedRateLimit[] {
     const one = openOne()
     return Array.from({ length: count }, () => one({ callsPerSecond, log: createLog('silent') }))
