@@ -1,0 +1,74 @@
+/**
+ * What decides, by module: the files that are mutated and the tests that must notice. Only tests without servers: each
+ * mutant is run against them.
+ * @type {Record<string, { mutate: string[], tests: string[] }>}
+ */
+export const MODULES = {
+  failures: {
+    mutate: ['src/service/errors.ts', 'src/service/filters.ts', 'src/service/answer.ts'],
+    tests: ['failures', 'filters', 'answer'].map((name) => `test/service/${name}.test.ts`),
+  },
+  retry: {
+    mutate: [
+      'src/service/retry.ts',
+      'src/service/wait.ts',
+      'src/service/token.ts',
+      'src/service/circuit-breaker.ts',
+      'src/service/concurrency.ts',
+    ],
+    tests: ['retry', 'wait', 'token', 'breaker', 'concurrency'].map(
+      (name) => `test/service/${name}.test.ts`,
+    ),
+  },
+  calls: {
+    mutate: ['src/service/attempt.ts'],
+    tests: ['attempt', 'client', 'faults'].map((name) => `test/service/${name}.test.ts`),
+  },
+  rate: {
+    mutate: ['src/rate-limit/limiter.ts'],
+    tests: ['test/rate-limit/process.test.ts'],
+  },
+  secrets: {
+    mutate: ['src/log.ts', 'src/printable.ts'],
+    tests: ['test/log.test.ts'],
+  },
+  scope: {
+    mutate: ['src/scope.ts'],
+    tests: ['test/scope.test.ts'],
+  },
+  catalog: {
+    mutate: ['src/catalog/lines.ts', 'src/catalog/file.ts'],
+    tests: ['test/catalog/lines.test.ts', 'test/catalog/file.test.ts'],
+  },
+  settings: {
+    mutate: ['src/settings/parse.ts'],
+    tests: ['test/settings/settings.test.ts'],
+  },
+  privacy: {
+    mutate: ['decode', 'json', 'people', 'privacy', 'redact-members', 'redact-text', 'redact'].map(
+      (name) => `src/privacy/${name}.ts`,
+    ),
+    tests: ['test/privacy/redact-text.test.ts', 'test/privacy/redact.test.ts'],
+  },
+  compare: {
+    mutate: [
+      'src/sync/compare/comments.ts',
+      'src/sync/compare/contents.ts',
+      'src/sync/compare/listings.ts',
+      'src/sync/held.ts',
+    ],
+    tests: ['test/sync/compare.test.ts'],
+  },
+  record: {
+    mutate: [
+      'src/sync/record/timestamp.ts',
+      'src/sync/record/rest.ts',
+      'src/sync/record/digest.ts',
+      'src/sync/record/user.ts',
+      'src/sync/record/comment.ts',
+      'src/sync/record/received.ts',
+      'src/json-text.ts',
+    ],
+    tests: ['comment-record', 'content-digest'].map((name) => `test/sync/${name}.test.ts`),
+  },
+}
