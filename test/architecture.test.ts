@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 const ROOT = resolve(import.meta.dirname, '..')
 const LINES_MAX = 230
 
-/** Written by `npm run statements` (test/statements). */
+/** Written by `npm run generate` (test/statements). */
 const GENERATED = 'src/database/statements/'
 
 /** They give their environment to a program that they start. */
@@ -154,19 +154,6 @@ describe('statements in sql/queries', () => {
       ({ text }) => !/^-- (?!Params:)\S.*\n((-- .*\n)*?-- Params: |copy )/.test(text),
     )
     expect(bare.map(({ name }) => name)).toEqual([])
-  })
-
-  test('name every parameter they use', () => {
-    const unnamed = statements.flatMap(({ name, text }) => {
-      const lines = text.split('\n')
-      const head = lines.filter((line) => line.startsWith('--')).join(' ')
-      const body = lines.filter((line) => !line.startsWith('--')).join(' ')
-      const used = [...body.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number))
-      return used
-        .filter((number) => !new RegExp(`\\$${number}\\b`).test(head))
-        .map((number) => `${name}: $${number}`)
-    })
-    expect([...new Set(unnamed)]).toEqual([])
   })
 
   test('have a caller', () => {

@@ -1,25 +1,11 @@
+import { COMMENT_COLUMN_LIST, unitsOf } from '../columns.ts'
+import type { CommentColumns, NamedColumn } from '../columns.ts'
 import { CopyWriter } from './copy-writer.ts'
 
 /**
  * Binary rows for `copy ... with (format binary)`: twice as fast as text parameters, and nothing to escape
  * (PostgreSQL documentation, COPY, "Binary Format").
  */
-
-/** A comment as received, in columns (service-api.md, Comment). A member that was left out is null. */
-export interface CommentColumns {
-  readonly commentId: number
-  readonly commentText: string | null
-  readonly commentHtml: string | null
-  readonly authorUserId: string | null
-  readonly authorName: string | null
-  readonly authorEmail: string | null
-  readonly status: string | null
-  readonly type: string | null
-  /** ISO 8601 in UTC with milliseconds. */
-  readonly lastUpdated: string | null
-  /** Members the columns cannot give back exactly, as canonical JSON text; null when there are none. */
-  readonly rest: string | null
-}
 
 /** A comment with the digest of its columns, by which the next answer is compared with it. */
 export interface CommentRow extends CommentColumns {
@@ -35,11 +21,12 @@ export interface AnnotationComments {
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const TRAILER = Buffer.from([0xff, 0xff])
-const COLUMNS = 18
-/** Bytes of a row before its texts: a length word and a value for each of the columns of fixed width, and `change`. */
-const HEAD_BYTES = 2 + 2 * (4 + 4) + (4 + 8) + (4 + 8) + 3 * (4 + 8) + (4 + 4) + (4 + 16) + (4 + 5)
-/** A length word for each text, and the version of jsonb. */
-const TEXT_LENGTH_BYTES = 8 * 4 + 1
+/** Columns of our own, before those of the record. */
+const OWN_COLUMNS = 9
+/** Bytes of a row before the record's columns: how many there are, then a length word and a value for each of our own. */
+const HEAD_BYTES = 2 + 2 * (4 + 4) + (4 + 8) + 3 * (4 + 8) + (4 + 4) + (4 + 16) + (4 + 5)
+/** Of a column of the record besides its text: a length word, and the version of jsonb. */
+const COLUMN_BYTES = 4 + 1
 const VERSION_1 = 1
 
 /** What the server is sent at a time: each costs a message. */
@@ -144,48 +131,39 @@ export function* copyOf(...rows: Iterable<Buffer>[]): Generator<Buffer> {
   yield TRAILER
 }
 
+/** In the order of sql/queries/comments/copy.sql. */
 function encodeRow(
   writer: CopyWriter,
   keys: Omit<AnnotationComments, 'comments'>,
   comment: CommentRow,
   atMs: number,
 ): void {
-  writer.int16(COLUMNS)
+  writer.int16(OWN_COLUMNS + COMMENT_COLUMN_LIST.length)
   writer.int4(keys.organizationKey)
   writer.int4(keys.annotationKey)
   writer.int8(comment.commentId)
-  if (comment.lastUpdated === null) writer.nothing()
-  else writer.time(Date.parse(comment.lastUpdated))
   writer.time(atMs)
   writer.time(atMs)
   writer.time(atMs)
   writer.int4(VERSION_1)
   writer.bytes(comment.digest)
   writer.text('added')
-  writer.text(comment.status)
-  writer.text(comment.type)
-  writer.text(comment.authorUserId)
-  writer.text(comment.authorName)
-  writer.text(comment.authorEmail)
-  writer.text(comment.commentText)
-  writer.text(comment.commentHtml)
-  writer.jsonb(comment.rest)
+  for (const [index, text] of comment.texts.entries()) writeColumn(writer, TYPES[index], text)
 }
 
-/** UTF-8 needs at most three bytes for each UTF-16 unit. */
+const TYPES = COMMENT_COLUMN_LIST.map(({ type }) => type)
+
+function writeColumn(
+  writer: CopyWriter,
+  type: NamedColumn['type'] | undefined,
+  value: string | null,
+): void {
+  if (type === 'text') writer.text(value)
+  else if (type === 'jsonb') writer.jsonb(value)
+  else if (value === null) writer.nothing()
+  else writer.time(Date.parse(value))
+}
+
 function sizeMax(comment: CommentColumns): number {
-  const units =
-    length(comment.status) +
-    length(comment.type) +
-    length(comment.authorUserId) +
-    length(comment.authorName) +
-    length(comment.authorEmail) +
-    length(comment.commentText) +
-    length(comment.commentHtml) +
-    length(comment.rest)
-  return HEAD_BYTES + TEXT_LENGTH_BYTES + 3 * units
-}
-
-function length(text: string | null): number {
-  return text === null ? 0 : text.length
+  return HEAD_BYTES + COLUMN_BYTES * comment.texts.length + 3 * unitsOf(comment.texts)
 }

@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
+import { arraysOf, COMMENT_COLUMN_LIST, textsOf, USER_COLUMN_LIST } from '../columns.ts'
+import type { CommentColumns, UserColumns } from '../columns.ts'
 import { copyOf, encodeRows } from './comment-rows.ts'
 import type { AnnotationComments, EncodedRows } from './comment-rows.ts'
 import type { Client } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
-import * as comments from './statements/comments.ts'
 import * as statements from './statements/comments.ts'
 import * as users from './statements/users.ts'
 
@@ -57,16 +58,8 @@ export async function updateComments(
       annotation.comments.map(() => annotation.annotationKey),
     ),
     commentIds: comments.map((comment) => comment.commentId),
-    lastUpdateds: comments.map((comment) => comment.lastUpdated),
-    commentTexts: comments.map((comment) => comment.commentText),
-    commentHtmls: comments.map((comment) => comment.commentHtml),
-    statuses: comments.map((comment) => comment.status),
-    types: comments.map((comment) => comment.type),
-    authorUserIds: comments.map((comment) => comment.authorUserId),
-    authorNames: comments.map((comment) => comment.authorName),
-    authorEmails: comments.map((comment) => comment.authorEmail),
-    rests: comments.map((comment) => comment.rest),
     digests: comments.map((comment) => comment.digest),
+    ...arraysOf(COMMENT_COLUMN_LIST, comments),
     at,
   })
 }
@@ -85,8 +78,8 @@ export async function deleteComments(
   })
 }
 
-/** All content of a stored comment, in the columns of `collab_store.comments`. */
-export type CommentContent = RowOf<typeof comments.read>
+/** All content of a stored comment; `rest` is PostgreSQL's text of it. */
+export type CommentContent = CommentColumns & RowOf<typeof statements.read>
 
 /**
  * Comments stored under an annotation, by id.
@@ -97,12 +90,14 @@ export async function readCommentContents(
   annotationKey: number,
   commentIds: readonly number[] | null,
 ): Promise<Map<number, CommentContent>> {
-  const rows = await comments.read.all(on, { annotationKey, commentIds })
-  return new Map(rows.map((row) => [row.commentId, row]))
+  const rows = await statements.read.all(on, { annotationKey, commentIds })
+  return new Map(
+    rows.map((row) => [row.commentId, { ...row, texts: textsOf(COMMENT_COLUMN_LIST, row) }]),
+  )
 }
 
-/** All content of a stored user, in the columns of `collab_store.users`. */
-export type UserContent = RowOf<typeof users.readContent>
+/** All content of a stored user; `rest` is PostgreSQL's text of it. */
+export type UserContent = UserColumns & RowOf<typeof users.readContent>
 
 /** Users of one organization by id: those named, and with `isListedToo` those of its own listing. */
 export async function readUserContents(
@@ -112,5 +107,5 @@ export async function readUserContents(
   isListedToo: boolean,
 ): Promise<Map<string, UserContent>> {
   const rows = await users.readContent.all(on, { organizationKey, userIds, isListedToo })
-  return new Map(rows.map((row) => [row.userId, row]))
+  return new Map(rows.map((row) => [row.userId, { ...row, texts: textsOf(USER_COLUMN_LIST, row) }]))
 }

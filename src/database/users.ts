@@ -1,3 +1,5 @@
+import { arraysOf, USER_COLUMN_LIST } from '../columns.ts'
+import type { UserColumns } from '../columns.ts'
 import type { Client } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as members from './statements/members.ts'
@@ -9,11 +11,7 @@ export const USER_SOURCES = { author: 1, member: 2, listing: 3 } as const
 export type UserSource = (typeof USER_SOURCES)[keyof typeof USER_SOURCES]
 
 /** A user to add or change. */
-export interface UserRow {
-  readonly userId: string
-  readonly name: string | null
-  readonly email: string | null
-  readonly rest: string | null
+export interface UserRow extends UserColumns {
   readonly digest: Buffer
   readonly source: UserSource
   /** For authors: lastUpdated of their comment, so that the newest one's name wins. */
@@ -46,14 +44,12 @@ export async function putUsers(
   return statements.put.run(client, {
     organizationKey,
     userIds: users.map(({ userId }) => userId),
-    names: users.map(({ name }) => name),
-    emails: users.map(({ email }) => email),
-    rests: users.map(({ rest }) => rest),
     digests: users.map(({ digest }) => digest),
     sources: users.map(({ source }) => source),
     sourceTimes: users.map(({ sourceAt }) => sourceAt),
     listed: users.map(({ listed }) => listed),
     at,
+    ...arraysOf(USER_COLUMN_LIST, users),
   })
 }
 

@@ -1,3 +1,4 @@
+import { arraysOf, COMMENT_COLUMN_LIST } from '../columns.ts'
 import { countErased, lookThrough } from '../database/erase.ts'
 import type { ErasePlace } from '../database/erase.ts'
 import { transaction } from '../database/pool.ts'
@@ -78,15 +79,8 @@ async function erasePiece(
 async function updateComments(client: Client, comments: readonly CommentErased[]): Promise<void> {
   await erase.updateComments.run(client, {
     ...keysOf(comments),
-    commentTexts: comments.map(({ commentText }) => commentText),
-    commentHtmls: comments.map(({ commentHtml }) => commentHtml),
-    authorUserIds: comments.map(({ authorUserId }) => authorUserId),
-    authorNames: comments.map(({ authorName }) => authorName),
-    authorEmails: comments.map(({ authorEmail }) => authorEmail),
-    statuses: comments.map(({ status }) => status),
-    types: comments.map(({ type }) => type),
-    rests: comments.map(({ rest }) => rest),
     digests: comments.map(({ digest }) => digest),
+    ...arraysOf(COMMENT_COLUMN_LIST, comments),
   })
 }
 
@@ -102,10 +96,11 @@ function keyOf({ annotationKey, commentId }: CommentKey): string {
 }
 
 function isBy(comment: CommentToErase, person: Person): boolean {
-  const { authorUserId, authorName, authorEmail, commentText, commentHtml, rest } = comment
+  const { authorUserId, authorEmail } = comment
   if (authorUserId !== null) return [person.userId, person.pseudonym].includes(authorUserId)
   if (authorEmail !== null) return person.redaction.erased?.pseudonymOfEmail(authorEmail) != null
   // Found because a run emptied it since the erasure was registered.
-  const texts = [authorName, commentText, commentHtml, rest]
-  return texts.every((text) => text === null)
+  return COMMENT_COLUMN_LIST.every(
+    ({ name, personal }) => personal === 'state' || comment[name] === null,
+  )
 }

@@ -1,22 +1,30 @@
 import { parse, stringify } from 'lossless-json'
+import { COMMENT_COLUMN_LIST, textsOf, USER_COLUMN_LIST } from '../columns.ts'
+import type { NamedColumn } from '../columns.ts'
 import type { RowOf } from '../database/statement.ts'
 import type * as erase from '../database/statements/erase.ts'
 import { redactComment, redactUser } from '../privacy/redact.ts'
 import type { Redaction } from '../privacy/redact.ts'
+import type { Json } from '../privacy/json.ts'
 import { readComment } from '../sync/record/comment.ts'
+import type { CommentRecord } from '../sync/record/comment.ts'
 import { receivedBefore } from '../sync/record/received.ts'
 import type { Received } from '../sync/record/received.ts'
 import { readUsers } from '../sync/record/user.ts'
+import type { UserRecord } from '../sync/record/user.ts'
 
 /** A stored comment; `rest` is JSON text. */
 export type CommentToErase = RowOf<typeof erase.readComments>
 /** A comment as it is to be stored now. */
-export type CommentErased = Omit<CommentToErase, 'lastUpdated'> & { readonly digest: Buffer }
+export type CommentErased = CommentRecord & { readonly annotationKey: number }
 
 /** A stored user; `rest` is JSON text. */
 export type UserToErase = RowOf<typeof erase.readUsers>
 /** A user as it is to be stored in the place of another one. */
-export type UserErased = UserToErase & { readonly newUserId: string; readonly digest: Buffer }
+export type UserErased = UserRecord & {
+  readonly organizationKey: number
+  readonly newUserId: string
+}
 
 /**
  * A stored comment as the next sync will read it: put together again, redacted, and read by the very readers of a sync. So
@@ -27,70 +35,48 @@ export function eraseCommentRecord(
   stored: CommentToErase,
   redaction: Redaction,
 ): CommentErased | null {
-  const { annotationKey, commentId, authorUserId: userId, authorName, authorEmail, rest } = stored
-  const author = withoutNulls({ userId, name: authorName, email: authorEmail })
-  const record = {
-    ...withoutNulls({
-      commentId,
-      commentText: stored.commentText,
-      commentHtml: stored.commentHtml,
-      lastUpdated: stored.lastUpdated?.toISOString() ?? null,
-      status: stored.status,
-      type: stored.type,
-    }),
-    ...(Object.keys(author).length === 0 ? {} : { from: author }),
-    ...membersOf(rest),
-  }
+  const { annotationKey, commentId } = stored
+  const record = recordOf({ commentId }, COMMENT_COLUMN_LIST, stored)
   const redacted = redactComment(record, redaction)
   if (stringify(redacted) === stringify(record)) return null
   const item = readComment(again(redacted), 0, () => {})
   if ('fault' in item) throw new Error(`A stored comment cannot be read again: ${item.fault}.`)
-  const read = item.record
-  return {
-    annotationKey,
-    commentId,
-    commentText: read.commentText,
-    commentHtml: read.commentHtml,
-    authorUserId: read.authorUserId,
-    authorName: read.authorName,
-    authorEmail: read.authorEmail,
-    status: read.status,
-    type: read.type,
-    rest: read.rest,
-    digest: read.digest,
-  }
+  return Object.assign(item.record, { annotationKey })
 }
 
 /** A stored user, as eraseCommentRecord has comments. */
 export function eraseUserRecord(stored: UserToErase, redaction: Redaction): UserErased | null {
-  const { organizationKey, userId, name, email, rest } = stored
-  const record = { ...withoutNulls({ userId, name, email }), ...membersOf(rest) }
+  const { organizationKey, userId } = stored
+  const record = recordOf({ userId }, USER_COLUMN_LIST, stored)
   const redacted = redactUser(record, redaction)
   if (stringify(redacted) === stringify(record)) return null
   const [read] = readUsers(again(redacted)).records
   if (read === undefined) throw new Error('A stored user cannot be read again.')
-  return {
-    organizationKey,
-    userId,
-    newUserId: read.userId,
-    name: read.name,
-    email: read.email,
-    rest: read.rest,
-    digest: read.digest,
-  }
+  return { ...read, organizationKey, userId, newUserId: read.userId }
 }
 
 function again(record: unknown): Received {
   return receivedBefore(stringify(record) ?? '', null)
 }
 
-/** Numbers keep every digit. */
-function membersOf(rest: string | null): Record<string, unknown> {
-  return rest === null ? {} : (parse(rest) as Record<string, unknown>)
-}
-
-function withoutNulls(members: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
+/** The record that was received, but for members that could not be stored; numbers of `rest` keep every digit. */
+function recordOf<Name extends string>(
+  key: Json,
+  columns: readonly NamedColumn<Name>[],
+  row: Readonly<Record<Name, string | Date | null>>,
+): Json {
+  const record = { ...key }
+  const author: Json = {}
+  let rest = {}
+  for (const [index, text] of textsOf(columns, row).entries()) {
+    const member = columns[index]?.member
+    if (text === null || member === undefined) continue
+    if (member === null) rest = parse(text) as Json
+    else if (member.startsWith('from.')) author[member.slice('from.'.length)] = text
+    else record[member] = text
+  }
+  // What a column cannot give back exactly is in rest as well.
+  return { ...record, ...(Object.keys(author).length === 0 ? {} : { from: author }), ...rest }
 }
 
 /** Characters that are rewritten at a time, but for a longer row: PostgreSQL and V8 both have a limit of one value. */

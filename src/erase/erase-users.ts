@@ -1,3 +1,4 @@
+import { arraysOf, USER_COLUMN_LIST } from '../columns.ts'
 import { countErased, lookThrough, renameMember } from '../database/erase.ts'
 import type { ErasePlace } from '../database/erase.ts'
 import { transaction } from '../database/pool.ts'
@@ -80,10 +81,8 @@ async function rewriteUsers(
     organizationKeys: erased.map((user) => user.organizationKey),
     userIds: erased.map(({ userId }) => userId),
     newUserIds: erased.map(({ newUserId }) => newUserId),
-    names: erased.map(({ name }) => name),
-    emails: erased.map(({ email }) => email),
-    rests: erased.map(({ rest }) => rest),
     digests: erased.map(({ digest }) => digest),
+    ...arraysOf(USER_COLUMN_LIST, erased),
   })
   return erased.length
 }

@@ -51,9 +51,9 @@ export function isEmpty(object: Json): boolean {
 }
 
 /** Those of the members that are there. */
-export function pick(item: Json, names: readonly string[]): Json {
+export function pick(item: Json, names: Iterable<string>): Json {
   return Object.fromEntries(
-    names.filter((name) => Object.hasOwn(item, name)).map((name) => [name, item[name]]),
+    [...names].filter((name) => Object.hasOwn(item, name)).map((name) => [name, item[name]]),
   )
 }
 

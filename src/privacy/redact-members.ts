@@ -1,4 +1,5 @@
 import { isLosslessNumber, stringify } from 'lossless-json'
+import { COMMENT_COLUMN_LIST } from '../columns.ts'
 import { define, isEmpty, isObject, parseExact, pick } from './json.ts'
 import type { Json } from './json.ts'
 import type { ErasedPeople } from './people.ts'
@@ -19,17 +20,20 @@ export interface Redaction {
 /** JSON in a text in JSON, and so on: deeper it is searched as a text. */
 const JSON_WITHIN_JSON_MAX = 3
 
-/** What stays of an erased person's comment: that it is there, its place, its time, its state; no words. */
-const BARE_COMMENT_MEMBERS = ['commentId', 'lastUpdated', 'status', 'type'] as const
-/** Words of a comment's author, and the columns that keep them. */
-export const WORDS: ReadonlySet<string> = new Set([
-  'commentText',
-  'commentHtml',
-  'comment_text',
-  'comment_html',
-])
+/** Words of a comment's author: the members, and the columns that keep them. */
+export const WORDS: ReadonlySet<string> = new Set(
+  COMMENT_COLUMN_LIST.filter(({ personal }) => personal === 'words').flatMap(
+    ({ member, column }) => [member ?? column, column],
+  ),
+)
 /** Members that an erased person's comment keeps, as far as they are texts. */
-export const STATES: ReadonlySet<string> = new Set(['status', 'type', 'lastUpdated'])
+export const STATES: ReadonlySet<string> = new Set(
+  COMMENT_COLUMN_LIST.flatMap(({ personal, member }) =>
+    personal === 'state' && member !== null ? [member] : [],
+  ),
+)
+/** What stays of an erased person's comment: that it is there, its place, its time, its state; no words. */
+const BARE_COMMENT_MEMBERS = ['commentId', ...STATES]
 /** What stands for an erased person (pseudonym.ts). */
 const PSEUDONYM = /erased:[0-9a-f]{32}/
 const LOOKS_LIKE_EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/

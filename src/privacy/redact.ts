@@ -1,4 +1,5 @@
 import { stringify } from 'lossless-json'
+import { COMMENT_MEMBERS, USER_MEMBERS } from '../columns.ts'
 import { isObject, parseExact, pick } from './json.ts'
 import type { Json } from './json.ts'
 import {
@@ -14,19 +15,6 @@ import {
 import type { Redaction } from './redact-members.ts'
 
 export type { Redaction } from './redact-members.ts'
-
-/** The members of a comment that have columns of their own (service-api.md, Comment); all others go to `rest`. */
-export const COMMENT_MEMBERS = [
-  'commentId',
-  'commentText',
-  'commentHtml',
-  'from',
-  'lastUpdated',
-  'status',
-  'type',
-] as const
-/** service-api.md, User summary. */
-const USER_MEMBERS = ['userId', 'name', 'email'] as const
 
 /**
  * A comment as received, without what may not be stored.

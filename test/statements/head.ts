@@ -1,3 +1,5 @@
+import { COLUMN_PARAMETERS, columnParameters } from './column-lists.ts'
+
 /** What the comment at the head of a statement says of it. */
 export interface Head {
   /** What it does, in one paragraph. */
@@ -54,16 +56,23 @@ function namesIn(list: string | undefined): string[] {
   return list === undefined ? [] : list.replace(/\.$/, '').split(', ')
 }
 
-/** `$1 name`, with `[?]` where elements may be null, `?` where it may be null itself, then a note in parentheses. */
+/**
+ * `$1 name`, with `[?]` where elements may be null, `?` where it may be null itself, then a note in parentheses; at the end
+ * the columns of a list may follow.
+ */
 function readParameters(text: string): Parameter[] {
   if (text.startsWith('none')) return []
-  const found = [...text.matchAll(/\$(\d+) ([a-z][A-Za-z0-9]*)(\[\?\])?(\?)?(?=[,.]? |[,.]?$)/g)]
+  const [own = '', first, list = ''] = text.split(COLUMN_PARAMETERS)
+  const found = [...own.matchAll(/\$(\d+) ([a-z][A-Za-z0-9]*)(\[\?\])?(\?)?(?=[,.]? |[,.]?$)/g)]
   const parameters = found.map(([, number, name, elements, itself]) => ({
     number: Number(number),
     name: name as string,
     mayHoldNulls: elements !== undefined,
     mayBeNull: itself !== undefined,
   }))
+  if (first !== undefined)
+    for (const [index, name] of columnParameters(list).entries())
+      parameters.push({ number: Number(first) + index, name, mayHoldNulls: true, mayBeNull: false })
   for (const [index, { number }] of parameters.entries())
     if (number !== index + 1) throw new Error(`"Params: ${text}" lacks $${index + 1}.`)
   return parameters

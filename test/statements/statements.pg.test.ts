@@ -3,14 +3,16 @@ import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { withColumnLists } from './column-lists.ts'
 import { generateStatements } from './generate.ts'
 
 /**
- * Holds the types of src/database/statements against the statements and tables as they are. `npm run statements` is this
- * test with `--update`: it writes them.
+ * Holds the lists of columns in sql/queries against src/columns.ts, and the types of src/database/statements against the
+ * statements and tables as they are. `npm run generate` is this test with `--update`: it writes them.
  */
 
 const ROOT = resolve(import.meta.dirname, '../..')
+const QUERIES = join(ROOT, 'sql/queries')
 const GENERATED = join(ROOT, 'src/database/statements')
 
 let database: TestDatabase
@@ -22,7 +24,10 @@ afterAll(() => database.drop())
 test('the types of every statement are those that PostgreSQL says', async () => {
   const client = await database.pool.connect()
   try {
-    const modules = await generateStatements(client, readStatements())
+    const statements = readStatements()
+    for (const { noun, verb, text } of statements)
+      await expect(text).toMatchFileSnapshot(join(QUERIES, noun, `${verb}.sql`))
+    const modules = await generateStatements(client, statements)
     for (const [noun, text] of modules)
       await expect(text).toMatchFileSnapshot(join(GENERATED, `${noun}.ts`))
     const left = readdirSync(GENERATED).filter((name) => !modules.has(basename(name, '.ts')))
@@ -33,12 +38,11 @@ test('the types of every statement are those that PostgreSQL says', async () => 
 })
 
 function readStatements() {
-  const folder = join(ROOT, 'sql/queries')
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return readdirSync(QUERIES, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.sql'))
     .sort()
     .map((path) => {
       const [noun = '', verb = ''] = path.slice(0, -'.sql'.length).split('/')
-      return { noun, verb, text: readFileSync(join(folder, path), 'utf8') }
+      return { noun, verb, text: withColumnLists(readFileSync(join(QUERIES, path), 'utf8')) }
     })
 }

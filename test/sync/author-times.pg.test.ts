@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { userTexts } from '../helpers/columns.ts'
 import { transaction } from '../../src/database/pool.ts'
 import { putUsers, readUsers, USER_SOURCES } from '../../src/database/users.ts'
 import type { UserRow } from '../../src/database/users.ts'
@@ -59,7 +60,7 @@ const NAMES = { old: 'Ann', between: 'Anna', new: 'Ann', untimed: 'Annie' }
 
 /** As a commit does it: what would change nothing is not sent, and the statement holds the same rule. */
 async function put(comment: keyof typeof TIMES): Promise<number> {
-  const author = { userId: 'ann', name: NAMES[comment], email: null, rest: null }
+  const author = { userId: 'ann', texts: userTexts({ name: NAMES[comment] }) }
   const row = authorsOf([{ author, lastUpdated: TIMES[comment] }]).get('ann') as UserRow
   expect(row.source).toBe(USER_SOURCES.author)
   return transaction(database.pool, async (client) => {

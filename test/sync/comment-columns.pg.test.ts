@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { CommentColumns } from '../../src/database/comment-rows.ts'
+import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/columns.ts'
+import type { CommentColumn } from '../../src/columns.ts'
 import * as erase from '../../src/database/statements/erase.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
@@ -32,7 +33,7 @@ const ONE: Comment = {
 }
 
 /** For each column the members by which a comment differs from that one in this column alone. */
-const CHANGES: Record<Exclude<keyof CommentColumns, 'commentId'>, Partial<Comment>> = {
+const CHANGES: Record<CommentColumn, Partial<Comment>> = {
   commentText: { commentText: 'two' },
   commentHtml: { commentHtml: 'two' },
   authorUserId: { from: { ...AUTHOR, userId: 'two' } },
@@ -43,8 +44,8 @@ const CHANGES: Record<Exclude<keyof CommentColumns, 'commentId'>, Partial<Commen
   type: { type: 'two' },
   rest: { undocumented: 'two' },
 }
-const MEMBERS = Object.keys(CHANGES) as (keyof typeof CHANGES)[]
-const COLUMNS = MEMBERS.map(columnOf)
+const MEMBERS = COMMENT_COLUMN_LIST.map(({ name }) => name)
+const COLUMNS = COMMENT_COLUMN_LIST.map(({ column }) => column)
 
 /** What is ours of a row: keys, times of checks, versions. */
 const OURS =
@@ -76,6 +77,28 @@ test('the table has these columns, and collab.comments shows them', async () => 
   const shown = rows.flatMap(({ name, shown }) => (shown ? [name] : []))
   expect(stored.sort()).toEqual([...COLUMNS, ...OURS.split(' ')].sort())
   expect(shown).toEqual(expect.arrayContaining(COLUMNS.filter((name) => name !== 'rest')))
+})
+
+test('types, nullability, versions and comments of columns are those of src/columns.ts', async () => {
+  const { rows } = await live.database.pool.query(
+    `select relname::text as relation, attname::text as column, format_type(atttypid, null) as type, attnotnull as needed,
+      col_description(attrelid, attnum) as comment
+    from pg_attribute join pg_class c on c.oid = attrelid
+    where c.oid in ('collab_store.comments'::regclass, 'collab_store.users'::regclass, 'collab_store.comment_versions'::regclass)
+      and attnum > 0 and not attisdropped`,
+  )
+  const find = (relation: string, name: string) =>
+    rows.find((row) => row.relation === relation && row.column === name)
+  const tables = { comments: COMMENT_COLUMN_LIST, users: USER_COLUMN_LIST }
+  for (const [relation, columns] of Object.entries(tables)) {
+    for (const { column, type, comment } of columns) {
+      const typeName = type === 'timestamptz' ? 'timestamp with time zone' : type
+      const expected = { type: typeName, needed: false, comment }
+      expect(find(relation, column), `${relation}.${column}`).toMatchObject(expected)
+    }
+  }
+  const versioned = COMMENT_COLUMN_LIST.filter(({ makesVersion }) => makesVersion)
+  for (const { column } of versioned) expect(find('comment_versions', column), column).toBeDefined()
 })
 
 test('each is stored, is put into raw, is changed by itself, and is verified', async () => {
@@ -141,10 +164,6 @@ test('a record is rewritten by its own statements, not by those for any table', 
   const others = await erase.textColumns.all(live.database.pool)
   expect(others.map(({ relation }) => relation)).not.toContain('collab_store.comments')
 })
-
-function columnOf(member: string): string {
-  return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
 
 function serve(...comments: Comment[]): void {
   live.world.putThread(place, { live: comments, deleted: [] })

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commentTexts } from '../helpers/columns.ts'
 import { CommentRows } from '../../src/database/comment-rows.ts'
 import { insertComments } from '../../src/database/comments.ts'
 import { transaction } from '../../src/database/pool.ts'
 import { threadFactsOf } from '../../src/sync/compare/comments.ts'
-import type { CommentRecord } from '../../src/sync/record/comment.ts'
+import { CommentRecord } from '../../src/sync/record/comment.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 
@@ -47,20 +48,10 @@ test('the facts of a new thread are those that PostgreSQL finds in what was stor
 /** Authors and times in ever new combinations. */
 function comment(thread: number, place: number): CommentRecord {
   const turn = thread * 31 + place * 17
-  return {
-    commentId: (place * 5) % 7,
+  const texts = commentTexts({
     lastUpdated: TIMES[(turn >> 2) % TIMES.length] ?? null,
     authorUserId: AUTHORS[turn % AUTHORS.length] ?? null,
-    authorName: null,
-    authorEmail: null,
     commentText: 'x',
-    commentHtml: null,
-    status: null,
-    type: null,
-    rest: null,
-    digest: Buffer.alloc(16),
-    keepDigest() {},
-    author: null,
-    place: 0,
-  }
+  })
+  return new CommentRecord((place * 5) % 7, texts, null, 0)
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { userTexts } from '../helpers/columns.ts'
 import { noCounts } from '../../src/database/claims.ts'
 import { transaction } from '../../src/database/pool.ts'
 import * as users from '../../src/database/statements/users.ts'
@@ -51,9 +52,7 @@ test('organizations do not wait for each other, and known users need no turn', a
 
 const ANN: UserRow = {
   userId: 'ann',
-  name: 'Ann',
-  email: null,
-  rest: null,
+  texts: userTexts({ name: 'Ann' }),
   digest: Buffer.alloc(16, 1),
   source: USER_SOURCES.author,
   sourceAt: '2026-01-02T03:04:05.678Z',

@@ -6,10 +6,10 @@ with gone as (
   join collab_store.comments c using (annotation_key, comment_id)
   where c.deleted_at is null
 ), kept as (
-  insert into collab_store.comment_versions (annotation_key, comment_id, version, comment_text, comment_html, status, type,
-    last_updated, change, valid_from, valid_to)
-  select annotation_key, comment_id, version, comment_text, comment_html, status, type, last_updated, change, version_at,
-    greatest(version_at, $3)
+  insert into collab_store.comment_versions (annotation_key, comment_id, version, change, valid_from, valid_to,
+    /* comment columns of a version: {column} */ comment_text, comment_html, status, type, last_updated /* end */)
+  select annotation_key, comment_id, version, change, version_at, greatest(version_at, $3),
+    /* comment columns of a version: {column} */ comment_text, comment_html, status, type, last_updated /* end */
   from gone
 )
 update collab_store.comments c

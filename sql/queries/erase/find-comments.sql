@@ -15,12 +15,14 @@ from (
       or (coalesce(position($2 in c.words) > 0, false) or position('@' in c.words) > 0 or position('%' in c.words) > 0
           or position('&' in c.words) > 0 or position('\' in c.words) > 0 or position('hmac:' in c.words) > 0)
         and c.words ~* $3
-      or num_nonnulls(c.author_user_id, c.author_name, c.author_email, c.comment_text, c.comment_html, c.rest) = 0
+      or num_nonnulls(/* comment columns but states: c.{column} */ c.comment_text, c.comment_html, c.author_user_id,
+        c.author_name, c.author_email, c.rest /* end */) = 0
         and exists (select from collab_store.comment_versions v
           where v.annotation_key = c.annotation_key and v.comment_id = c.comment_id and v.valid_to >= $8) as hit,
-    c.words like any($5) and concat_ws(E'\n', c.comment_text, c.comment_html) ~ $6 as named
+    c.words like any($5) and concat_ws(E'\n', /* comment words: c.{column} */ c.comment_text, c.comment_html /* end */) ~ $6 as named
   from (
-    select *, concat_ws(E'\n', comment_text, comment_html, author_user_id, author_name, status, type, rest::text) as words
+    select *, concat_ws(E'\n', /* comment columns but times and addresses: {column}::text */ comment_text::text,
+      comment_html::text, author_user_id::text, author_name::text, status::text, type::text, rest::text /* end */) as words
     from collab_store.comments
     where organization_key = any($1)
     offset 0 -- so that each is put together once

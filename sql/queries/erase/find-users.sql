@@ -3,5 +3,6 @@
 select organization_key, user_id
 from collab_store.users u
 where organization_key = any($1)
-  and (user_id = $2 or concat_ws(E'\n', user_id, name, email, rest::text) ~* $3)
+  and (user_id = $2 or concat_ws(E'\n', user_id, /* user columns: {column}::text */ name::text, email::text,
+    rest::text /* end */) ~* $3)
 order by organization_key, user_id

@@ -20,9 +20,11 @@ with texts as (
     and a.attname not in ('organization_id', 'document_id', 'annotation_id', 'organization_user_group_id')
     and a.attname <> 'role_name'
     and not (n.nspname = 'sync' and r.relname = 'erasures' and a.attname <> 'reason')
-    and not (n.nspname = 'collab_store' and r.relname = 'users' and a.attname in ('user_id', 'name', 'email', 'rest'))
-    and not (n.nspname = 'collab_store' and r.relname = 'comments' and a.attname in ('comment_text', 'comment_html',
-      'author_user_id', 'author_name', 'author_email', 'status', 'type', 'rest'))
+    and not (n.nspname = 'collab_store' and r.relname = 'users' and a.attname in ('user_id',
+      /* user columns: '{column}' */ 'name', 'email', 'rest' /* end */))
+    and not (n.nspname = 'collab_store' and r.relname = 'comments' and a.attname in (
+      /* comment columns: '{column}' */ 'comment_text', 'comment_html', 'author_user_id', 'author_name', 'author_email',
+        'status', 'type', 'last_updated', 'rest' /* end */))
     and not exists (select from pg_catalog.pg_constraint c
       where c.conrelid = r.oid and c.contype = 'c' and c.conkey = array[a.attnum])
 ), keyed as (

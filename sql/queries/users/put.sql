@@ -2,16 +2,19 @@
 -- that two never wait for each other in a circle. A lower source never overwrites a higher one; of two authors' records
 -- the newer comment's wins, and one without a time never over one with a time: which is committed first must not decide.
 -- So the newest time is kept, also where it shows the same.
--- Params: $1 organizationKey, $2 userIds, $3 names[?], $4 emails[?], $5 rests[?], $6 digests, $7 sources, $8 sourceTimes[?],
--- $9 listed (the organization's own listing said so), $10 at.
-insert into collab_store.users as u (organization_key, user_id, name, email, rest, digest, source, source_at, listed,
-  first_seen_at, changed_at)
-select $1, n.user_id, n.name, n.email, n.rest::jsonb, n.digest, n.source, n.source_at, n.listed, $10, $10
-from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::smallint[], $8::timestamptz[], $9::boolean[])
-  as n (user_id, name, email, rest, digest, source, source_at, listed)
+-- Params: $1 organizationKey, $2 userIds, $3 digests, $4 sources, $5 sourceTimes[?], $6 listed (the organization's own
+-- listing said so), $7 at, $8 and on user columns.
+insert into collab_store.users as u (organization_key, user_id, digest, source, source_at, listed, first_seen_at, changed_at,
+  /* user columns: {column} */ name, email, rest /* end */)
+select $1, n.user_id, n.digest, n.source, n.source_at, n.listed, $7, $7, /* user columns: n.{column} */ n.name, n.email,
+  n.rest /* end */
+from unnest($2::text[], $3::bytea[], $4::smallint[], $5::timestamptz[], $6::boolean[],
+    /* user columns: {parameter}::{type}[] */ $8::text[], $9::text[], $10::jsonb[] /* end */)
+  as n (user_id, digest, source, source_at, listed, /* user columns: {column} */ name, email, rest /* end */)
 order by n.user_id
 on conflict (organization_key, user_id) do update
-set name = excluded.name, email = excluded.email, rest = excluded.rest, digest = excluded.digest,
+set /* user columns: {column} = excluded.{column} */ name = excluded.name, email = excluded.email,
+  rest = excluded.rest /* end */, digest = excluded.digest,
   source = excluded.source, source_at = excluded.source_at, listed = u.listed or excluded.listed,
   removed_at = case when excluded.listed then null else u.removed_at end,
   changed_at = case

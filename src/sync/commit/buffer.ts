@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
 import type { LimitFunction } from 'p-limit'
+import { unitsOf } from '../../columns.ts'
 import type { Database } from '../../database/pool.ts'
 import { WaitLine } from '../../service/wait.ts'
 import type { AskedResult, ScopeResult } from '../fetch/result.ts'
@@ -87,14 +88,8 @@ function sizeOf(result: ScopeResult): { records: number; bytes: number } {
   if (result.outcome === 'new-thread') return { records: result.comments, bytes: RECORD_BYTES }
   const { length: records } = result.records
   let bytes = records * RECORD_BYTES
-  if (result.outcome === 'comments')
-    for (const { commentText, commentHtml, rest } of result.records)
-      bytes += lengthOf(commentText) + lengthOf(commentHtml) + lengthOf(rest)
+  if (result.outcome === 'comments') for (const { texts } of result.records) bytes += unitsOf(texts)
   return { records, bytes }
-}
-
-function lengthOf(text: string | null): number {
-  return text?.length ?? 0
 }
 
 /** Records that were received and not committed hold no more than this in one process, but for answers in flight. */

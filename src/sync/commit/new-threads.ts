@@ -1,8 +1,8 @@
+import { unitsOf } from '../../columns.ts'
 import { CommentRows } from '../../database/comment-rows.ts'
 import type { EncodedRows } from '../../database/comment-rows.ts'
 import { threadFactsOf } from '../compare/comments.ts'
 import type { CommentsResult, NewThreadResult } from '../fetch/result.ts'
-import type { CommentRecord } from '../record/comment.ts'
 import { keepNewest } from './user-rows.ts'
 import type { AuthorSighting } from './user-rows.ts'
 
@@ -32,7 +32,8 @@ export class NewThreads {
   add(result: CommentsResult): NewThreadResult | null {
     const { scope, records, rejects, rejectedItems, bodyDigest, contentDigest, incomplete } = result
     if (scope.hasRows || !result.isListing || records.length === 0) return null
-    if (unitsOf(records) > UNITS_MAX) return null
+    const units = records.reduce((sum, record) => sum + unitsOf(record.texts), 0)
+    if (units > UNITS_MAX) return null
     const facts = threadFactsOf(records)
     const from = this.#rows.bytes
     const { organizationKey, key: annotationKey } = scope
@@ -69,11 +70,4 @@ export interface WaitingThreads {
   readonly rows: EncodedRows
   /** Each as the newest of the comments shows them. */
   readonly authors: ReadonlyMap<string, AuthorSighting>
-}
-
-function unitsOf(records: readonly CommentRecord[]): number {
-  let units = 0
-  for (const { commentText, commentHtml, rest } of records)
-    units += (commentText?.length ?? 0) + (commentHtml?.length ?? 0) + (rest?.length ?? 0)
-  return units
 }

@@ -1,8 +1,9 @@
+import type { UserColumns } from '../../columns.ts'
 import { USER_SOURCES } from '../../database/users.ts'
 import type { StoredUser, UserRow, UserSource } from '../../database/users.ts'
 import type { UsersResult } from '../fetch/result.ts'
 import { digestOfUser } from '../record/user.ts'
-import type { UserColumns, UserRecord } from '../record/user.ts'
+import type { UserRecord } from '../record/user.ts'
 
 /** Users of one organization as several answers show them, the best source of each. */
 export type UserCandidates = Map<string, UserRow>
@@ -91,6 +92,5 @@ function rowOf(
   sourceAt: string | null,
   listed: boolean,
 ): UserRow {
-  const { userId, name, email, rest, digest } = record
-  return { userId, name, email, rest, digest, source, sourceAt, listed }
+  return { ...record, source, sourceAt, listed }
 }

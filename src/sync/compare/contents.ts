@@ -1,10 +1,11 @@
+import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../columns.ts'
+import type { NamedColumn, Texts } from '../../columns.ts'
 import { readCommentContents, readUserContents } from '../../database/comments.ts'
-import type { CommentContent, UserContent } from '../../database/comments.ts'
+import type { UserContent } from '../../database/comments.ts'
 import type { Database } from '../../database/pool.ts'
 import { readMembers, USER_SOURCES } from '../../database/users.ts'
 import { readSetAside } from '../../database/waiting.ts'
 import type { CommentsResult, UsersResult } from '../fetch/result.ts'
-import type { CommentRecord } from '../record/comment.ts'
 import { canonicalJson, digestOfRejected } from '../record/digest.ts'
 import type { UserRecord } from '../record/user.ts'
 
@@ -73,7 +74,7 @@ async function compareComments(
     const { commentId: id, lastUpdated } = record
     const before = stored.get(id)
     const isMissing = before === undefined || before.deleted
-    const columns = isMissing ? [] : commentColumns(before, record)
+    const columns = isMissing ? [] : differing(COMMENT_COLUMN_LIST, before.texts, record.texts)
     if (!isMissing && columns.length === 0) continue
     // The service's clock against ours: good enough to tell an edit of today from an error of last week.
     const isChangedSince =
@@ -84,20 +85,6 @@ async function compareComments(
   const extra = gone.filter((id) => stored.get(id)?.deleted === false)
   differences.push(...extra.map((id) => difference(id, 'extra')))
   return { records: records.length + extra.length, differences }
-}
-
-function commentColumns(before: CommentContent, record: CommentRecord): string[] {
-  return namesOfFalse({
-    comment_text: before.commentText === record.commentText,
-    comment_html: before.commentHtml === record.commentHtml,
-    author_user_id: before.authorUserId === record.authorUserId,
-    author_name: before.authorName === record.authorName,
-    author_email: before.authorEmail === record.authorEmail,
-    status: before.status === record.status,
-    type: before.type === record.type,
-    last_updated: (before.lastUpdated?.toISOString() ?? null) === record.lastUpdated,
-    rest: isSameRest(before.rest, record.rest),
-  })
 }
 
 async function compareUsers(database: Database, result: UsersResult): Promise<ComparedContents> {
@@ -138,19 +125,22 @@ async function membersOf(
 /** A row that comes from the organization's listing is not judged by the listing of a document or a group. */
 function userColumns(before: UserContent, record: UserRecord, isOrganization: boolean): string[] {
   if (before.source === USER_SOURCES.listing && !isOrganization) return []
-  return namesOfFalse({
-    name: before.name === record.name,
-    email: before.email === record.email,
-    rest: isSameRest(before.rest, record.rest),
-  })
+  return differing(USER_COLUMN_LIST, before.texts, record.texts)
 }
 
-function isSameRest(before: unknown, received: string | null): boolean {
-  return canonicalJson(before) === canonicalJson(received === null ? null : JSON.parse(received))
+/** The columns, as PostgreSQL calls them, in which two records differ. */
+function differing(columns: readonly NamedColumn[], before: Texts, received: Texts): string[] {
+  return columns
+    .filter(({ type }, index) => {
+      const [one = null, other = null] = [before[index], received[index]]
+      return type === 'jsonb' ? canonicalOf(one) !== canonicalOf(other) : one !== other
+    })
+    .map(({ column }) => column)
 }
 
-function namesOfFalse(isSame: Readonly<Record<string, boolean>>): string[] {
-  return Object.keys(isSame).filter((name) => !isSame[name])
+/** PostgreSQL's text of jsonb has another order of members. */
+function canonicalOf(json: string | null): string | null {
+  return json === null ? null : canonicalJson(JSON.parse(json))
 }
 
 function difference(

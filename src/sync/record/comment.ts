@@ -1,24 +1,53 @@
-import type { CommentColumns } from '../../database/comment-rows.ts'
-import { COMMENT_MEMBERS } from '../../privacy/redact.ts'
+import { COMMENT_COLUMN_LIST, COMMENT_MEMBERS, USER_COLUMN_LIST } from '../../columns.ts'
+import type { CommentColumns, Texts, UserColumns } from '../../columns.ts'
 import { digestOfComment, isObject } from './digest.ts'
 import { faultsOf, memberText } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { restOf } from './rest.ts'
 import { readTimestamp } from './timestamp.ts'
 import { keyFault, otherMembers, readUser, textColumn } from './user.ts'
-import type { UserColumns } from './user.ts'
 
-/** One comment as received, with its author. */
-export interface CommentRecord extends CommentColumns {
-  /** A digest of all columns: equal content gives the same, whatever the order of its members. */
-  readonly digest: Buffer
-  /** Takes over its digest, made together with those of others. */
-  keepDigest(digest: Buffer): void
+/** One comment as received. */
+export class CommentRecord implements CommentColumns {
+  readonly commentId: number
+  readonly texts: Texts
   /** The author as a person of the organization; null where `from` names none. */
   readonly author: UserColumns | null
   /** Its place among the items of its answer. */
   readonly place: number
+  #digest: Buffer | null = null
+
+  constructor(commentId: number, texts: Texts, author: UserColumns | null, place: number) {
+    this.commentId = commentId
+    this.texts = texts
+    this.author = author
+    this.place = place
+  }
+
+  get lastUpdated(): string | null {
+    return this.texts[LAST_UPDATED] ?? null
+  }
+
+  get authorUserId(): string | null {
+    return this.texts[AUTHOR_USER_ID] ?? null
+  }
+
+  /** A digest of all columns, made when it is asked for: in an answer that changed nothing, nobody asks. */
+  get digest(): Buffer {
+    this.#digest ??= digestOfComment(this)
+    return this.#digest
+  }
+
+  /** Takes over its digest, made together with those of others. */
+  keepDigest(digest: Buffer): void {
+    this.#digest = digest
+  }
 }
+
+const NAMES = COMMENT_COLUMN_LIST.map(({ name }) => name)
+const LAST_UPDATED = NAMES.indexOf('lastUpdated')
+const AUTHOR_USER_ID = NAMES.indexOf('authorUserId')
+const REST = NAMES.indexOf('rest')
 
 /** Reads one item; the reason where it has no sound key. */
 export type CommentItem = { readonly record: CommentRecord } | { readonly fault: string }
@@ -38,76 +67,34 @@ export function readComment(
   const exactText = () => received.exactTextOf(index)
   const tell = faultsOf(received, index, reject)
   const members = item as Record<string, unknown>
-  const { commentId, commentText, commentHtml, from, lastUpdated, status, type } = members
-  const rest = otherMembers(members, DOCUMENTED)
-  const text = textColumn('commentText', commentText, rest, tell, 'comment_text')
-  const html = textColumn('commentHtml', commentHtml, rest, tell, 'comment_html')
-  const statusColumn = textColumn('status', status, rest, tell)
-  const typeColumn = textColumn('type', type, rest, tell)
-  const time = timeColumn(lastUpdated, rest, tell)
-  const author = authorColumns(from, rest, exactText, tell)
-  const restText = restOf(rest, exactText, (path) =>
-    tell(`${path} cannot be stored: left out of raw`),
-  )
-  return {
-    record: new Comment({
-      commentId: commentId as number,
-      commentText: text,
-      commentHtml: html,
-      authorUserId: author.userId,
-      authorName: author.name,
-      authorEmail: author.email,
-      status: statusColumn,
-      type: typeColumn,
-      lastUpdated: time,
-      rest: restText,
-      author: author.user,
-      place: index,
-    }),
-  }
+  const rest = otherMembers(members, COMMENT_MEMBERS)
+  const texts = NO_TEXTS.slice()
+  for (const { index: at, member, type, column } of OWN_COLUMNS)
+    texts[at] = READ[type](member, members[member], rest, tell, column)
+  const author = readAuthor(members['from'], texts, rest, exactText, tell)
+  texts[REST] = restOf(rest, exactText, (path) => tell(`${path} cannot be stored: left out of raw`))
+  return { record: new CommentRecord(members['commentId'] as number, texts, author, index) }
 }
 
-const DOCUMENTED: ReadonlySet<string> = new Set(COMMENT_MEMBERS)
+const NO_TEXTS: (string | null)[] = COMMENT_COLUMN_LIST.map(() => null)
 
-/** A record whose digest is made when it is asked for: in an answer that changed nothing, nobody asks. */
-class Comment implements CommentRecord {
-  readonly commentId: number
-  readonly commentText: string | null
-  readonly commentHtml: string | null
-  readonly authorUserId: string | null
-  readonly authorName: string | null
-  readonly authorEmail: string | null
-  readonly status: string | null
-  readonly type: string | null
-  readonly lastUpdated: string | null
-  readonly rest: string | null
-  readonly author: UserColumns | null
-  readonly place: number
-  #digest: Buffer | null = null
+/** A column that holds a member of the comment, or of its `from`. */
+interface MemberColumn {
+  readonly index: number
+  readonly column: string
+  readonly type: keyof typeof READ
+  readonly member: string
+}
 
-  constructor(columns: Omit<CommentRecord, 'digest' | 'keepDigest'>) {
-    this.commentId = columns.commentId
-    this.commentText = columns.commentText
-    this.commentHtml = columns.commentHtml
-    this.authorUserId = columns.authorUserId
-    this.authorName = columns.authorName
-    this.authorEmail = columns.authorEmail
-    this.status = columns.status
-    this.type = columns.type
-    this.lastUpdated = columns.lastUpdated
-    this.rest = columns.rest
-    this.author = columns.author
-    this.place = columns.place
-  }
+const READ = { text: textColumn, timestamptz: timeColumn }
+const OWN_COLUMNS = memberColumns(/^([^.]+)$/)
+const AUTHOR_COLUMNS = memberColumns(/^from\.(.+)$/)
 
-  keepDigest(digest: Buffer): void {
-    this.#digest = digest
-  }
-
-  get digest(): Buffer {
-    this.#digest ??= digestOfComment(this)
-    return this.#digest
-  }
+function memberColumns(pattern: RegExp): MemberColumn[] {
+  return COMMENT_COLUMN_LIST.flatMap(({ column, type, member }, index) => {
+    const own = pattern.exec(member ?? '')?.[1]
+    return own === undefined || type === 'jsonb' ? [] : [{ index, column, type, member: own }]
+  })
 }
 
 function commentFault(item: unknown): string | null {
@@ -123,52 +110,44 @@ function commentFault(item: unknown): string | null {
 }
 
 function timeColumn(
+  name: string,
   value: unknown,
   rest: Record<string, unknown>,
   tell: (reason: string) => void,
+  column: string,
 ): string | null {
   if (value === undefined) return null
   const time = readTimestamp(value)
   if (time === null) {
-    if (value !== null) tell('lastUpdated is no readable time: last_updated was set to null')
-    rest['lastUpdated'] = value
+    if (value !== null) tell(`${name} is no readable time: ${column} was set to null`)
+    rest[name] = value
     return null
   }
-  if (!time.isExact) rest['lastUpdated'] = value
+  if (!time.isExact) rest[name] = value
   return time.iso
 }
 
-interface Author {
-  readonly userId: string | null
-  readonly name: string | null
-  readonly email: string | null
-  readonly user: UserColumns | null
-}
-
-const NO_AUTHOR: Author = { userId: null, name: null, email: null, user: null }
-
-/** The author's columns. `from` goes to `rest` as a whole where they cannot give it back exactly. */
-function authorColumns(
+/**
+ * Fills the author's columns. `from` goes to `rest` as a whole where they cannot give it back exactly.
+ * @returns the author as a person of the organization; null where `from` names none
+ */
+function readAuthor(
   from: unknown,
+  texts: (string | null)[],
   rest: Record<string, unknown>,
   exactText: () => string | null,
   tell: (reason: string) => void,
-): Author {
-  if (from === undefined) return NO_AUTHOR
+): UserColumns | null {
+  if (from === undefined) return null
   const fault = keyFault(from)
   if (fault !== null) {
     rest['from'] = from
     if (isObject(from) && (from['userId'] === undefined || from['userId'] === null)) {
       // Which members a User summary always has is "not shown": without userId it names nobody, and is no fault.
-      const texts = { ...from }
-      return {
-        ...NO_AUTHOR,
-        name: textColumn('from.name', texts['name'], {}, tell, 'author_name'),
-        email: textColumn('from.email', texts['email'], {}, tell, 'author_email'),
-      }
-    }
-    if (from !== null) tell(`from: ${fault}: author_user_id was set to null`)
-    return NO_AUTHOR
+      for (const { index, member, type, column } of AUTHOR_COLUMNS)
+        texts[index] = READ[type](`from.${member}`, from[member], {}, tell, column)
+    } else if (from !== null) tell(`from: ${fault}: author_user_id was set to null`)
+    return null
   }
   const user = readUser(
     from as Record<string, unknown>,
@@ -178,6 +157,12 @@ function authorColumns(
     },
     (reason) => tell(`from: ${reason}`),
   )
-  if (user.rest !== null) rest['from'] = from
-  return { userId: user.userId, name: user.name, email: user.email, user }
+  if (user.texts[USER_REST] !== null) rest['from'] = from
+  for (const { index, member } of AUTHOR_COLUMNS)
+    texts[index] =
+      member === 'userId' ? user.userId : (user.texts[USER_MEMBERS.indexOf(member)] ?? null)
+  return user
 }
+
+const USER_MEMBERS: readonly (string | null)[] = USER_COLUMN_LIST.map(({ member }) => member)
+const USER_REST = USER_MEMBERS.indexOf(null)

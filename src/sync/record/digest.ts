@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import { isLosslessNumber, parse } from 'lossless-json'
-import type { CommentColumns } from '../../database/comment-rows.ts'
+import { COMMENT_COLUMN_LIST, unitsOf } from '../../columns.ts'
+import type { CommentColumns } from '../../columns.ts'
 import type { ScopeIds } from '../../database/scopes.ts'
 import type { Operation } from '../../errors.ts'
 import { shortDigest } from '../../service/answer.ts'
@@ -100,38 +101,34 @@ export function digestOfComments<T extends CommentColumns>(
 const SHARED_BYTES = 256 * 1024
 const shared = Buffer.allocUnsafe(SHARED_BYTES)
 
-/** The format, the id, and a length word before each of nine texts; UTF-8 needs at most three bytes for each UTF-16 unit. */
-function bytesMax(comment: CommentColumns): number {
-  const units =
-    length(comment.commentText) +
-    length(comment.commentHtml) +
-    length(comment.authorUserId) +
-    length(comment.authorName) +
-    length(comment.authorEmail) +
-    length(comment.status) +
-    length(comment.type) +
-    length(comment.lastUpdated) +
-    length(comment.rest)
-  return DIGEST_FORMAT.length + 8 + 9 * 4 + 3 * units
-}
+/**
+ * Columns that a digest of this format always takes. A later one counts by its name, and only where it holds something: so
+ * that a new column changes no digest of a record that lacks it.
+ */
+const FIRST_COLUMNS = 9
+const LATER_COLUMNS = COMMENT_COLUMN_LIST.slice(FIRST_COLUMNS).map(({ name }) => name)
+/** The format, the id, a length word for each text, and the names of later columns. */
+const BYTES_BESIDES_TEXTS =
+  DIGEST_FORMAT.length +
+  8 +
+  4 * (FIRST_COLUMNS + 2 * LATER_COLUMNS.length) +
+  LATER_COLUMNS.join('').length
 
-function length(text: string | null): number {
-  return text === null ? 0 : text.length
+function bytesMax(comment: CommentColumns): number {
+  return BYTES_BESIDES_TEXTS + 3 * unitsOf(comment.texts)
 }
 
 /** Each column with its length, so that no two comments can give the same bytes. @returns where the next one goes */
-function writeContent(buffer: Buffer, start: number, comment: CommentColumns): number {
+function writeContent(buffer: Buffer, start: number, { commentId, texts }: CommentColumns): number {
   let at = start + buffer.write(DIGEST_FORMAT, start, 'latin1')
-  at = buffer.writeDoubleBE(comment.commentId, at)
-  at = writeText(buffer, at, comment.commentText)
-  at = writeText(buffer, at, comment.commentHtml)
-  at = writeText(buffer, at, comment.authorUserId)
-  at = writeText(buffer, at, comment.authorName)
-  at = writeText(buffer, at, comment.authorEmail)
-  at = writeText(buffer, at, comment.status)
-  at = writeText(buffer, at, comment.type)
-  at = writeText(buffer, at, comment.lastUpdated)
-  return writeText(buffer, at, comment.rest)
+  at = buffer.writeDoubleBE(commentId, at)
+  for (let index = 0; index < FIRST_COLUMNS; index++)
+    at = writeText(buffer, at, texts[index] ?? null)
+  for (const [index, name] of LATER_COLUMNS.entries()) {
+    const text = texts[FIRST_COLUMNS + index] ?? null
+    if (text !== null) at = writeText(buffer, writeText(buffer, at, name), text)
+  }
+  return at
 }
 
 /** Null is distinct from an empty text. */

@@ -1,3 +1,5 @@
+import { USER_COLUMN_LIST, USER_MEMBERS } from '../../columns.ts'
+import type { UserColumns } from '../../columns.ts'
 import { ID_BYTES_MAX, isStorable, isTooLongId } from '../../database/storable.ts'
 import { digestOf, isObject } from './digest.ts'
 import {
@@ -10,15 +12,6 @@ import {
 } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { restOf } from './rest.ts'
-
-/** One user as received (service-api.md, User summary). A member that was left out is null. */
-export interface UserColumns {
-  readonly userId: string
-  readonly name: string | null
-  readonly email: string | null
-  /** Members the columns cannot give back exactly, as JSON text; null when there are none. */
-  readonly rest: string | null
-}
 
 export interface UserRecord extends UserColumns {
   readonly digest: Buffer
@@ -100,17 +93,17 @@ export function readUser(
   exactText: () => string | null,
   reject: (reason: string) => void,
 ): UserColumns {
-  const { userId, name, email } = item
-  const rest = otherMembers(item, DOCUMENTED)
-  const nameColumn = textColumn('name', name, rest, reject)
-  const emailColumn = textColumn('email', email, rest, reject)
-  const restText = restOf(rest, exactText, (path) =>
+  const rest = otherMembers(item, USER_MEMBERS)
+  const texts = USER_COLUMN_LIST.map(({ member }) =>
+    member === null ? null : textColumn(member, item[member], rest, reject),
+  )
+  texts[REST] = restOf(rest, exactText, (path) =>
     reject(`${path} cannot be stored: left out of raw`),
   )
-  return { userId: userId as string, name: nameColumn, email: emailColumn, rest: restText }
+  return { userId: item['userId'] as string, texts }
 }
 
-const DOCUMENTED: ReadonlySet<string> = new Set(['userId', 'name', 'email'])
+const REST = USER_COLUMN_LIST.findIndex(({ member }) => member === null)
 
 /** Members that the document does not show: usually none, and then nothing is copied. */
 export function otherMembers(
@@ -126,9 +119,15 @@ export function otherMembers(
 }
 
 /** A digest of all that is stored of a user. */
-export function digestOfUser({ userId, name, email, rest }: UserColumns): Buffer {
-  return digestOf(JSON.stringify([userId, name, email]) + (rest ?? ''))
+export function digestOfUser({ userId, texts }: UserColumns): Buffer {
+  const [name = null, email = null, rest, ...later] = texts
+  // As with comments, a later column counts by its name, and only where it holds something.
+  const named = later.flatMap((text, index) => (text === null ? [] : [[LATER_NAMES[index], text]]))
+  const laterText = named.length === 0 ? '' : JSON.stringify(named)
+  return digestOf(JSON.stringify([userId, name, email]) + (rest ?? '') + laterText)
 }
+
+const LATER_NAMES = USER_COLUMN_LIST.slice(3).map(({ name }) => name)
 
 const TOO_LONG_ID = `userId is longer than ${ID_BYTES_MAX.toLocaleString('en')} bytes`
 

@@ -1,3 +1,5 @@
+import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../columns.ts'
+import type { NamedColumn, Texts } from '../../columns.ts'
 import { noCounts } from '../../database/claims.ts'
 import { readCommentContents, readUserContents } from '../../database/comments.ts'
 import type { CommentContent, UserContent } from '../../database/comments.ts'
@@ -165,16 +167,7 @@ function mayReplaceComment(
 ): boolean {
   if (before === undefined) return true
   if (row.isWhole || before.deleted || before.changedAt > row.at) return false
-  return (
-    isPart(before.lastUpdated?.toISOString() ?? null, record.lastUpdated) &&
-    isPart(before.commentText, record.commentText) &&
-    isPart(before.commentHtml, record.commentHtml) &&
-    isPart(before.status, record.status) &&
-    isPart(before.type, record.type) &&
-    isPart(before.authorUserId, record.authorUserId) &&
-    isPart(before.authorName, record.authorName) &&
-    isPart(before.authorEmail, record.authorEmail)
-  )
+  return isPart(COMMENT_COLUMN_LIST, before.texts, record.texts)
 }
 
 /**
@@ -189,10 +182,13 @@ function mayReplaceUser(
   if (before === undefined || before.source !== source) return true
   if (before.digest.equals(record.digest)) return true
   if (row.isWhole || before.changedAt > row.at) return false
-  return isPart(before.name, record.name) && isPart(before.email, record.email)
+  return isPart(USER_COLUMN_LIST, before.texts, record.texts)
 }
 
-/** A column that had to be set to null is part of any value. */
-function isPart(stored: string | null, received: string | null): boolean {
-  return stored === null || stored === received
+/** A column that had to be set to null is part of any value; `rest` takes in what no column could hold. */
+function isPart(columns: readonly NamedColumn[], stored: Texts, received: Texts): boolean {
+  return columns.every(
+    ({ member }, index) =>
+      member === null || stored[index] === null || stored[index] === received[index],
+  )
 }

@@ -245,8 +245,10 @@ function commentRows(world: World): AnnotationComments[] {
           annotationKey: annotations.length + 1,
           comments: comments.flatMap((comment) => {
             const item = readComment(receivedBefore(JSON.stringify(comment), null), 0, () => {})
+            if (!('record' in item)) return []
+            const { commentId, texts, digest } = item.record
             // The digest is there before anything is measured.
-            return 'record' in item ? [{ ...item.record, digest: item.record.digest }] : []
+            return [{ commentId, texts, digest }]
           }),
         })
       }

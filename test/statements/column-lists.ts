@@ -1,0 +1,77 @@
+import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/columns.ts'
+import type { NamedColumn } from '../../src/columns.ts'
+
+const COMMENT: readonly NamedColumn[] = COMMENT_COLUMN_LIST
+const USER: readonly NamedColumn[] = USER_COLUMN_LIST
+
+/** The columns that a mark in a statement can ask for. */
+const LISTS: Readonly<Record<string, readonly NamedColumn[]>> = {
+  'comment columns': COMMENT,
+  'comment columns of a version': COMMENT.filter(({ makesVersion }) => makesVersion),
+  'comment columns but times': COMMENT.filter(({ type }) => type !== 'timestamptz'),
+  'comment columns but states': COMMENT.filter(({ personal }) => personal !== 'state'),
+  'comment columns but times and addresses': COMMENT.filter(
+    ({ type, member }) => type !== 'timestamptz' && member !== 'from.email',
+  ),
+  'comment words': COMMENT.filter(({ personal }) => personal === 'words'),
+  'user columns': USER,
+}
+
+const MARK = /\/\* ([a-z ]+): (.+?) \*\/[^]*?\/\* end \*\//g
+/** In a head: the parameters from this one on are the columns of a list, one array each. */
+export const COLUMN_PARAMETERS = /\$(\d+) and on ([a-z ]+)/
+const LINE_CHARACTERS = 124
+
+/**
+ * Writes the lists of columns in a statement: between `/* comment columns: {column} *\/` and the end mark there is one item
+ * for each of these columns, made from the item of the mark. `{type}` is the column's type, `{stored}` the column as its
+ * text where it is jsonb, `{parameter}` the next of the parameters that the head gives to the columns (`$5 and on comment
+ * columns`).
+ * @throws Error naming a list that does not exist
+ */
+export function withColumnLists(text: string): string {
+  const first = Number(COLUMN_PARAMETERS.exec(text)?.[1] ?? 0)
+  return text.replaceAll(MARK, (_, list: string, item: string, at: number) => {
+    const items = columnsOf(list).map(({ column, type }, index) =>
+      item
+        .replaceAll('{column}', column)
+        .replaceAll('{type}', type)
+        .replaceAll('{stored}', type === 'jsonb' ? `${column}::text as ${column}` : column)
+        .replaceAll('{parameter}', `$${first + index}`),
+    )
+    const start = text.lastIndexOf('\n', at) + 1
+    const indent = ' '.repeat(text.slice(start).search(/[^ ]/) + 2)
+    const parts = [
+      `/* ${list}: ${item} */ `,
+      ...items.map((each, index) => (index < items.length - 1 ? `${each}, ` : `${each} /* end */`)),
+    ]
+    return inLines(parts, at - start, indent)
+  })
+}
+
+/** The names of the parameters that a head gives to the columns of a list; each takes an array that may hold nulls. */
+export function columnParameters(list: string): string[] {
+  return columnsOf(list).map(({ name }) => name)
+}
+
+function columnsOf(list: string): readonly NamedColumn[] {
+  const columns = LISTS[list]
+  if (columns === undefined)
+    throw new Error(`asks for "${list}": there are ${Object.keys(LISTS).join(', ')}.`)
+  return columns
+}
+
+/** Joins parts, and breaks the line before one for which it has no room. @param used characters before them in their line */
+function inLines(parts: readonly string[], used: number, indent: string): string {
+  let text = ''
+  let length = used
+  for (const part of parts) {
+    if (text !== '' && length + part.trimEnd().length > LINE_CHARACTERS) {
+      text = `${text.trimEnd()}\n${indent}`
+      length = indent.length
+    }
+    text += part
+    length += part.length
+  }
+  return text
+}
