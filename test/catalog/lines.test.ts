@@ -36,7 +36,8 @@ describe('a line of NDJSON', () => {
     ['{}', /^has no organizationId$/],
     ['{"documentId":"d"}', /^has no organizationId$/],
     ['{"organizationId":""}', /^has a organizationId that is empty$/],
-    ['{"organizationId":7}', /organizationId that is a number, not a string/],
+    ['{"organizationId":7}', /^has a organizationId that is a number, not a string$/],
+    ['{"organizationId":{}}', /^has a organizationId that is an object, not a string$/],
     ['{"organizationId":["a"]}', /organizationId that is an array, not a string/],
     ['{"organizationId":"a","annotationId":"x"}', /annotationId but no documentId/],
     [
@@ -62,6 +63,7 @@ describe('columns', () => {
     ['organization_id', 'organizationId'],
     ['organizationid', 'organizationId'],
     ['ORGANIZATION_USER_GROUP_ID', 'organizationUserGroupId'],
+    [' document_id ', 'documentId'],
     ['document', null],
   ])('%s is %s', (column, member) => {
     expect(memberOfColumn(column)).toBe(member)
@@ -71,6 +73,10 @@ describe('columns', () => {
     [['organizationId', 'documentId'], null],
     [['documentId'], 'has no column organizationId'],
     [['organizationId', 'organization_id'], 'has the column organizationId twice'],
+    [
+      ['x'.repeat(200)],
+      `has an unknown column "${'x'.repeat(100)}" (known are organizationId, documentId, annotationId, organizationUserGroupId)`,
+    ],
     [
       ['organizationId;documentId'],
       expect.stringMatching(/unknown column "organizationId;documentId"/),

@@ -22,11 +22,11 @@ export const MODULES = {
   },
   calls: {
     mutate: ['src/service/attempt.ts'],
-    tests: ['attempt', 'client', 'faults'].map((name) => `test/service/${name}.test.ts`),
+    tests: ['test/service/client.test.ts'],
   },
   rate: {
     mutate: ['src/rate-limit/limiter.ts'],
-    tests: ['test/rate-limit/process.test.ts'],
+    tests: ['test/rate-limit/limiter.test.ts'],
   },
   secrets: {
     mutate: ['src/log.ts', 'src/printable.ts'],
@@ -42,7 +42,7 @@ export const MODULES = {
   },
   settings: {
     mutate: ['src/settings/parse.ts'],
-    tests: ['test/settings/settings.test.ts'],
+    tests: ['test/settings/settings.test.ts', 'test/settings/parse.test.ts'],
   },
   privacy: {
     mutate: ['decode', 'json', 'people', 'privacy', 'redact-members', 'redact-text', 'redact'].map(
@@ -69,6 +69,11 @@ export const MODULES = {
       'src/sync/record/received.ts',
       'src/json-text.ts',
     ],
-    tests: ['comment-record', 'content-digest'].map((name) => `test/sync/${name}.test.ts`),
+    tests: [
+      ...['comment-record', 'content-digest', 'timestamp', 'user-record'].map(
+        (name) => `test/sync/${name}.test.ts`,
+      ),
+      'test/json-text.test.ts',
+    ],
   },
 }

@@ -1,37 +1,37 @@
-// Mutates what decides (modules.js) and prints, file by file, how many of the mutants the unit tests killed.
-//   npm run mutation                    every module
-//   npm run mutation -- retry scope     these alone
+// Changes what decides, one place at a time, and tells which changes no test notices: a table by file, then each survivor.
+//   npm run mutation                    every module of modules.js, then the statements
+//   npm run mutation -- retry scope     these modules alone
+//   npm run mutation -- sql             the mutants of SQL and Lua, made by hand (statement-mutants.js)
 //   npm run mutation -- --fresh retry   without what the last run of the module found
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Stryker } from '@stryker-mutator/core'
 import { MODULES } from './modules.js'
+import { mutateStatements } from './statements.js'
 
 const root = join(import.meta.dirname, '../..')
 const cache = join(root, 'node_modules/.cache/collab-sync-mutation')
-const KILLED_MIN = 0.85
+const all = [...Object.keys(MODULES), 'sql']
 
 const words = process.argv.slice(2)
-const names = words.filter((word) => word !== '--fresh')
-const unknown = names.filter((name) => !(name in MODULES))
+const named = words.filter((word) => word !== '--fresh')
+const unknown = named.filter((name) => !all.includes(name))
 if (unknown.length > 0) {
-  console.error(
-    `no such module: ${unknown.join(', ')}; there are ${Object.keys(MODULES).join(', ')}`,
-  )
+  console.error(`no such module: ${unknown.join(', ')}; there are ${all.join(', ')}`)
   process.exit(2)
 }
 
 mkdirSync(cache, { recursive: true })
-const results = []
-for (const name of names.length > 0 ? names : Object.keys(MODULES))
-  results.push(...(await mutate(name)))
-report(results)
+const mutants = []
+for (const name of named.length > 0 ? named : all)
+  mutants.push(...(name === 'sql' ? await mutateStatements(root) : await mutateModule(name)))
+report(mutants)
 
-/** @param {string} name */
-async function mutate(name) {
-  // Read by vitest.config.js. Stryker's own `testFiles` runs no test at all for a mutant of a module's top level.
+/** @param {string} name of a module */
+async function mutateModule(name) {
+  // Read by vitest.config.js. Stryker's own `testFiles` runs no test at all for a mutant of a file's top level.
   process.env.MUTATED_MODULE = name
-  return await new Stryker({
+  const results = await new Stryker({
     mutate: MODULES[name].mutate,
     testRunner: 'vitest',
     vitest: { configFile: 'test/mutation/vitest.config.js', related: false },
@@ -45,13 +45,8 @@ async function mutate(name) {
     tsconfigFile: 'none',
     ignorePatterns: [
       '**',
-      '!package.json',
-      '!tsconfig.json',
-      '!test/tsconfig.json',
-      '!src/**',
-      '!test/**',
+      ...['!package.json', '!tsconfig.json', '!src/**', '!test/**', '!sql/**'],
       'test/http/generated-client',
-      '!sql/**',
     ],
     incremental: true,
     incrementalFile: join(cache, `${name}.json`),
@@ -60,36 +55,34 @@ async function mutate(name) {
     allowConsoleColors: false,
     logLevel: 'warn',
   }).runMutationTest()
+  return results.map(({ fileName, location: { start }, status, mutatorName, replacement }) => ({
+    file: fileName.replace(`${root}/`, ''),
+    status,
+    what: `${start.line}:${start.column} ${mutatorName} ${replacement ?? ''}`,
+  }))
 }
 
+/** @param {{ file: string, status: string, what: string }[]} mutants */
 function report(mutants) {
   const lines = mutants
     .filter(({ status }) => status !== 'Killed')
-    .map(({ fileName, location: { start }, status, mutatorName, replacement }) => {
-      const shown = (replacement ?? '').replaceAll(/\s+/g, ' ').slice(0, 100)
-      return `${fileName.replace(`${root}/`, '')}:${start.line}:${start.column} ${status} ${mutatorName} ${shown}`
-    })
+    .map(
+      ({ file, status, what }) => `${status} ${file}:${what.replaceAll(/\s+/g, ' ').slice(0, 160)}`,
+    )
   writeFileSync(join(cache, 'alive.txt'), `${lines.join('\n')}\n`)
   console.log(`\n${lines.join('\n')}\n`)
-  const files = [...new Set(mutants.map(({ fileName }) => fileName.replace(`${root}/`, '')))]
-  const rows = [...files, 'all'].map((file) => {
-    const of = (...among) =>
-      mutants.filter(
-        ({ fileName, status }) =>
-          (file === 'all' || fileName.replace(`${root}/`, '') === file) && among.includes(status),
-      ).length
-    const dead = of('Killed') + of('Timeout')
-    const all = dead + of('Survived', 'NoCoverage')
-    return {
-      file,
-      mutants: all,
-      killed: of('Killed'),
-      timeout: of('Timeout'),
-      survived: of('Survived'),
-      uncovered: of('NoCoverage'),
-      errors: of('RuntimeError', 'CompileError'),
-      percent: ((100 * dead) / all).toFixed(1),
-    }
-  })
-  console.table(rows)
+  const files = [...new Set(mutants.map(({ file }) => file))]
+  console.table([...files.map((file) => row(file, mutants)), row('all', mutants)])
+}
+
+function row(name, mutants) {
+  const of = (...among) =>
+    mutants.filter(
+      ({ file, status }) => (name === 'all' || file === name) && among.includes(status),
+    ).length
+  const [killed, timeout, survived] = [of('Killed'), of('Timeout'), of('Survived')]
+  const uncovered = of('NoCoverage')
+  const count = killed + timeout + survived + uncovered
+  const percent = ((100 * (killed + timeout)) / count).toFixed(1)
+  return { name, mutants: count, killed, timeout, survived, uncovered, percent }
 }
