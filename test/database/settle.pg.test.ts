@@ -52,7 +52,8 @@ describe('the status of a run', () => {
     ['partial', [{ held: 1, failed: 1 }]],
     ['partial', [{ succeeded: 3, held: 1 }]],
     ['partial', [{ held: 2 }]],
-    ['failed', [{ failed: 1 }, { failed: 2 }]],
+    ['failed', [{ failed: 1 }]],
+    ['failed', [{ failed: 1 }, { failed: 2 }, { skipped: 1 }]],
   ] as const)('is %s after %j', async (status, scopes) => {
     expect(await statusAfter([...scopes])).toBe(status)
   })
@@ -173,6 +174,10 @@ describe('a run that is to end early', () => {
     expect(await stop('cancelled', 'by a person')).toBeUndefined()
     expect(await runRow(runId)).toMatchObject({ stopping: 'failed', problem: 'refused' })
     expect(await runs.readStopping.all(database.pool)).toEqual([{ runId }])
+    const troubled = await addRun(database.pool, { problem: 'before' })
+    await runs.stop.first(database.pool, { runId: troubled, stopping: 'failed', problem: 'after' })
+    expect((await runRow(troubled)).problem).toBe('before')
+    await runs.settle.first(database.pool, { runId: troubled, problem: null })
     await runs.settle.first(database.pool, { runId, problem: null })
     expect(await runs.readStopping.all(database.pool)).toEqual([])
     const settled = await addRun(database.pool, { status: 'succeeded', finished_at: new Date() })

@@ -48,16 +48,19 @@ export const MODULES = {
     mutate: ['decode', 'json', 'people', 'privacy', 'redact-members', 'redact-text', 'redact'].map(
       (name) => `src/privacy/${name}.ts`,
     ),
-    tests: ['test/privacy/redact-text.test.ts', 'test/privacy/redact.test.ts'],
+    tests: ['redact-text', 'redact', 'decode', 'people'].map(
+      (name) => `test/privacy/${name}.test.ts`,
+    ),
   },
   compare: {
     mutate: [
       'src/sync/compare/comments.ts',
       'src/sync/compare/contents.ts',
       'src/sync/compare/listings.ts',
-      'src/sync/held.ts',
     ],
-    tests: ['test/sync/compare.test.ts'],
+    tests: ['compare', 'compare-contents', 'decide-listings'].map(
+      (name) => `test/sync/${name}.test.ts`,
+    ),
   },
   record: {
     mutate: [

@@ -7,9 +7,10 @@ const PRUNE = 'test/privacy/prune.pg.test.ts'
 const AUTHORS = 'test/sync/author-times.pg.test.ts'
 const RECORD = 'test/sync/record-boundary.pg.test.ts'
 const THREADS = 'test/sync/new-threads.pg.test.ts'
+const ACCEPT = 'test/sync/accept-held.pg.test.ts'
 
 /**
- * Decisions that SQL and Lua make, each changed by hand: [a text that is in the file once, what stands in its place].
+ * Decisions that SQL and Lua make, and one module that needs a server, each changed by hand: [a text that is in the file once, what stands in its place].
  * `tests` must notice every one of them.
  * @type {{ file: string, tests: string[], mutants: [string, string][] }[]}
  */
@@ -289,6 +290,21 @@ export const STATEMENT_MUTANTS = [
     mutants: [
       ['where c.deleted_at is null', ''],
       ["version = c.version + 1, change = 'deleted'", "version = c.version, change = 'deleted'"],
+    ],
+  },
+  {
+    // No decision but what these statements make together: it needs a server.
+    file: 'src/sync/held.ts',
+    tests: [ACCEPT],
+    mutants: [
+      ['if (places.length === 0) {', 'if (places.length < 0) {'],
+      ['removed += left', 'removed = left'],
+      ['.filter((userId) => present.has(userId))', ''],
+      ['present.size - leaving.length', 'present.size'],
+      ["  await resolveHeld(client, held.kind, [held.scopeKey], 'accepted')\n", ''],
+      ['([, hasLeft]) => !hasLeft', '() => true'],
+      ['await unlistUsers(client, key, userIds, now)', ''],
+      ['{ runId, organizationId })', '{ runId, organizationId: null })'],
     ],
   },
 ]
