@@ -19,7 +19,7 @@ describe('an encoded text', () => {
     ['&#x10ffff;', '\u{10ffff}'],
     ['\\u0041\\u00E9', 'Aé'],
     ['\\b\\f\\n\\r\\t', '\b\f\n\r\t'],
-    ['\\"\\\\\\/', '"\\/'],
+    ['\\"\\\\\\/', '"/'],
     ['a%40b&commat;c&#64;d\\u0040', 'a@b@c@d@'],
   ])('%s is %s', (text, plain) => {
     expect(decoded(text)).toBe(plain)
