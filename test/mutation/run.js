@@ -55,7 +55,10 @@ async function mutateModule(name) {
     allowConsoleColors: false,
     logLevel: 'warn',
   }).runMutationTest()
-  return results.map(({ fileName, location: { start }, status, mutatorName, replacement }) => ({
+  // An incremental report keeps files that are mutated no more.
+  const files = MODULES[name].mutate.map((file) => join(root, file))
+  const now = results.filter(({ fileName }) => files.includes(fileName))
+  return now.map(({ fileName, location: { start }, status, mutatorName, replacement }) => ({
     file: fileName.replace(`${root}/`, ''),
     status,
     what: `${start.line}:${start.column} ${mutatorName} ${replacement ?? ''}`,

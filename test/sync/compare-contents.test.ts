@@ -117,7 +117,8 @@ describe('comments beside what is stored', () => {
       { reason: 'nothing of it is known', record: '', isWhole: true },
     ]
     const setAside = digestOfRejected('comments', SCOPE, '{"x":2}')
-    const { records, differences } = await compare(comments({ rejects, records: [comment(1)] }), {
+    const answer = comments({ rejects, records: [comment(1)] })
+    const { records, differences, asked } = await compare(answer, {
       'comments/read': [commentRow(comment(1))],
       'rejected/read-set-aside': [[setAside]],
     })
@@ -128,6 +129,11 @@ describe('comments beside what is stored', () => {
       { ...rejected, reason: 'nothing of it is known', isSetAside: false },
     ])
     expect(records).toBe(4)
+    const digestOf = (record: string) => digestOfRejected('comments', SCOPE, record)
+    expect(asked.at(-1)).toEqual([
+      'rejected/read-set-aside',
+      [[digestOf('{"x":1}'), digestOf('{"x":2}'), null]],
+    ])
   })
 })
 
@@ -156,6 +162,10 @@ describe('users beside what is stored', () => {
       { 'users/read-content': rows },
     )
     expect([differences, asked[0]?.[1]]).toEqual([[], [1, ['cid'], false]])
+    const unknown = users('organization', { zoe: 'Zoe' }, { isListing: false })
+    expect((await compare(unknown, { 'users/read-content': [] })).differences).toEqual([
+      { ...SAME, id: 'zoe', kind: 'missing', columns: [] },
+    ])
   })
 
   test.each([

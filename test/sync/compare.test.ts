@@ -141,6 +141,18 @@ describe('what reports ask of a thread', () => {
     }
   })
 
+  test('begins, of two comments at one time, with the one of the lower id', () => {
+    const answer = comment(9, 'ann', at(9))
+    for (const [byNobody, byBob, expected] of [
+      [1, 2, null],
+      [2, 1, at(9)],
+    ] as const) {
+      const both = [comment(byNobody, null, at(1)), comment(byBob, 'bob', at(1))]
+      for (const thread of [both, both.toReversed()])
+        expect(threadFactsOf([...thread, answer]).firstAnswerAt).toBe(expected)
+    }
+  })
+
   test('names its authors in the order of PostgreSQL, which is that of UTF-8', () => {
     const authors = ['\u{1f600}', '\uffee', 'b', 'a', 'é']
     const thread = authors.map((author, id) => comment(id, author, at(id)))
