@@ -40,8 +40,17 @@ describe('a log line', () => {
   })
 
   test.each([
-    ...['apiKey', 'authToken', 'token', 'password', 'headers', 'url', 'connectionString'],
-    ...['databaseUrl', 'redisUrl', 'queueDatabaseUrl', 'catalogDatabaseUrl'],
+    'apiKey',
+    'authToken',
+    'token',
+    'password',
+    'headers',
+    'url',
+    'connectionString',
+    'databaseUrl',
+    'redisUrl',
+    'queueDatabaseUrl',
+    'catalogDatabaseUrl',
   ])('censors the member %s, down to the third level', (name) => {
     const { log, texts, last } = heardLog()
     const held = { [name]: 'S3CRET', id: 1 }

@@ -22,9 +22,17 @@ async function note(
   { isScheduled = true, scopeKey = 1, missingUserIds = ['u1', 'u2'] } = {},
 ): Promise<number | undefined> {
   const row = await held.note.first(database.pool, {
-    ...{ runId, isScheduled, batchKey, kind: 'document', scopeKey, organizationId: 'o' },
-    ...{ documentId: `d${scopeKey}`, userGroupId: null, contentDigest: Buffer.from(answer) },
-    ...{ usersBefore: 4, missingUserIds },
+    runId,
+    isScheduled,
+    batchKey,
+    kind: 'document',
+    scopeKey,
+    organizationId: 'o',
+    documentId: `d${scopeKey}`,
+    userGroupId: null,
+    contentDigest: Buffer.from(answer),
+    usersBefore: 4,
+    missingUserIds,
   })
   return row?.repeats
 }

@@ -86,17 +86,27 @@ describe('to settle a run', () => {
   test('adds its items up', async () => {
     const runId = await addRun(database.pool)
     const names = [
-      ...['scopes_succeeded', 'scopes_failed', 'scopes_held', 'scopes_skipped'],
-      ...['records_inserted', 'records_updated', 'records_unchanged', 'records_rejected'],
-      ...[
-        'records_null',
-        'organizations_done',
-        'documents_done',
-        'groups_done',
-        'annotations_done',
-      ],
-      ...['users_written', 'comments_written', 'comments_deleted', 'rejected'],
-      ...['service_ms', 'waited_ms', 'database_ms', 'cpu_ms'],
+      'scopes_succeeded',
+      'scopes_failed',
+      'scopes_held',
+      'scopes_skipped',
+      'records_inserted',
+      'records_updated',
+      'records_unchanged',
+      'records_rejected',
+      'records_null',
+      'organizations_done',
+      'documents_done',
+      'groups_done',
+      'annotations_done',
+      'users_written',
+      'comments_written',
+      'comments_deleted',
+      'rejected',
+      'service_ms',
+      'waited_ms',
+      'database_ms',
+      'cpu_ms',
     ]
     const counts = Object.fromEntries(names.map((name, index) => [name, index + 1]))
     const sums = { scopes_planned: 10, records_received: 5 + 6 + 7 + 8 + 9 }

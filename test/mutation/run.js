@@ -45,7 +45,11 @@ async function mutateModule(name) {
     tsconfigFile: 'none',
     ignorePatterns: [
       '**',
-      ...['!package.json', '!tsconfig.json', '!src/**', '!test/**', '!sql/**'],
+      '!package.json',
+      '!tsconfig.json',
+      '!src/**',
+      '!test/**',
+      '!sql/**',
       'test/http/generated-client',
     ],
     incremental: true,

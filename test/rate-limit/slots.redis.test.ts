@@ -20,7 +20,11 @@ describe('slots of the rate on PostgreSQL', () => {
   const name = randomUUID()
   const take = (slotsMs: number, of = name) =>
     rateLimit.take.one(database.pool, {
-      ...{ name: of, slotsMs, catchUpMs: 50, furthestSlotMs: 60_000, furthestPauseMs: HOUR_MS },
+      name: of,
+      slotsMs,
+      catchUpMs: 50,
+      furthestSlotMs: 6e4,
+      furthestPauseMs: HOUR_MS,
     })
   const pauseMs = async (of: string) =>
     (await rateLimit.read.first(database.pool, { name: of, longestMs: HOUR_MS }))?.pauseMs

@@ -29,7 +29,12 @@ describe('a number', () => {
   test('may have a decimal point where that means something', () => {
     const decimal = parse.decimalNumber(0.5, 2.25)
     expect(meant(decimal, ['0.5', '0.49', '1', '2.25', '2.26', '01.125'])).toEqual([
-      ...[0.5, undefined, 1, 2.25, undefined, 1.125],
+      0.5,
+      undefined,
+      1,
+      2.25,
+      undefined,
+      1.125,
     ])
     const odd = ['x1', '1x', '1.x', '1.', '.5', '1.5.5', '-1', '']
     expect(refused(decimal, odd)).toEqual(odd)
@@ -39,7 +44,15 @@ describe('a number', () => {
   test('that is a share is a fraction up to 1, and a percentage above or where it says so', () => {
     const texts = ['0.25', '1', '1.5', '12.75%', '1%', '0.5%', '100', '100.5', '1000%']
     expect(meant(parse.share, texts)).toEqual([
-      ...[0.25, 1, 0.015, 0.1275, 0.01, 0.005, 1, undefined, undefined],
+      0.25,
+      1,
+      0.015,
+      0.1275,
+      0.01,
+      0.005,
+      1,
+      undefined,
+      undefined,
     ])
     expect(refused(parse.share, ['', '%', 'x5', '5x', '5%%'])).toHaveLength(5)
   })
@@ -54,7 +67,10 @@ describe('a word', () => {
   test('of a list is one of it, which the complaint names', () => {
     const words = parse.oneOf('keep', 'drop')
     expect(meant(words, ['keep', 'drop', 'keepdrop', ''])).toEqual([
-      ...['keep', 'drop', undefined, undefined],
+      'keep',
+      'drop',
+      undefined,
+      undefined,
     ])
     expect(complaint(words, 'x')).toBe('must be one of keep, drop')
   })
@@ -62,7 +78,11 @@ describe('a word', () => {
   test('of operations is users, comments or both', () => {
     const texts = ['users', ' comments , users', 'users,likes', 'users,', '']
     expect(meant(parse.operations, texts)).toEqual([
-      ...[['users'], ['users', 'comments'], undefined, undefined, undefined],
+      ['users'],
+      ['users', 'comments'],
+      undefined,
+      undefined,
+      undefined,
     ])
     expect(complaint(parse.operations, 'x')).toBe(
       'must be users, comments, or both with a comma between',
@@ -85,7 +105,9 @@ describe('an address', () => {
   test('of the service loses the slashes at its end, and holds neither credentials nor a query', () => {
     const { serviceAddress } = parse
     expect(meant(serviceAddress, ['https://h/a//', 'http://h', 'HTTPS://H/a/b'])).toEqual([
-      ...['https://h/a', 'http://h', 'https://h/a/b'],
+      'https://h/a',
+      'http://h',
+      'https://h/a/b',
     ])
     expect(['h', 'ftp://h'].map((text) => complaint(serviceAddress, text))).toEqual([
       'must be an address that starts with https:// or http://',

@@ -231,7 +231,9 @@ describe('the author of a comment', () => {
     expect(record?.author?.userId).toBe('u1')
     expect(userColumns(record?.author)).toEqual({ name: 'Ann', email: null, rest: '{"plan":"x"}' })
     expect(commentColumns(record)).toMatchObject({
-      ...{ authorUserId: 'u1', authorName: 'Ann', authorEmail: null },
+      authorUserId: 'u1',
+      authorName: 'Ann',
+      authorEmail: null,
       rest: '{"from":{"name":"Ann","plan":"x","userId":"u1"}}',
     })
     expect([record?.authorUserId, record?.place]).toEqual(['u1', 0])

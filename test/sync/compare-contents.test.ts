@@ -10,7 +10,10 @@ const SCOPE = {
   key: 7,
   organizationKey: 1,
   kind: 'annotation',
-  ...{ organizationId: 'o', documentId: 'd', annotationId: 'a', organizationUserGroupId: null },
+  organizationId: 'o',
+  documentId: 'd',
+  annotationId: 'a',
+  organizationUserGroupId: null,
 }
 const AT = '2026-01-02T03:04:05.678Z'
 const SAME = { isChangedSince: false, isSetAside: false, reason: null }

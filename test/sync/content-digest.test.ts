@@ -71,7 +71,12 @@ test('JSON is the same text whatever the order of its members, and another for a
     '{"a":true,"b":[1,{"c":"x","d":null}]}',
   )
   expect([[], {}, null, 'a"b', 0, false].map(canonicalJson)).toEqual([
-    ...['[]', '{}', 'null', '"a\\"b"', '0', 'false'],
+    '[]',
+    '{}',
+    'null',
+    '"a\\"b"',
+    '0',
+    'false',
   ])
   expect(canonicalJson(parse('{"n":12345678901234567890.10}'))).toBe(
     '{"n":12345678901234567890.10}',
@@ -80,7 +85,10 @@ test('JSON is the same text whatever the order of its members, and another for a
 
 describe('a rejected record is known again', () => {
   const SCOPE = {
-    ...{ organizationId: 'o', documentId: 'd', annotationId: 'a', organizationUserGroupId: null },
+    organizationId: 'o',
+    documentId: 'd',
+    annotationId: 'a',
+    organizationUserGroupId: null,
   }
   const of = (
     record: string,
