@@ -73,7 +73,7 @@ export const MODULES = {
       'src/json-text.ts',
     ],
     tests: [
-      ...['comment-record', 'content-digest', 'timestamp', 'user-record'].map(
+      ...['comment-record', 'content-digest', 'timestamp', 'user-record', 'received'].map(
         (name) => `test/sync/${name}.test.ts`,
       ),
       'test/json-text.test.ts',
