@@ -67,7 +67,7 @@ function describeError(error: unknown): object {
   return {
     name,
     message,
-    ...(code === undefined ? {} : { code }),
+    code,
     stack: stack?.replace(error.message, () => message),
   }
 }

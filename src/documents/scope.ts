@@ -5,21 +5,30 @@ import { checked, id } from './check.ts'
 
 export const OPERATIONS = ['users', 'comments'] as const satisfies readonly Operation[]
 
-export const OperationSchema = z.enum(OPERATIONS)
+export const OperationSchema = z.enum(OPERATIONS, `must be ${OPERATIONS.join(' or ')}`)
 
-const ids = z.array(id).min(1)
+function scopeShape(oneId: typeof id | z.ZodString) {
+  const ids = oneOrMore(oneId)
+  return {
+    organizationIds: ids.optional(),
+    documentId: oneId.optional().describe('Needs exactly one organization.'),
+    annotationId: oneId.optional().describe('Needs documentId.'),
+    commentIds: oneOrMore(z.int('must be a whole number'))
+      .optional()
+      .describe('Needs annotationId.'),
+    userIds: ids.optional(),
+    organizationUserGroupIds: ids.optional(),
+    operations: oneOrMore(OperationSchema).optional(),
+  }
+}
+
+function oneOrMore<T extends z.ZodType>(item: T) {
+  return z.array(item, 'must be a list').min(1, 'must not be empty')
+}
 
 /** What a run is asked to be narrowed to. */
 export const ScopeSchema = z
-  .strictObject({
-    organizationIds: ids.optional(),
-    documentId: id.optional().describe('Needs exactly one organization.'),
-    annotationId: id.optional().describe('Needs documentId.'),
-    commentIds: z.array(z.int()).min(1).optional().describe('Needs annotationId.'),
-    userIds: ids.optional(),
-    organizationUserGroupIds: ids.optional(),
-    operations: z.array(OperationSchema).min(1).optional(),
-  })
+  .strictObject(scopeShape(id), 'must be an object')
   .superRefine((scope, context) => {
     const [member, message] = combinationFault(scope) ?? []
     if (member !== undefined) context.addIssue({ code: 'custom', path: [member], message })
@@ -30,11 +39,11 @@ export const ScopeSchema = z
 export type Scope = z.output<typeof ScopeSchema>
 
 /**
- * The scope that is stored of a run, to be shown: it was checked when the run was made, and members that another version
- * knew stay, so that its runs can be listed.
+ * The scope that is stored of a run, to be shown: it was checked when the run was made. Members and ids that another version
+ * took stay, so that its runs can be listed.
  */
 export const StoredScopeSchema = z
-  .looseObject(ScopeSchema.shape)
+  .looseObject(scopeShape(z.string()))
   .describe('What the run was narrowed to; empty for everything in the catalog.')
 
 /**

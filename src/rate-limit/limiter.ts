@@ -183,24 +183,20 @@ export function openProcessRateLimit(options: RateLimitOptions): SharedRateLimit
   return new RateLimiter(new MemoryStore(), options)
 }
 
+/** Nobody shares it, and a limiter keeps the pauses that it tells of by itself. */
 class MemoryStore implements RateLimitStore {
   #nextMs = -Infinity
-  #pausedUntilMs = -Infinity
 
   async take(slots: number, { intervalMs, toleranceMs }: Spacing): Promise<Taken> {
-    const pauseMs = await this.pauseMs()
-    if (pauseMs > 0) return { pauseMs, waitMs: 0 }
     const now = performance.now()
     const firstMs = Math.max(this.#nextMs, now - toleranceMs)
     this.#nextMs = firstMs + slots * intervalMs
     return { pauseMs: 0, waitMs: firstMs - now }
   }
 
-  async pause(ms: number): Promise<void> {
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, performance.now() + ms)
-  }
+  async pause(): Promise<void> {}
 
   async pauseMs(): Promise<number> {
-    return Math.max(0, this.#pausedUntilMs - performance.now())
+    return 0
   }
 }

@@ -123,7 +123,8 @@ function errorBody(reply: Reply, asked: Asked, error: unknown): Error {
   return callFailure(asked, {
     httpStatus,
     retryAfterMs,
-    ...(code === null ? { shape: 'error_without_code' } : { code }),
+    code,
+    shape: code === null ? 'error_without_code' : null,
     detail: said,
   })
 }
@@ -131,15 +132,11 @@ function errorBody(reply: Reply, asked: Asked, error: unknown): Error {
 function httpFailure(reply: Reply, asked: Asked): Error {
   const { httpStatus, retryAfterMs } = reply
   if (httpStatus >= 300 && httpStatus < 400) {
-    return callFailure(asked, { httpStatus, detail: 'a redirect, which is never followed' })
+    const detail = 'a redirect, which is never followed'
+    return callFailure(asked, { httpStatus, shape: 'redirect', detail })
   }
   const { code, said } = partsOf(errorOf(reply.body))
-  return callFailure(asked, {
-    httpStatus,
-    retryAfterMs,
-    ...(code === null ? {} : { code }),
-    detail: said,
-  })
+  return callFailure(asked, { httpStatus, retryAfterMs, code, detail: said })
 }
 
 /** The `error` member of a failure's body, which may be a proxy's HTML. */
@@ -193,14 +190,12 @@ function hasHint(object: Record<string, unknown>, items: number, depth: number):
   for (const name in object) {
     const value = object[name]
     // Arrays are the data, whatever they are called; `message` and the like are plain texts.
-    if (value === null || value === undefined || Array.isArray(value)) continue
+    if (Array.isArray(value)) continue
     const word = name.toLowerCase().replaceAll(/[^a-z]/g, '')
     if (MORE_FOLLOWS.has(word) && saysSo(value)) return true
     if (TOTAL_ITEMS.has(word) && Number(value) > items) return true
     if (TOTAL_PAGES.has(word) && Number(value) > 1) return true
-    if (word === 'status' && typeof value === 'string' && /partial|incomplete/i.test(value)) {
-      return true
-    }
+    if (word === 'status' && /partial|incomplete/i.test(String(value))) return true
     if (typeof value === 'object' && depth < MAX_DEPTH) {
       if (hasHint(value as Record<string, unknown>, items, depth + 1)) return true
     }

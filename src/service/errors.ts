@@ -16,6 +16,7 @@ export type Shape =
   | 'no_data'
   | 'error_without_code'
   | 'failed_status'
+  | 'redirect'
 
 export interface FailureFacts {
   /** Null where there was no answer. */
@@ -71,9 +72,8 @@ export const FAILURES: readonly Row[] = [
 export function classify(facts: FailureFacts): FailureKind {
   return (
     kindOfHttp(facts.httpStatus) ??
-    (facts.code === null ? undefined : kindOfCode(facts.code)) ??
     // An unseen code is a word of the service's own: it outweighs the shape of the body around it.
-    (facts.code === null && facts.shape !== null ? kinds.get(facts.shape) : undefined) ??
+    (facts.code === null ? kinds.get(facts.shape) : kindOfCode(facts.code)) ??
     'unknown'
   )
 }
@@ -88,7 +88,7 @@ export function isOverload(failure: {
   return code === 'RESOURCE_EXHAUSTED' || code === 'UNAVAILABLE' || code === '429' || code === '503'
 }
 
-const kinds = new Map<string | number, FailureKind>(
+const kinds = new Map<string | number | null, FailureKind>(
   FAILURES.flatMap((row) =>
     [...(row.http ?? []), ...(row.code ?? []), ...(row.shape ?? [])].map(
       (on) => [on, row.kind] as const,
@@ -97,8 +97,7 @@ const kinds = new Map<string | number, FailureKind>(
 )
 
 function kindOfHttp(httpStatus: number | null): FailureKind | undefined {
-  if (httpStatus === null) return undefined
-  return kinds.get(httpStatus) ?? kinds.get(`${Math.floor(httpStatus / 100)}xx`)
+  return kinds.get(httpStatus) ?? kinds.get(`${String(httpStatus)[0]}xx`)
 }
 
 /** Codes are compared as `NOT_FOUND`, however spelt (`not-found`); a number is an HTTP status. */
@@ -125,8 +124,8 @@ export interface Asked {
 export interface FailedCall {
   readonly httpStatus?: number
   /** `error.status` of the body. */
-  readonly code?: string
-  readonly shape?: Shape
+  readonly code?: string | null
+  readonly shape?: Shape | null
   /** What happened in words, ours or the service's. */
   readonly detail: string
   readonly retryAfterMs?: number | null
@@ -137,21 +136,14 @@ export interface FailedCall {
 export function callFailure(asked: Asked, failed: FailedCall): CallError {
   const { code = null, shape = null, httpStatus = null, retryAfterMs = null } = failed
   const clean = (text: string): string => withoutSecrets(text, asked.secrets)
-  const shown = [
-    httpStatus === null ? '' : `HTTP ${httpStatus}`,
-    code === null ? '' : clean(code).slice(0, MAX_CODE_CHARS),
-  ]
-  const head = shown.filter((part) => part !== '').join(' ')
+  const word = code === null ? null : clean(code).slice(0, MAX_CODE_CHARS)
+  const head = [httpStatus && `HTTP ${httpStatus}`, word].filter(Boolean).join(' ')
   const detail = clean(failed.detail).slice(0, MAX_DETAIL_CHARS)
-  const message = `${describeCall(asked.operation, asked.filter)} failed: ${[head, detail].filter((part) => part !== '').join(', ')}`
-  const isRedirect = httpStatus !== null && httpStatus >= 300 && httpStatus < 400
-  return new CallError(message, {
+  const said = [head, detail].filter(Boolean).join(', ')
+  return new CallError(`${describeCall(asked.operation, asked.filter)} failed: ${said}`, {
     kind: classify({ httpStatus, code, shape }),
     httpStatus,
-    errorStatus:
-      code === null
-        ? (shape ?? (isRedirect ? 'redirect' : null))
-        : clean(code).slice(0, MAX_CODE_CHARS),
+    errorStatus: word ?? shape,
     retryAfterMs,
     cause: failed.cause,
   })

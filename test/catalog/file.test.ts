@@ -48,8 +48,19 @@ describe('NDJSON', () => {
 
   test('a file that is one endless line is refused', async () => {
     await expect(read('c.ndjson', `{"organizationId":"${'x'.repeat(3_000_000)}`)).rejects.toThrow(
-      /c\.ndjson: line 1 is longer than 1048576 bytes/,
+      new UsageError(`${join(directory, 'c.ndjson')}: line 1 is longer than 1048576 bytes.`),
     )
+  })
+
+  test('a last line may have a megabyte, and a byte order mark within a text is part of it', async () => {
+    const line = { organizationId: 'o', documentId: 'a\uFEFFb' }
+    const text = JSON.stringify(line)
+    const padded = `\n${text}${' '.repeat(1024 * 1024 - Buffer.byteLength(text))}`
+    expect(await read('c.ndjson', padded)).toEqual([{ number: 2, line }])
+    await expect(read('c.ndjson', `${padded} `)).rejects.toThrow('line 2 is longer')
+    expect(await read('d.ndjson', `\n\uFEFF{}`)).toMatchObject([
+      { number: 2, complaint: expect.stringMatching(/^is not JSON/) },
+    ])
   })
 
   test('however the bytes arrive, the lines are the same', async () => {
@@ -132,6 +143,32 @@ describe('which format', () => {
     ])
   })
 
+  test('the extension says it in any case, whatever the first character is', async () => {
+    const json = '{"organizationId":"a"}\n'
+    for (const name of ['a.ndjson', 'a.JSONL', 'a.json', 'a.Ndjson'])
+      expect(await read(name, json)).toEqual([{ number: 1, line: { organizationId: 'a' } }])
+    for (const name of ['a.csv', 'a.CSV'])
+      expect(await read(name, json)).toMatchObject([
+        { number: 1, complaint: expect.stringMatching(/^is not CSV/) },
+      ])
+    for (const name of ['a.ndjson', 'a.jsonl', 'a.json'])
+      expect(await read(name, 'organizationId\na\n')).toMatchObject([
+        { number: 1, complaint: expect.stringMatching(/^is not JSON/) },
+        { number: 2, complaint: expect.stringMatching(/^is not JSON/) },
+      ])
+  })
+
+  test('blank lines before the first character say nothing', async () => {
+    expect(await read('a', `\n \n${'\n'.repeat(100_000)}  {"organizationId":"a"}\n`)).toEqual([
+      { number: 100_003, line: { organizationId: 'a' } },
+    ])
+  })
+
+  test('bytes that are no UTF-8 before any text are told', async () => {
+    const lines = await read('a', Buffer.from([0xff, 0x0a, 0x61, 0x0a]))
+    expect(lines).toContainEqual({ number: 1, complaint: 'is not UTF-8' })
+  })
+
   test.each(['a', 'a.csv', 'a.ndjson'])('an empty file %s has no lines', async (name) => {
     expect(await read(name, '')).toEqual([])
     expect(await read(name, '\n\n')).toEqual([])
@@ -144,6 +181,8 @@ describe('what cannot be read', () => {
     await expect(collect(fileSource(missing).lines())).rejects.toThrow(
       `${missing} cannot be read: there is no such file.`,
     )
+    expect(fileSource(missing)).toMatchObject({ name: missing, unit: 'line' })
+    expect(fileSource('-')).toMatchObject({ name: 'standard input', unit: 'line' })
     mkdirSync(join(directory, 'd.ndjson'))
     await expect(collect(fileSource(join(directory, 'd.ndjson')).lines())).rejects.toThrow(
       /d\.ndjson cannot be read: it is a directory/,

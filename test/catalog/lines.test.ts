@@ -65,6 +65,7 @@ describe('columns', () => {
     ['organization_id', 'organizationId'],
     ['organizationid', 'organizationId'],
     ['ORGANIZATION_USER_GROUP_ID', 'organizationUserGroupId'],
+    [' document_id ', 'documentId'],
     ['document', null],
   ])('%s is %s', (column, member) => {
     expect(memberOfColumn(column)).toBe(member)
@@ -74,6 +75,10 @@ describe('columns', () => {
     [['organizationId', 'documentId'], null],
     [['documentId'], 'has no column organizationId'],
     [['organizationId', 'organization_id'], 'has the column organizationId twice'],
+    [
+      ['x'.repeat(200)],
+      `has an unknown column "${'x'.repeat(100)}" (known are organizationId, documentId, annotationId, organizationUserGroupId)`,
+    ],
     [
       ['organizationId;documentId'],
       expect.stringMatching(/unknown column "organizationId;documentId"/),

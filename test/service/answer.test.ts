@@ -52,6 +52,23 @@ describe('a success', () => {
     expect(readAnswer(reply(good), asked, Buffer.alloc(16)).status).toBe('data')
   })
 
+  test('may come with any 2xx, 206 aside', () => {
+    for (const httpStatus of [200, 201, 299])
+      expect(readAnswer(reply(good, httpStatus), asked).status).toBe('data')
+  })
+
+  test('has at most a million records', () => {
+    const records = (count: number) => reply(`{"result":{"data":[${'1,'.repeat(count - 1)}1]}}`)
+    expect(readAnswer(records(1_000_000), asked).status).toBe('data')
+    expect(() => readAnswer(records(1_000_001), asked)).toThrow('1000001 records in one body')
+  })
+
+  test('gives its bytes free before it is parsed', () => {
+    let released = 0
+    readAnswer({ ...reply(good), release: () => (released += 1) }, asked)
+    expect(released).toBe(1)
+  })
+
   test.each([
     ['another word in result.status', { result: { status: 'OK', data: [] } }],
     ['no result.status', { result: { data: [] } }],
@@ -72,6 +89,13 @@ describe('a failure', () => {
     ['truncated JSON', '{"result":{"data":[', 'retry', 'body_unreadable'],
     ['HTML', '<html>', 'retry', 'body_unreadable'],
     ['invalid UTF-8', Buffer.from('7b22c3287d', 'hex'), 'retry', 'body_unreadable'],
+    [
+      'invalid UTF-8 in a text',
+      Buffer.from('7b2261223a22ff227d', 'hex'),
+      'retry',
+      'body_unreadable',
+    ],
+    ['two results', '{"result":{"data":[]},"result":{"data":[]}}', 'retry', 'body_ambiguous'],
     ['a bare list', [], 'retry', 'no_data'],
     ['null', null, 'retry', 'no_data'],
     ['no result', { data: [] }, 'retry', 'no_data'],
@@ -81,6 +105,9 @@ describe('a failure', () => {
     ['an error beside data', { error: { status: 'NOT_FOUND' }, ...good }, 'refused', 'NOT_FOUND'],
     ['a transient code', { error: { status: 'UNAVAILABLE' } }, 'retry', 'UNAVAILABLE'],
     ['a code never seen', { error: { status: 'odd' } }, 'unknown', 'odd'],
+    ['a blank code', { error: { status: ' ' } }, 'retry', 'error_without_code'],
+    ['a code that is no text', { error: { status: {} } }, 'retry', 'error_without_code'],
+    ['an error that is a number', { error: 5 }, 'retry', 'error_without_code'],
     ['a number as code', { error: { status: 401 } }, 'credentials', '401'],
     [
       'a failing result.status',
@@ -90,6 +117,47 @@ describe('a failure', () => {
     ],
   ])('under HTTP 200 is %s', (_what, body, kind, errorStatus) => {
     expect(failure(body)).toMatchObject({ kind, errorStatus, httpStatus: 200 })
+  })
+
+  const members = { organizationId: 'o', documentId: 'd', annotationId: 'a' }
+  const call = `Get Comments of ${Object.entries(members)
+    .map(([name, id]) => `${name} "${id}"`)
+    .join(', ')} failed: HTTP`
+
+  test.each([
+    ['', 200, '200, an empty body'],
+    ['<html>oops', 200, '200, not JSON (10 bytes)'],
+    [[], 200, '200, no result.data in the body'],
+    [{ result: {} }, 200, '200, no result.data array in the body'],
+    [
+      '{"result":{"data":[]},"result":{"data":[]}}',
+      200,
+      '200, result is in the body twice (43 bytes)',
+    ],
+    [{ result: { status: 'Error!', data: [] } }, 200, '200, result.status is "Error!"'],
+    [{ error: 'all is lost' }, 200, '200, all is lost'],
+    [{ error: { status: 'ODD', message: 'all is lost' } }, 200, '200 ODD, all is lost'],
+    [{ error: { status: 'ODD', message: ['no text'] } }, 200, '200 ODD'],
+    [{ error: 5 }, 200, '200'],
+    [{ error: 'all is lost' }, 500, '500, all is lost'],
+    [{ error: { status: 7, message: 'all is lost' } }, 500, '500 7, all is lost'],
+    [null, 500, '500'],
+    [[], 300, '300, a redirect, which is never followed'],
+    [{ error: { status: 'GONE' } }, 399, '399, a redirect, which is never followed'],
+    [{ error: { status: 'GONE' } }, 400, '400 GONE'],
+  ])('of %j under HTTP %d is told as: HTTP %s', (body, httpStatus, told) => {
+    expect(failure(body, httpStatus).message).toBe(`${call} ${told}`)
+  })
+
+  test('of any kind keeps Retry-After', () => {
+    for (const [body, httpStatus] of [
+      ['', 200],
+      [{ error: {} }, 200],
+      [{}, 429],
+    ] as const) {
+      const late = { ...reply(body, httpStatus), retryAfterMs: 7000 }
+      expect(() => readAnswer(late, asked)).toThrow(expect.objectContaining({ retryAfterMs: 7000 }))
+    }
   })
 
   test('keeps the HTTP status and the code of the body', () => {
@@ -109,6 +177,8 @@ describe('a failure', () => {
   test('a success body under a failing HTTP status, or as a part, is a failure', () => {
     expect(failure(good, 500).kind).toBe('retry')
     expect(failure(good, 206).kind).toBe('unknown')
+    expect(failure(good, 199).kind).toBe('unknown')
+    expect(failure(good, 300).kind).toBe('refused')
   })
 
   test('never tells a credential that the service sends back', () => {
@@ -130,8 +200,60 @@ describe('a hint that the answer is one page of several', () => {
     { result: { data: [1], totalCount: 2 } },
     { result: { data: [], totalPages: 3 } },
     { result: { data: [], status: 'partial' } },
+    { result: { data: [], status: 'an INCOMPLETE list' } },
+    { result: { data: [], next: { url: 'x' } } },
+    { a: { b: { c: { d: { e: { f: { more: true } } } } } }, result: { data: [] } },
   ])('is seen in %j', (body) => {
     expect(readAnswer(reply(body), asked)).toMatchObject({ paged: true })
+  })
+
+  test.each([
+    'next',
+    'nextPage',
+    'next_page_token',
+    'nextToken',
+    'next-cursor',
+    'nextUrl',
+    'nextLink',
+    'nextUri',
+    'nextOffset',
+    'nextKey',
+    'nextMarker',
+    'pageToken',
+    'cursor',
+    'endCursor',
+    'afterCursor',
+    'marker',
+    'hasMore',
+    'has_next',
+    'hasNextPage',
+    'hasMorePages',
+    'more',
+    'moreResults',
+    'moreHref',
+    'continuation',
+    'continuationToken',
+    'LastEvaluatedKey',
+    'startAfter',
+    'resumeToken',
+    'truncated',
+    'isTruncated',
+    'partial',
+    'isPartial',
+    'incomplete',
+    'Total',
+    'totalCount',
+    'totalItems',
+    'totalResults',
+    'totalSize',
+    'totalPages',
+    'pageCount',
+    'numPages',
+  ])('is seen in the member %s, and not where it says nothing', (name) => {
+    const paged = (value: unknown) =>
+      (readAnswer(reply({ result: { data: [], [name]: value } }), asked) as { paged: boolean })
+        .paged
+    expect([paged('2'), paged(2), paged(''), paged(0)]).toEqual([true, true, false, false])
   })
 
   test.each([
@@ -141,7 +263,13 @@ describe('a hint that the answer is one page of several', () => {
     { result: { data: [], hasMore: 'false' } },
     { result: { data: [1, 2], totalCount: 2, totalPages: 1 } },
     { result: { data: [{ next: 'x', cursor: 'y', hasMore: true }] } },
-    { result: { data: [], message: 'next page' } },
+    { result: { data: [], message: 'next page, partial' } },
+    { result: { data: [], next: {} } },
+    { result: { data: [], more: 0, cursor: ' None ', marker: '0', partial: 'no' } },
+    { result: { data: [], status: { partial: false } } },
+    { result: { data: [], notes: ['next', { more: true }], total: 0, pageCount: 1 } },
+    // Deeper than any envelope is.
+    { a: { b: { c: { d: { e: { f: { g: { more: true } } } } } } }, result: { data: [] } },
   ])('is not seen in %j', (body) => {
     expect(readAnswer(reply(body), asked)).toMatchObject({ paged: false })
   })

@@ -138,4 +138,82 @@ describe('the breaker', () => {
     breaker.forget()
     expect(() => breaker.check(users('6'), 0)).not.toThrow()
   })
+
+  test('names what was not asked, how many failed and how the last did', () => {
+    const breaker = new Breaker()
+    failAll(
+      breaker,
+      five.map((n) => users(n)),
+      forbidden,
+    )
+    expect(() => breaker.check(users('6'), 0)).toThrow(
+      'Get Users of organizationId "o", documentId "6" was not asked: 5 in a row failed here, the last: forbidden',
+    )
+  })
+
+  test('counts PERMISSION_DENIED like a 403, however spelt, and no failure of the program', () => {
+    for (const errorStatus of ['PERMISSION_DENIED', 'permission_denied']) {
+      const breaker = new Breaker()
+      const denied = new CallError('denied', { kind: 'refused', httpStatus: 200, errorStatus })
+      failAll(
+        breaker,
+        five.map((n) => users(n)),
+        denied,
+      )
+      expect(() => breaker.check(users('6'), 0)).toThrow('denied')
+    }
+    const breaker = new Breaker()
+    failAll(
+      breaker,
+      five.map((n) => users(n)),
+      new Error('a fault of ours'),
+    )
+    expect(() => breaker.check(users('6'), 0)).not.toThrow()
+  })
+
+  test('counts a scope that fails again once: comments by document, users by what they ask for', () => {
+    const breaker = new Breaker()
+    for (let n = 0; n < 9; n += 1) failAll(breaker, [users('1')], forbidden)
+    for (let n = 0; n < 9; n += 1) failAll(breaker, [comments('1', 'a')], forbidden)
+    expect(() => breaker.check(users('2'), 0)).not.toThrow()
+    expect(() => breaker.check(comments('1', 'b'), 0)).not.toThrow()
+    failAll(
+      breaker,
+      ['2', '3', '4', '5'].map((n) => comments(n, 'a')),
+      forbidden,
+    )
+    expect(() => breaker.check(comments('6', 'a'), 0)).toThrow('5 in a row failed here')
+  })
+
+  test('waits at most five minutes for the next probe, and late failures do not put it off', () => {
+    const breaker = new Breaker()
+    failAll(
+      breaker,
+      five.map((n) => users(n)),
+      forbidden,
+    )
+    // In flight when it opened.
+    breaker.failed(users('7'), forbidden, 20_000)
+    let nowMs = 30_000
+    for (const waitMs of [60_000, 120_000, 240_000, 300_000, 300_000]) {
+      breaker.check(users('6'), nowMs)
+      breaker.failed(users('6'), forbidden, nowMs)
+      nowMs += waitMs
+      expect(() => breaker.check(users('6'), nowMs - 1)).toThrow(CallError)
+    }
+    expect(() => breaker.check(users('6'), nowMs)).not.toThrow()
+  })
+
+  test('a success of one document closes the circuit of its organization, and no other document', () => {
+    const breaker = new Breaker()
+    failAll(
+      breaker,
+      five.map((n) => comments('secret', n)),
+      forbidden,
+    )
+    breaker.succeeded(comments('public', '1'))
+    expect(() => breaker.check(comments('secret', '6'), 0)).toThrow(CallError)
+    breaker.succeeded(comments('secret', '1'))
+    expect(() => breaker.check(comments('secret', '6'), 0)).not.toThrow()
+  })
 })

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { DrainingError } from '../../src/errors.ts'
-import { ConcurrencyLimit } from '../../src/service/concurrency.ts'
+import { ConcurrencyLimit, Permit } from '../../src/service/concurrency.ts'
 
 /** A gate by a clock that the test moves. */
 function gateOf(max: number): { gate: ConcurrencyLimit; passMs(ms: number): void } {
@@ -129,5 +129,112 @@ describe('the limit of the gate', () => {
     expect(gate.snapshot()).toMatchObject({ limit: 2, inFlight: 2, waiting: 1 })
     gate.leave('other', 5)
     expect(gate.snapshot()).toMatchObject({ inFlight: 2, waiting: 0 })
+  })
+
+  test('takes a jump for one above four times the best and half a second more, both', () => {
+    const settled = (latencyMs: number) => {
+      const { gate, passMs } = gateOf(64)
+      let lowest = 64
+      for (let n = 0; n < 200; n += 1) {
+        passMs(100)
+        succeed(gate, 1, n < 100 ? 100 : latencyMs)
+        lowest = Math.min(lowest, gate.snapshot().limit)
+      }
+      return lowest
+    }
+    // 599 ms is more than four times as slow, but not by half a second.
+    expect([settled(390), settled(599)]).toEqual([64, 64])
+    expect(settled(620)).toBe(32)
+    const slow = gateOf(64)
+    for (let n = 0; n < 200; n += 1) {
+      slow.passMs(2000)
+      // Three seconds more, but not four times as slow.
+      succeed(slow.gate, 1, n < 100 ? 1100 : 4300)
+    }
+    expect(slow.gate.snapshot().limit).toBe(64)
+  })
+
+  test('waits for the calls in flight between two halvings: the average of what one takes, a second at least', () => {
+    const { gate, passMs } = gateOf(64)
+    succeed(gate, 1, 5000)
+    const limitAfter = (ms: number) => {
+      passMs(ms)
+      gate.enter()
+      gate.leave('overload', 0)
+      return gate.snapshot().limit
+    }
+    expect([limitAfter(0), limitAfter(4999), limitAfter(1)]).toEqual([32, 32, 16])
+    const { gate: fresh, passMs: pass } = gateOf(8)
+    fresh.enter()
+    fresh.leave('overload', 0)
+    pass(999)
+    fresh.learn('overload', 0)
+    expect(fresh.snapshot().limit).toBe(4)
+    pass(1)
+    fresh.learn('overload', 0)
+    expect(fresh.snapshot().limit).toBe(2)
+  })
+
+  test('rises for successes alone, counted from the last halving', () => {
+    const { gate, passMs } = gateOf(8)
+    gate.learn('overload', 0)
+    for (let n = 0; n < 20; n += 1) gate.learn('timeout', 1)
+    expect(gate.snapshot().limit).toBe(4)
+    succeed(gate, 3)
+    passMs(1000)
+    gate.learn('overload', 0)
+    succeed(gate, 1)
+    expect(gate.snapshot().limit).toBe(2)
+    succeed(gate, 1)
+    expect(gate.snapshot().limit).toBe(3)
+  })
+})
+
+describe('the permit of a call', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  test('tells what the call waited for its slot and what the service took, less what was our doing', () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const gate = new ConcurrencyLimit(2)
+    gate.enter()
+    const permit = new Permit(gate)
+    vi.advanceTimersByTime(5)
+    expect([permit.waitedMs, permit.serviceMs]).toEqual([null, 0])
+    permit.waitsForSlot()
+    vi.advanceTimersByTime(20)
+    expect(permit.sent()).toBe(20)
+    vi.advanceTimersByTime(300)
+    expect([permit.waitedMs, permit.serviceMs]).toEqual([20, 300])
+    permit.answered(100)
+    vi.advanceTimersByTime(1000)
+    permit.ended('success')
+    expect([permit.waitedMs, permit.serviceMs]).toEqual([20, 200])
+    expect(gate.snapshot()).toMatchObject({ inFlight: 0, latencyMsEwma: 200 })
+  })
+
+  test('that was given back before its answer was read is given back once, and still learnt from', () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const gate = new ConcurrencyLimit(2)
+    gate.enter()
+    gate.enter()
+    const permit = new Permit(gate)
+    permit.waitsForSlot()
+    permit.sent()
+    permit.giveBack()
+    expect(gate.snapshot()).toMatchObject({ inFlight: 1, latencyMsEwma: null })
+    vi.advanceTimersByTime(50)
+    permit.ended('success')
+    expect(permit.serviceMs).toBe(50)
+    expect(gate.snapshot()).toMatchObject({ inFlight: 1, latencyMsEwma: 50 })
+  })
+
+  test('of a call that was never made teaches nothing', () => {
+    const gate = new ConcurrencyLimit(2)
+    gate.enter()
+    const permit = new Permit(gate)
+    permit.waitsForSlot()
+    permit.ended('other')
+    expect([permit.waitedMs, permit.serviceMs]).toEqual([null, 0])
+    expect(gate.snapshot()).toMatchObject({ inFlight: 0, latencyMsEwma: null })
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FailureKind } from '../../src/errors.ts'
-import { classify, FAILURES, isOverload } from '../../src/service/errors.ts'
-import type { Shape } from '../../src/service/errors.ts'
+import { callFailure, classify, FAILURES, isOverload } from '../../src/service/errors.ts'
+import type { FailedCall, Shape } from '../../src/service/errors.ts'
 
 const byHttp: [number[], FailureKind][] = [
   [[408, 425, 429, 500, 502, 503, 504, 599], 'retry'],
@@ -14,13 +14,13 @@ const byCode: [string[], FailureKind][] = [
   [['INVALID_ARGUMENT', 'PERMISSION_DENIED', 'NOT_FOUND', 'ALREADY_EXISTS'], 'refused'],
   [['FAILED_PRECONDITION', 'OUT_OF_RANGE', 'UNIMPLEMENTED', 'not-found', ' 404 '], 'refused'],
   [['UNAUTHENTICATED', 'unauthenticated', '401'], 'credentials'],
-  [['503', 'resource-exhausted'], 'retry'],
-  [['SOMETHING_ELSE', 'CANCELLED', '299'], 'unknown'],
+  [['503', 'resource-exhausted', ' deadline - exceeded '], 'retry'],
+  [['SOMETHING_ELSE', 'CANCELLED', '299', '4040', 'E404', ''], 'unknown'],
 ]
 const byShape: [Shape[], FailureKind][] = [
   [['timeout', 'connection', 'body_cut', 'body_empty', 'body_unreadable', 'no_data'], 'retry'],
-  [['error_without_code'], 'retry'],
-  [['body_too_large'], 'refused'],
+  [['error_without_code', 'body_ambiguous'], 'retry'],
+  [['body_too_large', 'too_many_records'], 'refused'],
   [['failed_status'], 'unknown'],
 ]
 
@@ -54,6 +54,10 @@ describe('what a failure means', () => {
     expect(classify({ httpStatus: 200, code: 'NEVER_SEEN', shape: 'no_data' })).toBe('unknown')
   })
 
+  test('without status, code and shape it is unknown', () => {
+    expect(classify({ httpStatus: null, code: null, shape: null })).toBe('unknown')
+  })
+
   test('no failure has two meanings, and every row has its reason', () => {
     const all = FAILURES.flatMap((row) => [
       ...(row.http ?? []),
@@ -70,9 +74,73 @@ describe('what a failure means', () => {
       { httpStatus: 503, errorStatus: null },
       { httpStatus: 200, errorStatus: 'resource-exhausted' },
       { httpStatus: 200, errorStatus: 'UNAVAILABLE' },
+      { httpStatus: 200, errorStatus: '429' },
+      { httpStatus: 200, errorStatus: '503' },
     ]
-    expect(overloads.map(isOverload)).toEqual([true, true, true, true])
+    expect(overloads.filter((failure) => !isOverload(failure))).toEqual([])
+    expect(isOverload({ httpStatus: 500, errorStatus: null })).toBe(false)
     expect(isOverload({ httpStatus: 500, errorStatus: 'INTERNAL' })).toBe(false)
     expect(isOverload({ httpStatus: null, errorStatus: 'timeout' })).toBe(false)
+  })
+})
+
+describe('the error of a call', () => {
+  const secrets = ['key-1', 'token-2']
+  function errorOf(failed: FailedCall) {
+    return callFailure({ operation: 'users', filter: { organizationId: 'o' }, secrets }, failed)
+  }
+
+  test.each<[FailedCall, string, object]>([
+    [
+      { httpStatus: 404, code: 'NOT_FOUND', detail: 'no such thing' },
+      'HTTP 404 NOT_FOUND, no such thing',
+      { kind: 'refused', httpStatus: 404, errorStatus: 'NOT_FOUND' },
+    ],
+    [
+      { httpStatus: 500, detail: '' },
+      'HTTP 500',
+      { kind: 'retry', httpStatus: 500, errorStatus: null },
+    ],
+    [
+      { shape: 'timeout', detail: 'no answer in 2 s' },
+      'no answer in 2 s',
+      { kind: 'retry', httpStatus: null, errorStatus: 'timeout' },
+    ],
+    [
+      { code: 'ABORTED', detail: '' },
+      'ABORTED',
+      { kind: 'retry', httpStatus: null, errorStatus: 'ABORTED' },
+    ],
+    [
+      { httpStatus: 302, shape: 'redirect', detail: 'a redirect' },
+      'HTTP 302, a redirect',
+      { kind: 'refused', httpStatus: 302, errorStatus: 'redirect' },
+    ],
+  ])('of %j is told as: %s', (failed, told, facts) => {
+    const error = errorOf(failed)
+    expect(error.message).toBe(`Get Users of organizationId "o" failed: ${told}`)
+    expect(error).toMatchObject({ ...facts, retryAfterMs: null, attempts: 1 })
+  })
+
+  test('keeps Retry-After and the cause', () => {
+    const cause = new Error('reset')
+    const error = errorOf({ shape: 'connection', detail: '', retryAfterMs: 7, cause })
+    expect(error).toMatchObject({ retryAfterMs: 7, cause })
+    expect(errorOf({ shape: 'connection', detail: '' })).not.toHaveProperty('cause')
+  })
+
+  test('holds no credential, wherever and however often the service repeats it', () => {
+    const detail = 'key-1 and token-2, key-1'
+    const error = errorOf({ httpStatus: 403, code: 'token-2 key-1', detail })
+    expect(error.errorStatus).toBe('[secret] [secret]')
+    expect(error.message).toMatch(
+      /HTTP 403 \[secret\] \[secret\], \[secret\] and \[secret\], \[secret\]$/,
+    )
+  })
+
+  test('is cut where the service says much', () => {
+    const error = errorOf({ code: 'C'.repeat(500), detail: 'd'.repeat(500) })
+    expect(error.errorStatus).toBe('C'.repeat(100))
+    expect(error.message).toMatch(/ failed: C{100}, d{300}$/)
   })
 })

@@ -13,6 +13,7 @@ const documentId = 'd'
 const annotationId = 'a'
 const userIds = ['u']
 const organizationUserGroupIds = ['g']
+const WHOLE = 'commentIds must hold only whole numbers from -(2^53 - 1) to 2^53 - 1'
 
 describe('filters of Get Users', () => {
   test.each<UsersFilter>([
@@ -29,27 +30,34 @@ describe('filters of Get Users', () => {
   test('other combinations are neither typed nor let through at run time', () => {
     // @ts-expect-error organizationId is in every documented combination
     const withoutOrganization: UsersFilter = { documentId }
-    expect(() => checkUsersFilter(withoutOrganization)).toThrow('organizationId is missing')
+    expect(() => checkUsersFilter(withoutOrganization)).toThrow(
+      'Get Users: organizationId is missing',
+    )
     // @ts-expect-error a document and groups are in no documented combination
     const both: UsersFilter = { organizationId, documentId, organizationUserGroupIds }
-    expect(() => checkUsersFilter(both)).toThrow(UsageError)
+    expect(() => checkUsersFilter(both)).toThrow(
+      'documentId and organizationUserGroupIds cannot be in one filter',
+    )
     // @ts-expect-error annotationId is no member of Get Users
     const other: UsersFilter = { organizationId, annotationId }
     expect(() => checkUsersFilter(other)).toThrow('annotationId is never sent')
   })
 
   test.each([
-    [{ organizationId: '' }, 'organizationId'],
-    [{ organizationId: 7 }, 'organizationId'],
-    [{ organizationId, documentId: null }, 'documentId'],
-    [{ organizationId, documentId: undefined }, 'documentId'],
-    [{ organizationId, userIds: [] }, 'userIds'],
-    [{ organizationId, userIds: 'u' }, 'userIds'],
-    [{ organizationId, userIds: ['u', ''] }, 'userIds'],
-    [{ organizationId, organizationUserGroupIds: [null] }, 'organizationUserGroupIds'],
-    [{ organizationId, constructor: 'x' }, 'constructor'],
-  ])('%j is refused, naming %s', (filter, member) => {
-    expect(() => checkUsersFilter(filter as never)).toThrow(`Get Users: ${member} `)
+    [{ organizationId: '' }, 'organizationId must be a text that is not empty'],
+    [{ organizationId: 7 }, 'organizationId must be a text that is not empty'],
+    [{ organizationId, documentId: null }, 'documentId must be a text that is not empty'],
+    [{ organizationId, documentId: undefined }, 'documentId must be a text that is not empty'],
+    [{ organizationId, userIds: [] }, 'userIds must be a list that is not empty'],
+    [{ organizationId, userIds: 'u' }, 'userIds must be a list that is not empty'],
+    [{ organizationId, userIds: ['u', ''] }, 'userIds must hold only texts that are not empty'],
+    [
+      { organizationId, organizationUserGroupIds: [null] },
+      'organizationUserGroupIds must hold only texts that are not empty',
+    ],
+    [{ organizationId, constructor: 'x' }, 'constructor is never sent'],
+  ])('%j is refused: %s', (filter, fault) => {
+    expect(() => checkUsersFilter(filter as never)).toThrow(new UsageError(`Get Users: ${fault}`))
   })
 })
 
@@ -63,16 +71,20 @@ describe('filters of Get Comments', () => {
   })
 
   test.each([
-    [{ organizationId, documentId }, 'annotationId'],
-    [{ documentId, annotationId }, 'organizationId'],
-    [{ organizationId, documentId, annotationId, userIds }, 'userIds'],
-    [{ organizationId, documentId, annotationId, commentIds: [] }, 'commentIds'],
-    [{ organizationId, documentId, annotationId, commentIds: [2 ** 53] }, 'commentIds'],
-    [{ organizationId, documentId, annotationId, commentIds: [1.5] }, 'commentIds'],
-    [{ organizationId, documentId, annotationId, commentIds: ['1'] }, 'commentIds'],
-  ])('%j is refused, naming %s', (filter, member) => {
+    [{ organizationId, documentId }, 'annotationId is missing'],
+    [{ organizationId, annotationId }, 'documentId is missing'],
+    [{ documentId, annotationId }, 'organizationId is missing'],
+    [{ organizationId: '', documentId, annotationId }, 'organizationId must be a text'],
+    [{ organizationId, documentId: '', annotationId }, 'documentId must be a text'],
+    [{ organizationId, documentId, annotationId: '' }, 'annotationId must be a text'],
+    [{ organizationId, documentId, annotationId, userIds }, 'userIds is never sent'],
+    [{ organizationId, documentId, annotationId, commentIds: [] }, 'commentIds must be a list'],
+    [{ organizationId, documentId, annotationId, commentIds: [2 ** 53] }, WHOLE],
+    [{ organizationId, documentId, annotationId, commentIds: [1, 1.5] }, WHOLE],
+    [{ organizationId, documentId, annotationId, commentIds: ['1'] }, WHOLE],
+  ])('%j is refused: %s', (filter, fault) => {
     expect(() => checkCommentsFilter(filter as unknown as CommentsFilter)).toThrow(
-      `Get Comments: ${member} `,
+      `Get Comments: ${fault}`,
     )
   })
 })
@@ -83,7 +95,10 @@ test('ids are cut into chunks in order, and none make none', () => {
   expect(chunkIds([], 2)).toEqual([])
 })
 
-test('a call in words names its ids and shortens long lists', () => {
+test('a call in words names its ids and shortens lists of more than three', () => {
+  expect(describeCall('users', { organizationId: 'o', userIds: ['1', '2', '3'] })).toBe(
+    'Get Users of organizationId "o", userIds ["1","2","3"]',
+  )
   expect(describeCall('users', { organizationId: 'a "b"', userIds })).toBe(
     'Get Users of organizationId "a \\"b\\"", userIds ["u"]',
   )

@@ -62,13 +62,34 @@ describe('trying again', () => {
     expect(refused.made()).toBe(2)
   })
 
+  test('of a refusal that heals, its try is none of the others', async () => {
+    const kinds: FailureKind[] = ['credentials', 'retry', 'retry', 'retry']
+    let made = 0
+    const attempt = async (): Promise<never> => {
+      made += 1
+      throw new CallError('failed', { kind: kinds[made - 1] ?? 'refused' })
+    }
+    const failed = retrying(attempt, { ...policy, retries: 2 }, async () => true)
+    await expect(failed).rejects.toMatchObject({ kind: 'retry', attempts: 4 })
+    expect(made).toBe(4)
+  })
+
+  test('is not begun where the signal has aborted', async () => {
+    const call = failing('retry')
+    const stopped = AbortSignal.abort(new Error('stopped before'))
+    await expect(retrying(call.attempt, policy, noToken, stopped)).rejects.toThrow('stopped before')
+    expect(call.made()).toBe(0)
+  })
+
   test('an error that is not a CallError is thrown at once', async () => {
     let made = 0
     const attempt = async (): Promise<never> => {
       made += 1
       throw new RangeError('a fault of ours')
     }
-    await expect(retrying(attempt, policy, noToken)).rejects.toThrow(RangeError)
+    const fault = retrying(attempt, policy, noToken)
+    await expect(fault).rejects.toThrow(RangeError)
+    await expect(fault).rejects.not.toHaveProperty('attempts')
     expect(made).toBe(1)
   })
 
@@ -114,7 +135,7 @@ describe('how long to wait', () => {
       pauseMs(new CallError('busy', { kind: 'retry', httpStatus, retryAfterMs }), policy)
     expect(of(429, 5000)).toBe(5000)
     expect(of(429, 10 ** 9)).toBe(policy.retryAfterMaxMs)
-    expect(of(429, null)).toBeGreaterThan(0)
+    expect(of(429, null)).toBe(250)
     expect(of(503, 5000)).toBe(5000)
     expect(of(503, null)).toBe(0)
   })
@@ -127,6 +148,13 @@ describe('Retry-After', () => {
     ['3', 3000],
     ['0', 0],
     [' 1.5 ', 1500],
+    ['1.25', 1250],
+    ['3 or so', null],
+    ['Wednesday, 21-Oct-15 07:28:30 GMT', 30_000],
+    ['Wed 21 Oct 2015 07:28:30 GMT', 30_000],
+    ['Oct 21 2015 07:28:30 GMT', 30_000],
+    ['21 Oct 2015 07:28:30 GMT', null],
+    ['a Wed, 21 Oct 2015 07:28:30 GMT', null],
     ['99999999999', 99999999999000],
     ['Wed, 21 Oct 2015 07:28:30 GMT', 30_000],
     ['Wed, 21 Oct 2015 07:27:00 GMT', 0],
@@ -143,6 +171,11 @@ describe('Retry-After', () => {
     const ms = retryAfterMsOf(inAnHour, undefined)
     expect(ms).toBeGreaterThan(3_500_000)
     expect(ms).toBeLessThanOrEqual(3_600_000)
+  })
+
+  test('a date beside a Date header that cannot be read is counted from the clock too', () => {
+    const inAnHour = new Date(Date.now() + 3_600_000).toUTCString()
+    expect(retryAfterMsOf(inAnHour, 'today')).toBeGreaterThan(3_500_000)
   })
 
   test('no header is null', () => {

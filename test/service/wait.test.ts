@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { onAbort } from '../../src/service/wait.ts'
+import { onAbort, sleep, WaitLine } from '../../src/service/wait.ts'
 
 test('one listener serves all that wait on a signal, and goes with the last of them', () => {
   const { signal } = new AbortController()
@@ -25,4 +25,45 @@ test('whoever still waits hears of it, also after others came and went', () => {
   stop.abort()
   onAbort(stop.signal, () => heard.push('too late to wait'))
   expect(heard).toEqual(['first', 'second', 'too late to wait'])
+})
+
+test('a signal that was made of another holds no listener after it was heard', () => {
+  const stop = new AbortController()
+  const forget = onAbort(stop.signal, () => {})
+  stop.abort()
+  expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0)
+  forget()
+})
+
+test('a sleep that is over leaves nothing on its signal, and one that is stopped ends at once', async () => {
+  const stop = new AbortController()
+  await sleep(1, stop.signal)
+  expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0)
+  const stopped = sleep(100_000, stop.signal)
+  stop.abort(new Error('enough'))
+  await expect(stopped).rejects.toThrow('enough')
+  await expect(sleep(0, stop.signal)).rejects.toThrow('enough')
+})
+
+test('whoever had its turn, or was sent away, leaves nothing on its signal', async () => {
+  const line = new WaitLine()
+  const { signal } = new AbortController()
+  const first = line.join(signal)
+  const second = line.join(signal)
+  expect([line.length, line.letOneGo(), line.length]).toEqual([2, true, 1])
+  await first
+  line.dismiss(new Error('closed'))
+  await expect(second).rejects.toThrow('closed')
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  expect([line.length, line.letOneGo()]).toEqual([0, false])
+})
+
+test('whoever is stopped leaves the line; a signal that has aborted never enters it', async () => {
+  const line = new WaitLine()
+  const stop = new AbortController()
+  const waiting = line.join(stop.signal)
+  stop.abort(new Error('enough'))
+  await expect(waiting).rejects.toThrow('enough')
+  await expect(line.join(stop.signal)).rejects.toThrow('enough')
+  expect(line.length).toBe(0)
 })

@@ -224,3 +224,99 @@ test.each([
 ])('lastUpdated %s, before 1901, is a time', (lastUpdated) => {
   expect(read(text({ lastUpdated })).reasons).toEqual([])
 })
+
+describe('the author of a comment', () => {
+  test('is a person of the organization, with what has no column in rest', () => {
+    const { record } = read(text({ from: { userId: 'u1', name: 'Ann', plan: 'x' } }))
+    expect(record?.author?.userId).toBe('u1')
+    expect(userColumns(record?.author)).toEqual({ name: 'Ann', email: null, rest: '{"plan":"x"}' })
+    expect(commentColumns(record)).toMatchObject({
+      authorUserId: 'u1',
+      authorName: 'Ann',
+      authorEmail: null,
+      rest: '{"from":{"name":"Ann","plan":"x","userId":"u1"}}',
+    })
+    expect([record?.authorUserId, record?.place]).toEqual(['u1', 0])
+  })
+
+  test.each([
+    ['{}', [], { authorUserId: null, authorName: null, rest: '{"from":{}}' }],
+    [
+      '{"name":"Ann"}',
+      [],
+      { authorUserId: null, authorName: 'Ann', rest: '{"from":{"name":"Ann"}}' },
+    ],
+    [
+      '{"userId":null,"email":"a@x.example"}',
+      [],
+      { authorEmail: 'a@x.example', rest: '{"from":{"email":"a@x.example","userId":null}}' },
+    ],
+    ['null', [], { authorUserId: null, rest: '{"from":null}' }],
+    [
+      '{"name":7}',
+      ['from.name is a number, not a string: author_name was set to null'],
+      { authorName: null, rest: '{"from":{"name":7}}' },
+    ],
+    [
+      '"Ann"',
+      ['from: a string where a user belongs: author_user_id was set to null'],
+      { rest: '{"from":"Ann"}' },
+    ],
+    [
+      '{"userId":7,"name":"Ann"}',
+      ['from: userId is a number, not a string: author_user_id was set to null'],
+      { authorUserId: null, authorName: null, rest: '{"from":{"name":"Ann","userId":7}}' },
+    ],
+  ])('who is %s', (from, faults, columns) => {
+    const { record, reasons } = read(`{"commentId":5,"from":${from}}`)
+    expect(reasons).toEqual(faults)
+    expect(commentColumns(record)).toMatchObject(columns)
+    expect(record?.author).toBeNull()
+  })
+
+  test('that was left out is nobody', () => {
+    const { record } = read('{"commentId":5}')
+    expect([record?.author, commentColumns(record).rest]).toEqual([null, null])
+  })
+})
+
+test.each([
+  [
+    '{"commentId":5,"commentText":7}',
+    'commentText is a number, not a string: comment_text was set to null',
+  ],
+  [
+    '{"commentId":5,"lastUpdated":"x"}',
+    'lastUpdated is no readable time: last_updated was set to null',
+  ],
+  ['{"commentId":5,"x":"\\u0000"}', 'x cannot be stored: left out of raw'],
+  ['{"commentId":5,"x":{"y":["a","\\ud800"]}}', 'x.y[1] cannot be stored: left out of raw'],
+  ['{"commentId":5,"x":{"a\\u0000b":1}}', 'x.a\\u0000b cannot be stored: left out of raw'],
+])('the fault of %s is told: %s', (itemText, reason) => {
+  expect(read(itemText).rejects).toEqual([{ reason, record: itemText, isWhole: false }])
+})
+
+test('the path of a fault is cut, and a member that is null or a time that is null is none', () => {
+  const { reasons } = read(`{"commentId":5,"${'x'.repeat(2000)}":"\\u0000"}`)
+  expect(reasons).toEqual([`${'x'.repeat(1000)} cannot be stored: left out of raw`])
+  const nulls = read('{"commentId":5,"status":null,"lastUpdated":null}')
+  expect(nulls.reasons).toEqual([])
+  expect(commentColumns(nulls.record).rest).toBe('{"lastUpdated":null,"status":null}')
+})
+
+test('the digest of a comment is made once, or is the one that was made with others', () => {
+  const { record } = read(text({}))
+  expect(record?.digest).toBe(record?.digest)
+  const other = Buffer.alloc(16, 9)
+  record?.keepDigest(other)
+  expect(record?.digest).toBe(other)
+})
+
+test.each([
+  ['{"commentId":null}', 'commentId is missing'],
+  ['{"commentId":true}', 'commentId is a boolean, not an integer'],
+  ['7', 'a number where a comment belongs'],
+  ['{"commentId":-9007199254740992}', 'commentId is no integer between -(2^53 - 1) and 2^53 - 1'],
+])('without a key, %s is told: %s', (itemText, fault) => {
+  expect(read(itemText).item).toEqual({ fault })
+})

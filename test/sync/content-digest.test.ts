@@ -1,7 +1,17 @@
-import { expect, test } from 'vitest'
+import { createHash } from 'node:crypto'
+import { parse } from 'lossless-json'
+import { describe, expect, test } from 'vitest'
 import { COMMENT_COLUMN_LIST } from '../../src/columns.ts'
 import type { CommentColumns } from '../../src/columns.ts'
-import { digestOfComment, digestOfComments } from '../../src/sync/record/digest.ts'
+import type { Operation } from '../../src/errors.ts'
+import {
+  canonicalJson,
+  digestOf,
+  digestOfComment,
+  digestOfComments,
+  digestOfDigests,
+  digestOfRejected,
+} from '../../src/sync/record/digest.ts'
 import { digestOfUser } from '../../src/sync/record/user.ts'
 import { commentTexts, userTexts } from '../helpers/columns.ts'
 
@@ -54,4 +64,81 @@ test('the digest that is told of each comment is the one it has by itself, also 
   expect(told).toEqual(comments.map((comment) => digestOfComment(comment).toString('hex')))
   expect(digestOfComments(comments)).toEqual(all)
   expect(digestOfComments(comments.toReversed())).not.toEqual(all)
+})
+
+test('JSON is the same text whatever the order of its members, and another for any other content', () => {
+  expect(canonicalJson({ b: [1, { d: null, c: 'x' }], a: true })).toBe(
+    '{"a":true,"b":[1,{"c":"x","d":null}]}',
+  )
+  expect([[], {}, null, 'a"b', 0, false].map(canonicalJson)).toEqual([
+    '[]',
+    '{}',
+    'null',
+    '"a\\"b"',
+    '0',
+    'false',
+  ])
+  expect(canonicalJson(parse('{"n":12345678901234567890.10}'))).toBe(
+    '{"n":12345678901234567890.10}',
+  )
+})
+
+describe('a rejected record is known again', () => {
+  const SCOPE = {
+    organizationId: 'o',
+    documentId: 'd',
+    annotationId: 'a',
+    organizationUserGroupId: null,
+  }
+  const of = (
+    record: string,
+    scope: Partial<typeof SCOPE> = {},
+    operation: Operation = 'comments',
+  ) => digestOfRejected(operation, { ...SCOPE, ...scope }, record)?.toString('hex')
+
+  test('by its content, whatever the order and blanks of its members', () => {
+    expect(of('{"a":1,"b":{"d":2,"c":3}}')).toBe(of('{ "b": {"c":3, "d":2}, "a":1 }'))
+    expect(of('{"a":0,"a":1}')).toBe(of('{"a":1}'))
+    expect(of('{"a":1}')).not.toBe(of('{"a":2}'))
+    expect(of('{"a":12345678901234567890}')).not.toBe(of('{"a":12345678901234567891}'))
+    expect(of('{"a":1}')).toMatch(/^[0-9a-f]{32}$/)
+  })
+
+  test('by its scope and operation too', () => {
+    const scopes = [
+      of('{}'),
+      of('{}', { organizationId: 'p' }),
+      of('{}', { documentId: 'e' }),
+      of('{}', { annotationId: 'b' }),
+      of('{}', { organizationUserGroupId: 'g' } as never),
+      of('{}', {}, 'users'),
+    ]
+    expect(new Set(scopes).size).toBe(6)
+  })
+
+  test('by its very text where that is long, cut or nested too deep, and never where nothing is known of it', () => {
+    expect(of('')).toBeUndefined()
+    expect(of('{"a":')).not.toBe(of('{"a": '))
+    const long = (blank: string) => `{"a":${blank}"${'x'.repeat(100_000)}"}`
+    expect(of(long(''))).not.toBe(of(long(' ')))
+    const short = (blank: string) => `{"a":${blank}"${'x'.repeat(99_990)}"}`
+    expect(short(' ').length).toBeLessThanOrEqual(100_000)
+    expect(of(short(''))).toBe(of(short(' ')))
+    const deep = '['.repeat(40_000) + ']'.repeat(40_000)
+    expect(of(deep)).toMatch(/^[0-9a-f]{32}$/)
+  })
+})
+
+test('one digest for many depends on their order', () => {
+  const [a, b] = [Buffer.alloc(16, 1), Buffer.alloc(16, 2)]
+  const hex = (digests: Buffer[]) => digestOfDigests(digests).toString('hex')
+  expect(hex([a, b])).toMatch(/^[0-9a-f]{32}$/)
+  expect(hex([a, b])).not.toBe(hex([b, a]))
+  expect(hex([a, b])).toBe(hex([Buffer.concat([a, b])]))
+})
+
+test('the digest of a text is that of its format and its characters', () => {
+  expect(digestOf('a').toString('hex')).toBe(
+    createHash('sha256').update('2a').digest('hex').slice(0, 32),
+  )
 })

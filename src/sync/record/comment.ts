@@ -3,9 +3,8 @@ import type { CommentColumns, Texts, UserColumns } from '../../columns.ts'
 import { digestOfComment, isObject } from './digest.ts'
 import { faultsOf, memberText } from './received.ts'
 import type { Received, Reject } from './received.ts'
-import { restOf } from './rest.ts'
-import { readTimestamp } from './timestamp.ts'
-import { keyFault, otherMembers, readUser, textColumn } from './user.ts'
+import { otherMembers, restOf, textColumn, timeColumn } from './member.ts'
+import { keyFault, readUser } from './user.ts'
 
 /** One comment as received. */
 export class CommentRecord implements CommentColumns {
@@ -107,24 +106,6 @@ function commentFault(item: unknown): string | null {
   if (!Number.isSafeInteger(commentId))
     return 'commentId is no integer between -(2^53 - 1) and 2^53 - 1'
   return null
-}
-
-function timeColumn(
-  name: string,
-  value: unknown,
-  rest: Record<string, unknown>,
-  tell: (reason: string) => void,
-  column: string,
-): string | null {
-  if (value === undefined) return null
-  const time = readTimestamp(value)
-  if (time === null) {
-    if (value !== null) tell(`${name} is no readable time: ${column} was set to null`)
-    rest[name] = value
-    return null
-  }
-  if (!time.isExact) rest[name] = value
-  return time.iso
 }
 
 /**

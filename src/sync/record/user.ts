@@ -11,7 +11,7 @@ import {
   REJECTS_MAX,
 } from './received.ts'
 import type { Received, Reject } from './received.ts'
-import { restOf } from './rest.ts'
+import { otherMembers, restOf, textColumn } from './member.ts'
 
 export interface UserRecord extends UserColumns {
   readonly digest: Buffer
@@ -105,19 +105,6 @@ export function readUser(
 
 const REST = USER_COLUMN_LIST.findIndex(({ member }) => member === null)
 
-/** Members that the document does not show: usually none, and then nothing is copied. */
-export function otherMembers(
-  item: Record<string, unknown>,
-  documented: ReadonlySet<string>,
-): Record<string, unknown> {
-  for (const name in item) {
-    if (documented.has(name)) continue
-    // Entries are defined, not assigned: a member named `__proto__` is a member like any other.
-    return Object.fromEntries(Object.entries(item).filter(([member]) => !documented.has(member)))
-  }
-  return {}
-}
-
 /** A digest of all that is stored of a user. */
 export function digestOfUser({ userId, texts }: UserColumns): Buffer {
   const [name = null, email = null, rest, ...later] = texts
@@ -142,30 +129,4 @@ export function keyFault(item: unknown): string | null {
   if (userId === '') return 'userId is empty'
   if (!isStorable(userId)) return 'userId holds a character that PostgreSQL cannot hold'
   return isTooLongId(userId) ? TOO_LONG_ID : null
-}
-
-/**
- * A text member for its column. What is no text stays in `rest`, so that raw gives it back;
- * a text that PostgreSQL cannot hold is reported and is nowhere but among the rejected records.
- */
-export function textColumn(
-  name: string,
-  value: unknown,
-  rest: Record<string, unknown>,
-  reject: (reason: string) => void,
-  column = name,
-): string | null {
-  if (value === undefined) return null
-  if (typeof value === 'string') {
-    if (isStorable(value)) return value
-    reject(`${name} holds a character that PostgreSQL cannot hold: ${column} was set to null`)
-    return null
-  }
-  rest[name] = value
-  if (value !== null) {
-    reject(
-      `${name} is ${Array.isArray(value) ? 'an array' : `a ${typeof value}`}, not a string: ${column} was set to null`,
-    )
-  }
-  return null
 }

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claimItem, commitItem, noCounts } from '../../src/database/claims.ts'
+import type { Claim, Counts } from '../../src/database/claims.ts'
+import * as items from '../../src/database/statements/items.ts'
+import * as workers from '../../src/database/statements/workers.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { addBatch, addItem, addRun, addWorker, rowsOf } from './run-rows.ts'
+
+let database: TestDatabase
+beforeAll(async () => void (database = await createTestDatabase()))
+afterAll(() => database?.drop())
+
+async function newItem(columns: Record<string, unknown> = {}, run: Record<string, unknown> = {}) {
+  const batchKey = await addBatch(database.pool)
+  const runId = await addRun(database.pool, run)
+  const itemId = await addItem(database.pool, runId, { batch_key: batchKey, ...columns })
+  return { batchKey, runId, itemId }
+}
+
+const claimed = async (ids: { runId: string; itemId: number }, isAgain = false) =>
+  (await claimItem(database.pool, ids, 'w1', { isAgain })) as Claim
+
+function commit(claim: Claim, isEnd: boolean, counts: Partial<Counts> = {}, doneScopes = '1000') {
+  const all = { ...noCounts(), ...counts }
+  return commitItem(database.pool, { claim, doneScopes, isEnd, counts: all })
+}
+
+async function rowOf(table: string, key: string, value: unknown) {
+  const { rows } = await database.pool.query(`select * from ${table} where ${key} = $1`, [value])
+  return rows[0]
+}
+
+describe('a claim', () => {
+  test('counts its attempts, unless the same worker takes the item up again', async () => {
+    const ids = await newItem()
+    expect((await claimed(ids)).attempts).toBe(1)
+    expect((await claimed(ids, true)).attempts).toBe(1)
+    expect((await claimed(ids)).attempts).toBe(2)
+  })
+
+  test('is dated by the first of them, is numbered above all before, and names its worker', async () => {
+    const ids = await newItem()
+    const first = await claimed(ids)
+    const second = (await claimItem(database.pool, ids, 'w2')) as Claim
+    expect(second.claimedAt).toEqual(first.claimedAt)
+    expect(second.at.getTime()).toBeGreaterThan(first.at.getTime())
+    expect(Number(second.claimNo)).toBeGreaterThan(Number(first.claimNo))
+    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({ worker_id: 'w2' })
+  })
+
+  test('of an item that is done, or is another run’s, is none', async () => {
+    const done = await newItem({ state: 'done' })
+    expect(await claimItem(database.pool, done, 'w1')).toBeNull()
+    const { itemId } = await newItem()
+    expect(await claimItem(database.pool, { runId: done.runId, itemId }, 'w1')).toBeNull()
+  })
+
+  test('tells the batch’s operation and version, the last erasure and whether the run is to end', async () => {
+    await database.pool.query(
+      `insert into sync.erasures (erasure_id, pseudonym, reason, erased_by) overriding system value
+       values (7, 'p', 'r', 'b'), (9, 'p', 'r', 'b')`,
+    )
+    const ids = await newItem({ only_scopes: '0110' }, { stopping: 'cancelled' })
+    await database.pool.query(`update collab_store.batches set version = 5 where batch_key = $1`, [
+      ids.batchKey,
+    ])
+    expect(await claimed(ids)).toMatchObject({
+      operation: 'users',
+      batchVersion: 5,
+      lastErasure: 9,
+      stopping: 'cancelled',
+      runStatus: 'running',
+      onlyScopes: '0110',
+      doneScopes: null,
+    })
+  })
+})
+
+describe('a commit', () => {
+  test('keeps the item pending until its end, and adds its counts up', async () => {
+    const ids = await newItem({ scopes_planned: 4 })
+    const claim = await claimed(ids)
+    const part = { calls: 2, retries: 1, scopes_succeeded: 1, records_received: 3 }
+    expect(await commit(claim, false, { ...part, records_inserted: 3 })).toBe(true)
+    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({
+      state: 'pending',
+      finished_at: null,
+      scopes_planned: 4,
+      scopes_succeeded: 1,
+      done_scopes: '1000',
+    })
+    const rest = { scopes_succeeded: 1, scopes_failed: 1, scopes_held: 1, calls: 3, retries: 2 }
+    expect(
+      await commit(claim, true, { ...rest, records_received: 1, records_updated: 1 }, '1111'),
+    ).toBe(true)
+    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({
+      state: 'done',
+      finished_at: expect.any(Date),
+      calls: 5,
+      retries: 3,
+      scopes_planned: 4,
+      scopes_succeeded: 2,
+      scopes_failed: 1,
+      scopes_held: 1,
+      records_received: 4,
+      records_inserted: 3,
+      records_updated: 1,
+      done_scopes: '1111',
+    })
+  })
+
+  test('plans what it found, where that is not what was planned', async () => {
+    const ids = await newItem({ scopes_planned: 9, scopes_skipped: 1 })
+    await commit(await claimed(ids), true, {
+      scopes_succeeded: 2,
+      scopes_failed: 3,
+      scopes_held: 4,
+    })
+    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({
+      scopes_planned: 10,
+    })
+  })
+
+  test('checks the batch at its end, as of the claim, and only where the whole batch was asked', async () => {
+    const whole = await newItem()
+    const claim = await claimed(whole)
+    await commit(claim, false)
+    const checkedAt = async (batchKey: number) =>
+      (await rowOf('collab_store.batches', 'batch_key', batchKey)).checked_at
+    expect(await checkedAt(whole.batchKey)).toBeNull()
+    await commit(claim, true)
+    expect(await checkedAt(whole.batchKey)).toEqual(claim.claimedAt)
+    const part = await newItem({ only_scopes: '0100' })
+    await commit(await claimed(part), true)
+    expect(await checkedAt(part.batchKey)).toBeNull()
+  })
+
+  test('is refused where another claim has written to the batch meanwhile, and its own may go on', async () => {
+    const ids = await newItem()
+    const [first, second] = [await claimed(ids), await claimed(ids)]
+    expect(await commit(second, false)).toBe(true)
+    expect(await commit(second, false)).toBe(true)
+    expect(await commit(first, false, { calls: 5 })).toBe(false)
+    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({ calls: 0 })
+    expect(await rowOf('collab_store.batches', 'batch_key', ids.batchKey)).toMatchObject({
+      version: second.claimNo,
+    })
+  })
+
+  test('of an item that is done already is refused', async () => {
+    const claim = await claimed(await newItem())
+    expect(await commit(claim, true)).toBe(true)
+    expect(await commit(claim, true, { calls: 5 })).toBe(false)
+  })
+
+  test('begins the attempts anew where another scope is done, and only there', async () => {
+    const ids = await newItem()
+    const first = await claimed(ids)
+    await commit(first, false, {}, '1000')
+    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({ attempts: 0 })
+    await claimed(ids)
+    const again = await claimed(ids)
+    await commit(again, false, {}, '1000')
+    expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({ attempts: 2 })
+  })
+})
+
+describe('items that no live worker works on', () => {
+  test('are those of the dead, of nobody, and of the asking worker where it has them not in hand', async () => {
+    await database.pool.query('delete from sync.runs')
+    const runId = await addRun(database.pool, { status: 'queued' })
+    const of = (workerId: string | null, columns = {}) =>
+      addItem(database.pool, runId, { worker_id: workerId, ...columns })
+    await addWorker(database.pool, 'alive', 5)
+    await addWorker(database.pool, 'dead', 40)
+    await addWorker(database.pool, 'asking', 40)
+    await of('alive')
+    const nobodys = await of(null)
+    const ofDead = await of('dead')
+    const ofForgotten = await of('forgotten')
+    const inHand = await of('asking')
+    const dropped = await of('asking')
+    await of('dead', { state: 'done' })
+    const settled = await addRun(database.pool, { status: 'failed', finished_at: new Date() })
+    await addItem(database.pool, settled, { worker_id: 'dead' })
+    const ask = { deadAfterS: 30, workerId: 'asking', inProgress: [inHand] }
+    const lost = await items.lost.all(database.pool, { ...ask, limit: 10 })
+    expect(lost.map(({ itemId }) => Number(itemId))).toEqual([
+      nobodys,
+      ofDead,
+      ofForgotten,
+      dropped,
+    ])
+    expect(await items.lost.all(database.pool, { ...ask, limit: 2 })).toHaveLength(2)
+    expect(lost[0]).toMatchObject({ runId, kind: 'sync-batch', round: 0 })
+  })
+})
+
+describe('a worker', () => {
+  test('is alive while its heartbeat is young, and is forgotten a day after its last', async () => {
+    const { pool } = database
+    await pool.query('delete from sync.workers')
+    await addWorker(pool, 'w1', 31)
+    await addWorker(pool, 'w2', 29)
+    await addWorker(pool, 'old', 86_500)
+    await addWorker(pool, 'leaving', 0)
+    const alive = async () => (await workers.countAlive.one(pool, { deadAfterS: 30 })).alive
+    expect(await alive()).toBe(2)
+    const beat = { callsInFlight: 3, mostCallsInFlight: 8, callMs: 20 }
+    await workers.heartbeat.run(pool, { workerId: 'w1', ...beat })
+    expect(await alive()).toBe(3)
+    expect(await workers.read.all(pool, { deadAfterS: 30 })).toContainEqual(
+      expect.objectContaining({ workerId: 'w1', callsInFlight: 3, callsLimit: 8, latencyMs: 20 }),
+    )
+    const living = (await workers.read.all(pool, { deadAfterS: 30 })).filter((each) => each.alive)
+    expect(living.map(({ workerId }) => workerId).toSorted()).toEqual(['leaving', 'w1', 'w2'])
+    await workers.leave.run(pool, { workerId: 'leaving' })
+    expect(await rowsOf(pool, 'sync.workers', 'worker_id')).toEqual([
+      { worker_id: 'w1' },
+      { worker_id: 'w2' },
+    ])
+  })
+})

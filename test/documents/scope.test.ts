@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { UsageError } from '../../src/errors.ts'
+import type { Operation } from '../../src/errors.ts'
+import {
+  describeScope,
+  isNarrowed,
+  OPERATIONS,
+  operationsOf,
+  parseScope,
+  StoredScopeSchema,
+} from '../../src/documents/scope.ts'
+import type { Scope } from '../../src/documents/scope.ts'
+
+const organizationIds = ['o']
+const thread = { organizationIds, documentId: 'd', annotationId: 'a' }
+
+describe('a scope', () => {
+  test.each<Scope>([
+    {},
+    { organizationIds: ['o', 'p'] },
+    { organizationIds, documentId: 'd' },
+    thread,
+    { ...thread, commentIds: [0, -1, Number.MAX_SAFE_INTEGER] },
+    { userIds: ['u'] },
+    { organizationIds, documentId: 'd', userIds: ['u'] },
+    { organizationUserGroupIds: ['g'] },
+    { organizationIds, organizationUserGroupIds: ['g'], userIds: ['u'] },
+    { operations: ['comments', 'users'] },
+    { ...thread, operations: ['comments'] },
+    { userIds: ['u'], operations: ['users'] },
+    { ...thread, operations: ['users', 'comments'] },
+  ])('that asks for something passes as it is: %j', (scope) => {
+    expect(parseScope(scope)).toEqual(scope)
+  })
+
+  test('that is left out is the whole catalog', () => {
+    expect(parseScope(undefined)).toEqual({})
+    expect(parseScope(null)).toEqual({})
+  })
+
+  test.each([
+    ['text', 'scope must be an object.'],
+    [{ organization: 'o' }, 'scope has no member "organization".'],
+    [{ organizationIds: [] }, 'scope.organizationIds must not be empty.'],
+    [{ organizationIds: 'o' }, 'scope.organizationIds must be a list.'],
+    [{ organizationIds: [''] }, 'scope.organizationIds.0 must not be empty.'],
+    [{ organizationIds: ['o', 7] }, 'scope.organizationIds.1 must be a text.'],
+    [{ organizationIds, documentId: '' }, 'scope.documentId must not be empty.'],
+    [{ ...thread, annotationId: '' }, 'scope.annotationId must not be empty.'],
+    [{ ...thread, commentIds: [] }, 'scope.commentIds must not be empty.'],
+    [{ ...thread, commentIds: [1.5] }, 'scope.commentIds.0 must be a whole number.'],
+    [{ userIds: [] }, 'scope.userIds must not be empty.'],
+    [{ organizationUserGroupIds: [''] }, 'scope.organizationUserGroupIds.0 must not be empty.'],
+    [{ operations: [] }, 'scope.operations must not be empty.'],
+    [{ operations: ['likes'] }, 'scope.operations.0 must be users or comments.'],
+    [{ documentId: 'd' }, 'scope.documentId needs exactly one organization in organizationIds.'],
+    [
+      { organizationIds: ['o', 'p'], documentId: 'd' },
+      'scope.documentId needs exactly one organization in organizationIds.',
+    ],
+    [{ organizationIds, annotationId: 'a' }, 'scope.annotationId needs documentId.'],
+    [{ organizationIds, documentId: 'd', commentIds: [1] }, 'scope.commentIds needs annotationId.'],
+    [
+      { organizationIds, documentId: 'd', organizationUserGroupIds: ['g'] },
+      'scope.organizationUserGroupIds cannot be combined with documentId.',
+    ],
+    [{ ...thread, userIds: ['u'] }, 'scope.userIds cannot be combined with annotationId.'],
+    [{ ...thread, operations: ['users'] }, 'scope.operations users cannot be narrowed that way.'],
+    [
+      { userIds: ['u'], operations: ['comments'] },
+      'scope.operations comments cannot be narrowed that way.',
+    ],
+  ])('that nothing can be asked with is refused by a sentence: %j', (value, sentence) => {
+    expect(() => parseScope(value)).toThrow(new UsageError(sentence))
+    expect(() => parseScope(value)).toThrow(UsageError)
+  })
+
+  test('of a stored run keeps what another version knew, and is refused where a known member is wrong', () => {
+    const stored = { ...thread, documentId: 'd'.repeat(3000), colours: ['red'] }
+    expect(StoredScopeSchema.parse(stored)).toEqual(stored)
+    expect(() => StoredScopeSchema.parse({ documentId: 7 })).toThrow()
+  })
+})
+
+describe('the operations of a scope', () => {
+  test.each<[Scope, readonly Operation[], readonly Operation[]]>([
+    [{}, OPERATIONS, ['users', 'comments']],
+    [{}, ['comments'], ['comments']],
+    [{ operations: ['comments', 'users'] }, ['users'], ['users', 'comments']],
+    [thread, OPERATIONS, ['comments']],
+    [thread, ['users'], []],
+    [{ userIds: ['u'] }, OPERATIONS, ['users']],
+    [{ organizationUserGroupIds: ['g'] }, OPERATIONS, ['users']],
+    [{ organizationIds, documentId: 'd' }, OPERATIONS, ['users', 'comments']],
+  ])('%j with %j set are %j', (scope, defaults, operations) => {
+    expect(operationsOf(scope, defaults)).toEqual(operations)
+  })
+
+  test('are narrowed by users and comments, which leave a listing incomplete, and by nothing else', () => {
+    expect(isNarrowed({ userIds: ['u'] })).toBe(true)
+    expect(isNarrowed({ ...thread, commentIds: [1] })).toBe(true)
+    expect(isNarrowed(thread)).toBe(false)
+    expect(isNarrowed({ organizationUserGroupIds: ['g'], operations: ['users'] })).toBe(false)
+  })
+})
+
+test('a scope is told in words, and steers no terminal', () => {
+  expect(describeScope({})).toBe('everything in the catalog')
+  expect(
+    describeScope({
+      organizationIds: ['acme', 'bolt'],
+      documentId: 'plan',
+      annotationId: 'a1',
+      commentIds: [1, 2],
+      userIds: ['u', 'v'],
+      organizationUserGroupIds: ['g', 'h'],
+      operations: ['users', 'comments'],
+    }),
+  ).toBe(
+    'organization acme, bolt, document plan, annotation a1, comment 1, 2, user u, v, group g, h, users and comments only',
+  )
+  expect(describeScope({ organizationIds: ['a\u001b[2J'] })).toBe('organization a\\u001b[2J')
+})

@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createLog, logOfRun } from '../src/log.ts'
+import { printable } from '../src/printable.ts'
+
+const QUOTING = `cannot read "S3CRET "of\nmany" words" here`
+
+type Line = Record<string, unknown>
+
+/** A log and the lines that it has written. */
+function heardLog(level = 'info') {
+  const texts: string[] = []
+  const log = createLog(level, { write: (text) => texts.push(text) })
+  return { log, texts, last: () => JSON.parse(texts.at(-1) ?? '') as Line }
+}
+
+function loggedError(error: unknown): { line: Line; text: string } {
+  const { log, texts, last } = heardLog()
+  log.warn({ err: error }, 'failed')
+  return { line: last()['err'] as Line, text: texts.join('') }
+}
+
+describe('a log line', () => {
+  test('is JSON with the level as a word, the time in ISO 8601 and what was said', () => {
+    const { log, texts, last } = heardLog()
+    log.info({ itemId: 7 }, 'begun')
+    expect(texts[0]).toMatch(/\}\n$/)
+    expect(last()).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      itemId: 7,
+      msg: 'begun',
+    })
+  })
+
+  test('below the level is not written', () => {
+    const { log, texts } = heardLog('warn')
+    log.info('nothing')
+    expect(texts).toEqual([])
+  })
+
+  test.each([
+    'apiKey',
+    'authToken',
+    'token',
+    'password',
+    'headers',
+    'url',
+    'connectionString',
+    'databaseUrl',
+    'redisUrl',
+    'queueDatabaseUrl',
+    'catalogDatabaseUrl',
+  ])('censors the member %s, down to the third level', (name) => {
+    const { log, texts, last } = heardLog()
+    const held = { [name]: 'S3CRET', id: 1 }
+    log.info({ ...held, a: held, b: { c: held } }, 'told')
+    expect(texts[0]).not.toContain('S3CRET')
+    const censored = { [name]: '[secret]', id: 1 }
+    expect(last()).toMatchObject({ ...censored, a: censored, b: { c: censored } })
+  })
+
+  test('steers no terminal and is one line', () => {
+    const { log, texts, last } = heardLog()
+    log.info('a\u009b31m b\u2028 c\u202e d\u001b e\nf')
+    expect(texts[0]?.trimEnd()).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u)
+    expect(last()['msg']).toBe('a\u009b31m b\u2028 c\u202e d\u001b e\nf')
+  })
+
+  test('names its run once, also where the log was given the run before', () => {
+    const { log, texts } = heardLog()
+    const ofRun = logOfRun(log, 'r1')
+    expect(logOfRun(ofRun, 'r1')).toBe(ofRun)
+    ofRun.info('one')
+    logOfRun(ofRun, 'r2').info('two')
+    expect(texts[0]?.split('"runId":"r1"')).toHaveLength(2)
+    expect(texts[1]).toContain('"runId":"r2"')
+  })
+})
+
+describe('an error in a log line', () => {
+  test('is its name, message, code and stack, and no other member', () => {
+    const error = Object.assign(new RangeError('too far'), {
+      code: 'E_FAR',
+      command: 'AUTH S3CRET',
+    })
+    const { line, text } = loggedError(error)
+    const { stack = '' } = error
+    expect(line).toEqual({ name: 'RangeError', message: 'too far', code: 'E_FAR', stack })
+    expect(text).not.toContain('S3CRET')
+  })
+
+  test('without a code has none, and with a cause has its code', () => {
+    expect(loggedError(new Error('plain')).line).not.toHaveProperty('code')
+    const cause = Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+    expect(loggedError(new Error('no answer', { cause })).line).toMatchObject({
+      code: 'ECONNRESET',
+    })
+    const own = Object.assign(new Error('own', { cause }), { code: 'E_OWN' })
+    expect(loggedError(own).line).toMatchObject({ code: 'E_OWN' })
+  })
+
+  test('that is no Error is its text', () => {
+    expect(loggedError('just words').line).toEqual({ message: 'just words' })
+  })
+
+  test.each([
+    ['of PostgreSQL, class 22', Object.assign(new Error(QUOTING), { code: '22P02' })],
+    ['with such a cause', new Error(QUOTING, { cause: { code: '22008' } })],
+    ['of a parser', new SyntaxError(QUOTING)],
+    ['with that of a parser as cause', new Error(QUOTING, { cause: new SyntaxError('x') })],
+  ])('%s is told without what it quotes, in the stack too', (_of, error) => {
+    const { line, text } = loggedError(error)
+    expect(line['message']).toBe('cannot read "..." here')
+    expect(line['stack']).toContain('cannot read "..." here')
+    expect(text).not.toMatch(/S3CRET|words/)
+  })
+
+  test.each(['23505', 'x22P02', '22P02x', '2200'])('with the code %s keeps its message', (code) => {
+    const { line } = loggedError(Object.assign(new Error(QUOTING), { code }))
+    expect(line['message']).toBe(QUOTING)
+  })
+
+  test('without a stack is logged too', () => {
+    const error = Object.assign(new SyntaxError(QUOTING), { stack: undefined })
+    expect(loggedError(error).line).toEqual({
+      name: 'SyntaxError',
+      message: 'cannot read "..." here',
+    })
+  })
+})
+
+describe('a text of others', () => {
+  test.each([
+    ['\u001b[31m', '\\u001b[31m'],
+    ['a\u0000b\u007fc\u009b', 'a\\u0000b\\u007fc\\u009b'],
+    ['a\u2028b\u2029c', 'a\\u2028b\\u2029c'],
+    ['a\u202eb\u2066c\u200ed', 'a\\u202eb\\u2066c\\u200ed'],
+    ['a\nb\tc', 'a\\u000ab\\u0009c'],
+    ['Zoë 日本 👍🏽', 'Zoë 日本 👍🏽'],
+  ])('%j is shown as %s', (text, shown) => {
+    expect(printable(text)).toBe(shown)
+  })
+
+  test('keeps the characters that it is told to, and those alone', () => {
+    expect(printable('a\nb\tc\nd', '\n')).toBe('a\nb\\u0009c\nd')
+  })
+
+  test('is the same value within a JSON text, and is safe however it is made', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(0xffff)), (units) => {
+        const text = String.fromCharCode(...units)
+        expect(JSON.parse(printable(JSON.stringify(text)))).toBe(text)
+        expect(printable(text)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u)
+      }),
+    )
+  })
+})

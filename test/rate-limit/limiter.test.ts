@@ -1,0 +1,268 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { DrainingError } from '../../src/errors.ts'
+import { createLog } from '../../src/log.ts'
+import { MAX_PAUSE_MS, openProcessRateLimit, RateLimiter } from '../../src/rate-limit/limiter.ts'
+import type { RateLimitStore, Spacing, Taken } from '../../src/rate-limit/limiter.ts'
+
+/** What the processes share, as a test wants it to be. */
+class Store implements RateLimitStore {
+  readonly taken: { slots: number; spacing: Spacing; atMs: number }[] = []
+  readonly pauses: number[] = []
+  asked = 0
+  answer: Taken = { pauseMs: 0, waitMs: 0 }
+  pausedMs = 0
+  isAway = false
+
+  async take(slots: number, spacing: Spacing): Promise<Taken> {
+    this.#reach()
+    this.taken.push({ slots, spacing, atMs: performance.now() })
+    return this.answer
+  }
+
+  async pause(ms: number): Promise<void> {
+    this.#reach()
+    this.pauses.push(ms)
+  }
+
+  async pauseMs(): Promise<number> {
+    this.asked += 1
+    this.#reach()
+    return this.pausedMs
+  }
+
+  #reach(): void {
+    if (this.isAway) throw new Error('away')
+  }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+})
+afterEach(() => void vi.useRealTimers())
+
+function open(callsPerSecond: number | null) {
+  const store = new Store()
+  const texts: string[] = []
+  const log = createLog('info', { write: (text) => texts.push(text) })
+  const limit = new RateLimiter(store, { callsPerSecond, log })
+  const letGo: number[] = []
+  /** So many callers, and when each was let go, from now. */
+  const call = (callers: number) => {
+    const from = performance.now()
+    const note = () => void letGo.push(Math.round(performance.now() - from))
+    return Array.from({ length: callers }, () => limit.acquire().then(note))
+  }
+  const messages = () => texts.map((text) => (JSON.parse(text) as { msg: string }).msg)
+  return { store, limit, letGo, call, messages }
+}
+
+/** One slot every 10 ms. */
+const HUNDRED = 100 / 0.95
+
+describe('a limit that processes share', () => {
+  test('reserves slots for those who wait, at most those of 50 ms at once', async () => {
+    const { store, call } = open(HUNDRED)
+    call(8)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(store.taken.map(({ slots }) => slots)).toEqual([1, 5, 2])
+    expect(store.taken[0]?.spacing.intervalMs).toBeCloseTo(10, 6)
+    expect(store.taken[0]?.spacing.toleranceMs).toBe(50)
+  })
+
+  test('reserves one at least, however slow it is', async () => {
+    const { store, call } = open(2)
+    call(2)
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(store.taken.map(({ slots }) => slots)).toEqual([1, 1])
+    expect(store.taken[0]?.spacing.intervalMs).toBeCloseTo(1000 / 1.9, 6)
+  })
+
+  test('lets one caller go a slot, the first when the store says', async () => {
+    const { store, call, letGo } = open(HUNDRED)
+    store.answer = { pauseMs: 0, waitMs: 100 }
+    call(1)
+    await vi.advanceTimersByTimeAsync(99)
+    expect(letGo).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(letGo).toEqual([100])
+    store.answer = { pauseMs: 0, waitMs: -15 }
+    letGo.length = 0
+    call(4)
+    await vi.advanceTimersByTimeAsync(100)
+    // The first slot alone, then three: those that are late are used at once.
+    expect(letGo).toEqual([0, 0, 0, 5])
+  })
+
+  test('waits while the store says that all pause, and reserves again after it', async () => {
+    const { store, call, letGo } = open(HUNDRED)
+    store.answer = { pauseMs: 300, waitMs: 0 }
+    call(2)
+    await vi.advanceTimersByTimeAsync(100)
+    store.answer = { pauseMs: 0, waitMs: 0 }
+    await vi.advanceTimersByTimeAsync(199)
+    expect(letGo).toEqual([])
+    await vi.advanceTimersByTimeAsync(50)
+    expect(letGo).toEqual([300, 310])
+    expect(store.taken.map(({ atMs }) => atMs - (store.taken[0]?.atMs ?? 0))).toEqual([0, 300])
+  })
+
+  test('loses the slots within a pause of its own', async () => {
+    const { store, limit, call, letGo } = open(HUNDRED)
+    call(6)
+    await vi.advanceTimersByTimeAsync(15)
+    expect(letGo).toEqual([0, 0, 10])
+    void limit.pauseAll(100)
+    await vi.advanceTimersByTimeAsync(99)
+    expect(letGo).toHaveLength(3)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(letGo).toEqual([0, 0, 10, 115, 125, 135])
+    expect(store.taken.map(({ slots }) => slots)).toEqual([1, 5, 3])
+  })
+
+  test('goes on when the store is back, and tells once that it was away', async () => {
+    const { store, call, letGo, messages } = open(HUNDRED)
+    store.isAway = true
+    call(1)
+    await vi.advanceTimersByTimeAsync(1200)
+    expect(letGo).toEqual([])
+    expect(messages()).toEqual(['the store of the shared rate limit is away'])
+    store.isAway = false
+    await vi.advanceTimersByTimeAsync(299)
+    expect(letGo).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(letGo).toEqual([1500])
+    expect(messages()).toEqual([
+      'the store of the shared rate limit is away',
+      'the store of the shared rate limit is back',
+    ])
+    await Promise.all(call(1))
+    expect(messages()).toHaveLength(2)
+  })
+
+  test('is left by who is stopped: nobody takes the slot', async () => {
+    const { store, limit, call, letGo } = open(HUNDRED)
+    store.answer = { pauseMs: 0, waitMs: 50 }
+    const stop = new AbortController()
+    const waiting = limit.acquire(stop.signal)
+    const [next] = call(1)
+    stop.abort(new Error('enough'))
+    await expect(waiting).rejects.toThrow('enough')
+    await vi.advanceTimersByTimeAsync(50)
+    await next
+    expect(letGo).toEqual([50])
+  })
+})
+
+describe('a pause of all', () => {
+  test('is told to the others once, unless it ends later by more than a tenth of a second', async () => {
+    const { store, limit } = open(HUNDRED)
+    await Promise.all([1000, 1000, 1100, 900].map((ms) => limit.pauseAll(ms)))
+    expect(store.pauses).toEqual([1000])
+    await limit.pauseAll(1201)
+    expect(store.pauses).toEqual([1000, 1201])
+  })
+
+  test('lasts an hour at most', async () => {
+    const { store, limit, call, letGo } = open(null)
+    await limit.pauseAll(MAX_PAUSE_MS + 5000)
+    expect(store.pauses).toEqual([3_600_000])
+    call(1)
+    await vi.advanceTimersByTimeAsync(MAX_PAUSE_MS - 1)
+    expect(letGo).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(letGo).toEqual([3_600_000])
+  })
+
+  test('is kept alone where the store is away, and a shorter one does not end it', async () => {
+    const { store, limit, call, letGo } = open(null)
+    store.isAway = true
+    await limit.pauseAll(500)
+    await limit.pauseAll(100)
+    call(1)
+    await vi.advanceTimersByTimeAsync(499)
+    expect(letGo).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(letGo).toEqual([500])
+  })
+})
+
+describe('without a limit', () => {
+  test('everybody goes at once, and pauses of others are asked for once a second', async () => {
+    const { store, call, letGo } = open(null)
+    await Promise.all(call(50))
+    expect([letGo.length, store.asked, store.taken]).toEqual([50, 1, []])
+    await vi.advanceTimersByTimeAsync(1000)
+    await Promise.all(call(50))
+    expect(store.asked).toBe(1)
+    await vi.advanceTimersByTimeAsync(1)
+    await Promise.all(call(1))
+    expect(store.asked).toBe(2)
+  })
+
+  test('a pause of another is kept once it is known, and looked for again at its end', async () => {
+    const { store, call, letGo } = open(null)
+    store.pausedMs = 200
+    await Promise.all(call(1))
+    const waiting = call(2)
+    await vi.advanceTimersByTimeAsync(100)
+    store.pausedMs = 50
+    await vi.advanceTimersByTimeAsync(149)
+    expect(letGo).toEqual([0])
+    store.pausedMs = 0
+    await vi.advanceTimersByTimeAsync(1)
+    await Promise.all(waiting)
+    expect(letGo).toEqual([0, 250, 250])
+  })
+})
+
+describe('a limit that is closed', () => {
+  test('sends away who waits, and whoever comes', async () => {
+    for (const callsPerSecond of [HUNDRED, null]) {
+      const { limit, store } = open(callsPerSecond)
+      store.answer = { pauseMs: 0, waitMs: 10_000 }
+      await limit.pauseAll(10_000)
+      const waiting = limit.acquire()
+      const sentAway = expect(waiting).rejects.toThrow(
+        new DrainingError('the shared rate limit is closed'),
+      )
+      await vi.advanceTimersByTimeAsync(10)
+      await limit.close()
+      await sentAway
+      await expect(limit.acquire()).rejects.toThrow(DrainingError)
+      expect(vi.getTimerCount()).toBe(0)
+    }
+  })
+})
+
+describe('the rate of one process', () => {
+  function openAlone(callsPerSecond: number | null) {
+    const limit = openProcessRateLimit({ callsPerSecond, log: createLog('silent') })
+    const letGo: number[] = []
+    const from = performance.now()
+    const call = (callers: number) => {
+      for (let n = 0; n < callers; n += 1)
+        void limit.acquire().then(() => letGo.push(Math.round(performance.now() - from)))
+    }
+    return { limit, letGo, call }
+  }
+
+  test('spaces its calls, but for a delay of 50 ms that may be made up for', async () => {
+    const { letGo, call } = openAlone(HUNDRED)
+    call(10)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(letGo).toEqual([0, 0, 0, 0, 0, 0, 10, 20, 30, 40])
+    letGo.length = 0
+    call(8)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(letGo).toEqual([1000, 1000, 1000, 1000, 1000, 1000, 1010, 1020])
+  })
+
+  test('stands still for the longest pause', async () => {
+    const { limit, letGo, call } = openAlone(HUNDRED)
+    await limit.pauseAll(400)
+    await limit.pauseAll(50)
+    call(2)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(letGo).toEqual([400, 400])
+  })
+})

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest'
+import { CallError } from '../../src/errors.ts'
+import { decideListings } from '../../src/sync/compare/listings.ts'
+import type { UsersResult } from '../../src/sync/fetch/result.ts'
+import { answeringTables } from '../helpers/answering-tables.ts'
+
+type Kind = 'organization' | 'document' | 'group'
+
+function listing(
+  kind: Kind,
+  key: number,
+  userIds: readonly string[],
+  more: Partial<UsersResult> = {},
+): UsersResult {
+  return {
+    outcome: 'users',
+    scope: { kind, key },
+    records: userIds.map((userId) => ({ userId })),
+    nameless: 0,
+    rejectedIds: new Set<string>(),
+    isListing: true,
+    incomplete: null,
+    ...more,
+  } as unknown as UsersResult
+}
+
+const ids = (count: number, start = 0) => Array.from({ length: count }, (_, n) => `u${start + n}`)
+const stored = (key: number, userIds: readonly string[], removed = false) =>
+  userIds.map((userId) => [key, userId, removed])
+
+async function decide(
+  results: readonly UsersResult[],
+  members: readonly unknown[][],
+  shrinkLimit = 0.5,
+) {
+  const { client, asked } = answeringTables({
+    'members/read-document-users': members,
+    'members/read-user-group-members': members,
+    'users/read-listed': members.map(([, userId]) => [userId]),
+  })
+  return { decisions: await decideListings(client, results, shrinkLimit), asked }
+}
+
+describe('a full listing', () => {
+  test.each(['document', 'group', 'organization'] as const)(
+    'of a %s is compared with its own members',
+    async (kind) => {
+      const { decisions } = await decide([listing(kind, 7, ['u1', 'u2'])], stored(7, ['u0', 'u1']))
+      expect(decisions).toMatchObject([
+        {
+          changes: { joined: ['u2'], missing: ['u0'], before: 2, cameBack: 0 },
+          isSuspicious: false,
+        },
+      ])
+    },
+  )
+
+  test('is read with the others of its kind at once, and nothing else is asked', async () => {
+    const results = [
+      listing('document', 1, ['u0']),
+      listing('document', 2, ['u5']),
+      listing('group', 3, ['u0'], { isListing: false }),
+    ]
+    const { decisions, asked } = await decide(results, [
+      ...stored(1, ['u0']),
+      ...stored(2, ['u6'], true),
+    ])
+    expect(decisions.map(({ result }) => result.scope.key)).toEqual([1, 2])
+    expect(decisions[1]?.changes).toEqual({ joined: ['u5'], cameBack: 0, missing: [], before: 0 })
+    expect(asked).toEqual([['members/read-document-users', [[1, 2]]]])
+  })
+
+  test('of an organization that nobody asked for is not read', async () => {
+    const { decisions, asked } = await decide([], [])
+    expect([decisions, asked]).toEqual([[], []])
+  })
+
+  test('does not miss whoever was in it but could not be stored', async () => {
+    const answer = listing('document', 1, ['u0'], { rejectedIds: new Set(['u1']) })
+    const { decisions } = await decide([answer], stored(1, ['u0', 'u1', 'u2']))
+    expect(decisions[0]?.changes.missing).toEqual(['u2'])
+  })
+})
+
+describe('a listing that lost many', () => {
+  const suspicious = async (answer: UsersResult, before: readonly string[], limit = 0.5) =>
+    (await decide([answer], stored(1, before), limit)).decisions[0]?.isSuspicious
+
+  test('is suspicious beyond the limit that is set', async () => {
+    expect(await suspicious(listing('document', 1, ids(10)), ids(40))).toBe(true)
+    expect(await suspicious(listing('document', 1, ids(10)), ids(40), 0.9)).toBe(false)
+  })
+
+  test('is suspicious where nameless items may be those who are missing, and only then', async () => {
+    const nameless = { nameless: 1 }
+    expect(await suspicious(listing('document', 1, ids(39), nameless), ids(40))).toBe(true)
+    expect(await suspicious(listing('document', 1, ids(40), nameless), ids(40))).toBe(false)
+    expect(await suspicious(listing('document', 1, ids(39)), ids(40))).toBe(false)
+  })
+
+  test('removes nobody anyway where it may be incomplete', async () => {
+    const incomplete = new CallError('one page of several', { kind: 'unknown' })
+    expect(await suspicious(listing('document', 1, [], { incomplete }), ids(40))).toBe(false)
+  })
+})

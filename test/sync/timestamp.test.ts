@@ -1,0 +1,144 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readTimestamp } from '../../src/sync/record/member.ts'
+
+const exact = (iso: string) => ({ iso, isExact: true })
+const close = (iso: string) => ({ iso, isExact: false })
+const two = (number: number) => String(number).padStart(2, '0')
+
+describe('a time as documented', () => {
+  test.each([
+    '2026-01-01T00:00:00.000Z',
+    '2026-12-31T23:59:59.999Z',
+    '2026-02-28T10:20:30.456Z',
+    '2024-02-29T10:20:30.456Z',
+    '0001-01-01T00:00:00.000Z',
+    '9999-12-31T23:59:59.999Z',
+  ])('%s is its own text', (text) => {
+    expect(readTimestamp(text)).toEqual(exact(text))
+  })
+
+  test('every day of a year is one, and the day after each month’s last is none', () => {
+    for (const year of [2023, 2024, 1900, 2000]) {
+      for (let month = 1; month <= 12; month += 1) {
+        const last = new Date(Date.UTC(year, month, 0)).getUTCDate()
+        const at = (day: number) => readTimestamp(`${year}-${two(month)}-${two(day)}T01:02:03.004Z`)
+        for (let day = 1; day <= last; day += 1)
+          expect(at(day)).toEqual(exact(`${year}-${two(month)}-${two(day)}T01:02:03.004Z`))
+        expect([at(0), at(last + 1)]).toEqual([null, null])
+      }
+    }
+  })
+
+  test('whatever the milliseconds, it is what Date writes', () => {
+    const [min, max] = [
+      Date.parse('0001-01-01T00:00:00.000Z'),
+      Date.parse('9999-12-31T23:59:59.999Z'),
+    ]
+    fc.assert(
+      fc.property(fc.integer({ min, max }), (ms) => {
+        const iso = new Date(ms).toISOString()
+        expect(readTimestamp(iso)).toEqual(exact(iso))
+        expect(readTimestamp(ms)).toEqual(close(iso))
+      }),
+    )
+  })
+})
+
+describe('a time that is written otherwise', () => {
+  test.each([
+    ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000Z'],
+    ['2026-01-02T03:04:05z', '2026-01-02T03:04:05.000Z'],
+    ['2026-01-02t03:04:05.678z', '2026-01-02T03:04:05.678Z'],
+    ['2026-01-02T03:04Z', '2026-01-02T03:04:00.000Z'],
+    ['2026-01-02T03:04', '2026-01-02T03:04:00.000Z'],
+    ['2026-01-02T03:04:05', '2026-01-02T03:04:05.000Z'],
+    ['2026-01-02T03:04:05.6', '2026-01-02T03:04:05.600Z'],
+    ['2026-01-02T03:04:05,678Z', '2026-01-02T03:04:05.678Z'],
+    ['2026-01-02T03:04:05.678901Z', '2026-01-02T03:04:05.678Z'],
+    ['2026-01-02 03:04:05', '2026-01-02T03:04:05.000Z'],
+    ['2026-01-02 03:04:05.678+02', '2026-01-02T01:04:05.678Z'],
+    ['2026-01-02T03:04:05+02:30', '2026-01-02T00:34:05.000Z'],
+    ['2026-01-02T03:04:05+0230', '2026-01-02T00:34:05.000Z'],
+    ['2026-01-02T03:04:05-02', '2026-01-02T05:04:05.000Z'],
+    ['2026-01-02T03:04-0130', '2026-01-02T04:34:00.000Z'],
+    ['2026-01-02', '2026-01-02T00:00:00.000Z'],
+    ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+    ['2026-01-02T24:00:00.000Z', '2026-01-03T00:00:00.000Z'],
+  ])('%s is %s', (text, iso) => {
+    expect(readTimestamp(text)).toEqual(close(iso))
+  })
+
+  test('of any offset is the instant that it names', () => {
+    const of = { h: fc.integer({ min: 0, max: 14 }), m: fc.integer({ min: 0, max: 59 }) }
+    fc.assert(
+      fc.property(fc.constantFrom('+', '-'), of.h, of.m, fc.boolean(), (sign, h, m, hasColon) => {
+        const offsetMs = (sign === '+' ? 1 : -1) * (h * 60 + m) * 60_000
+        const text = `2026-06-15T12:00:00.000${sign}${two(h)}${hasColon ? ':' : ''}${two(m)}`
+        const iso = new Date(Date.parse('2026-06-15T12:00:00.000Z') - offsetMs).toISOString()
+        expect(readTimestamp(text)).toEqual(close(iso))
+      }),
+    )
+  })
+
+  test.each([0, 1.9, -1, 1767323045678])('the milliseconds %d are one', (ms) => {
+    expect(readTimestamp(ms)).toEqual(close(new Date(ms).toISOString()))
+  })
+})
+
+describe('what is no time', () => {
+  test.each([
+    null,
+    undefined,
+    true,
+    {},
+    [],
+    new Date(),
+    NaN,
+    Infinity,
+    0x56bc75e2d63100000,
+    Date.parse('0001-01-01T00:00:00.000Z') - 1,
+    Date.parse('9999-12-31T23:59:59.999Z') + 1,
+    '',
+    'yesterday',
+    '12',
+    '2026',
+    '2026-01',
+    '1767323045678',
+    '2026-1-2',
+    '2026-13-01',
+    '2026-00-01',
+    '2026-01-32',
+    '2026-01-00',
+    '2026-02-30',
+    '2023-02-29',
+    '2026-13-01T00:00:00.000Z',
+    '2026-00-01T00:00:00.000Z',
+    '2026-01-00T00:00:00.000Z',
+    '2026-01-02T25:00:00.000Z',
+    '2026-01-02T24:00:00.001Z',
+    '2026-01-02T23:60:00.000Z',
+    '2026-01-02T23:59:60.000Z',
+    '2026-01-02T99:00:00Z',
+    '0000-01-01',
+    '0000-01-01T00:00:00.000Z',
+    'x2026-01-02T03:04:05Z',
+    '2026-01-02T03:04:05Zx',
+    '2026-01-02x03:04:05Z',
+    '2026-01-02T03:04:05.Z',
+    '2026-01-02T03',
+    '2026-01-02T03:04:5Z',
+    '2026-01-02Z',
+    '2026-01-02T03:04:05+2',
+    '2026-01-02T03:04:05+02:3',
+    '2026-01-02T03:04:05 +02:00',
+    '2026-01-02T03:04:05+25:00',
+    '0001-01-01T00:00:00+00:01',
+    '9999-12-31T23:59:59-00:01',
+    '+002026-01-02T03:04:05Z',
+    '12026-01-02T03:04:05.678Z',
+    '2026-01-02T03:04:05.6789Zx',
+  ])('%j', (value) => {
+    expect(readTimestamp(value)).toBeNull()
+  })
+})

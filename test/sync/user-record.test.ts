@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest'
+import { CallError } from '../../src/errors.ts'
+import { receivedOf } from '../../src/sync/record/received.ts'
+import type { AskedIds } from '../../src/sync/record/received.ts'
+import { digestOfUser, readUsers } from '../../src/sync/record/user.ts'
+import { userColumns, userTexts } from '../helpers/columns.ts'
+
+const ASKED = { organizationId: 'o', documentId: 'd', annotationId: null }
+
+/** Reads the items of an answer, each as its JSON text. */
+function read(items: string[], asked: AskedIds | null = ASKED, keepsTexts = false) {
+  const dataText = `[${items.join(' , ')}]`
+  return readUsers(receivedOf({ data: JSON.parse(dataText), dataText }, asked), keepsTexts)
+}
+
+const reasons = (items: string[]) => read(items).rejects.map(({ reason }) => reason)
+
+describe('a listing of users', () => {
+  test('gives each user in columns, members without one in rest, and by its text where that is wanted', () => {
+    const ann = '{"userId":"ann","name":"Ann","email":"a@x.example"}'
+    const bob = '{"userId":"bob","plan":{"b":1,"a":[12345678901234567890]}}'
+    const { records, rejects, texts, nameless, rejectedIds } = read([ann, bob], ASKED, true)
+    expect(records.map(({ userId }) => userId)).toEqual(['ann', 'bob'])
+    expect(records.map(userColumns)).toEqual([
+      { name: 'Ann', email: 'a@x.example', rest: null },
+      { name: null, email: null, rest: '{"plan":{"a":[12345678901234567890],"b":1}}' },
+    ])
+    expect(records[0]?.digest).toEqual(digestOfUser(records[0] ?? { userId: '', texts: [] }))
+    expect([rejects, nameless, rejectedIds.size]).toEqual([[], 0, 0])
+    expect([...texts]).toEqual([
+      ['ann', ann],
+      ['bob', bob],
+    ])
+    expect(read([ann]).texts.size).toBe(0)
+  })
+
+  test.each([
+    ['null', 'null where a user belongs'],
+    ['"ann"', 'a string where a user belongs'],
+    ['[]', 'an array where a user belongs'],
+    ['7', 'a number where a user belongs'],
+    ['{}', 'userId is missing'],
+    ['{"userId":null}', 'userId is missing'],
+    ['{"userId":7}', 'userId is a number, not a string'],
+    ['{"userId":""}', 'userId is empty'],
+    ['{"userId":"a\\u0000"}', 'userId holds a character that PostgreSQL cannot hold'],
+    ['{"userId":"\\ud800"}', 'userId holds a character that PostgreSQL cannot hold'],
+  ])('rejects %s as a whole, and somebody nameless is in it: %s', (item, reason) => {
+    const { records, rejects, nameless } = read([item, '{"userId":"bob"}'])
+    expect(rejects).toEqual([{ reason, record: item, isWhole: true }])
+    expect([records.length, nameless]).toEqual([1, 1])
+  })
+
+  test('rejects an id that is too long for a key, which is nobody whom we hold', () => {
+    const at = (bytes: number) => `{"userId":"${'x'.repeat(bytes)}"}`
+    expect(read([at(2000)])).toMatchObject({ rejects: [], nameless: 0 })
+    expect(read([at(2001)])).toMatchObject({
+      rejects: [{ reason: 'userId is longer than 2,000 bytes', isWhole: true }],
+      nameless: 0,
+      records: [],
+    })
+    expect(reasons([`{"userId":"${'é'.repeat(1000)}"}`])).toEqual([])
+    expect(reasons([`{"userId":"${'é'.repeat(1001)}"}`])).toHaveLength(1)
+  })
+
+  test.each([
+    [
+      '{"userId":"u","name":7}',
+      'name is a number, not a string: name was set to null',
+      '{"name":7}',
+    ],
+    [
+      '{"userId":"u","email":[]}',
+      'email is an array, not a string: email was set to null',
+      '{"email":[]}',
+    ],
+    [
+      '{"userId":"u","name":"a\\u0000"}',
+      'name holds a character that PostgreSQL cannot hold: name was set to null',
+      null,
+    ],
+    ['{"userId":"u","x":"a\\u0000"}', 'x cannot be stored: left out of raw', null],
+  ])('stores the rest of %s: %s', (item, reason, rest) => {
+    const { records, rejects } = read([item])
+    expect(rejects).toEqual([{ reason, record: item, isWhole: false }])
+    expect(userColumns(records[0])).toMatchObject({ name: null, email: null, rest })
+  })
+
+  test('keeps a member that is null in rest, which is no fault', () => {
+    const { records, rejects } = read(['{"userId":"u","name":null}'])
+    expect([userColumns(records[0]).rest, rejects]).toEqual(['{"name":null}', []])
+  })
+
+  test('of two records of one user stores the same one in whichever order they come', () => {
+    const [one, other] = ['{"userId":"u","name":"One"}', '{"userId":"u","name":"Other"}'] as const
+    const forth = read([one, other], ASKED, true)
+    const back = read([other, one], ASKED, true)
+    expect(forth.records.map(userColumns)).toEqual(back.records.map(userColumns))
+    const kept = userColumns(forth.records[0]).name === 'One' ? one : other
+    for (const { rejects, texts } of [forth, back]) {
+      expect(texts.get('u')).toBe(kept)
+      expect(rejects).toEqual([
+        {
+          reason: 'userId is in the answer twice, with different content',
+          record: kept === one ? other : one,
+          isWhole: true,
+        },
+      ])
+    }
+    expect(read([one, one]).rejects).toEqual([
+      { reason: 'userId is in the answer twice, with equal content', record: one, isWhole: false },
+    ])
+  })
+
+  test('rejects a user with too many faults as a whole, who then is not missing', () => {
+    const item = (faults: number) =>
+      `{"userId":"u",${Array.from({ length: faults }, (_, n) => `"m${n}":"\\u0000"`).join()}}`
+    expect(read([item(20)]).rejects).toHaveLength(20)
+    const { records, rejects, rejectedIds, nameless } = read([item(21), '{"userId":"v"}'])
+    expect(records.map(({ userId }) => userId)).toEqual(['v'])
+    expect([[...rejectedIds], nameless]).toEqual([['u'], 0])
+    expect(rejects).toEqual([
+      { reason: 'more than 20 of its members cannot be stored', record: item(21), isWhole: true },
+    ])
+  })
+})
+
+describe('an answer to another question', () => {
+  test.each([
+    ['organizationId', 'p'],
+    ['documentId', 'e'],
+  ])('is told by %s, one record at a time', (name, id) => {
+    const stray = `{"userId":"u","${name}":"${id}"}`
+    const { records, rejects, nameless } = read([stray, '{"userId":"v"}'])
+    expect(records.map(({ userId }) => userId)).toEqual(['v'])
+    expect(rejects).toEqual([
+      { reason: `${name} is not the one asked for`, record: stray, isWhole: true },
+    ])
+    expect(nameless).toBe(1)
+  })
+
+  test('is none where a record names the same place, none, or one that was not asked for', () => {
+    const items = ['{"userId":"a","organizationId":"o","documentId":"d","annotationId":"any"}']
+    expect(reasons([...items, '{"userId":"b","organizationId":7,"documentId":null}'])).toEqual([])
+    expect(read(['{"userId":"u","organizationId":"p"}'], null).rejects).toEqual([])
+  })
+
+  test('is refused as a whole where every record names another place', () => {
+    const strays = ['{"userId":"u","organizationId":"p"}', '{"userId":"v","documentId":"e"}']
+    expect(() => read(strays)).toThrow(CallError)
+    expect(() => read(strays)).toThrow(
+      expect.objectContaining({
+        kind: 'refused',
+        httpStatus: 200,
+        errorStatus: 'answer_of_another_scope',
+        message: expect.stringMatching(
+          /^Every record of the answer names another organization, document or annotation than the one asked for: nothing of it was stored\. Look for a proxy/,
+        ),
+      }),
+    )
+    expect(read([]).records).toEqual([])
+    expect(read(['{}']).rejects).toHaveLength(1)
+  })
+})
+
+describe('an answer of which too much is rejected', () => {
+  const refused = (records: string) =>
+    expect.objectContaining({
+      kind: 'refused',
+      httpStatus: 200,
+      errorStatus: 'too_many_rejected',
+      message: `Too many or too long records or members of an answer with ${records} records cannot be stored: nothing of it was stored.`,
+    })
+
+  test('is refused beyond ten thousand rejects', () => {
+    const bad = (count: number) => Array.from({ length: count }, () => '{}')
+    expect(read(bad(10_000)).rejects).toHaveLength(10_000)
+    expect(() => read(bad(10_001))).toThrow(refused('10,001'))
+  })
+
+  test('is refused where the rejected texts are 32 million characters', () => {
+    const long = `{"x":"${'x'.repeat(15_999_992)}"}`
+    expect(long).toHaveLength(16_000_000)
+    expect(read([long, long]).rejects).toHaveLength(2)
+    expect(() => read([long, long, '{}'])).toThrow(refused('3'))
+  })
+
+  test('keeps of a record beyond its limit the beginning, and rejects it', () => {
+    const tooLong = `{"userId":"u","x":"${'x'.repeat(16_000_000)}"}`
+    const { rejects, nameless } = read([tooLong, '{"userId":"v"}'])
+    expect(rejects).toEqual([
+      {
+        reason: expect.stringMatching(/ 16,000,000 characters$/),
+        record: tooLong.slice(0, 16_000_000),
+        isWhole: true,
+      },
+    ])
+    expect(nameless).toBe(1)
+  })
+})
+
+test('the digest of a user tells null from an empty text, and each column from the next', () => {
+  const digests = [
+    { name: null, email: 'a' },
+    { name: '', email: 'a' },
+    { name: 'a', email: null },
+    { name: 'a', email: '' },
+    { name: 'a', rest: '{}' },
+  ].map((columns) => digestOfUser({ userId: 'u', texts: userTexts(columns) }).toString('hex'))
+  expect(new Set(digests).size).toBe(5)
+})
