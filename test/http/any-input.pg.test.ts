@@ -31,8 +31,9 @@ beforeAll(async () => {
   await live.importCatalog()
   runId = (await live.run()).run_id
   server = await unlistened(await live.openApp())
-  const document = (await server.app.inject({ url: '/openapi.json', headers: BEARER })).json()
-  operations = operationsOf(document)
+  const answer = await server.app.inject({ url: '/openapi.json', headers: BEARER })
+  expect(answer.statusCode, answer.body.slice(0, 500)).toBe(200)
+  operations = operationsOf(answer.json())
 })
 afterAll(async () => {
   await server?.app.close()
