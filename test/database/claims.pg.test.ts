@@ -42,6 +42,8 @@ describe('a claim', () => {
   test('is dated by the first of them, is numbered above all before, and names its worker', async () => {
     const ids = await newItem()
     const first = await claimed(ids)
+    // Times are compared in milliseconds.
+    await database.pool.query('select pg_sleep(0.005)')
     const second = (await claimItem(database.pool, ids, 'w2')) as Claim
     expect(second.claimedAt).toEqual(first.claimedAt)
     expect(second.at.getTime()).toBeGreaterThan(first.at.getTime())
