@@ -11,8 +11,6 @@ export default defineConfig({
     setupFiles: ['test/statements/check-rows.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    // Half of what many files compute was loading the same modules again. They keep no state there.
-    isolate: false,
     // Ends a test that hangs; how long one takes on a busy machine is no finding.
     testTimeout: 180_000,
     hookTimeout: 240_000,
@@ -24,6 +22,8 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/!(*.pg|*.redis|*.e2e).test.ts', SYNC],
+          // Half of what these compute was loading the same modules again for each file. They keep no state there.
+          isolate: false,
         },
       },
       {
