@@ -9,7 +9,10 @@ export function holdSignals(): void {
   for (const name of SIGNALS) process.on(name, hold)
 }
 
-/** Handlers of SIGINT and SIGTERM by turn: the first signal calls the first one, further ones the last. */
+/**
+ * Handlers of SIGINT and SIGTERM by turn: the first signal calls the first one, further ones the last.
+ * @returns ends that; one more signal is kept like those at the start, so that a command which is done anyway ends in order
+ */
 export function onSignals(...handlers: readonly ((signal: NodeJS.Signals) => void)[]): () => void {
   let received = 0
   const listener = (signal: NodeJS.Signals) => {
@@ -19,7 +22,7 @@ export function onSignals(...handlers: readonly ((signal: NodeJS.Signals) => voi
   for (const name of SIGNALS) process.on(name, listener).off(name, hold)
   for (const signal of held.splice(0)) listener(signal)
   return () => {
-    for (const name of SIGNALS) process.off(name, listener)
+    for (const name of SIGNALS) process.off(name, listener).once(name, hold)
   }
 }
 
