@@ -19,7 +19,7 @@ const LOCK_CLASS = 0x63735f74
 const FOLDER = /^collab-sync-test-(\d+)-(.+)$/
 /** A file system in memory. A database is a thousand files, and on a disk to make and remove them is half of all work. */
 const MEMORY = '/dev/shm'
-/** Twice what a run was seen to hold there. */
+/** A guess: what a run holds there was not measured. */
 const ROOM_BYTES = 3e9
 /** Nothing else is removed for what a file says. */
 const ELSEWHERE = /^\/var\/lib\/collab-sync\/[0-9a-f]{12}-\w{6}$/
