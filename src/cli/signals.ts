@@ -4,9 +4,14 @@ import { EnvironmentError } from '../errors.ts'
 const held: NodeJS.Signals[] = []
 const hold = (signal: NodeJS.Signals) => void held.push(signal)
 
-/** Keeps SIGINT and SIGTERM for the next {@link onSignals}, for a command whose code is still being loaded. */
+/**
+ * Keeps SIGINT and SIGTERM for the next {@link onSignals}, for a command whose code is still being loaded, and lets none
+ * kill the process at its end: where nothing is left to do Node stops hearing signals some milliseconds before it is
+ * over, and where it is told to exit it does not.
+ */
 export function holdSignals(): void {
   for (const name of SIGNALS) process.on(name, hold)
+  process.once('beforeExit', () => process.exit())
 }
 
 /**

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -5,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createTestDatabase, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
@@ -134,6 +136,19 @@ describe.each([
       expect(processesIn(home)).toEqual([])
     },
   )
+})
+
+test('a signal in the last milliseconds of a process does not kill it', async () => {
+  const signals = pathToFileURL(join(command.directory, '../dist/src/cli/signals.js')).href
+  const program = `const { holdSignals } = await import('${signals}'); holdSignals(); console.log('the last line')`
+  for (let tries = 0; tries < 10; tries += 1) {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
+    const ended = once(child, 'close')
+    await once(child.stdout, 'data')
+    const timer = setInterval(() => child.kill('SIGTERM'), 1)
+    expect(await ended).toEqual([0, null])
+    clearInterval(timer)
+  }
 })
 
 /** Command lines of processes that name a directory. */
