@@ -5,14 +5,9 @@ import { cutBelow } from '../json-text.ts'
 /** An object of JSON. */
 export type Json = Record<string, unknown>
 
-/** Defined, not assigned: a member named `__proto__` is a member like any other. */
+/** Defined, not assigned: a member named `__proto__` is a member like any other. Of two with one name the last stays. */
 export function define(object: Json, name: string, value: unknown): void {
-  Object.defineProperty(object, name, {
-    value,
-    enumerable: true,
-    writable: true,
-    configurable: true,
-  })
+  Object.defineProperty(object, name, { value, enumerable: true, writable: true })
 }
 
 /**
@@ -26,22 +21,14 @@ export function parseExact(text: string): unknown {
 }
 
 /** The value, what is nested deeper than is stored emptied: whoever reads the record finds that out and says so. */
-export function withoutTooDeep(value: unknown): unknown {
-  return isDeeper(value, 0) ? cut(value, 0) : value
-}
-
-function isDeeper(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return depth > NESTING_MAX || Object.values(value).some((each) => isDeeper(each, depth + 1))
-}
-
-function cut(value: unknown, depth: number): unknown {
+export function withoutTooDeep(value: unknown, depth = 0): unknown {
   if (Array.isArray(value))
-    return depth > NESTING_MAX ? [] : value.map((each) => cut(each, depth + 1))
+    return depth > NESTING_MAX ? [] : value.map((each) => withoutTooDeep(each, depth + 1))
   if (!isObject(value)) return value
   const kept: Json = {}
   if (depth > NESTING_MAX) return kept
-  for (const [name, each] of Object.entries(value)) define(kept, name, cut(each, depth + 1))
+  for (const [name, each] of Object.entries(value))
+    define(kept, name, withoutTooDeep(each, depth + 1))
   return kept
 }
 

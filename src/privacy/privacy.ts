@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Database } from '../database/pool.ts'
 import * as stored from '../database/statements/privacy.ts'
+import type { StoredEmails } from '../database/users.ts'
 import type { Operation } from '../errors.ts'
 import { withoutTooDeep } from './json.ts'
 import { erasedIn, hashEmail } from './people.ts'
@@ -11,7 +12,7 @@ import type { Redaction } from './redact.ts'
 
 /** The settings `PRIVACY_EMAIL` and `PRIVACY_RAW`. */
 export interface PrivacyPolicy {
-  readonly email: 'keep' | 'hash' | 'drop'
+  readonly email: StoredEmails
   readonly raw: 'keep' | 'drop'
 }
 
@@ -33,6 +34,7 @@ export interface Privacy {
 
 /** The privacy of one process. */
 export interface PrivacyKeeper {
+  readonly emails: StoredEmails
   /**
    * @param lastErasure the newest row of `sync.erasures` that the caller saw (`lastErasure` of a claim); null to look
    * @returns what may be stored; the database is asked only when that row is another one than before
@@ -47,8 +49,9 @@ export function openPrivacy(database: Database, policy: PrivacyPolicy): PrivacyK
   let known: { last: number; erasures: readonly Erasure[] } = { last: 0, erasures: [] }
   let people = new Map<string, ErasedPeople | null>()
   return {
+    emails: policy.email,
     async of(organizationId, lastErasure) {
-      if (lastErasure === null || lastErasure !== known.last) {
+      if (lastErasure !== known.last) {
         const erasures = await stored.erasures.all(database)
         const last = erasures.at(-1)?.erasureId ?? 0
         if (last !== known.last) people = new Map()

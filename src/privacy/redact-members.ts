@@ -136,7 +136,7 @@ function withoutNames(item: Json, erased: ErasedPeople): Json {
   const kept: Json = {}
   const whose = new Map<string, boolean>()
   for (const [name, value] of Object.entries(item)) {
-    if (typeof value !== 'string' || !NAMES_AN_ID.test(name)) continue
+    if (value === null || !NAMES_AN_ID.test(name)) continue
     const stem = name.replace(NAMES_AN_ID, '')
     whose.set(stem, tellsErased(value) || (whose.get(stem) ?? false))
   }
@@ -153,7 +153,6 @@ function withoutNames(item: Json, erased: ErasedPeople): Json {
 function redactMember(name: string, value: unknown, redaction: Redaction, place: string): unknown {
   const isAddress = redaction.email !== null && value !== null && NAMES_AN_EMAIL.test(name)
   if (isAddress && typeof value !== 'string') return LEFT_OUT
-  if (isAddress && redaction.erased === null) return redaction.email?.(value as string) ?? LEFT_OUT
   const redacted = redactValue(value, redaction, name, place)
   const isPlain = redacted === value && !PSEUDONYM.test(String(value))
   return isAddress && isPlain ? (redaction.email?.(value as string) ?? LEFT_OUT) : redacted
@@ -207,8 +206,8 @@ function inJson(text: string, redaction: Redaction): string | null {
   try {
     const value = parseExact(text)
     const inner = { ...redaction, email: null, within: within + 1 }
-    const redacted = stringify(redactValue(value, inner, '', ''))
-    return redacted === undefined || redacted === stringify(value) ? null : redacted
+    const redacted = stringify(redactValue(value, inner, '', '')) as string
+    return redacted === stringify(value) ? null : redacted
   } catch {
     return null
   }

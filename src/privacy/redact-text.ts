@@ -29,12 +29,12 @@ export function pseudonymOfValue(
   isAboutPeople: () => boolean,
 ): string | null {
   if (text.length > ID_MAX_CHARACTERS) return null
-  const plain = /[%&\\]/.test(text) ? decoded(text) : text
-  for (const written of plain === text ? [text] : [text, plain]) {
+  const plain = decoded(text)
+  for (const written of [text, plain]) {
     const id = erased.pseudonymOf(written)
     if (id !== null && (!isCommon(written) || isAboutPeople())) return id
   }
-  return isAddress(plain) || plain.startsWith('hmac:') ? erased.pseudonymOfEmail(plain) : null
+  return plain.includes('@') || plain.startsWith('hmac:') ? erased.pseudonymOfEmail(plain) : null
 }
 
 /**
@@ -81,10 +81,6 @@ function isUnmistakable(id: string): boolean {
   return id.length >= 4 && /\d/.test(id) && /\p{L}/u.test(id)
 }
 
-function isAddress(text: string): boolean {
-  return /^[^\s@]+@[^\s@]+$/.test(text.trim())
-}
-
 /** Finds on every layer of encoding, and replaces in the text as it is written. */
 function replaced(
   text: string,
@@ -97,7 +93,6 @@ function replaced(
       found.push({ from, to, by })
     })
   }
-  if (found.length === 0) return text
   found.sort((a, b) => a.from - b.from || b.to - a.to)
   let result = ''
   let at = 0
@@ -116,7 +111,7 @@ function findAddresses(
 ): void {
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     const ends = domainEnds(text, at + 1)
-    for (const from of ends.length === 0 ? [] : localStarts(text, at)) {
+    for (const from of localStarts(text, at)) {
       const hit = ends
         .map((to) => ({ to, by: erased.pseudonymOfEmail(text.slice(from, to)) }))
         .find(({ by }) => by !== null)
@@ -128,7 +123,7 @@ function findAddresses(
 }
 
 const OUTSIDE_OF_LOCAL = /[\s@<>()[\]{},;:"\\\u2018-\u201f\u00ab\u00bb\u3000-\u303f]/
-const INSIDE_OF_DOMAIN = /[\p{L}\p{M}\p{N}.-]/u
+const DOMAIN = /^[\p{L}\p{M}\p{N}.-]*/u
 
 /** Where the part before an @ may begin, the longest first: what stands before a delimiter may be another text. */
 function localStarts(text: string, at: number): number[] {
@@ -148,14 +143,9 @@ function localStarts(text: string, at: number): number[] {
 
 /** Where the part behind an @ may end: whole, or where another script begins. */
 function domainEnds(text: string, begin: number): number[] {
-  let to = begin
-  const edge = Math.min(text.length, begin + ADDRESS_SIDE_MAX)
-  while (to < edge && INSIDE_OF_DOMAIN.test(text[to] as string)) to += 1
-  const whole = text.slice(begin, to)
-  const ends = [whole, whole.replace(/[^\0-\x7f].*$/s, '')]
-    .map((domain) => domain.replace(/[.-]+$/, '').length)
-    .filter((length) => length > 0)
-  return [...new Set(ends)].map((length) => begin + length)
+  const [whole] = DOMAIN.exec(text.slice(begin, begin + ADDRESS_SIDE_MAX)) as RegExpExecArray
+  const ends = [whole, whole.replace(/[^\0-\x7f].*/s, '')]
+  return ends.map((domain) => begin + domain.replace(/[.-]+$/, '').length)
 }
 
 /** What a text is divided into before it is looked at as a URL or a word. */
@@ -171,10 +161,10 @@ function findIds(
 ): void {
   let wordBefore = ''
   for (const { 0: chunk, index } of text.matchAll(CHUNK)) {
-    const isUrl = /[/#?=&.]/.test(chunk) && IS_URL.test(chunk)
+    const isUrl = IS_URL.test(chunk)
     const isQuoted = text[index - 1] === '"' && text[index + chunk.length] === '"'
     if (!isUrl && !isQuoted && !/\d/.test(chunk)) {
-      wordBefore = chunk
+      if (/\p{L}/u.test(chunk)) wordBefore = chunk
       continue
     }
     for (const { 0: part, index: offset } of chunk.matchAll(isUrl ? /[^/?#&=]+/g : /.+/gs)) {
@@ -205,8 +195,8 @@ const PEOPLE = new Set(
 /** Whether a member's name, or the word before a value, says that people are meant. */
 export function namesPeople(name: string): boolean {
   return name
-    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
-    .split(/[^a-z]+/)
+    .split(/[^a-z]/)
     .some((word) => PEOPLE.has(word))
 }

@@ -28,7 +28,6 @@ export function redactComment(item: unknown, redaction: Redaction): unknown {
   const kept = redaction.keepsUnknown ? item : pick(item, COMMENT_MEMBERS)
   return redactMembers(kept, redaction, (name, value) => {
     if (name === 'from' && isObject(value)) return redactUser(value, redaction)
-    if (name === 'commentId' && typeof value !== 'string') return value
     return WORDS.has(name) || STATES.has(name) ? redactMessage(value, redaction) : LEFT_OUT
   })
 }

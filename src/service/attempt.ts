@@ -108,8 +108,7 @@ export class Attempts {
     let failure: unknown = null
     try {
       this.#refusal.check(sending.token)
-      const wait = call.room?.(waitSignal) ?? null
-      if (wait !== null) await wait
+      await call.room?.(waitSignal)
       permit.waitsForSlot()
       await this.#options.sharedRateLimit.acquire(waitSignal)
       const waitedMs = permit.sent()

@@ -22,7 +22,7 @@ export const MODULES = {
   },
   calls: {
     mutate: ['src/service/attempt.ts'],
-    tests: ['test/service/client.test.ts'],
+    tests: ['client', 'attempt'].map((name) => `test/service/${name}.test.ts`),
   },
   rate: {
     mutate: ['src/rate-limit/limiter.ts'],

@@ -26,7 +26,8 @@ const ADDRESS = 'W.Zzyzx+a_b@unlisted.example'
 const HASH = emailPseudonymOf(SALT, ADDRESS)
 const ID = 'user-17'
 const PSEUDONYM = pseudonymOf(SALT, ID)
-const PERSON = erasing({ userId: ID, emails: [ADDRESS], names: ['Wilhelmine "Zzyzx" Ürgens'] })
+const NAME = 'Wilhelmine "Zzyzx" Ürgens'
+const PERSON = erasing({ userId: ID, emails: [ADDRESS], names: [NAME] })
 
 /** Members of somebody else's comment. */
 function members(of: object, redaction = PERSON): Record<string, unknown> {
@@ -81,8 +82,10 @@ describe('an address goes', () => {
     [`'${ADDRESS}'.`, `'${HASH}'.`],
     [`_${ADDRESS}_`, `_${HASH}_`],
     [`**${ADDRESS}**`, `**${HASH}**`],
-    [`${ADDRESS}.`, `${HASH}.`],
-    [`联系${ADDRESS}谢谢`, `联系${HASH}谢谢`],
+    [`${ADDRESS}...`, `${HASH}...`],
+    [`联系${ADDRESS}谢谢你们`, `联系${HASH}谢谢你们`],
+    [`@all: write to ${ADDRESS}`, `@all: write to ${HASH}`],
+    [`${encodeURIComponent(ADDRESS)} or ${ADDRESS}`, `${HASH} or ${HASH}`],
     [`x@y.example;${ADDRESS},z@y.example`, `x@y.example;${HASH},z@y.example`],
     [`&lt;${ADDRESS}&gt;`, `&lt;${HASH}&gt;`],
     [`%0A${encodeURIComponent(ADDRESS)}%20x`, `%0A${HASH}%20x`],
@@ -98,6 +101,10 @@ describe('an address goes', () => {
     })
     expect(members({ payload: '{"to":"w.zzyzx\\u002ba_b@unlisted.example","n":1.0}' })).toEqual({
       payload: `{"to":"${HASH}","n":1.0}`,
+    })
+    expect(members({ to: hashEmail(SALT, ADDRESS), id: { id: ` ${ADDRESS} ` } })).toEqual({
+      to: HASH,
+      id: { id: HASH },
     })
   })
 
@@ -128,6 +135,13 @@ describe('an address of somebody else stays', () => {
     expect(words(text)).toBe(text)
     expect(members({ x: text })).toEqual({ x: text })
   })
+
+  test('though a part of it in one script is that of the person, who also had none once', () => {
+    const person = erasing({ emails: ['明@x.example', 'n/a'] })
+    const of = { commentText: '小明@x.example', x: 'n/a' }
+    expect(members(of, person)).toEqual(of)
+    expect(words('明@x.example', person)).toBe(emailPseudonymOf(SALT, '明@x.example'))
+  })
 })
 
 describe('an id goes', () => {
@@ -152,6 +166,18 @@ describe('an id goes', () => {
     expect(members(of)).toEqual(redacted)
   })
 
+  test('from JSON in a text in JSON, three texts deep', () => {
+    const number = erasing({ userId: '42' })
+    const deep = (texts: number): string =>
+      JSON.stringify(texts === 1 ? { assigneeId: 42 } : { x: deep(texts - 1) })
+    expect(members({ x: deep(3) }, number)['x']).toContain(pseudonymOf(SALT, '42'))
+    expect(members({ x: deep(4) }, number)).toEqual({ x: deep(4) })
+  })
+
+  test('that is written in two ways, as one name of a member', () => {
+    expect(members({ readBy: { [ID]: 1, 'user%2D17': 2 } })).toEqual({ readBy: { [PSEUDONYM]: 2 } })
+  })
+
   test('that holds what a URL must encode', () => {
     const odd = erasing({ userId: 'auth0|5 f/7' })
     const pseudonym = pseudonymOf(SALT, 'auth0|5 f/7')
@@ -171,6 +197,8 @@ describe('an id goes', () => {
           seen_by: { 42: '2026-01-01' },
           author: { id: 42, name: 'May' },
           reactions: [{ userId: 42, emoji: 'x' }],
+          watchers: [{ key: '42' }, { _id: 42 }, { valid: '42', idle: 42 }],
+          payload: '\n{"assigneeId": 42}',
           link: 'https://x.example/users/42/documents/42?userId=42&page=42',
         },
         numbered,
@@ -181,8 +209,45 @@ describe('an id goes', () => {
       seen_by: { [pseudonym]: '2026-01-01' },
       author: { id: pseudonym },
       reactions: [{ userId: pseudonym }],
+      watchers: [{ key: pseudonym }, { _id: pseudonym }, { valid: '42', idle: 42 }],
+      payload: `{"assigneeId":"${pseudonym}"}`,
       link: `https://x.example/users/${pseudonym}/documents/42?userId=${pseudonym}&page=42`,
     })
+  })
+})
+
+describe('an id is told from words and numbers', () => {
+  const long = 'a1'.repeat(512)
+  test.each<[id: string, replaced: object, kept: object]>([
+    // As a whole value: what is neither short nor a number, and anything where people are named.
+    ['ab', { readBy: ['ab'] }, { x: 'ab' }],
+    ['ann', { x: 'ann' }, { commentText: 'ann' }],
+    ['commentText', { x: 'commentText' }, { commentText: 'x' }],
+    ['12345', { readBy: ['%31%32345'] }, { x: '12345', commentText: 'See 12345, user 12345' }],
+    ['1234567890', { x: '1234567890' }, { commentText: '1234567890' }],
+    ['1:a', { x: '1:a' }, {}],
+    ['auth0|5 f', { x: 'auth0|5 f' }, {}],
+    ['auth0|5 f', { x: 'auth0%7C5%20f' }, {}],
+    [long, { x: long, commentText: `See ${long}` }, {}],
+    [`${long}1`, {}, { x: `${long}1`, commentText: `See ${long}1` }],
+    // In words: digits and letters, at least four.
+    ['ab12', { commentText: '**@ab12**, owner:ab12!' }, { commentText: 'a.b12 xab12' }],
+    ['ab1', {}, { commentText: 'ab1' }],
+    // In quotes: anything behind a word for people.
+    [
+      '42',
+      { commentText: '{"userId":"42", "by": "42"' },
+      { commentText: '"page": "42", user "42' },
+    ],
+    ['anna', { commentText: 'Assignee = "anna"' }, { commentText: 'say "anna", user anna"' }],
+    // In a URL: what is neither short nor a number.
+    ['anna', { x: 'www.x.example/anna' }, { x: 'and/anna ftp.www.x/anna name=anna' }],
+  ])('%s', (id, goes, stays) => {
+    const redaction = erasing({ userId: id })
+    const redacted = JSON.stringify(members(goes, redaction))
+    expect(redacted.replaceAll(pseudonymOf(SALT, id), '')).not.toContain(id)
+    expect(redacted === '{}' || redacted.includes(pseudonymOf(SALT, id))).toBe(true)
+    expect(members(stays, redaction)).toEqual(stays)
   })
 })
 
@@ -213,7 +278,7 @@ test('id 42 and the name May lose nothing of others', () => {
 
 describe('a name', () => {
   test('goes from objects that hold an id or address of the person, and stays in all others', () => {
-    const name = 'Wilhelmine "Zzyzx" Ürgens'
+    const name = NAME
     expect(
       members({
         commentText: `Thanks, ${name}!`,
@@ -257,7 +322,75 @@ describe('a name', () => {
         title: 'Release in May',
       },
     })
+    const beside = { labelled: 'May', label: 'May Day', text: ' @May', title: '@Release in May' }
+    expect(members({ x: { assigneeId: 'user-7', ...beside } }, may)).toEqual({
+      x: { assigneeId: pseudonymOf(SALT, 'user-7'), ...beside, text: ' @erased' },
+    })
   })
+
+  test.each([
+    ['reporter_e_mail', 'reporter_name'],
+    ['reporterEmailAddress', 'reporterFullName'],
+    ['reporter_email_address', 'reporter_full_name'],
+    ['reporterUserId', 'reporterLabel'],
+    ['reporter_user_id', 'reporterName'],
+  ])('of somebody else is told by %s beside %s, which is there', (id, name) => {
+    const may = erasing({ userId: 'user-7', names: ['May'] })
+    const beside = (value: unknown) =>
+      (members({ x: { by: 'user-7', [id]: value, [name]: 'May' } }, may)['x'] as never)[name]
+    expect(['user-8', 8, 'user-7', null].map(beside)).toEqual(['May', 'May', 'erased', 'erased'])
+  })
+
+  test.each<[object, object?]>([
+    [
+      { x: { id: ID, size: 1 }, title: NAME },
+      { x: { id: PSEUDONYM, size: 1 }, title: NAME },
+    ],
+    [{ x: { id: ID, name: 'W', size: 1 } }, { x: { id: PSEUDONYM } }],
+    [{ x: { id: ID, email: 'w@x.example' } }, { x: { id: PSEUDONYM } }],
+    [
+      { x: { id: 'doc-1', email: ADDRESS }, title: NAME },
+      { x: {}, title: 'erased' },
+    ],
+    [
+      { who: [ID, 'user-18'], title: NAME },
+      { who: [PSEUDONYM, 'user-18'], title: 'erased' },
+    ],
+    [
+      { assignee: { id: ID, name: 'W' }, title: NAME },
+      { assignee: { id: PSEUDONYM }, title: 'erased' },
+    ],
+    [
+      { readers: [{ userId: ID }], title: NAME },
+      { readers: [{ userId: PSEUDONYM }], title: NAME },
+    ],
+    [{ x: { email: 'bob@x.example', name: 'Bob' }, title: NAME }],
+    [{ x: {}, title: NAME }],
+    [{ x: 'erased:draft', title: NAME }],
+  ])('stands beside the person, or not: %j', (of, redacted = of) => {
+    expect(members(of)).toEqual(redacted)
+  })
+})
+
+test('with PRIVACY_EMAIL too, the pseudonym of the erased stays and the addresses of others go', () => {
+  const user = {
+    userId: 'bob',
+    email: 'bob@x.example',
+    workEmail: 'none',
+    oldEmail: ADDRESS,
+    replyEmail: `W <${ADDRESS}>`,
+    home: { phone: 'bob@x.example' },
+  }
+  const erased = { userId: 'bob', oldEmail: HASH, replyEmail: `W <${HASH}>` }
+  const hash = (email: string) => hashEmail(SALT, email)
+  expect(redactUser(user, { ...PERSON, email: hash })).toEqual({
+    ...erased,
+    email: hash('bob@x.example'),
+    workEmail: hash('none'),
+    home: { phone: hash('bob@x.example') },
+  })
+  expect(redactUser(user, { ...PERSON, email: () => null })).toEqual({ ...erased, home: {} })
+  expect(redactUser(erased, { ...PERSON, email: hash })).toEqual(erased)
 })
 
 test('a comment by the person within somebody else’s loses its words', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { emailPseudonymOf, erasedIn, hashEmail, pseudonymOf } from '../../src/privacy/people.ts'
-import { redactComment, redactText, redactUser } from '../../src/privacy/redact.ts'
+import { redactComment, redactRow, redactText, redactUser } from '../../src/privacy/redact.ts'
 import type { Redaction } from '../../src/privacy/redact.ts'
 
 const SALT = Buffer.from('a salt of a database')
@@ -33,14 +33,15 @@ const comment = (from: unknown, more: object = {}) => ({
 })
 
 test('of an erased person a comment keeps its place, its time and its state', () => {
-  const by = comment({ userId: 'ann', name: 'Ann' }, { attachments: ['a.png'], commentHtml: '<b>' })
-  expect(redactComment(by, ERASED)).toEqual({
+  const bare = {
     commentId: 7,
-    from: { userId: ANN },
     lastUpdated: '2026-01-02T03:04:05.678Z',
     status: 'added',
     type: 'text',
-  })
+  }
+  const by = comment({ userId: 'ann', name: 'Ann' }, { attachments: ['a.png'], commentHtml: '<b>' })
+  expect(redactComment(by, ERASED)).toEqual({ ...bare, from: { userId: ANN } })
+  expect(redactComment(comment({ id: 'ann' }), ERASED)).toEqual({ ...bare, from: { id: ANN } })
 })
 
 test('a state that is no text is not kept: it may hold words', () => {
@@ -90,24 +91,39 @@ test('what is not kept of e-mail addresses is found by name and by look, also wh
     contact: { home: 'ann@home.example', phone: '1' },
     aliases: ['ann@y.example', 'ann'],
     email_verified: true,
+    emailAddress: 'none',
+    lastEmail: null,
+    owner: { email: 'ann@x.example' },
+    notes: ['to b@x.example', 'b@x.example is it'],
   }
   expect(redactUser(user, DROP)).toEqual({
     userId: 'ann@x.example',
     contact: { phone: '1' },
     aliases: ['ann'],
     email_verified: true,
+    lastEmail: null,
+    owner: {},
+    notes: ['to b@x.example', 'b@x.example is it'],
   })
 })
 
 test('words of comments are left as they are', () => {
   const by = comment({ userId: 'bob', email: 'bob@x.example' }, { commentHtml: 'x@y.example' })
   expect(redactComment(by, DROP)).toEqual({ ...by, from: { userId: 'bob' } })
+  const odd = comment({ userId: 'bob' }, { commentText: 7 })
+  expect(redactComment(odd, ERASED)).toEqual(odd)
+})
+
+test('in a row of a table the column says whether it holds words', () => {
+  expect(
+    redactRow({ comment_text: 'ann', author_user_id: 'ann', rest: { by: 'ann' } }, ERASED),
+  ).toEqual({ comment_text: 'ann', author_user_id: ANN, rest: { by: ANN } })
 })
 
 test('without unknown members just the documented ones are left, in the author too', () => {
   const by = comment({ userId: 'bob', name: 'B', plan: 'x' }, { reactions: [1] })
   expect(redactComment(by, BARE)).toEqual(comment({ userId: 'bob', name: 'B' }))
-  expect(redactUser({ userId: 'bob', plan: 'x' }, BARE)).toEqual({ userId: 'bob' })
+  expect(redactUser({ userId: 'bob', plan: 'x' }, BARE)).toStrictEqual({ userId: 'bob' })
 })
 
 test('what is no object is rejected as what it is, but for what may not be stored', () => {
@@ -117,8 +133,9 @@ test('what is no object is rejected as what it is, but for what may not be store
   }
   expect(redactUser('bob@x.example', DROP)).toBeNull()
   expect(redactComment({ commentId: 'bob@x.example', from: 'bob@x.example' }, DROP)).toEqual({})
-  expect(redactComment({ commentId: 1, from: { userId: { x: 'bob@x.example' } } }, DROP)).toEqual({
-    commentId: 1,
+  const odd = { commentId: { x: 'bob@x.example' }, from: { userId: { x: 'bob@x.example' } } }
+  expect(redactComment(odd, DROP)).toEqual({
+    commentId: {},
     from: { userId: {} },
   })
 })
@@ -133,6 +150,8 @@ test('the text of a record keeps every digit, and of two members with one name t
   expect(redactText(text, (item) => redactUser(item, DROP))).toBe(
     '{"userId":"bob","n":12345678901234567890.10,"m":2}',
   )
+  const nested = (depth: number) => `{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`
+  expect(redactText(nested(5000), (item) => item)).toBe(nested(101))
 })
 
 test('an erasure narrowed to an organization holds there only', () => {

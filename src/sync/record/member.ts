@@ -2,64 +2,8 @@ import { isLosslessNumber } from 'lossless-json'
 import { NESTING_MAX, NUMBER_MAGNITUDE_MAX, isStorable } from '../../documents/check.ts'
 import { define, isObject, parseExact, pick } from '../../privacy/json.ts'
 import type { Json } from '../../privacy/json.ts'
+import { readTimestamp } from '../../timestamp.ts'
 import { canonicalJson } from './digest.ts'
-
-/**
- * What the document shows, and `Date.prototype.toISOString` writes: such a text needs no copy in `rest`. Of a day that is in
- * every year, so that it is known without a Date, whose making and writing was a tenth of what reading a comment costs.
- */
-const USUAL =
-  /^(?!0000)\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
-const ISO_8601 =
-  /^(?!0000)\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$/i
-const HAS_ZONE = /(Z|[+-]\d\d(:?\d\d)?)$/i
-
-/** Years that both JavaScript and PostgreSQL write with four digits. */
-const MS_MIN = Date.parse('0001-01-01T00:00:00.000Z')
-const MS_MAX = Date.parse('9999-12-31T23:59:59.999Z')
-
-export interface Timestamp {
-  /** ISO 8601 in UTC with milliseconds. */
-  readonly iso: string
-  /** True where `iso` is the very text that was received. */
-  readonly isExact: boolean
-}
-
-/**
- * Reads `lastUpdated`: ISO 8601, in UTC where it names no zone; a number is epoch milliseconds
- * (service-api.md, Resources, shows ISO 8601 UTC with milliseconds; the rest is leniency).
- * @returns null for what is no time
- */
-export function readTimestamp(value: unknown): Timestamp | null {
-  if (typeof value === 'number') return fromMs(value, null)
-  if (typeof value !== 'string') return null
-  if (USUAL.test(value)) return { iso: value, isExact: true }
-  if (!ISO_8601.test(value) || !isCalendarDay(value)) return null
-  return fromMs(Date.parse(normalised(value)), value)
-}
-
-/** Date.parse takes the 30th of February for the 2nd of March. */
-function isCalendarDay(text: string): boolean {
-  const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number]
-  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
-}
-
-function fromMs(ms: number, received: string | null): Timestamp | null {
-  if (!(ms >= MS_MIN && ms <= MS_MAX)) return null
-  const iso = new Date(ms).toISOString()
-  return { iso, isExact: iso === received }
-}
-
-function normalised(text: string): string {
-  const upper = text.toUpperCase().replace(' ', 'T').replace(',', '.')
-  if (!upper.includes('T')) return upper
-  if (!HAS_ZONE.test(upper.slice(10))) return `${upper}Z`
-  // Date.parse wants minutes in an offset.
-  return upper.replace(
-    /([+-]\d\d):?(\d\d)?$/,
-    (_all, hours: string, minutes = '00') => `${hours}:${minutes}`,
-  )
-}
 
 /**
  * The part of a record that its columns cannot give back, as canonical JSON text for `rest`; null when there is none. A

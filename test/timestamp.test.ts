@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readTimestamp } from '../../src/sync/record/member.ts'
+import { readTimestamp, readWritten } from '../src/timestamp.ts'
 
 const exact = (iso: string) => ({ iso, isExact: true })
 const close = (iso: string) => ({ iso, isExact: false })
@@ -142,3 +142,91 @@ describe('what is no time', () => {
     expect(readTimestamp(value)).toBeNull()
   })
 })
+
+describe('when a comment says that it was written', () => {
+  const AT = Date.parse('2026-01-02T03:04:05.678Z')
+  const ISO = '2026-01-02T03:04:05.678Z'
+  const WHOLE = '2026-01-02T03:04:05.000Z'
+  const seconds = Math.floor(AT / 1000)
+
+  test.each([
+    [ISO, ISO],
+    ['2026-01-02T03:04:05Z', WHOLE],
+    ['2026-01-02T05:04:05.678901+02:00', ISO],
+    ['2026-01-02 03:04:05', WHOLE],
+    [AT, ISO],
+    [seconds, WHOLE],
+    [AT / 1000, ISO],
+    [{ seconds }, WHOLE],
+    [{ _seconds: seconds, _nanoseconds: 678_999_999 }, ISO],
+    [{ seconds, nanoseconds: 678_000_000 }, ISO],
+    [{ seconds, nanos: 678_000_000 }, ISO],
+    [{ seconds, nanos: 'many' }, WHOLE],
+    [99_999_999_999, '5138-11-16T09:46:39.000Z'],
+    [100_000_000_000, '1973-03-03T09:46:40.000Z'],
+  ])('%j is %s', (value, iso) => {
+    expect(readWritten({ at: value }, ['at'])).toBe(iso)
+    expect(readWritten({ meta: { at: value } }, ['meta', 'at'])).toBe(iso)
+  })
+
+  test.each([
+    undefined,
+    null,
+    true,
+    '',
+    'yesterday',
+    '2026-01-02',
+    '2026-02-30T00:00:00Z',
+    '1767323045678',
+    0,
+    -1,
+    NaN,
+    Infinity,
+    1e300,
+    { seconds: 253_402_300_800 },
+    { seconds: -1 },
+    { seconds: 0 },
+    { seconds: '1767323045' },
+    { seconds: AT },
+    { seconds: { seconds } },
+    [seconds],
+    {},
+  ])('%j says nothing', (value) => {
+    expect(readWritten({ at: value }, ['at'])).toBeNull()
+  })
+
+  test('a path leads through members of objects alone, and only their own', () => {
+    for (const path of ['b', 'a.b', 'a.at.x', 'list.0', 'list.length', 'toString', '__proto__.at'])
+      expect(readWritten({ a: { at: AT }, list: [AT] }, path.split('.'))).toBeNull()
+    expect(readWritten(JSON.parse(`{"__proto__":{"at":${AT}}}`), ['__proto__', 'at'])).toBe(ISO)
+    for (const record of [null, undefined, 'x', 1, [AT]])
+      expect(readWritten(record, ['0'])).toBeNull()
+  })
+
+  test('whatever is there is a time that PostgreSQL and JavaScript have, or nothing', () => {
+    fc.assert(
+      fc.property(fc.anything({ withNullPrototype: true }), (value) => {
+        const iso = readWritten({ at: value }, ['at'])
+        if (iso !== null) expect(new Date(iso).toISOString()).toBe(iso)
+        if (iso !== null) expect(readTimestamp(iso)).toEqual(exact(iso))
+      }),
+    )
+  })
+
+  test('each form of a time is that time', () => {
+    const [min, max] = [SECONDS_MAX, Date.parse('5000-01-01T00:00:00.000Z')]
+    fc.assert(
+      fc.property(fc.integer({ min, max }), (ms) => {
+        const whole = Math.floor(ms / 1000)
+        const nanos = (ms - whole * 1000) * 1_000_000
+        const iso = new Date(ms).toISOString()
+        for (const at of [iso, ms, { seconds: whole, nanos }, { _seconds: whole, _nanos: nanos }])
+          expect(readWritten({ at }, ['at'])).toBe(iso)
+        expect(readWritten({ at: whole }, ['at'])).toBe(new Date(whole * 1000).toISOString())
+      }),
+    )
+  })
+})
+
+/** From here on a number of milliseconds is not taken for seconds. */
+const SECONDS_MAX = 100_000_000_000

@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { openProcessRateLimit } from '../../src/rate-limit/limiter.ts'
+import type { CallReport, CallStats } from '../../src/service/attempt.ts'
+import type { CollabApi, CollabApiOptions } from '../../src/service/client.ts'
+import { bytes, json, neverAnswers, openClient, openFaultServer, success } from './fault-server.ts'
+import type { Fault, FaultServer } from './fault-server.ts'
+
+const opened: AsyncDisposable[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
+})
+
+interface Place {
+  readonly server: FaultServer
+  readonly api: CollabApi
+  readonly reports: CallReport[]
+  /** What all processes were asked to pause for, in milliseconds. */
+  readonly pauses: number[]
+}
+
+async function start(script: Fault[], options: Partial<CollabApiOptions> = {}): Promise<Place> {
+  const server = await openFaultServer(...script)
+  const [reports, pauses]: [CallReport[], number[]] = [[], []]
+  const limit = openProcessRateLimit({ callsPerSecond: null, log: createLog('silent') })
+  const sharedRateLimit = {
+    acquire: (signal?: AbortSignal) => limit.acquire(signal),
+    close: () => limit.close(),
+    pauseAll(ms: number) {
+      pauses.push(ms)
+      return limit.pauseAll(ms)
+    },
+  }
+  const onCall = (report: CallReport) => void reports.push(report)
+  const client = openClient(server.url, { retries: 0, sharedRateLimit, onCall, ...options })
+  opened.push(client, server)
+  return { server, api: client.api, reports, pauses }
+}
+
+const users = { organizationId: 'o' }
+const ended = (call: Promise<unknown>) => call.then(String, (error: unknown) => error)
+
+describe('each call that was made is reported with how it went', () => {
+  test.each<[CallReport['outcome'], Fault]>([
+    ['success', success([])],
+    ['overload', json(429, {}, { 'retry-after': '0' })],
+    ['overload', json(503, {})],
+    ['overload', json(200, { error: { status: 'RESOURCE_EXHAUSTED' } })],
+    ['timeout', neverAnswers],
+    ['transient', json(500, {})],
+    ['refused', json(400, {})],
+    ['credentials', json(401, {})],
+    ['unknown', json(200, { error: { status: 'ODD_ONE' } })],
+  ])('%s', async (outcome, fault) => {
+    const { api, reports } = await start([fault], { timeoutMs: 200 })
+    await ended(api.getUsers(users))
+    expect(reports).toEqual([
+      {
+        operation: 'users',
+        outcome,
+        isRetry: false,
+        waitedMs: expect.any(Number),
+        serviceMs: expect.any(Number),
+      },
+    ])
+    expect(reports[0]?.serviceMs).toBeGreaterThan(0)
+  })
+
+  test('given up by us', async () => {
+    const { server, api, reports } = await start([neverAnswers])
+    const stop = new AbortController()
+    const call = ended(api.getUsers(users, { signal: stop.signal }))
+    await expect.poll(() => server.seen.length).toBe(1)
+    stop.abort(new Error('stopped'))
+    await call
+    expect(reports).toMatchObject([{ outcome: 'given_up' }])
+  })
+
+  test('further tries as such, here and to who asked', async () => {
+    const { api, reports } = await start([json(500, {})], { retries: 1 })
+    const sent: boolean[] = []
+    await api.getUsers(users, { onSent: (isRetry) => sent.push(isRetry) })
+    expect(reports.map(({ outcome, isRetry }) => [outcome, isRetry])).toEqual([
+      ['transient', false],
+      ['success', true],
+    ])
+    expect(sent).toEqual([false, true])
+  })
+
+  test('but none that was not made', async () => {
+    const { server, api, reports } = await start([])
+    const stop = new AbortController()
+    const room = () =>
+      new Promise<void>((_, reject) => (stop.signal.onabort = () => reject(stop.signal.reason)))
+    const call = ended(api.getUsers(users, { signal: stop.signal, room }))
+    stop.abort(new Error('stopped'))
+    await call
+    expect([server.seen.length, reports.length]).toEqual([0, 0])
+  })
+})
+
+describe('what an answer says of the service holds for all calls', () => {
+  test.each<[string, Fault, number[]]>([
+    ['429 pauses all processes', json(429, {}), [250]],
+    [
+      '429 with Retry-After: so long, at most the limit',
+      json(429, {}, { 'retry-after': '9' }),
+      [50],
+    ],
+    ['429 with Retry-After 0: not at all', json(429, {}, { 'retry-after': '0' }), []],
+    ['503: not at all', json(503, {}), []],
+    ['500: not at all', json(500, {}), []],
+  ])('%s', async (_what, fault, expected) => {
+    const { api, pauses } = await start([fault])
+    await ended(api.getUsers(users))
+    expect(pauses).toEqual(expected)
+  })
+
+  test('an overload lowers the calls in flight, another failure does not', async () => {
+    const limits: number[] = []
+    for (const fault of [json(500, {}), json(401, {}), json(503, {})]) {
+      const { api } = await start([fault], { timeoutMs: 200 })
+      await ended(api.getUsers(users))
+      limits.push(api.concurrency().limit)
+    }
+    expect(limits.map((limit) => limit < 8)).toEqual([false, false, true])
+  })
+
+  test('a refused token fails the calls that wait with it, without a call', async () => {
+    const { server, api } = await start([], { maxConcurrency: 1 })
+    server.usually = json(401, {})
+    const failed = await Promise.all([1, 2, 3].map(() => ended(api.getUsers(users))))
+    expect(failed).toMatchObject(failed.map(() => ({ kind: 'credentials' })))
+    expect(server.seen).toHaveLength(1)
+    api.startAfresh()
+    server.usually = success([])
+    expect(await api.getUsers(users)).toMatchObject({ status: 'data' })
+  })
+})
+
+describe('one call', () => {
+  test('is made once there is room for its answer', async () => {
+    const { server, api } = await start([])
+    let makeRoom = () => {}
+    const waiting = new Promise<void>((resolve) => (makeRoom = resolve))
+    let asked = 0
+    const room = () => ((asked += 1) === 1 ? waiting : null)
+    const call = api.getUsers(users, { room })
+    await sleep(50)
+    expect([asked, server.seen.length]).toEqual([1, 0])
+    makeRoom()
+    expect(await call).toMatchObject({ status: 'data' })
+  })
+
+  test('waits for room again before a large answer comes, where it asks for any', async () => {
+    const large = json(200, { pad: ' '.repeat(1_000_000) }, { 'content-length': '1000010' })
+    const { api } = await start([large, large], { maxBodyBytes: 2_000_000 })
+    expect(await ended(api.getUsers(users))).toMatchObject({ httpStatus: 200 })
+    const waitSignal = new AbortController().signal
+    let makeRoom = () => {}
+    const waiting = new Promise<void>((resolve) => (makeRoom = resolve))
+    const asked: unknown[] = []
+    const room = (signal?: AbortSignal) => (asked.push(signal) === 1 ? null : waiting)
+    const call = ended(api.getUsers(users, { waitSignal, room }))
+    await expect.poll(() => asked).toEqual([waitSignal, waitSignal])
+    expect(await Promise.race([call, sleep(50, 'waits')])).toBe('waits')
+    makeRoom()
+    expect(await call).toMatchObject({ httpStatus: 200 })
+  })
+
+  test.each([
+    ['a short answer once it is read', 200, 2000, 'begin read begin read'],
+    ['a longer one before it is read', 200, 2001, 'begin begin read read'],
+    ['one too large to wait for its turn once it is read', 200, 9_000_000, 'begin read begin read'],
+    ['an error, however long, once it is read', 500, 5000, 'begin read begin read'],
+  ])('lets the next one begin behind %s', async (_what, status, length, order) => {
+    const events: string[] = []
+    const { api } = await start([bytes(status, '{}'.padEnd(length))], {
+      maxConcurrency: 1,
+      maxBodyBytes: 10_000_000,
+      onCall: () => events.push('read'),
+    })
+    const room = () => (events.push('begin'), null)
+    await Promise.all([1, 2].map(() => ended(api.getUsers(users, { room }))))
+    expect(events.join(' ')).toBe(order)
+  })
+
+  test('waits no longer than its wait signal, and a call in flight goes on', async () => {
+    const { server, api } = await start([], { maxConcurrency: 1 })
+    const stop = new AbortController()
+    let answer = () => {}
+    server.usually = (response, request) => (answer = () => success([])(response, request))
+    const inFlight = api.getUsers(users, { waitSignal: stop.signal })
+    await expect.poll(() => server.seen.length).toBe(1)
+    const waiting = ended(api.getUsers(users, { waitSignal: stop.signal }))
+    stop.abort(new Error('no more'))
+    expect(await waiting).toMatchObject({ message: 'no more' })
+    answer()
+    expect(await inFlight).toMatchObject({ status: 'data' })
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test('adds its times to what is counted of a batch', async () => {
+    const { api, reports, server } = await start([], { maxConcurrency: 1 })
+    server.usually = json(429, {}, { 'retry-after': '1' })
+    await ended(api.getUsers(users))
+    server.usually = success([])
+    const stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+    await api.getUsers(users, { stats })
+    // The pause of 50 ms that the first answer asked for.
+    expect(stats).toMatchObject({ calls: 1, retries: 0, waitedMs: reports[1]?.waitedMs })
+    expect(stats.waitedMs).toBeGreaterThan(10)
+    expect(stats.serviceMs).toBe(reports[1]?.serviceMs)
+  })
+
+  test('reads an encoded body', async () => {
+    const body = gzipSync(JSON.stringify({ result: { status: 'success', message: '', data: [] } }))
+    const { api } = await start([
+      (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
+    ])
+    expect(await api.getUsers(users)).toMatchObject({ status: 'data', data: [] })
+  })
+
+  test('a long answer is read after its permit is given back, and as a whole', async () => {
+    const data = Array.from({ length: 100 }, (_, index) => ({ userId: `user ${index}` }))
+    const { api } = await start([success(data), bytes(500, 'x'.repeat(5000))])
+    expect(await api.getUsers(users)).toMatchObject({ data })
+    expect(await ended(api.getUsers(users))).toMatchObject({ httpStatus: 500 })
+    expect(api.concurrency().inFlight).toBe(0)
+  })
+
+  test('ends with the client', async () => {
+    const { api } = await start([], { maxConcurrency: 1 })
+    await api.close()
+    expect(await ended(api.getUsers(users))).toMatchObject({ name: 'DrainingError' })
+    opened.shift()
+  })
+})
