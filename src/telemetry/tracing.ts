@@ -23,6 +23,8 @@ import { ReportingExporter } from './exporter.ts'
 export interface TracingOptions {
   /** Where spans are posted: the full address. */
   readonly url: string
+  /** A collector that does not answer holds up the end of a command that long, and nothing else. */
+  readonly timeoutMs: number
   readonly serviceName: string
   /** Base address of the service: calls to it are traced, and no others. */
   readonly serviceUrl?: string
@@ -33,8 +35,6 @@ export interface TracingOptions {
 const QUEUE_SPANS = 16_384
 const BATCH_SPANS = 512
 const SEND_AFTER_MS = 1_000
-/** A collector that does not answer holds up the end of a command that long, and nothing else. */
-const SEND_MS = 2_000
 
 /**
  * Makes traces from here on, and sends them to a collector by OTLP over HTTP (JSON). To be called once in a process,
@@ -42,7 +42,7 @@ const SEND_MS = 2_000
  * @returns a function that sends what waits, and ends
  */
 export function startTracing(options: TracingOptions): () => Promise<void> {
-  const exporter = new OTLPTraceExporter({ url: options.url, timeoutMillis: SEND_MS })
+  const exporter = new OTLPTraceExporter({ url: options.url, timeoutMillis: options.timeoutMs })
   const provider = new NodeTracerProvider({
     resource: defaultResource().merge(
       resourceFromAttributes({ 'service.name': options.serviceName }),
@@ -52,7 +52,7 @@ export function startTracing(options: TracingOptions): () => Promise<void> {
         maxQueueSize: QUEUE_SPANS,
         maxExportBatchSize: BATCH_SPANS,
         scheduledDelayMillis: SEND_AFTER_MS,
-        exportTimeoutMillis: SEND_MS,
+        exportTimeoutMillis: options.timeoutMs,
       }),
     ],
   })

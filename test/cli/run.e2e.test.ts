@@ -29,6 +29,7 @@ const DATA_TABLES = [
   'comments',
   'comment_versions',
   'users',
+  'user_versions',
   'document_users',
   'user_group_members',
   'past_memberships',

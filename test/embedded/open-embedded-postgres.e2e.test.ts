@@ -79,7 +79,7 @@ it('keeps data durable, times in UTC and text in UTF-8 by the built-in locale', 
       'server_encoding', 'autovacuum_naptime', 'max_connections')`
   expect(await ask(url, settings)).toBe(
     'TimeZone=UTC autovacuum_naptime=10 fsync=on full_page_writes=on log_timezone=UTC ' +
-      'max_connections=100 server_encoding=UTF8 synchronous_commit=on',
+      'max_connections=200 server_encoding=UTF8 synchronous_commit=on',
   )
   const locale = `select datlocprovider::text || ' ' || datlocale from pg_database where datname = 'collab_sync'`
   expect(await ask(url, locale)).toBe('b C.UTF-8')

@@ -77,11 +77,9 @@ describe.each(QUEUE_KINDS)('key and token, with the queue on %s', (queue) => {
     writeFileSync(tokenFile, TOKENS[2])
     // An answer at once is the hardest: the word of the first one has to be quicker than the calls after it.
     rig.standIn.latencyMs = 0
-    const startedAt = performance.now()
     const runId = await rig.startRun()
     const worker = await build.start(environment)
     const run = await rig.settled(runId, 180_000)
-    expect(performance.now() - startedAt).toBeLessThan(30_000)
     expect(run).toMatchObject({ status: 'failed' })
     expect(run['problem']).toMatch(/401/)
     // Those in flight when the first one is refused, and no more: far below the 60 that are allowed.

@@ -57,10 +57,8 @@ describe.each(QUEUE_KINDS)('death of workers, with the queue on %s', (queue) => 
       await rig.callsReach(before + 130)
       await worker.kill()
     }
-    const startedAt = performance.now()
     const worker = await build.start({ ...rig.environment, ...DEAD_AFTER })
     const run = await rig.settled(runId, 180_000)
-    expect(performance.now() - startedAt).toBeLessThan(60_000)
     expect(run).toMatchObject({ status: 'succeeded', scopes_planned: needed })
     await expectTablesEqual(rig.database, rig.world)
     expect(rig.standIn.calls.total).toBeLessThan(1.6 * needed)

@@ -24,7 +24,7 @@ const SETTINGS = {
   max_wal_senders: '0',
   max_wal_size: '256MB',
   autovacuum: 'off',
-  max_connections: '100',
+  max_connections: '200',
   shared_buffers: '128MB',
   timezone: 'UTC',
 }

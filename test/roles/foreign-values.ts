@@ -217,11 +217,17 @@ export async function foreignPairs(
         const call = pick([
           (v: string) => `reporting.search_comments(${v})`,
           (v: string) => `reporting.search_comments('"' || ${v} || '"')`,
-          (v: string) => `reporting.search_comments('a', ${v})`,
-          (v: string) => `reporting.search_comments('a') t where t.comment_text = ${v}`,
+          (v: string) => `reporting.search_comments('page', ${v})`,
+          (v: string) => `reporting.search_comments('page') t where t.comment_text = ${v}`,
+          (v: string) => `reporting.search(${v} || ' x')`,
+          (v: string) => `reporting.search('"' || ${v} || ' x"', max_results => 5)`,
+          (v: string) => `reporting.search('page', organization_id => ${v})`,
+          (v: string) => `reporting.search('page', author_user_id => ${v}, exact => true)`,
           (v: string) => `reporting.comments_at(now()) t where t.comment_text = ${v}`,
           (v: string) => `reporting.comments_at('2026-01-01Z') t where t.author_name < ${v}`,
           (v: string) => `reporting.memberships_at(now()) t where t.email = ${v}`,
+          (v: string) => `reporting.user_directory_at(now()) t where t.email = ${v}`,
+          (v: string) => `reporting.user_directory_at('2026-01-01Z') t where t.name < ${v}`,
         ])
         return { ...pair, what: 'functions', statement: (v) => `select count(*) from ${call(literal(v))}` } // prettier-ignore
       }
@@ -277,6 +283,14 @@ async function columnsOf(owner: pg.Client): Promise<Column[]> {
   return rows.filter(({ name, type }) => CONDITIONS.has(type) && !BY_THE_CLOCK.test(name))
 }
 
+/** Where all ids are that a view may look through, also those under which it has no row. */
+const ALL_IDS = new Map([
+  ['document_id', 'collab.documents'],
+  ['annotation_id', 'collab.annotations'],
+  ['organization_user_group_id', 'collab.user_groups'],
+  ['user_id', 'collab.users'],
+])
+
 /** A value of another organization that ours lacks, and one beside it that nobody has, with no value of ours between or around them. */
 async function findValues(
   owner: pg.Client,
@@ -297,11 +311,16 @@ async function findValues(
     order by md5(v::text || $3) limit 3`,
     [other, own, String(random())],
   )
+  const ids = ALL_IDS.get(name)
+  const known =
+    ids === undefined
+      ? source
+      : `(select * from ${source} s union all select organization_id, ${name} from ${ids})`
   for (const { v: foreign } of rows) {
     for (const invented of beside(foreign, type, random)) {
       const { rows: found } = await owner.query(
-        `select exists (select from ${source} s where v = x.invented)
-          or exists (select from ${source} s where organization_id = $1 and ((v < x.invented) is distinct from (v < x.foreign)
+        `select exists (select from ${known} s where v = x.invented)
+          or exists (select from ${known} s where organization_id = $1 and ((v < x.invented) is distinct from (v < x.foreign)
             or strpos(lower(v::text), lower(x.foreign::text)) > 0 or strpos(lower(v::text), lower(x.invented::text)) > 0)) as is_bad
         from (select ${[2, 3].map((n, at) => `$${n}::text::${plain(type)} as ${at === 0 ? 'foreign' : 'invented'}`).join(', ')}) x`,
         [own, foreign, invented],
@@ -316,7 +335,7 @@ function plain(type: string): string {
   return type === 'text[]' || type === 'jsonb' ? 'text' : type
 }
 
-/** Of the same length and the same kinds of characters: estimates of a pattern go by them. */
+/** Of the same length and the same kinds of characters: estimates of a pattern go by them, and whether it is one. */
 function* beside(value: string, type: string, random: () => number): Generator<string> {
   for (let attempt = 1; attempt <= 6; attempt += 1) {
     if (type === 'bigint' || type === 'integer') yield String(BigInt(value) + BigInt(attempt))
@@ -326,7 +345,7 @@ function* beside(value: string, type: string, random: () => number): Generator<s
     else if (type === 'timestamp with time zone')
       yield new Date(Date.parse(isoOf(value)) + attempt).toISOString() // prettier-ignore
     else {
-      const places = [...value.matchAll(/[a-z0-9]/g)].map(({ index }) => index).slice(-4)
+      const places = [...value.matchAll(/(?<!\\)[a-z0-9]/g)].map(({ index }) => index).slice(-4)
       const place = places[Math.floor(random() * places.length)]
       if (place === undefined) return
       const old = value[place] as string

@@ -42,7 +42,12 @@ describe.each(QUEUE_KINDS)('traces, with the queue on %s', (queue) => {
     } as Environment
     const imported = await command.run(['catalog', 'import', catalog], environment)
     expect(imported, imported.stderr).toMatchObject({ code: 0 })
-    environment = { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` }
+    environment = {
+      ...environment,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
+      // A busy machine may be slow to answer, and no span may be dropped for that.
+      OTEL_EXPORTER_OTLP_TIMEOUT: '60000',
+    }
   })
   afterEach(async () => {
     await collector?.close()
