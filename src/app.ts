@@ -6,6 +6,7 @@ import type { CatalogImport } from './catalog/import.ts'
 import { querySource } from './catalog/query.ts'
 import { DEAD_AFTER_S } from './database/claims.ts'
 import type { Item } from './database/claims.ts'
+import { requireDefinitions } from './database/definitions.ts'
 import { requireSchema } from './database/migrate.ts'
 import * as items from './database/statements/items.ts'
 import { DrainingError } from './errors.ts'
@@ -55,7 +56,7 @@ export interface AppWatch extends SyncWatch {
  * Opens the service client, the shared rate limit and the queue on an open store.
  * @param watch hears what is done, for metrics
  * @throws EnvironmentError where the schema is not this program's or the queue cannot be reached; UsageError for a
- *   setting that cannot be used
+ *   setting that cannot be used, or is another one than the database's
  */
 export async function openApp(
   settings: Settings & ServiceSettings,
@@ -64,6 +65,7 @@ export async function openApp(
   watch?: AppWatch,
 ): Promise<App> {
   await requireSchema(store.database)
+  await requireDefinitions(store.database, settings)
   await migrateQueue(store.queuePlace)
   const queue = await openQueue(store.queuePlace, log)
   const rateLimit = openRateLimit(settings, store, log)

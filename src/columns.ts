@@ -9,7 +9,7 @@ interface Column {
   readonly type: 'text' | 'timestamptz' | 'jsonb'
   /** What an erasure makes of it: emptied as words of their author, kept as the record's state, or redacted by its value. */
   readonly personal: 'words' | 'state' | 'value'
-  /** A change of it makes a version of the comment; without this it just changes the row. */
+  /** A change of it makes a version of the comment or user; without this it just changes the row. */
   readonly makesVersion?: true
   /** What PostgreSQL says of the column in `collab_store`. */
   readonly comment: string
@@ -87,12 +87,14 @@ export const USER_COLUMNS = {
     member: 'name',
     type: 'text',
     personal: 'value',
+    makesVersion: true,
     comment: 'Name as last received; null where the service left it out.',
   },
   email: {
     member: 'email',
     type: 'text',
     personal: 'value',
+    makesVersion: true,
     comment: 'E-mail as last received; null where the service left it out.',
   },
   rest,

@@ -5,6 +5,11 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
+/** A cursor of the feed of changes that cannot be gone on from: whoever follows it has to start over. */
+export class CursorGoneError extends UsageError {
+  override name = 'CursorGoneError'
+}
+
 /**
  * What a failed call means for the scope that asked:
  * - `retry`: the same call may succeed in a moment;

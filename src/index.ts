@@ -5,6 +5,7 @@
 
 export { openCollabSync } from './client/open-collab-sync.ts'
 export type { CollabSync } from './client/collab-sync.ts'
+export type { Change, ChangesPage } from './documents/change.ts'
 export type { Failure, FailureReport } from './documents/run.ts'
 export type { Freshness, OrganizationFreshness } from './documents/freshness.ts'
 export type { AcceptedHeld, HeldListing } from './documents/waiting.ts'
@@ -21,6 +22,6 @@ export type {
 export type { NewSchedule, NightlySchedule } from './documents/schedule.ts'
 export { parseScope } from './documents/scope.ts'
 export type { Scope, ScopeIds } from './documents/scope.ts'
-export { EnvironmentError, UsageError } from './errors.ts'
+export { CursorGoneError, EnvironmentError, UsageError } from './errors.ts'
 export type { Operation } from './errors.ts'
 export type { Environment } from './settings/settings.ts'

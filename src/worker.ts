@@ -1,11 +1,12 @@
 import type { App } from './app.ts'
 import type { Item } from './database/claims.ts'
+import * as definitions from './database/statements/definitions.ts'
 import * as runs from './database/statements/runs.ts'
 import * as schedule from './database/statements/schedule.ts'
 import * as workers from './database/statements/workers.ts'
 import { keepNotified } from './notify/notifier.ts'
 import { itemDelivery } from './queue/queue.ts'
-import { registerSchedule, unregisterSchedule } from './queue/schedule.ts'
+import { daysWithoutRun, registerSchedule, unregisterSchedule } from './queue/schedule.ts'
 import { idsOf, startQueueWorker } from './queue/worker.ts'
 import type { Delivered } from './queue/worker.ts'
 import { Sweep } from './sync/run/settle.ts'
@@ -171,8 +172,11 @@ async function writeHeartbeat(app: App): Promise<void> {
 async function keepSchedule(app: App): Promise<void> {
   const set = await schedule.read.first(app.store.database)
   const cron = set === undefined ? app.settings.cron : set.cron
+  const timeZone = set?.timeZone ?? app.settings.timeZone
+  const days = daysWithoutRun(cron)
+  await definitions.setDaysWithoutRun.run(app.store.database, { timeZone, days })
   if (cron === null) return unregisterSchedule(app.queue)
-  await registerSchedule(app.queue, { cron, timeZone: set?.timeZone ?? app.settings.timeZone })
+  await registerSchedule(app.queue, { cron, timeZone })
 }
 
 /** Does something now and then, one at a time, until stopped; a failure is logged, and the next time comes all the same. */

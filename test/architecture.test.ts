@@ -7,6 +7,9 @@ import { describe, expect, test } from 'vitest'
 const ROOT = resolve(import.meta.dirname, '..')
 const LINES_MAX = 230
 
+/** Written by `npm run generate` (test/reporting/view-types.ts). */
+const GENERATED_TYPES = 'src/views.ts'
+
 /** Written by `npm run generate` (test/statements). */
 const GENERATED = 'src/database/statements/'
 
@@ -101,7 +104,7 @@ describe('source files', () => {
 
   test(`have at most ${LINES_MAX} lines`, () => {
     const long = sources
-      .filter(({ path }) => !path.startsWith(GENERATED))
+      .filter(({ path }) => !path.startsWith(GENERATED) && path !== GENERATED_TYPES)
       .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
       .filter(({ lines }) => lines > LINES_MAX)
     expect(long.map(({ path, lines }) => `${path} has ${lines} lines`)).toEqual([])
@@ -128,7 +131,8 @@ describe('source files', () => {
   })
 
   test('set process.exitCode, so that what is printed gets out, instead of ending the process', () => {
-    expect(sourcesWith(/\bprocess\.exit\(/)).toEqual([])
+    // There nothing is left to print.
+    expect(sourcesWith(/\bprocess\.exit\(/)).toEqual(['src/cli/signals.ts'])
   })
 
   test('hand the environment whole to src/settings, which alone looks into it', () => {

@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 
 /** One whole sync, among what is quick. */
 const SYNC = 'test/sync/format-change.pg.test.ts'
+/** Loads the program a second time into its process, whose schemas (zod keeps one registry) are then there twice. */
+const LOADS_TWICE = 'test/sync/every-call.pg.test.ts'
 
 export default defineConfig({
   root: resolve(import.meta.dirname, '..'),
@@ -10,10 +12,13 @@ export default defineConfig({
     globalSetup: ['test/helpers/global-setup.ts'],
     setupFiles: ['test/statements/check-rows.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // Two for a core: a third of the time of files with servers is waiting.
+    maxWorkers: 4,
+    // Half of what files compute was loading the same modules again for each. What they keep there is for all files.
+    isolate: false,
     // Ends a test that hangs; how long one takes on a busy machine is no finding.
-    testTimeout: 180_000,
-    hookTimeout: 240_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 30_000 } },
     // Each file is in one of them, by its name.
     projects: [
@@ -22,8 +27,6 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/!(*.pg|*.redis|*.e2e).test.ts', SYNC],
-          // Half of what these compute was loading the same modules again for each file. They keep no state there.
-          isolate: false,
         },
       },
       {
@@ -31,8 +34,12 @@ export default defineConfig({
         test: {
           name: 'servers',
           include: ['test/**/*.{pg,redis,e2e}.test.ts'],
-          exclude: [SYNC, '**/node_modules/**'],
+          exclude: [SYNC, LOADS_TWICE, '**/node_modules/**'],
         },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: [LOADS_TWICE], isolate: true },
       },
     ],
   },

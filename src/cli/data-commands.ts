@@ -1,11 +1,13 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { CHANGED_OBJECTS } from '../documents/change.ts'
 import { EXPORT_FORMATS } from '../export/export-object.ts'
-import { JSON_OPTION } from './operator-commands.ts'
+import { JSON_OPTION, wholeFromOne } from './operator-commands.ts'
 import type { OnExitCode } from './operator-commands.ts'
 
 /** The commands for what is stored: handing it out, who may see it, and taking it away. */
 export function addDataCommands(program: Command, onExitCode: OnExitCode): void {
   addExport(program, onExitCode)
+  addChanges(program, onExitCode)
   addGrant(program, onExitCode)
   addToken(program, onExitCode)
   addErase(program, onExitCode)
@@ -17,11 +19,16 @@ function addExport(program: Command, onExitCode: OnExitCode): void {
     .command('export')
     .summary('write a table or view to a file')
     .description(
-      `Writes a table or view of the schemas collab and reporting, all of one moment, in constant memory. A file is there when all of it is written, or not at all. What else there is to say goes to stderr: the number of rows, and what to give as --since next time.`,
+      `Writes a table or view of the schemas collab and reporting, all of one moment, in constant memory. A file is there when all of it is written, or not at all. What else there is to say goes to stderr: the number of rows, and what to give as --since or --after next time. With --state it loads a copy elsewhere: first all rows, later those that changed, deletions too.`,
     )
     .argument('<table>', 'a table or view, with its schema or without')
     .option('--organization <id>', 'only this organization')
     .option('--since <time>', 'only what changed since then (changed_at), in ISO 8601', time)
+    .option(
+      '--after <cursor>',
+      'a table of collab: only the rows that changed behind this cursor of the feed of changes',
+    )
+    .option('--state <file>', 'as --after, with the cursor in this file: at first all rows')
     .addOption(
       new Option('--format <format>', 'what to write').choices(EXPORT_FORMATS).default('csv'),
     )
@@ -35,14 +42,55 @@ function addExport(program: Command, onExitCode: OnExitCode): void {
 In CSV a null is an empty cell and an empty text is "". A text that begins with = + - @ (also behind blanks), a tab or a
 line end gets an apostrophe before it. A new file is its owner's alone; a FIFO or a device is written to as it is. Times are UTC. In Parquet times are microseconds, numeric is double, jsonb is JSON.
 
+With --after and --state each row comes once, as it is now, without checked_at and is_stale; is_gone is true where it is to be
+removed, and then only its key is there. People are known by person in place of user_id, which goes when they are erased.
+The state file goes on when the file is whole and on the disk: load it and remove it, then export again.
+
 Examples:
   collab-sync export reporting.comments --format parquet --out comments.parquet
   collab-sync export collab.users --organization acme > users.csv
-  collab-sync export collab.comments --format ndjson --since 2026-11-20T02:00:00Z --out changed.ndjson`,
+  collab-sync export collab.comments --format ndjson --since 2026-11-20T02:00:00Z --out changed.ndjson
+  collab-sync export collab.comments --format parquet --state comments.state --out comments.parquet`,
     )
     .action(async (table, options) =>
       onExitCode(await (await import('./commands/export.ts')).exportTable(table, options)),
     )
+}
+
+function addChanges(program: Command, onExitCode: OnExitCode): void {
+  program
+    .command('changes')
+    .summary('what changed since a cursor')
+    .description(
+      `Prints what changed in the tables of schema collab, one JSON document a line: cursor, object, change, key, row, at, run_id; of people also person, a keyed hash of their id. The row is as it is when it is read, null where it is gone. None is left out, and the changes of each row come in their order, but one may come again.`,
+    )
+    .option('--after <cursor>', 'only what comes behind it (default: as far back as the feed goes)')
+    .option('--objects <names>', `only these, with commas: ${CHANGED_OBJECTS.join(', ')}`, objects)
+    .option('--limit <n>', 'at most so many', wholeFromOne)
+    .option('--follow', 'wait for more, until it is stopped')
+    .addHelpText(
+      'after',
+      `
+Keep a copy: export each table, with the first cursor that an export says go on here, and keep the cursor of the last line
+that you have stored. A cursor that is too old, or of a database that was restored since, ends with exit code 2: start over.
+A transaction that stays open on the server holds the feed back; it says whose it is.
+
+Examples:
+  collab-sync export collab.comments --out comments.csv
+  collab-sync changes --after 5d0c2e7b91aa-1042-1042-0-0
+  collab-sync changes --follow --objects comment | your-program`,
+    )
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/changes.ts')).changesCommand(options)),
+    )
+}
+
+function objects(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !(CHANGED_OBJECTS as readonly string[]).includes(name))
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`There is no object ${JSON.stringify(unknown)}.`)
+  return names
 }
 
 function addGrant(program: Command, onExitCode: OnExitCode): void {
@@ -151,7 +199,7 @@ function addPrune(program: Command, onExitCode: OnExitCode): void {
     .command('prune')
     .summary('delete old history and runs')
     .description(
-      `Deletes what ended before a time: superseded versions of comments, past memberships, and settled runs with their items, failures, rejected records and resolved holds. What is current stays, deleted comments too. In small steps: syncs go on beside it, and it may be stopped and repeated.`,
+      `Deletes what ended before a time: superseded versions of comments and of people, past memberships, the feed of changes, and settled runs with their items, failures, rejected records and resolved holds. What is current stays, deleted comments too. In small steps: syncs go on beside it, and it may be stopped and repeated.`,
     )
     .requiredOption('--older-than <age>', 'such as 400d; d for days, w for weeks', age)
     .option(...JSON_OPTION)

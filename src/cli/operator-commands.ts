@@ -138,7 +138,7 @@ function addLooks(program: Command, onExitCode: OnExitCode): void {
     )
 }
 
-function wholeFromOne(text: string): number {
+export function wholeFromOne(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number from 1.')
   return Number(text)

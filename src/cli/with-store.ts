@@ -34,7 +34,7 @@ export async function withStore<T>(
   const store = await openStore(settings, { log, applicationName: name, say: note, signal })
   try {
     await checkDatabase(store.database)
-    if (store.isNew || migrates) await migrate(store.databaseUrl)
+    if (store.isNew || migrates) await migrate(store.databaseUrl, settings)
     return await work(store)
   } finally {
     await store.close()
@@ -123,7 +123,8 @@ export async function traced<T>(
 
 /** Makes traces from here on, where the settings name a collector. @returns a function that ends that */
 export async function openTracing(settings: Settings, log: Log): Promise<() => Promise<void>> {
-  const { otlpEndpoint, otlpTracesEndpoint, otelServiceName, collabApiUrl } = settings
+  const { otlpEndpoint, otlpTracesEndpoint, otlpTimeoutMs, otelServiceName, collabApiUrl } =
+    settings
   const url =
     otlpTracesEndpoint ??
     (otlpEndpoint === undefined ? null : `${otlpEndpoint.replace(/\/+$/, '')}/v1/traces`)
@@ -131,6 +132,7 @@ export async function openTracing(settings: Settings, log: Log): Promise<() => P
   const { startTracing } = await import('../telemetry/tracing.ts')
   return startTracing({
     url,
+    timeoutMs: otlpTimeoutMs,
     serviceName: otelServiceName,
     log,
     ...(collabApiUrl === undefined ? {} : { serviceUrl: collabApiUrl }),

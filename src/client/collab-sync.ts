@@ -25,6 +25,7 @@ import type {
   ReplaySchema,
   SetAsideDone,
 } from '../documents/waiting.ts'
+import type { ChangesPage, ChangesRequestSchema } from '../documents/change.ts'
 import type { OfRunRequestSchema, Page } from '../documents/page.ts'
 import type { NewSchedule, NightlySchedule } from '../documents/schedule.ts'
 import type { Log } from '../log.ts'
@@ -98,6 +99,11 @@ export interface CollabSync {
   listOrganizations(
     request?: z.input<typeof OrganizationsRequestSchema>,
   ): Promise<Page<OrganizationFreshness>>
+  /**
+   * What changed behind a cursor, in the order in which each row did.
+   * @throws UsageError for what is no cursor; CursorGoneError where one has to start over from an export
+   */
+  listChanges(request?: z.input<typeof ChangesRequestSchema>): Promise<ChangesPage>
   getSchedule(): Promise<NightlySchedule>
   /**
    * Sets the nightly schedule for all workers, in place of SYNC_CRON and SYNC_TZ.

@@ -1,10 +1,12 @@
 import * as z from 'zod'
+import { readChanges, readHeldBack } from '../database/changes.ts'
 import type { Database } from '../database/pool.ts'
 import { pageRuns } from '../database/run-reports.ts'
 import * as failures from '../database/statements/failures.ts'
 import * as held from '../database/statements/held.ts'
 import * as organizations from '../database/statements/organizations.ts'
 import * as rejected from '../database/statements/rejected.ts'
+import { ChangeSchema, ChangesRequestSchema } from '../documents/change.ts'
 import { checked, id, RunIdSchema } from '../documents/check.ts'
 import { FailuresRequestSchema, RunsRequestSchema } from '../documents/run.ts'
 import { OrganizationsRequestSchema } from '../documents/freshness.ts'
@@ -16,7 +18,12 @@ import type { CollabSync } from './collab-sync.ts'
 
 type Listings = Pick<
   CollabSync,
-  'listRuns' | 'listFailures' | 'listRejectedRecords' | 'listHeld' | 'listOrganizations'
+  | 'listRuns'
+  | 'listFailures'
+  | 'listRejectedRecords'
+  | 'listHeld'
+  | 'listOrganizations'
+  | 'listChanges'
 >
 
 /** An id of a row of ours. */
@@ -77,6 +84,26 @@ export function listingsOn(database: Database): Listings {
           organizations.page.all(database, { contains: search, after, limit }),
         keyOf: ({ organizationId }) => organizationId,
       })
+    },
+    async listChanges(request = {}) {
+      const asked = checked(ChangesRequestSchema, request, '')
+      const { cursor: after = null, limit: max = LIMIT_DEFAULT } = asked
+      const { changes, cursor, hasMore } = await readChanges(database, {
+        after,
+        max,
+        objects: null,
+      })
+      const items = changes.map(({ key, row, runId, person, ...change }) =>
+        ChangeSchema.parse({
+          ...change,
+          key: JSON.parse(key),
+          ...(person !== null && { person }),
+          row: JSON.parse(row ?? 'null'),
+          run_id: runId,
+        }),
+      )
+      const { lines: heldBack } = await readHeldBack(database)
+      return { items, nextCursor: hasMore ? cursor : null, cursor, heldBack }
     },
   }
 }

@@ -57,7 +57,7 @@ export async function openCollabSync(
   const store = await openStore(settings, { log, applicationName: 'program' })
   try {
     await checkDatabase(store.database)
-    if (store.isNew) await migrate(store.databaseUrl)
+    if (store.isNew) await migrate(store.databaseUrl, settings)
     await requireSchema(store.database)
     await migrateQueue(store.queuePlace)
     const queue = await openQueue(store.queuePlace, log)

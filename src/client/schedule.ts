@@ -1,13 +1,19 @@
 import { CronExpressionParser } from 'cron-parser'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
+import * as definitions from '../database/statements/definitions.ts'
 import * as schedule from '../database/statements/schedule.ts'
 import { checked } from '../documents/check.ts'
 import { NewScheduleSchema } from '../documents/schedule.ts'
 import type { NightlySchedule } from '../documents/schedule.ts'
 import { inTime } from '../queue/queue.ts'
 import type { JobQueue } from '../queue/queue.ts'
-import { nextNightly, registerSchedule, unregisterSchedule } from '../queue/schedule.ts'
+import {
+  daysWithoutRun,
+  nextNightly,
+  registerSchedule,
+  unregisterSchedule,
+} from '../queue/schedule.ts'
 import type { Settings } from '../settings/table.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
@@ -73,8 +79,10 @@ async function changeSchedule(
   to: SetSchedule,
 ): Promise<NightlySchedule> {
   await schedule.write.run(database, to)
+  const timeZone = to.timeZone ?? settings.timeZone
+  const days = daysWithoutRun(to.cron)
+  await definitions.setDaysWithoutRun.run(database, { timeZone, days })
   try {
-    const timeZone = to.timeZone ?? settings.timeZone
     if (to.cron === null) await unregisterSchedule(queue)
     else await registerSchedule(queue, { cron: to.cron, timeZone })
   } catch (error) {

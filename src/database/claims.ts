@@ -4,6 +4,8 @@ import type { Database } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as items from './statements/items.ts'
 import type { insertFirst } from './statements/items.ts'
+import { zoneDays } from './zone-days.ts'
+import type { ZoneDays } from './zone-days.ts'
 
 /** What runs are counted by: columns of `sync.run_items` and `sync.runs`. */
 const COUNTS = [
@@ -39,10 +41,10 @@ export interface Claim extends RowOf<typeof items.claim> {
   readonly runId: string
   readonly itemId: number
   readonly scope: Scope
-  /** 0 for items that page. */
-  readonly batchVersion: number
   /** 0 where there is none. */
   readonly lastErasure: number
+  /** Those of reports. */
+  readonly days: ZoneDays
 }
 
 export function noCounts(): Counts {
@@ -69,8 +71,8 @@ export async function claimItem(
     runId,
     itemId,
     scope: parseScope(row.scope),
-    batchVersion: row.batchVersion ?? 0,
     lastErasure: row.lastErasure ?? 0,
+    days: await zoneDays(database, row.reportTimeZone),
   }
 }
 
@@ -95,7 +97,7 @@ export async function commitItem(on: On, commit: ItemCommit): Promise<boolean> {
     batchKey: claim.batchKey,
     claimNo: claim.claimNo,
     claimedAt: claim.claimedAt,
-    batchVersion: claim.batchVersion,
+    batchXmin: claim.batchXmin,
     doneScopes,
     isEnd,
     isWhole: claim.onlyScopes === null,

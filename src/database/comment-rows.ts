@@ -1,6 +1,8 @@
 import { COMMENT_COLUMN_LIST, unitsOf } from '../columns.ts'
 import type { CommentColumns, NamedColumn } from '../columns.ts'
 import { CopyWriter } from './copy-writer.ts'
+import { UTC_DAYS } from './zone-days.ts'
+import type { ZoneDays } from './zone-days.ts'
 
 /**
  * Binary rows for `copy ... with (format binary)`: twice as fast as text parameters, and nothing to escape
@@ -10,21 +12,28 @@ import { CopyWriter } from './copy-writer.ts'
 /** A comment with the digest of its columns, by which the next answer is compared with it. */
 export interface CommentRow extends CommentColumns {
   readonly digest: Buffer
+  /** When it says itself that it was written, in ISO 8601; null where it does not. */
+  readonly writtenAt: string | null
+  /** As it is known from this version alone: `writtenAt`, else its `lastUpdated`. */
+  readonly knownWrittenAt: string | null
 }
 
 /** Comments of one annotation. */
 export interface AnnotationComments {
   readonly organizationKey: number
   readonly annotationKey: number
+  /** Comments that are new were not there at this time; null where that is not known. */
+  readonly notBefore: Date | null
   readonly comments: readonly CommentRow[]
 }
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const TRAILER = Buffer.from([0xff, 0xff])
 /** Columns of our own, before those of the record. */
-const OWN_COLUMNS = 9
+const OWN_COLUMNS = 12
 /** Bytes of a row before the record's columns: how many there are, then a length word and a value for each of our own. */
-const HEAD_BYTES = 2 + 2 * (4 + 4) + (4 + 8) + 3 * (4 + 8) + (4 + 4) + (4 + 16) + (4 + 5)
+const HEAD_BYTES =
+  2 + 2 * (4 + 4) + (4 + 8) + 3 * (4 + 8) + (4 + 4) + (4 + 16) + (4 + 5) + (4 + 4) + 2 * (4 + 8)
 /** Of a column of the record besides its text: a length word, and the version of jsonb. */
 const COLUMN_BYTES = 4 + 1
 const VERSION_1 = 1
@@ -43,13 +52,18 @@ export interface EncodedRows {
 /** Rows as they are sent to the server: bytes outside of the heap, which may be kept until they are written. */
 export class CommentRows implements EncodedRows {
   readonly #at: Date
+  readonly #days: ZoneDays
   readonly #writers: CopyWriter[] = []
   /** Of all writers but the last. */
   #fullBytes = 0
 
-  /** @param at when the comments were first seen */
-  constructor(at: Date) {
+  /**
+   * @param at when the comments were first seen
+   * @param days those of reports
+   */
+  constructor(at: Date, days: ZoneDays = UTC_DAYS) {
     this.#at = at
+    this.#days = days
   }
 
   get bytes(): number {
@@ -65,7 +79,7 @@ export class CommentRows implements EncodedRows {
     const before = this.bytes
     try {
       for (const comment of comments)
-        encodeRow(this.#writerOf(sizeMax(comment)), keys, comment, this.#at.getTime())
+        encodeRow(this.#writerOf(sizeMax(comment)), keys, comment, this.#at.getTime(), this.#days)
     } catch (error) {
       this.#rewind(before)
       throw error
@@ -111,14 +125,15 @@ const COMMENTS_AT_A_TIME = 1000
 export function* encodeRows(
   annotations: Iterable<AnnotationComments>,
   at: Date,
+  days: ZoneDays = UTC_DAYS,
 ): Generator<Buffer> {
-  let rows = new CommentRows(at)
+  let rows = new CommentRows(at, days)
   for (const { comments, ...keys } of annotations) {
     for (let start = 0; start < comments.length; start += COMMENTS_AT_A_TIME) {
       rows.add({ ...keys, comments: comments.slice(start, start + COMMENTS_AT_A_TIME) })
       if (rows.bytes < CHUNK_BYTES) continue
       yield* rows.chunks
-      rows = new CommentRows(at)
+      rows = new CommentRows(at, days)
     }
   }
   yield* rows.chunks
@@ -137,6 +152,7 @@ function encodeRow(
   keys: Omit<AnnotationComments, 'comments'>,
   comment: CommentRow,
   atMs: number,
+  days: ZoneDays,
 ): void {
   writer.int16(OWN_COLUMNS + COMMENT_COLUMN_LIST.length)
   writer.int4(keys.organizationKey)
@@ -148,6 +164,12 @@ function encodeRow(
   writer.int4(VERSION_1)
   writer.bytes(comment.digest)
   writer.text('added')
+  if (comment.knownWrittenAt === null) writer.nothing()
+  else writer.day(days.dayOf(Date.parse(comment.knownWrittenAt)))
+  if (comment.writtenAt === null) writer.nothing()
+  else writer.time(Date.parse(comment.writtenAt))
+  if (keys.notBefore === null) writer.nothing()
+  else writer.time(keys.notBefore.getTime())
   for (const [index, text] of comment.texts.entries()) writeColumn(writer, TYPES[index], text)
 }
 

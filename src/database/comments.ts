@@ -9,6 +9,7 @@ import type { Client } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as statements from './statements/comments.ts'
 import * as users from './statements/users.ts'
+import type { ZoneDays } from './zone-days.ts'
 
 /** A stored comment, as far as comparing needs it. */
 export type StoredComment = Pick<RowOf<typeof statements.readDigests>, 'digest' | 'deleted'>
@@ -33,22 +34,24 @@ export async function readStoredComments(
  * Adds comments that are not stored yet.
  * @param rows those that are rows already
  * @param at when the others were first seen
+ * @param days those of reports; UTC when left out
  */
 export async function insertComments(
   client: Client,
   rows: EncodedRows,
   others: readonly AnnotationComments[],
   at: Date,
+  days?: ZoneDays,
 ): Promise<void> {
   if (rows.bytes === 0 && others.every(({ comments }) => comments.length === 0)) return
-  const bytes = copyOf(rows.chunks, encodeRows(others, at))
+  const bytes = copyOf(rows.chunks, encodeRows(others, at, days))
   await pipeline(Readable.from(bytes), client.query(copyFrom(statements.copy.text)))
 }
 
 /** Changes stored comments; keeps the superseded version where the content changed or the comment is back. */
 export async function updateComments(
   client: Client,
-  annotations: readonly AnnotationComments[],
+  annotations: readonly Pick<AnnotationComments, 'annotationKey' | 'comments'>[],
   at: Date,
 ): Promise<void> {
   const comments = annotations.flatMap((annotation) => annotation.comments)
@@ -59,6 +62,7 @@ export async function updateComments(
     ),
     commentIds: comments.map((comment) => comment.commentId),
     digests: comments.map((comment) => comment.digest),
+    writtenAts: comments.map((comment) => comment.writtenAt),
     ...arraysOf(COMMENT_COLUMN_LIST, comments),
     at,
   })

@@ -1,5 +1,6 @@
 /** Times are microseconds since then. */
 const EPOCH_2000_MS = Date.UTC(2000, 0, 1)
+const EPOCH_2000_DAY = EPOCH_2000_MS / 86_400_000
 const JSONB_VERSION = 1
 const TWO_TO_32 = 2 ** 32
 
@@ -52,6 +53,11 @@ export class CopyWriter {
     if (Number.isSafeInteger(since * 1000)) return this.int8(since * 1000)
     this.#at = this.#buffer.writeInt32BE(8, this.#at)
     this.#at = this.#buffer.writeBigInt64BE(BigInt(since) * 1000n, this.#at)
+  }
+
+  /** A date, counted in days from 1970-01-01. */
+  day(day: number): void {
+    this.int4(day - EPOCH_2000_DAY)
   }
 
   bytes(value: Buffer): void {

@@ -21,6 +21,7 @@ const NOTHING = {
   messages: 0,
   held: 0,
   scopes: 0,
+  userVersions: 0,
 }
 export type ErasedCounts = Readonly<typeof NOTHING>
 
@@ -31,6 +32,14 @@ export function lookThrough<T>(
 ): Promise<T> {
   return transaction(database, async (client) => {
     await erase.noTimeLimits.run(client)
+    return work(client)
+  })
+}
+
+/** A transaction that rewrites what is stored: the feed of changes says of what. */
+export function erasing<T>(database: Database, work: (client: Client) => Promise<T>): Promise<T> {
+  return transaction(database, async (client) => {
+    await erase.begin.run(client)
     return work(client)
   })
 }

@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream'
 import QueryStream from 'pg-query-stream'
 import { z } from 'zod'
+import { CHANGED_OBJECTS } from '../documents/change.ts'
+import { readChanges } from './changes.ts'
 import type { Client, Database } from './pool.ts'
 import * as statements from './statements/export.ts'
 
@@ -20,15 +22,36 @@ export interface Snapshot {
   readonly takenAt: Date
   /** From when on the next export has to look so that nothing is missed. */
   readonly nextSince: Date
+  /** From where on the feed of changes tells what came after the picture. */
+  readonly cursor: string
   knowsOrganization(organizationId: string): Promise<boolean>
+  /** @throws UsageError for what is no cursor; CursorGoneError for one that cannot be gone on from */
+  checkCursor(after: string): Promise<void>
   /** Rows as PostgreSQL's own texts, null for null, in the order of the columns. */
   rows(object: ExportObject, where: ExportFilter): Readable
+  /**
+   * Rows of what {@link copyOf} gives: all of them, or once each of those that changed behind a cursor, as they are now.
+   * Of those that are gone the key.
+   */
+  copyRows(copy: CopyObject, where: CopyFilter): Readable
 }
 
 /** Null where it does not narrow. */
 export interface ExportFilter {
   readonly organizationId: string | null
   readonly since: Date | null
+}
+
+/** A view of `collab` that the feed of changes tells of, with the columns of a copy of it. */
+export interface CopyObject extends ExportObject {
+  /** As the feed names it. */
+  readonly changed: (typeof CHANGED_OBJECTS)[number]
+}
+
+export interface CopyFilter {
+  readonly organizationId: string | null
+  /** A cursor of the feed; null for all rows. */
+  readonly after: string | null
 }
 
 /** Rows that one round trip brings. */
@@ -38,6 +61,25 @@ const ROWS_A_FETCH = 1000
 export async function readExportObjects(database: Database): Promise<ExportObject[]> {
   const objects = await statements.objects.all(database)
   return objects.map((each) => ({ ...each, columns: COLUMN.array().parse(each.columns) }))
+}
+
+const PERSON: ExportColumn = { name: 'person', type: 'uuid' }
+const IS_GONE: ExportColumn = { name: 'is_gone', type: 'boolean' }
+const CATALOG = ['organization', 'document', 'annotation', 'user_group']
+const OF_PEOPLE = ['user', 'document_user', 'user_group_member']
+
+/**
+ * What a copy of an object has that follows the feed of changes: its columns without those of which the feed says nothing,
+ * of people `person`, by which the feed names them, and `is_gone`. Null for what the feed does not tell of.
+ */
+export function copyOf(object: ExportObject): CopyObject | null {
+  const changed = CHANGED_OBJECTS.find((each) => `${each}s` === object.name)
+  if (object.schema !== 'collab' || changed === undefined) return null
+  // Both change each night; and with the catalog, which the lines of what it lists tell, all that is in it.
+  const leftOut = ['checked_at', 'is_stale', ...(CATALOG.includes(changed) ? [] : ['in_catalog'])]
+  const kept = object.columns.filter(({ name }) => ![...leftOut, PERSON.name].includes(name))
+  const person = OF_PEOPLE.includes(changed) ? [PERSON] : []
+  return { ...object, changed, columns: [...kept, ...person, IS_GONE] }
 }
 
 /** Runs `work` on one picture of the database. @throws what `work` throws */
@@ -52,7 +94,10 @@ export async function withSnapshot<T>(
       ...(await statements.watermark.one(client)),
       knowsOrganization: async (organizationId) =>
         (await statements.knowsOrganization.one(client, { organizationId })).known,
+      checkCursor: async (after) =>
+        void (await readChanges(client, { after, max: 1, objects: [] })),
       rows: (object, where) => streamRows(client, object, where),
+      copyRows: (copy, where) => streamCopy(client, copy, where),
     })
     await client.query('commit')
     return done
@@ -69,9 +114,35 @@ function streamRows(client: Client, object: ExportObject, where: ExportFilter): 
     conditions.push(`organization_id = $${values.push(where.organizationId)}`)
   }
   if (where.since !== null) conditions.push(`changed_at >= $${values.push(where.since)}`)
-  const columns = object.columns.map(selected).join(', ')
+  const columns = object.columns.map(({ name, type }) => selected(quoted(name), type)).join(', ')
   const filter = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`
-  const text = `select ${columns} from ${quoted(object.schema)}.${quoted(object.name)}${filter}`
+  return stream(client, `select ${columns} from ${placeOf(object)}${filter}`, values)
+}
+
+function streamCopy(client: Client, copy: CopyObject, where: CopyFilter): Readable {
+  const place = placeOf(copy)
+  const values: unknown[] = [where.organizationId]
+  let [person, isGone, distinct] = ['v.person', 'false', '']
+  let from = `${place} v`
+  if (where.after !== null) {
+    // Each line of a row has it as it is in this picture, so that any one of them will do.
+    distinct = 'distinct on (l.key::text, l.person)'
+    ;[person, isGone] = ['l.person', 'l.row is null']
+    const lines = `reporting.changes($${values.push(where.after)}, 2147483647, array[$${values.push(copy.changed)}]) l`
+    from = `${lines} join lateral jsonb_populate_record(null::${place}, coalesce(l.row, l.key::jsonb)) v on l.object is not null`
+  } else if (OF_PEOPLE.includes(copy.changed) && copy.changed !== 'user') {
+    person = 'u.person'
+    from += ' left join collab.users u using (organization_id, user_id)'
+  }
+  const computed: Record<string, string> = { person, is_gone: isGone }
+  const columns = copy.columns.map(
+    ({ name, type }) => computed[name] ?? selected(`v.${quoted(name)}`, type),
+  )
+  const text = `select ${distinct} ${columns.join(', ')} from ${from} where $1::text is null or v.organization_id = $1`
+  return stream(client, text, values)
+}
+
+function stream(client: Client, text: string, values: unknown[]): Readable {
   const config = {
     batchSize: ROWS_A_FETCH,
     rowMode: 'array',
@@ -81,8 +152,12 @@ function streamRows(client: Client, object: ExportObject, where: ExportFilter): 
 }
 
 /** Lists have no text that others read: they become JSON. */
-function selected({ name, type }: ExportColumn): string {
-  return type.endsWith('[]') ? `to_jsonb(${quoted(name)})` : quoted(name)
+function selected(column: string, type: string): string {
+  return type.endsWith('[]') ? `to_jsonb(${column})` : column
+}
+
+function placeOf({ schema, name }: ExportObject): string {
+  return `${quoted(schema)}.${quoted(name)}`
 }
 
 function quoted(name: string): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { EnvironmentError, UsageError } from '../errors.ts'
-import { codeOf, transaction } from './pool.ts'
+import { codeOf, transaction, transactionOn } from './pool.ts'
 import type { Client, Database } from './pool.ts'
 import * as grants from './statements/grants.ts'
 
@@ -67,16 +67,14 @@ export async function revokeRole(
 
 /** Puts what an upgrade brought under the policies too, where single organizations were ever granted. */
 export async function renewOrganizationReaders(client: Client): Promise<void> {
+  await transactionOn(client, () => guardViews(client))
+}
+
+/** As renewOrganizationReaders, in the caller's transaction: what it has made of views is guarded before anybody sees it. */
+export async function guardViews(client: Client): Promise<void> {
   if (!(await grants.areInUse.one(client)).areInUse) return
-  await client.query('begin')
-  try {
-    await grants.adopt.run(client)
-    await client.query(readFileSync(ORGANIZATION_READERS, 'utf8'))
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback')
-    throw error
-  }
+  await grants.adopt.run(client)
+  await client.query(readFileSync(ORGANIZATION_READERS, 'utf8'))
 }
 
 const ORGANIZATION_READERS = fileURLToPath(

@@ -13,7 +13,9 @@ export type OnPruned = (table: string, share: number, deleted: number) => void
 /** In this order: what a run consists of goes before the run, so that no delete has a long tail. */
 const TABLES = {
   commentVersions: ['collab_store.comment_versions', statements.commentVersions],
+  userVersions: ['collab_store.user_versions', statements.userVersions],
   pastMemberships: ['collab_store.past_memberships', statements.pastMemberships],
+  changes: ['collab_store.changes', statements.changes],
   runItems: ['sync.run_items', statements.runItems],
   failures: ['sync.failures', statements.failures],
   rejectedRecords: ['sync.rejected_records', statements.rejectedRecords],
@@ -25,7 +27,7 @@ const TABLES = {
 const BLOCKS_A_STEP = 512
 
 /**
- * Deletes history that ended before a time (superseded versions of comments, past memberships) and runs that were settled
+ * Deletes history that ended before a time (superseded versions of comments and of people, past memberships, the feed of changes) and runs that were settled
  * before it, with what they consisted of. Step by step, each a transaction of its own: syncs go on beside it, and it can be
  * stopped and repeated at any point. What is current is never touched.
  */
@@ -49,8 +51,8 @@ export async function prune(
 }
 
 /**
- * Makes or removes the index that `reporting.search_comments` uses over all organizations, while syncs go on. What was
- * broken off before is begun anew. Safe to repeat.
+ * Makes or removes the index that `reporting.search` uses over all organizations, while syncs go on. What was broken off
+ * before is begun anew; the index of an earlier version is removed, once the new one is there. Safe to repeat.
  * @param url of the database, by the role that owns the tables
  * @param state whether the index is wanted
  * @returns false where it was as wanted already
@@ -75,9 +77,14 @@ export async function setSearchIndex(url: string, state: 'on' | 'off'): Promise<
 async function changeIndex(client: Client, state: 'on' | 'off'): Promise<boolean> {
   const { taken } = await search.lock.one(client)
   if (!taken) throw new UsageError('The search index is being changed by another process.')
-  const isWhole = (await search.isIndexWhole.first(client))?.isWhole
-  if (state === 'on' ? isWhole === true : isWhole === undefined) return false
-  if (isWhole !== undefined) await search.dropIndex.run(client)
-  if (state === 'on') await search.createIndex.run(client)
+  const { isWhole, hasEarlier } = await search.readIndex.one(client)
+  const isWanted = state === 'on'
+  if (!hasEarlier && isWhole === (isWanted || null)) return false
+  if (isWhole !== null && !(isWanted && isWhole)) await search.dropIndex.run(client)
+  if (isWanted && !isWhole) {
+    await search.createIndex.run(client)
+    await search.analyze.run(client)
+  }
+  if (hasEarlier) await search.dropEarlierIndex.run(client)
   return true
 }

@@ -2,9 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import { EnvironmentError, UsageError } from '../errors.ts'
+import { carryColumns } from './added-columns.ts'
+import { requireTimeZone, setDefinitions } from './definitions.ts'
+import type { Definitions } from './definitions.ts'
 import { renewOrganizationReaders } from './grants.ts'
 import { checkDatabase, codeOf, describeDatabase, openDatabase } from './pool.ts'
 import type { Client, Database } from './pool.ts'
+import { deriveWritten } from './written.ts'
+import type { OnDerived } from './written.ts'
 
 /** What {@link migrate} did. */
 export interface Migrated {
@@ -12,6 +17,8 @@ export interface Migrated {
   applied: string[]
   /** `granted` is false where this role may not create or grant it; `statements` then do it. */
   readerRole: { granted: boolean; statements?: string }
+  /** Workers of the version before still write comments without the time of their writing: it is to be run once more. */
+  awaitsWorkers?: true
 }
 
 /**
@@ -19,13 +26,20 @@ export interface Migrated {
  * the role `collab_reader`. Safe to repeat, and to run from several machines at once: they wait for
  * each other. A migration that fails leaves everything as it was.
  * @param url of the database, by a role that may create schemas in it; no superuser right is needed
+ * @param definitions what words mean in reports from now on; left out, what they meant before
+ * @param onDerived hears how far it is where it finds out anew when stored comments were written
  * @throws EnvironmentError where the server, the role's rights or the tables' version do not allow it; UsageError where
- *   the tables are older than the baseline
+ *   the tables are older than the baseline, or PostgreSQL does not know the time zone
  */
-export async function migrate(url: string): Promise<Migrated> {
+export async function migrate(
+  url: string,
+  definitions?: Definitions,
+  onDerived: OnDerived = () => {},
+): Promise<Migrated> {
   const database = openDatabase(url, { max: 1, applicationName: 'migrate' })
   try {
     await checkDatabase(database)
+    if (definitions !== undefined) await requireTimeZone(database, definitions)
     const client = await database.connect()
     try {
       // Table of migrations, migrations and role under one lock of the session; closing the connection gives it back.
@@ -33,9 +47,12 @@ export async function migrate(url: string): Promise<Migrated> {
       await client.query('select pg_advisory_lock($1)', [MIGRATE_LOCK])
       await makeMigrationsTable(client, describeDatabase(database))
       const applied = await applyPending(client)
+      if (definitions !== undefined) await setDefinitions(client, definitions)
       const readerRole = await grantReaderRole(client)
+      await carryColumns(client)
       await renewOrganizationReaders(client)
-      return { applied, readerRole }
+      const awaitsWorkers = await deriveWritten(client, onDerived)
+      return { applied, readerRole, ...(awaitsWorkers && { awaitsWorkers }) }
     } finally {
       client.release(true)
     }
@@ -50,7 +67,11 @@ export async function migrate(url: string): Promise<Migrated> {
  *   tables are older than the baseline
  */
 export async function requireSchema(database: Database): Promise<void> {
-  const applied = await readApplied(database)
+  const applied = await readApplied(database).catch((error: unknown) => {
+    // Who reads the views alone may not look: what is missing, PostgreSQL then says by its name.
+    if (codeOf(error) === INSUFFICIENT_PRIVILEGE) return ownMigrations()
+    throw error
+  })
   refuseOthers(applied)
   if (applied.length === 0)
     throw new EnvironmentError(

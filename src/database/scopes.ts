@@ -9,6 +9,8 @@ export type ScopeKind = 'organization' | 'group' | 'document' | 'annotation'
 /** A scope of a batch; scopes/users-of-batch.sql says what its members are. */
 export interface BatchScope extends Omit<RowOf<typeof statements.usersOfBatch>, 'kind'> {
   readonly kind: ScopeKind
+  /** Of an annotation when its last good check began; null where there was none. */
+  readonly checkedAt?: Date | null
 }
 
 /** The ids that a scope is asked for by. */
@@ -41,12 +43,17 @@ export async function readScopes(
   return annotations.map((each) => ({ ...each, kind: 'annotation' }))
 }
 
-/** Lets scopes keep the time of their last good check, before their batch's time moves on. */
-export async function keepCheck(client: Client, scopes: readonly BatchScope[]): Promise<void> {
-  for (const [kind, keys] of keysByKind(scopes)) await KEEP_CHECK[kind].run(client, { keys })
+/** Lets scopes keep the time of their last good check, before their batch's time moves on, and whether this try failed. */
+export async function keepCheck(
+  client: Client,
+  scopes: readonly BatchScope[],
+  isFailing: boolean,
+): Promise<void> {
+  for (const [kind, keys] of keysByKind(scopes))
+    await KEEP_CHECK[kind].run(client, { keys, isFailing })
 }
 
-/** Sets scopes' own time of check; null gives them back to their batch. */
+/** Sets the own time of check of scopes that were checked well; null gives them back to their batch. */
 export async function setCheck(
   client: Client,
   scopes: readonly BatchScope[],

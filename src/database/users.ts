@@ -33,15 +33,25 @@ export async function readUsers(
   return new Map(rows.map((row) => [row.userId, row]))
 }
 
-/** @returns how many rows were inserted or updated */
+/** How e-mail addresses are stored: `PRIVACY_EMAIL`. */
+export type StoredEmails = 'keep' | 'hash' | 'drop'
+
+/**
+ * Adds or changes users, and keeps earlier versions of those who changed. Whoever came meanwhile is changed, by a statement
+ * that sees them.
+ * @param by.emails earlier versions keep no more of addresses than this
+ * @param by.runId what one run finds out is one version
+ * @returns how many rows of users were inserted or updated
+ */
 export async function putUsers(
   client: Client,
   organizationKey: number,
   users: readonly UserRow[],
   at: Date,
+  by: { readonly emails: StoredEmails; readonly runId: string },
 ): Promise<number> {
   if (users.length === 0) return 0
-  return statements.put.run(client, {
+  const rows = {
     organizationKey,
     userIds: users.map(({ userId }) => userId),
     digests: users.map(({ digest }) => digest),
@@ -50,7 +60,10 @@ export async function putUsers(
     listed: users.map(({ listed }) => listed),
     at,
     ...arraysOf(USER_COLUMN_LIST, users),
-  })
+  }
+  const added = await statements.add.run(client, rows)
+  if (added === users.length) return added
+  return added + (await statements.change.run(client, { ...rows, ...by }))
 }
 
 /** Ends the listing of users; they keep their rows. @returns how many */

@@ -1,38 +1,39 @@
 import type { Column, Dictionary, Relation } from './dictionary.ts'
 
 /**
- * A dbt `sources.yml`: one source a schema, with tests. A key of several columns is tested with
- * `dbt_utils.unique_combination_of_columns`; what refers to one column with dbt's own `relationships`.
+ * A dbt `sources.yml`: one source a schema that analysts may read, with tests. A key of several columns is tested with a test
+ * of the package in sql/dbt; what refers to one column with dbt's own `relationships`.
+ * @param freshnessPromiseS how old the newest check of a source may get before dbt warns; twice that is an error
  */
-export function dictionaryDbt({ schemas, relations }: Dictionary): string {
+export function dictionaryDbt(
+  { schemas, relations }: Dictionary,
+  freshnessPromiseS: number,
+): string {
+  const minutes = Math.ceil(freshnessPromiseS / 60)
   const lines = ['# Made by: collab-sync dictionary --format dbt', 'version: 2', 'sources:']
-  for (const { name, comment } of schemas) {
+  for (const { name, comment } of schemas.filter((schema) => schema.name !== 'sync')) {
     const own = relations.filter(({ schema, kind }) => schema === name && kind !== 'type')
     lines.push(
       `  - name: ${name}`,
       `    schema: ${name}`,
       `    description: ${quoted(comment)}`,
       '    tables:',
-      ...own.flatMap(tableLines),
+      ...own.flatMap((relation) => tableLines(relation, minutes)),
     )
   }
   return `${lines.join('\n')}\n`
 }
 
-/** Checks are nightly: one may be late, two may not. */
-const WARN_AFTER_HOURS = 36
-const ERROR_AFTER_HOURS = 60
-
-function tableLines(relation: Relation): string[] {
+function tableLines(relation: Relation, minutes: number): string[] {
   const { name, comment, columns, key } = relation
   return [
     `      - name: ${name}`,
     `        description: ${quoted(comment)}`,
-    ...freshnessLines(columns),
+    ...freshnessLines(columns, minutes),
     ...(key.length > 1
       ? [
           '        tests:',
-          '          - dbt_utils.unique_combination_of_columns:',
+          '          - collab_sync.unique_combination_of_columns:',
           `              combination_of_columns: [${key.join(', ')}]`,
         ]
       : []),
@@ -41,13 +42,13 @@ function tableLines(relation: Relation): string[] {
   ]
 }
 
-function freshnessLines(columns: readonly Column[]): string[] {
+function freshnessLines(columns: readonly Column[], minutes: number): string[] {
   if (!columns.some(({ name }) => name === 'checked_at')) return []
   return [
     '        loaded_at_field: checked_at',
     '        freshness:',
-    `          warn_after: { count: ${WARN_AFTER_HOURS}, period: hour }`,
-    `          error_after: { count: ${ERROR_AFTER_HOURS}, period: hour }`,
+    `          warn_after: { count: ${minutes}, period: minute }`,
+    `          error_after: { count: ${2 * minutes}, period: minute }`,
   ]
 }
 

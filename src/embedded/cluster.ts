@@ -29,7 +29,7 @@ const run = promisify(execFile)
  */
 const SETTINGS = [
   'shared_buffers=128MB',
-  'max_connections=100',
+  'max_connections=200',
   'autovacuum_naptime=10s',
   'timezone=UTC',
   'log_timezone=UTC',

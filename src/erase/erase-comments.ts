@@ -1,7 +1,6 @@
 import { arraysOf, COMMENT_COLUMN_LIST } from '../columns.ts'
-import { countErased, lookThrough } from '../database/erase.ts'
+import { countErased, erasing, lookThrough } from '../database/erase.ts'
 import type { ErasePlace } from '../database/erase.ts'
-import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as erase from '../database/statements/erase.ts'
@@ -43,9 +42,7 @@ export async function eraseComments(
     ({ units }) => units,
   )
   for (const piece of pieces) {
-    const own = await transaction(database, (client) =>
-      erasePiece(client, piece, person, erasureId),
-    )
+    const own = await erasing(database, (client) => erasePiece(client, piece, person, erasureId))
     for (const comment of own) mentions.delete(keyOf(comment))
   }
   return mentions.size
@@ -58,7 +55,7 @@ async function erasePiece(
   person: Person,
   erasureId: number,
 ): Promise<CommentToErase[]> {
-  await scopes.lockBatch.one(client, { batchKey: piece[0].batchKey })
+  await scopes.lockBatch.one(client, { batchKey: piece[0].batchKey, runId: null })
   const stored = await erase.readComments.all(client, keysOf(piece))
   const erased = stored.flatMap((comment) => eraseCommentRecord(comment, person.redaction) ?? [])
   const own = stored.filter((comment) => isBy(comment, person))

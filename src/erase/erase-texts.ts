@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { parse, stringify } from 'lossless-json'
-import { findTexts, lockTexts, lookThrough, rewriteTexts } from '../database/erase.ts'
+import { erasing, findTexts, lockTexts, lookThrough, rewriteTexts } from '../database/erase.ts'
 import type { ErasedCounts, ErasePlace, TextTable } from '../database/erase.ts'
-import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import { redactRow } from '../privacy/redact.ts'
 import { piecesOf } from './erase-record.ts'
@@ -15,6 +14,7 @@ const LOCKED_WAIT_MS = 100
 /** What rows of a table are counted as; of others as messages. */
 const COUNTED_AS: Readonly<Record<string, keyof ErasedCounts>> = {
   'collab_store.comment_versions': 'commentVersions',
+  'collab_store.user_versions': 'userVersions',
   'sync.rejected_records': 'rejectedRecords',
   'sync.held': 'held',
   'sync.runs': 'scopes',
@@ -43,7 +43,7 @@ export async function eraseTexts(
       () => null,
       ({ units }) => units,
     )) {
-      seen += await transaction(database, async (client) => {
+      seen += await erasing(database, async (client) => {
         const rows = await lockTexts(
           client,
           table,

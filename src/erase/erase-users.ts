@@ -1,7 +1,6 @@
 import { arraysOf, USER_COLUMN_LIST } from '../columns.ts'
-import { countErased, lookThrough, renameMember } from '../database/erase.ts'
+import { countErased, erasing, lookThrough, renameMember } from '../database/erase.ts'
 import type { ErasePlace } from '../database/erase.ts'
-import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import * as erase from '../database/statements/erase.ts'
 import * as scopes from '../database/statements/scopes.ts'
@@ -23,13 +22,13 @@ export async function eraseMember(
     countErased(client, erasureId, { memberships })
   const batches = await erase.batchesOfMember.all(database, { organizationKeys, userId })
   for (const { batchKey } of batches) {
-    await transaction(database, async (client) => {
-      await scopes.lockBatch.one(client, { batchKey })
+    await erasing(database, async (client) => {
+      await scopes.lockBatch.one(client, { batchKey, runId: null })
       await count(client, await renameMember(client, { batchKey, userId, pseudonym }))
     })
   }
   const member = { organizationKeys, userId, pseudonym }
-  await transaction(database, async (client) =>
+  await erasing(database, async (client) =>
     count(client, await erase.renamePastMemberships.run(client, member)),
   )
 }
@@ -49,17 +48,19 @@ export async function eraseUsers(
   const own = found.filter(({ userId }) => userId === personId)
   const others = found.filter(({ userId }) => userId !== personId)
   for (const { organizationKey, userId } of own) {
-    await transaction(database, async (client) => {
+    await erasing(database, async (client) => {
       const { pseudonym } = person
       // Until the end of the transaction nobody else adds users to the organization.
       await erase.takeUsersTurn.run(client, { organizationKey })
       await erase.mergeUsers.run(client, { organizationKey, userId, pseudonym })
       await rewriteUsers(client, organizationKey, [userId], person)
-      await countErased(client, erasureId, { users: 1 })
+      const own = { organizationKey, userId, pseudonym }
+      const userVersions = await erase.renameUserVersions.run(client, own)
+      await countErased(client, erasureId, { users: 1, userVersions })
     })
   }
   for (const users of piecesOf(others, USERS_A_PIECE, (user) => user.organizationKey)) {
-    await transaction(database, async (client) => {
+    await erasing(database, async (client) => {
       const { organizationKey } = users[0]
       const userIds = users.map(({ userId }) => userId)
       const mentionsInRecords = await rewriteUsers(client, organizationKey, userIds, person)

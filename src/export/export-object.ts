@@ -1,5 +1,5 @@
-import { readExportObjects, withSnapshot } from '../database/export.ts'
-import type { ExportFilter, ExportObject, Snapshot } from '../database/export.ts'
+import { copyOf, readExportObjects, withSnapshot } from '../database/export.ts'
+import type { CopyObject, ExportFilter, ExportObject, Snapshot } from '../database/export.ts'
 import type { Database } from '../database/pool.ts'
 import { UsageError } from '../errors.ts'
 import { isReaderGone, openTarget, writeText } from './target.ts'
@@ -10,6 +10,11 @@ import { csvFormat, ndjsonFormat } from './text.ts'
 export interface ExportRequest extends ExportFilter {
   /** A table or view of `collab` or `reporting`, with its schema or without. */
   readonly object: string
+  /**
+   * For a copy that follows the feed of changes: behind which cursor, or null for all rows. Left out: the object as it is,
+   * with the columns of which the feed says nothing.
+   */
+  readonly after?: string | null
   readonly format: ExportFormat
   /** A file, or `-` for standard output. */
   readonly out: string
@@ -28,6 +33,10 @@ export interface Exported {
   readonly takenAt: Date
   /** What to give as `since` next time: nothing is missed, some rows may come again. */
   readonly nextSince: Date
+  /** Where the feed of changes goes on: it tells deletions too, and misses nothing. */
+  readonly cursor: string
+  /** The cursor behind which it begins; null where it is all there is. */
+  readonly after: string | null
   /** False where the reader of standard output went away before the end. */
   readonly isWhole: boolean
 }
@@ -36,20 +45,26 @@ export interface Exported {
  * Writes a table or view out of one consistent picture of the database, in constant memory. A file is there when all of it
  * is, or not at all.
  * @param onRows hears how many rows are written so far
- * @throws UsageError for an object, an organization or a file that cannot be used
+ * @param beforeComplete the last look before the file gets its name; what it throws leaves none
+ * @throws UsageError for an object, an organization, a cursor or a file that cannot be used
  */
 export async function exportObject(
   database: Database,
   request: ExportRequest,
   onRows: OnRows = () => {},
+  beforeComplete: () => Promise<void> = async () => {},
 ): Promise<Exported> {
-  const object = findObject(await readExportObjects(database), request.object)
+  const { after } = request
+  const objects = await readExportObjects(database)
+  const object =
+    after === undefined ? findObject(objects, request.object) : findCopy(objects, request.object)
   checkFilter(object, request)
   return withSnapshot(database, async (snapshot) => {
     await checkOrganization(snapshot, request.organizationId)
+    if (typeof after === 'string') await snapshot.checkCursor(after)
     const target = await openTarget(request.out)
-    const { takenAt, nextSince } = snapshot
-    const exported = { object: fullName(object), takenAt, nextSince }
+    const { takenAt, nextSince, cursor } = snapshot
+    const exported = { object: fullName(object), takenAt, nextSince, cursor, after: after ?? null }
     let written = 0
     const count = (rows: number) => {
       written = rows
@@ -57,6 +72,7 @@ export async function exportObject(
     }
     try {
       const rows = await write(snapshot, target, object, request, count)
+      await beforeComplete()
       await target.complete()
       return { ...exported, rows, isWhole: true }
     } catch (error) {
@@ -75,12 +91,16 @@ async function checkOrganization(snapshot: Snapshot, organizationId: string | nu
 async function write(
   snapshot: Snapshot,
   { out }: Target,
-  object: ExportObject,
+  object: ExportObject | CopyObject,
   request: ExportRequest,
   onRows: OnRows,
 ): Promise<number> {
   const { columns } = object
-  const rows = snapshot.rows(object, request)
+  const { organizationId, after = null } = request
+  const rows =
+    'changed' in object
+      ? snapshot.copyRows(object, { organizationId, after })
+      : snapshot.rows(object, request)
   if (request.format === 'parquet') {
     // Loaded for those who want it: it takes longer to load than all the rest.
     const { writeParquet } = await import('./parquet.ts')
@@ -108,6 +128,19 @@ function findObject(objects: readonly ExportObject[], name: string): ExportObjec
   )
 }
 
+/**
+ * What a person means by the name of something to keep a copy of: of the tables of schema collab alone.
+ * @throws UsageError that lists what there is
+ */
+export function findCopy(objects: readonly ExportObject[], name: string): CopyObject {
+  const copies = objects.flatMap((object) => copyOf(object) ?? [])
+  const found = copies.find((copy) => [copy.name, fullName(copy)].includes(name))
+  if (found !== undefined) return found
+  throw new UsageError(
+    `The feed of changes tells nothing of ${JSON.stringify(name)}. It tells of: ${copies.map(fullName).join(', ')}.`,
+  )
+}
+
 /** @throws UsageError where the filter needs a column that the object does not have */
 function checkFilter(object: ExportObject, filter: ExportFilter): void {
   const has = (column: string) => object.columns.some(({ name }) => name === column)
@@ -116,13 +149,16 @@ function checkFilter(object: ExportObject, filter: ExportFilter): void {
       `--organization narrows by organization_id, which ${fullName(object)} does not have.`,
     )
   }
+  if (filter.since !== null && 'changed' in object) {
+    throw new UsageError('--since and a cursor are two ways to say what changed: give one of them.')
+  }
   if (filter.since !== null && !has('changed_at')) {
     throw new UsageError(`--since follows changed_at, which ${fullName(object)} does not have.`)
   }
 }
 
 /** `schema.name`. */
-function fullName({ schema, name }: ExportObject): string {
+export function fullName({ schema, name }: ExportObject): string {
   return `${schema}.${name}`
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { constants } from 'node:fs'
 import { open, realpath, rename, rm } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { codeOf } from '../database/pool.ts'
@@ -11,7 +12,7 @@ import { UsageError } from '../errors.ts'
 /** Where an export goes: whole, or not at all. */
 export interface Target {
   readonly out: Writable
-  /** Everything is written: a file gets its name. */
+  /** Everything is written, and on the disk: a file gets its name. */
   complete(): Promise<void>
   /** Something went wrong: of a file nothing is left. */
   abandon(): Promise<void>
@@ -60,8 +61,8 @@ async function openExisting(path: string): Promise<FileHandle | null> {
   }
 }
 
-function stream(handle: FileHandle): Target {
-  const out = handle.createWriteStream()
+function stream(handle: FileHandle, flush = false): Target {
+  const out = handle.createWriteStream({ flush })
   out.on('error', () => {})
   return {
     out,
@@ -79,7 +80,7 @@ async function file(path: string, mode: number): Promise<Target> {
   // In the same directory, so that it can be renamed; of a name that nobody can guess and prepare.
   const partial = `${path}.partial-${randomBytes(6).toString('hex')}`
   const handle = await open(partial, 'wx', 0o600)
-  const { out, complete, abandon } = stream(handle)
+  const { out, complete, abandon } = stream(handle, true)
   return {
     out,
     async complete() {
@@ -87,11 +88,22 @@ async function file(path: string, mode: number): Promise<Target> {
       await handle.chmod(mode)
       await complete()
       await rename(partial, path)
+      await flushDirectory(dirname(path))
     },
     async abandon() {
       await abandon()
       await rm(partial, { force: true })
     },
+  }
+}
+
+/** The name too is there after a power cut. */
+async function flushDirectory(path: string): Promise<void> {
+  const directory = await open(path)
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
   }
 }
 

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { requireDefinitions } from '../database/definitions.ts'
+import type { Definitions } from '../database/definitions.ts'
 import { requireSchema } from '../database/migrate.ts'
 import { checkDatabase } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
@@ -41,10 +43,11 @@ const FRESH_MS = 1_000
 /** @param log hears each time that something goes away or comes back, with the reason */
 export function openReadiness(parts: {
   database: Database
+  settings: Definitions
   queue: JobQueue
   log: Log
 }): ReadinessLook {
-  const { database, queue, log } = parts
+  const { database, settings, queue, log } = parts
   const postgresql = watched('PostgreSQL', log, async () => {
     await checkDatabase(database).catch((error) => {
       throw new Away('PostgreSQL does not answer, or refuses us.', error)
@@ -54,6 +57,9 @@ export function openReadiness(parts: {
         'The tables are not of this version of collab-sync: run `collab-sync migrate`.',
         error,
       )
+    })
+    await requireDefinitions(database, settings).catch((error: Error) => {
+      throw new Away(error.message, error)
     })
   })
   const queued = watched('The queue', log, async () => {

@@ -48,7 +48,7 @@ const HEADERS_MS = 10_000
 /** Puts the HTTP side together: the authentication first, then everything behind it. */
 export async function createServer(parts: HttpParts): Promise<HttpServer> {
   const { settings, store, queue, collabSync, log } = parts
-  const readiness = openReadiness({ database: store.database, queue, log })
+  const readiness = openReadiness({ database: store.database, settings, queue, log })
   const answerError = errorAnswers({ readiness, log })
   const app = Fastify({
     loggerInstance: log.child({ part: 'http' }, { level: 'warn' }) as FastifyBaseLogger,
@@ -97,7 +97,7 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   await app.register(signIn, { authentication })
   await addOpenApi(app)
   await app.register(v1, { prefix: '/v1', collabSync })
-  await app.register(metrics, { database: store.database, queue, settings })
+  await app.register(metrics, { database: store.database, queue })
   await app.register(bullBoard(queue), { prefix: '/queues' })
   await app.register(pages, { collabSync, database: store.database, settings })
   await app.ready()

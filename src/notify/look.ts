@@ -13,7 +13,6 @@ export interface Watch {
   /** Null where the nightly runs are no concern of the process. */
   readonly nightly: Nightly | 'none' | null
   readonly nightlyLateAfterMs: number
-  readonly freshnessPromiseMs: number
   /** Keys of the receivers. */
   readonly receivers: readonly string[]
   /** Least seconds since anybody looked. */
@@ -44,7 +43,7 @@ export async function look(database: Database, watch: Watch): Promise<boolean> {
     await lookAtHeld(client, turn, note)
     if (nightly !== null && nightly !== 'none')
       await lookAtNightly(client, turn, nightly, watch.nightlyLateAfterMs, note)
-    await lookAtFreshness(client, turn, watch, freshness, note)
+    await lookAtFreshness(client, turn, freshness, note)
     await notify.forget.run(client)
     await notify.abandon.run(client, { receivers })
     return true
@@ -126,22 +125,19 @@ async function lookAtNightly(
 async function lookAtFreshness(
   client: Client,
   turn: Turn,
-  { freshnessPromiseMs }: Watch,
-  { oldestCheck, neverChecked }: RowOf<typeof scopes.freshness>,
+  freshness: RowOf<typeof scopes.freshness>,
   note: Note,
 ): Promise<void> {
-  if (oldestCheck === null) return
-  const facts = {
-    at: turn.now.toISOString(),
-    oldestCheck: oldestCheck.toISOString(),
-    promiseS: freshnessPromiseMs / 1000,
-    neverChecked,
-  }
-  const isPassed = turn.now.getTime() - oldestCheck.getTime() > freshnessPromiseMs
+  const { oldestCheck, promiseS, neverChecked, failing, stale, overdue } = freshness
+  const at = turn.now.toISOString()
+  const oldest = oldestCheck?.toISOString() ?? null
+  const facts = { at, oldestCheck: oldest, promiseS, neverChecked, failing, stale, overdue }
+  // What only failed last night is told of with its run, and what the catalog has just got is no broken promise.
+  const isPassed = overdue > 0
   if (isPassed === (await isOpen(client, 'freshness'))) return
   if (isPassed) {
     // While one is open no other is noted, so that a promise broken for a week is reported once.
-    const thing = `freshness:${facts.oldestCheck}`
+    const thing = `freshness:${oldest ?? at}`
     await note(thing, 'freshness', { kind: 'freshness.passed', ...facts })
     return
   }

@@ -51,15 +51,20 @@ export function describeNotification(notification: Notification): Message {
       }
     case 'freshness.passed':
       return {
-        text: `Some of what is stored was last checked at ${notification.oldestCheck}, longer ago than the promised ${roughAge(notification.promiseS * 1000)}.`,
+        text: `Some of what is stored was not checked well within the promised ${roughAge(notification.promiseS * 1000)}.`,
         action: '`collab-sync status` shows the last runs; `collab-sync run` syncs everything now.',
-        facts: [['never checked', `${notification.neverChecked} scopes`]],
+        facts: [
+          ['oldest check', notification.oldestCheck ?? 'none'],
+          ['overdue', `${notification.overdue ?? 'some'} scopes`],
+          ['failing', `${notification.failing ?? 'some'} scopes`],
+          ['never checked', `${notification.neverChecked} scopes`],
+        ],
       }
     case 'freshness.recovered':
       return {
         text: `Everything that is stored was checked within the promised ${roughAge(notification.promiseS * 1000)} again.`,
         action: null,
-        facts: [['oldest check', notification.oldestCheck]],
+        facts: [['oldest check', notification.oldestCheck ?? 'none']],
       }
   }
 }

@@ -66,9 +66,13 @@ export const Notification = z.discriminatedUnion('kind', [
   z.object({
     kind: z.enum(['freshness.passed', 'freshness.recovered']),
     at: isoTime,
-    oldestCheck: isoTime,
+    oldestCheck: isoTime.nullable(),
     promiseS: z.number(),
     neverChecked: z.number(),
+    // Absent from what was noted before they were counted.
+    failing: z.number().optional(),
+    stale: z.number().optional(),
+    overdue: z.number().optional(),
   }),
 ])
 

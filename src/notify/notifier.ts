@@ -25,7 +25,6 @@ export interface NotifierOptions {
   readonly addresses: readonly ReceiverAddress[]
   /** `whsec_...` */
   readonly secret: string | undefined
-  readonly freshnessPromiseMs: number
   readonly nightlyLateAfterMs: number
   /** The nightly schedule as it is now; `none` where it was removed, null where it is no concern of this process. */
   readonly readNightly: () => Promise<Watch['nightly']>
@@ -50,11 +49,10 @@ export class Notifier {
 
   /** Looks for something to tell, unless somebody has just looked. @returns whether this process looked */
   async look(secondsBetween = this.#options.secondsBetween): Promise<boolean> {
-    const { database, freshnessPromiseMs, nightlyLateAfterMs, readNightly } = this.#options
+    const { database, nightlyLateAfterMs, readNightly } = this.#options
     return look(database, {
       nightly: await readNightly(),
       nightlyLateAfterMs,
-      freshnessPromiseMs,
       receivers: this.#receivers.map(({ key }) => key),
       secondsBetween,
     })
@@ -130,7 +128,6 @@ const SECONDS_BETWEEN = 5
 export interface NotifySettings {
   readonly notifyUrls?: readonly ReceiverAddress[]
   readonly notifySecret?: string
-  readonly freshnessPromiseMs: number
   readonly nightlyLateAfterMs: number
   readonly cron: string
   readonly timeZone: string
@@ -147,7 +144,7 @@ export async function keepNotified(
   settings: NotifySettings,
   options: { staysOn: boolean; log: Log },
 ): Promise<{ stop(): Promise<void> }> {
-  const { notifyUrls = [], notifySecret, freshnessPromiseMs, nightlyLateAfterMs } = settings
+  const { notifyUrls = [], notifySecret, nightlyLateAfterMs } = settings
   if (notifyUrls.length === 0) return { stop: async () => {} }
   const { log, staysOn } = options
   const notifier = new Notifier({
@@ -155,7 +152,6 @@ export async function keepNotified(
     log,
     addresses: notifyUrls,
     secret: notifySecret,
-    freshnessPromiseMs,
     nightlyLateAfterMs,
     readNightly: async () => (staysOn ? readNightly(database, settings) : null),
     secondsBetween: SECONDS_BETWEEN,

@@ -63,6 +63,7 @@ const COLUMNS: readonly Column<OrganizationFreshness>[] = [
   ['Annotations', ({ annotations }) => count(annotations), 'number'],
   ['Comments', ({ comments }) => count(comments), 'number'],
   ['Failing', ({ failing }) => count(failing), 'number'],
+  ['Stale', ({ stale }) => count(stale), 'number'],
 ]
 
 function SyncButton({ active, organizationId }: OrganizationFreshness) {
@@ -76,5 +77,6 @@ function State(of: OrganizationFreshness) {
   if (of.failing > 0) return <Badge tone="bad">failing</Badge>
   if (of.held > 0) return <Badge tone="warn">held</Badge>
   if (of.neverChecked > 0) return <Badge tone="info">not all checked</Badge>
+  if (of.stale > 0) return <Badge tone="warn">stale</Badge>
   return <Badge tone="good">all well</Badge>
 }

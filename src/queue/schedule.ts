@@ -1,3 +1,4 @@
+import { CronExpressionParser } from 'cron-parser'
 import pRetry from 'p-retry'
 import type { JobQueue } from './queue.ts'
 
@@ -9,6 +10,20 @@ export interface Schedule {
   readonly cron: string
   /** IANA name. */
   readonly timeZone: string
+}
+
+/**
+ * Days of the week (1 Monday to 7 Sunday) on which a schedule never starts a run. None where it goes by days of the month
+ * too: cron takes either for enough.
+ * @param cron null where there is no schedule, and nothing is known of when runs start
+ */
+export function daysWithoutRun(cron: string | null): number[] {
+  if (cron === null) return []
+  const { dayOfWeek, dayOfMonth } = CronExpressionParser.parse(cron).fields
+  if (!dayOfMonth.isWildcard) return []
+  // 0 and 7 are both Sunday; `5L` is the last Friday of a month.
+  const days = new Set(dayOfWeek.values.map((day) => parseInt(String(day), 10) % 7))
+  return [1, 2, 3, 4, 5, 6, 7].filter((day) => !days.has(day % 7))
 }
 
 /** Registers the nightly schedule where it is not yet as wanted; safe from many processes at once. */

@@ -70,6 +70,15 @@ export const OPERATOR_ROWS = {
     meaning: 'The full address for traces, where it is not the base address and /v1/traces.',
     example: 'http://127.0.0.1:4318/v1/traces',
   },
+  otlpTimeoutMs: {
+    name: 'OTEL_EXPORTER_OTLP_TIMEOUT',
+    group: 'telemetry',
+    parse: parse.wholeNumber(1, 600_000),
+    default: '2000',
+    meaning:
+      'Milliseconds after which traces that the collector does not take are dropped; the end of a command waits that long for it.',
+    example: '10000',
+  },
   otelServiceName: {
     name: 'OTEL_SERVICE_NAME',
     group: 'telemetry',
@@ -102,7 +111,8 @@ export const OPERATOR_ROWS = {
     group: 'notify',
     parse: parseNotify.duration,
     default: '26h',
-    meaning: 'How old what is stored may get before somebody is notified, such as 26h or 2d.',
+    meaning:
+      'Every scope of the catalog is checked well at least so often, such as 75s, 26h or 7d; what is not is stale, and people are told. migrate stores it, the same for all processes.',
     example: '26h',
   },
   nightlyLateAfterMs: {

@@ -155,6 +155,16 @@ export const text: z.ZodType<string, string> = parser('must not hold a NUL chara
   value.includes('\0') ? undefined : value,
 )
 
+/** A member of a comment, by the names that lead to it; none of those that say something else. */
+export const memberPath: z.ZodType<string, string> = parser(
+  'must be names of members with dots between, such as createdAt or meta.createdAt, and none that says something else (lastUpdated)',
+  (value) =>
+    /^(?!.{201})[^\s.\d-][^\s.]*(?:\.[^\s.\d-][^\s.]*)*$/.test(value) &&
+    !/^(commentId|commentText|commentHtml|lastUpdated|status|type)(\.|$)/.test(value)
+      ? value
+      : undefined,
+)
+
 /** The start of every key in Redis: BullMQ puts a colon behind it. */
 export const keyPrefix: z.ZodType<string, string> = parser(
   'must be at most 100 characters without spaces',

@@ -30,6 +30,23 @@ export const SYNC_ROWS = {
     meaning: 'What to sync: users,comments or one of them.',
     example: 'users,comments',
   },
+  reportTimeZone: {
+    name: 'REPORT_TZ',
+    group: 'sync',
+    parse: timeZone,
+    default: 'UTC',
+    meaning:
+      'Time zone of the days and weeks of reports. migrate stores it, the same for all processes.',
+    example: 'Europe/Berlin',
+  },
+  commentWrittenMember: {
+    name: 'COMMENT_WRITTEN_MEMBER',
+    group: 'sync',
+    parse: parse.memberPath,
+    meaning:
+      'Member of a comment that says when it was written, a nested one with dots (meta.createdAt): ISO 8601, epoch seconds or milliseconds, or an object with seconds or _seconds. migrate stores it, the same for all processes. Without it lastUpdated of the first version seen, which is never exact.',
+    example: 'createdAt',
+  },
   concurrency: {
     name: 'SYNC_CONCURRENCY',
     group: 'sync',

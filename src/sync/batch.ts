@@ -114,7 +114,8 @@ class BatchInProgress {
     const onSent = (isRetry: boolean) => context.sentCalls.add(claim.runId, 1, isRetry ? 1 : 0)
     const call = { stats, onSent, signal: stopped, waitSignal: this.#waitSignal }
     // A commit that asks waits for no room: room is made by commits.
-    const asking = { collabApi, database, maxIds, privacy, lastErasure: claim.lastErasure, call }
+    const { lastErasure, writtenMember } = claim
+    const asking = { collabApi, database, maxIds, privacy, lastErasure, writtenMember, call }
     this.#commits = new BatchCommits(context, {
       claim,
       where,

@@ -1,6 +1,7 @@
 import type { Claim, Counts } from '../database/claims.ts'
 import type { Database } from '../database/pool.ts'
 import type { SettledRun } from '../database/runs.ts'
+import type { StoredEmails } from '../database/users.ts'
 import { RunStoppedError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -104,7 +105,7 @@ export interface SyncWatch {
 /** What the writers need to know of a claim. */
 export type WritersClaim = Pick<
   Claim,
-  'runId' | 'claimNo' | 'batchVersion' | 'claimedAt' | 'at' | 'trigger' | 'onlyScopes'
+  'runId' | 'claimNo' | 'batchXmin' | 'claimedAt' | 'at' | 'days' | 'trigger' | 'onlyScopes'
 >
 
 /** What the writers of one commit share. */
@@ -114,6 +115,8 @@ export interface Committing {
   readonly operation: Operation
   /** Fraction of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
   readonly shrinkLimit: number
+  /** `PRIVACY_EMAIL`: earlier versions of people keep no more. */
+  readonly emails: StoredEmails
   /** True where the commit is tried again when another one is writing users of its organization. */
   readonly yields?: boolean
   /** The comments of the new threads among the results; left out where there are none. */

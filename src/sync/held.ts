@@ -61,7 +61,7 @@ async function acceptOne(
   runId: string,
 ): Promise<number | null> {
   // The batch first, as every run that may resolve the listing does.
-  await scopes.lockBatch.one(client, { batchKey })
+  await scopes.lockBatch.one(client, { batchKey, runId })
   const held = await holds.take.first(client, { heldId, runId })
   if (held === undefined) return null
   const present = await presentIn(client, held)

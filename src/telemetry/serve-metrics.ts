@@ -4,7 +4,6 @@ import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Database } from '../database/pool.ts'
 import type { JobQueue } from '../queue/queue.ts'
 import { nextNightly } from '../queue/schedule.ts'
-import type { Settings } from '../settings/table.ts'
 import { REFUSED } from '../sync/run/settle.ts'
 import { readSignals, serviceRegistry } from './service-registry.ts'
 import type { QueueSignals } from './service-registry.ts'
@@ -12,7 +11,6 @@ import type { QueueSignals } from './service-registry.ts'
 export interface MetricsOptions {
   readonly database: Database
   readonly queue: JobQueue
-  readonly settings: Settings
 }
 
 /** Scrapes that come sooner get the same numbers. */
@@ -61,13 +59,12 @@ function boundedReader<T>(read: () => Promise<T>): () => Promise<T | null> {
   }
 }
 
-function serviceReader({ database, queue, settings }: MetricsOptions): () => Promise<string> {
+function serviceReader({ database, queue }: MetricsOptions): () => Promise<string> {
   const readStored = boundedReader(() => readSignals(database, REFUSED))
   const readQueued = boundedReader(() => readQueue(queue))
   return async () => {
     const [stored, queued] = await Promise.all([readStored(), readQueued()])
-    const freshnessPromiseS = settings.freshnessPromiseMs / 1000
-    return serviceRegistry({ stored, queue: queued, freshnessPromiseS }).metrics()
+    return serviceRegistry({ stored, queue: queued }).metrics()
   }
 }
 

@@ -2,6 +2,7 @@ import { Gauge, Registry } from 'prom-client'
 import { DEAD_AFTER_S } from '../database/claims.ts'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
+import * as scopes from '../database/statements/scopes.ts'
 import * as telemetry from '../database/statements/telemetry.ts'
 
 /** What metrics tell of PostgreSQL. */
@@ -9,25 +10,25 @@ export interface StoredSignals {
   readonly totals: readonly RowOf<typeof telemetry.runTotals>[]
   readonly lastRuns: readonly RowOf<typeof telemetry.lastRuns>[]
   readonly state: RowOf<typeof telemetry.state>
+  readonly freshness: RowOf<typeof scopes.freshness>
 }
 
 /**
- * Three statements over small tables.
+ * Four statements over small tables.
  * @param refusal how the problem of a run begins whose credentials were refused
  */
 export async function readSignals(database: Database, refusal: string): Promise<StoredSignals> {
   const totals = await telemetry.runTotals.all(database)
   const lastRuns = await telemetry.lastRuns.all(database, { refusal })
   const state = await telemetry.state.one(database, { deadAfterS: DEAD_AFTER_S })
-  return { totals, lastRuns, state }
+  const freshness = await scopes.freshness.one(database)
+  return { totals, lastRuns, state, freshness }
 }
 
 /** What `serve` tells at one moment; null is what could not be read. */
 export interface ServiceSignals {
   readonly stored: StoredSignals | null
   readonly queue: QueueSignals | null
-  /** How old what is stored may get. */
-  readonly freshnessPromiseS: number | null
 }
 
 export interface QueueSignals {
@@ -41,18 +42,15 @@ export interface QueueSignals {
  * These signals as metrics. All are gauges, sums over `sync.runs` too: `prune` takes runs away, and a counter that falls
  * would be read as one that began anew. The counters are those of the workers.
  */
-export function serviceRegistry({ stored, queue, freshnessPromiseS }: ServiceSignals): Registry {
+export function serviceRegistry({ stored, queue }: ServiceSignals): Registry {
   const registry = new Registry()
   const gauge = gaugesOf(registry)
   gauge('database_up', 'Whether PostgreSQL answers (1) or not (0).', [[{}, stored ? 1 : 0]])
   gauge('queue_up', 'Whether the queue answers (1) or not (0).', [[{}, queue ? 1 : 0]])
-  if (freshnessPromiseS !== null)
-    gauge('freshness_promise_seconds', 'FRESHNESS_PROMISE: how old what is stored may get.', [
-      [{}, freshnessPromiseS],
-    ])
   if (stored !== null) {
     addTotals(gauge, stored.totals)
     addLastRuns(gauge, stored.lastRuns)
+    addFreshness(gauge, stored.freshness)
     addState(gauge, stored.state)
   }
   if (queue !== null) addQueue(gauge, queue)
@@ -173,16 +171,24 @@ function addLastRuns(gauge: AddGauge, runs: StoredSignals['lastRuns']): void {
   )
 }
 
+function addFreshness(gauge: AddGauge, freshness: StoredSignals['freshness']): void {
+  const { promiseS, scopes: all, neverChecked, failing, stale, overdue } = freshness
+  const ageS = (at: Date | null) => at && Math.max(0, Date.now() - at.getTime()) / 1000
+  const gauges = [
+    ['freshness_promise_seconds', 'FRESHNESS_PROMISE: how old what is stored may get.', promiseS],
+    ['catalog_scopes', 'Scopes of the catalog.', all],
+    ['catalog_scopes_never_checked', 'Of them, those never checked well.', neverChecked],
+    ['catalog_scopes_failing', 'Of them, those whose last try failed.', failing],
+    ['catalog_scopes_stale', 'Of them, those that are failing, not checked or too old.', stale],
+    ['catalog_scopes_overdue', 'Of them, those not checked well within the promise.', overdue],
+    ['oldest_check_age_seconds', 'Age of the oldest last good check.', ageS(freshness.oldestCheck)],
+    ['newest_check_age_seconds', 'Age of the newest last good check.', ageS(freshness.newestCheck)],
+  ] as const
+  for (const [name, help, value] of gauges) gauge(name, help, [[{}, value]])
+}
+
 function addState(gauge: AddGauge, state: StoredSignals['state']): void {
   const one = (name: string, help: string, value: number | null) => gauge(name, help, [[{}, value]])
-  one('catalog_scopes', 'Scopes of the catalog.', state.scopes)
-  one('catalog_scopes_never_checked', 'Of them, those never asked for.', state.neverChecked)
-  one(
-    'oldest_check_age_seconds',
-    'Age of the oldest answer that is counted as fresh: how old what is stored may be.',
-    state.oldestCheckAgeS,
-  )
-  one('newest_check_age_seconds', 'Age of the newest answer.', state.newestCheckAgeS)
   one('held_listings', 'Listings whose removals wait for a person.', state.held)
   one('rejected_records', 'Rejected records that could not be stored since.', state.rejected)
   one('workers_alive', 'Workers with a heartbeat in the last 30 seconds.', state.workers)

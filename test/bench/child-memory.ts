@@ -8,15 +8,30 @@ import { join } from 'node:path'
  */
 export async function peakOfRun(
   environment: Record<string, string>,
-  program = join(import.meta.dirname, '../../src/cli/main.js'),
+  program = PROGRAM,
 ): Promise<{ peakMb: number; seconds: number; run: Record<string, unknown> }> {
+  let printed = ''
+  const args = ['run', '--json']
+  const peak = await peakOf(args, environment, (text) => (printed += text), program)
+  return { ...peak, run: JSON.parse(printed) }
+}
+
+/**
+ * Runs a command to its end.
+ * @param onText hears what it prints
+ */
+export async function peakOf(
+  args: readonly string[],
+  environment: Record<string, string>,
+  onText: (text: string) => void = () => {},
+  program = PROGRAM,
+): Promise<{ peakMb: number; seconds: number }> {
   const startedMs = performance.now()
-  const child = spawn(process.execPath, [program, 'run', '--json'], {
+  const child = spawn(process.execPath, [program, ...args], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  let printed = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  child.stdout.setEncoding('utf8').on('data', onText)
   let peakMb = 0
   const watch = setInterval(async () => {
     // The kernel keeps the peak, so that the last look before the end has it all but for the last moment.
@@ -26,6 +41,8 @@ export async function peakOfRun(
   }, 20)
   const code = await new Promise((resolve) => child.once('exit', resolve))
   clearInterval(watch)
-  if (code !== 0) throw new Error(`collab-sync run ended with ${code}: ${printed.slice(0, 1000)}`)
-  return { peakMb, seconds: (performance.now() - startedMs) / 1000, run: JSON.parse(printed) }
+  if (code !== 0) throw new Error(`collab-sync ${args[0]} ended with ${code}.`)
+  return { peakMb, seconds: (performance.now() - startedMs) / 1000 }
 }
+
+const PROGRAM = join(import.meta.dirname, '../../src/cli/main.js')

@@ -53,7 +53,7 @@ test('a line implies its parents', async () => {
     userGroups: { ...NOTHING, added: 1 },
   })
   expect(await rowsOf('select * from collab.annotations')).toEqual([
-    ['acme', 'plan', 'a1', true, 0, null, null],
+    ['acme', 'plan', 'a1', true, 0, null, null, null, true, true],
   ])
   expect(
     await rowsOf('select organization_id, organization_user_group_id from collab.user_groups'),

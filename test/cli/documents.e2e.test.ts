@@ -9,6 +9,7 @@ import {
   RunDetailsSchema,
   RunSchema,
 } from '../../src/documents/run.ts'
+import { ChangeSchema } from '../../src/documents/change.ts'
 import { FreshnessSchema, OrganizationSchema } from '../../src/documents/freshness.ts'
 import {
   AcceptedHeldSchema,
@@ -20,6 +21,7 @@ import {
 import { ScheduleSchema } from '../../src/documents/schedule.ts'
 import { UsageError } from '../../src/errors.ts'
 import type { HttpServer } from '../../src/http/server.ts'
+import { readAll } from '../changes/copy.ts'
 import { onApp } from '../client/on-app.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { openLive } from '../helpers/live.ts'
@@ -235,4 +237,32 @@ describe('what is wrong is refused alike by the queue, the API, a program and th
     expect(ran).toMatchObject({ code: 2, stdout: '' })
     expect(options.some((option) => ran.stderr.startsWith(`${option} `))).toBe(true)
   })
+})
+
+test('changes: a line of the command is the document of the API and of a program; a cursor that is gone is 410', async () => {
+  // Until nothing is held back: the three looks find the same.
+  await readAll(live.database.pool, null, 1000)
+  const { stdout } = await command.run(['changes', '--limit', '400'], environment)
+  const printedChanges = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const page = await ask('/v1/changes?limit=400')
+  expect(page).toMatchObject({ heldBack: expect.any(Number), cursor: page.nextCursor })
+  const { items } = await held(collabSync.listChanges({ limit: 400 }))
+  expectOnly(ChangeSchema, printedChanges)
+  // Between two looks another transaction may have ended, up to which a cursor reads.
+  const withoutCursor = (each: Json) => ({ ...each, cursor: null })
+  expect(page.items.map(withoutCursor)).toEqual(printedChanges.map(withoutCursor))
+  expect(items.map(withoutCursor)).toEqual(printedChanges.map(withoutCursor))
+  const next = await ask(`/v1/changes?cursor=${page.items[9].cursor}&limit=5`)
+  expect(next.items.map(withoutCursor)).toEqual(page.items.slice(10, 15).map(withoutCursor))
+  const gone = await server.app.inject({
+    url: `/v1/changes?cursor=000000000000${page.cursor.slice(12)}`,
+    headers: BEARER,
+  })
+  expect(gone.statusCode).toBe(410)
+  expect(gone.json().detail).toMatch(/another feed.*Start over/)
+  expect(await ask('/v1/changes?cursor=x')).toMatchObject({ status: 400 })
+  await expect(collabSync.listChanges({ cursor: 'x' })).rejects.toThrow(UsageError)
 })

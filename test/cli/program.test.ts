@@ -15,8 +15,8 @@ const PAGES = [
 ]
 const commands = createProgram(() => {}).commands
 
-/** They print nothing but their log, or what another program prints. */
-const WITHOUT_JSON = new Set(['worker', 'serve', 'psql'])
+/** They print nothing but their log, what another program prints, or a document a line. */
+const WITHOUT_JSON = new Set(['worker', 'serve', 'psql', 'changes'])
 
 describe.each(commands.map((command) => ({ name: command.name(), command })))(
   '$name',

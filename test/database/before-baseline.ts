@@ -49,3 +49,40 @@ export async function sayApplied(database: Database, names: readonly string[]): 
     [names],
   )
 }
+
+/** Puts what a database of today holds into the tables of that commit: what came later is left out. */
+export async function moveBeforeBaseline(database: Database): Promise<void> {
+  await database.query(`
+    drop schema collab, reporting cascade;
+    alter schema collab_store rename to today_collab_store;
+    alter schema sync rename to today_sync`)
+  await migrateBeforeBaseline(database)
+  await database.query(MOVE)
+}
+
+const MOVE = `
+  do $$
+  declare
+    each record;
+  begin
+    set local session_replication_role = replica;
+    for each in
+      select r.oid::regclass as name, format('today_%s.%I', n.nspname, r.relname) as today, r.relkind = 'S' as is_sequence, (
+        select string_agg(quote_ident(a.attname), ', ') from pg_attribute a
+        join pg_attribute t on t.attrelid = to_regclass(format('today_%s.%I', n.nspname, r.relname)) and t.attname = a.attname
+        where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
+      from pg_class r join pg_namespace n on n.oid = r.relnamespace
+      where n.nspname in ('collab_store', 'sync') and r.relkind in ('r', 'S')
+        and to_regclass(format('today_%s.%I', n.nspname, r.relname)) is not null
+    loop
+      if each.is_sequence then
+        execute format('select setval(%L, last_value, is_called) from %s', each.name, each.today);
+      else
+        -- Rows that migrations made.
+        execute format('delete from %s', each.name);
+        execute format('insert into %s (%s) overriding system value select %2$s from %3$s', each.name, each.columns, each.today);
+      end if;
+    end loop;
+    drop schema today_collab_store, today_sync cascade;
+  end
+  $$`

@@ -58,18 +58,19 @@ describe('a claim', () => {
     expect(await claimItem(database.pool, { runId: done.runId, itemId }, 'w1')).toBeNull()
   })
 
-  test('tells the batch’s operation and version, the last erasure and whether the run is to end', async () => {
+  test('tells the batch’s operation and the state of its row, the last erasure and whether the run is to end', async () => {
     await database.pool.query(
       `insert into sync.erasures (erasure_id, pseudonym, reason, erased_by) overriding system value
        values (7, 'p', 'r', 'b'), (9, 'p', 'r', 'b')`,
     )
     const ids = await newItem({ only_scopes: '0110' }, { stopping: 'cancelled' })
-    await database.pool.query(`update collab_store.batches set version = 5 where batch_key = $1`, [
-      ids.batchKey,
-    ])
+    const { rows } = await database.pool.query(
+      'select xmin::text from collab_store.batches where batch_key = $1',
+      [ids.batchKey],
+    )
     expect(await claimed(ids)).toMatchObject({
       operation: 'users',
-      batchVersion: 5,
+      batchXmin: rows[0].xmin,
       lastErasure: 9,
       stopping: 'cancelled',
       runStatus: 'running',
@@ -148,6 +149,19 @@ describe('a commit', () => {
     expect(await rowOf('collab_store.batches', 'batch_key', ids.batchKey)).toMatchObject({
       version: second.claimNo,
     })
+  })
+
+  test('is refused also where a claim that began before has gone on to write since', async () => {
+    const ids = await newItem()
+    const first = await claimed(ids)
+    expect(await commit(first, false)).toBe(true)
+    const second = await claimed(ids)
+    expect(await commit(first, false)).toBe(true)
+    expect(await commit(second, false)).toBe(false)
+    expect(await commit(first, false)).toBe(true)
+    const third = await claimed(ids)
+    expect(await commit(third, false)).toBe(true)
+    expect(await commit(first, false)).toBe(false)
   })
 
   test('of an item that is done already is refused', async () => {

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { migrate, requireSchema } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/pool.ts'
+import type { Database } from '../../src/database/pool.ts'
 import { EnvironmentError } from '../../src/errors.ts'
+import { openOwnPostgres } from '../faults/servers.ts'
 import { createEmptyDatabase, createTestDatabase, onServer, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 
@@ -97,18 +99,27 @@ describe('roles', () => {
   })
 
   test('a role that may not create roles gets the statements, and the tables all the same', async () => {
-    await withoutReaderRole(() =>
-      asOwner('nosuperuser nocreaterole', async (url) => {
-        const { applied, readerRole } = await migrate(url)
-        expect(applied.length).toBeGreaterThan(5)
-        expect(readerRole.granted).toBe(false)
-        const owner = openDatabase(url)
-        await requireSchema(owner)
-        await owner.end()
-        await database.pool.query(readerRole.statements ?? '')
-        expect(await readsAs('collab_reader', 'collab.comments')).toBe(true)
-      }),
-    )
+    // The role that is not there belongs to a whole server, so this one is the test's own.
+    const server = await openOwnPostgres()
+    const admin = openDatabase(server.url)
+    try {
+      await admin.query(`create role ${role} login password 'pw' nosuperuser nocreaterole`)
+      await admin.query(`create database migrated owner ${role}`)
+      const url = urlWith(server.url, { username: role, password: 'pw', database: 'migrated' })
+      const { applied, readerRole } = await migrate(url)
+      expect(applied.length).toBeGreaterThan(5)
+      expect(readerRole.granted).toBe(false)
+      const owner = openDatabase(url)
+      await requireSchema(owner)
+      await owner.end()
+      const migrated = openDatabase(urlWith(server.url, { database: 'migrated' }))
+      await migrated.query(readerRole.statements ?? '')
+      expect(await readsAs('collab_reader', 'collab.comments', migrated)).toBe(true)
+      await migrated.end()
+    } finally {
+      await admin.end()
+      await server.close()
+    }
   })
 
   test('a role that may not create schemas is told what it lacks', async () => {
@@ -147,23 +158,6 @@ describe('roles', () => {
     for (const statement of writes)
       expect(await failsAs('collab_reader', statement), statement).toMatch(/^(42501|55000)$/)
   })
-
-  /** Hides the role, which other databases of the server use too, and gives it back. */
-  async function withoutReaderRole(work: () => Promise<void>): Promise<void> {
-    const hidden = `${role}_reader`
-    await onServer(async (server) => {
-      // No test run makes its template while the role is away.
-      await server.query(`select pg_advisory_lock(hashtext('cs_test'))`)
-      await server.query(`alter role collab_reader rename to ${hidden}`)
-      try {
-        await work()
-      } finally {
-        await database.pool.query(DROP_OWNED_BY_READER)
-        await server.query('drop role if exists collab_reader')
-        await server.query(`alter role ${hidden} rename to collab_reader`)
-      }
-    })
-  }
 })
 
 test('every schema, relation, column, sequence and function of ours has a COMMENT of its own', async () => {
@@ -176,9 +170,6 @@ test('every schema, relation, column, sequence and function of ours has a COMMEN
     await migrated.drop()
   }
 })
-
-const DROP_OWNED_BY_READER = `
-  do $$ begin drop owned by collab_reader; exception when undefined_object then null; end $$`
 
 // Sequences of identity columns belong to their column, whose comment says it.
 const OBJECTS = `
@@ -214,15 +205,23 @@ async function relationsOf(schemas: string[]): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-async function readsAs(role: string, relation: string): Promise<boolean> {
-  const code = await failsAs(role, `select * from ${relation} limit 0`)
+async function readsAs(
+  role: string,
+  relation: string,
+  pool: Database = database.pool,
+): Promise<boolean> {
+  const code = await failsAs(role, `select * from ${relation} limit 0`, pool)
   if (code !== null && code !== '42501') throw new Error(`${relation}: ${code}`)
   return code === null
 }
 
 /** The SQLSTATE a statement fails with, or null; its effect is rolled back. */
-async function failsAs(role: string, statement: string): Promise<string | null> {
-  const client = await database.pool.connect()
+async function failsAs(
+  role: string,
+  statement: string,
+  pool: Database = database.pool,
+): Promise<string | null> {
+  const client = await pool.connect()
   try {
     await client.query(`begin; set local role ${role}`)
     await client.query(statement)

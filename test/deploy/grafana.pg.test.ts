@@ -57,7 +57,6 @@ describe('the dashboard', () => {
     const signals = {
       stored: await readSignals(database.pool, 'refused'),
       queue: { jobs: { waiting: 0 }, nextNightly: new Date() },
-      freshnessPromiseS: 1,
     }
     const worker = createWorkerMetrics()
     const all = [

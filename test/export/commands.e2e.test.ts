@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,12 +7,15 @@ import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand, Environment } from '../cli/built-command.ts'
-import { createTestDatabase } from '../helpers/database.ts'
+import { grantRole, revokeRole } from '../../src/database/grants.ts'
+import { transaction } from '../../src/database/pool.ts'
+import { createTestDatabase, onServer, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { fillComments } from './fill-comments.ts'
 
 /** Many times what fits into a pipe. */
 const COMMENTS = 60_000
+const suffix = randomBytes(4).toString('hex')
 
 let command: BuiltCommand
 let database: TestDatabase
@@ -55,7 +59,9 @@ test('export writes to standard output, which a pipe may close when it has enoug
     settings,
   )
   expect(code).toBe(0)
-  expect(stdout).toBe('organization_id,active,checked_at\r\no,true,\r\n')
+  expect(stdout).toBe(
+    'organization_id,active,checked_at,failing_since,is_stale,in_catalog\r\no,true,,,true,true\r\n',
+  )
 
   const running = command.start(['export', 'collab.comments', '--format', 'ndjson'], settings)
   const head = spawn('head', ['-n', '2'], { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -80,6 +86,65 @@ test('a reader that takes its time holds the export back, and gets all of it', a
   const { code, stdout: text } = await running.ended
   expect(code).toBe(0)
   expect(text.split('\r\n').length - 2).toBe(COMMENTS)
+})
+
+test('readers export what they may read, and nothing else', async () => {
+  const [all, one] = ['all', 'one'].map((name) => `cs_export_${name}_${suffix}`) as [string, string]
+  await database.pool.query(`insert into collab_store.organizations (organization_id) values ('p')`)
+  await onServer((server) =>
+    server.query(`create role ${all} login password 'x'; create role ${one} login password 'x'`),
+  )
+  try {
+    await grantRole(database.pool, all, null)
+    await grantRole(database.pool, one, 'p')
+    const exported = async (username: string, object: string) => {
+      const url = urlWith(database.url, { username, password: 'x' })
+      return command.run(['export', object, '--no-bom'], { DATABASE_URL: url })
+    }
+    const organizations = await exported(all, 'collab.organizations')
+    expect(organizations).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/--since \S+Z$/m),
+    })
+    expect(organizations.stdout).toBe(
+      'organization_id,active,checked_at,failing_since,is_stale,in_catalog\r\no,true,,,true,true\r\np,true,,,true,true\r\n',
+    )
+    expect((await exported(all, 'reporting.comments')).stdout.split('\r\n')).toHaveLength(
+      COMMENTS + 2,
+    )
+    expect((await exported(one, 'collab.organizations')).stdout.split('\r\n')).toHaveLength(3)
+    expect((await exported(one, 'reporting.comments')).stdout.split('\r\n')).toHaveLength(2)
+  } finally {
+    for (const role of [all, one]) await revokeRole(database.pool, role, null)
+    await onServer((server) => server.query(`drop role ${all}, ${one}`))
+  }
+})
+
+test('who may read nothing is told so, and so is a reader of a time from which to go on while work is under way', async () => {
+  const nobody = `cs_export_nobody_${suffix}`
+  await onServer((server) => server.query(`create role ${nobody} login password 'x'`))
+  try {
+    const url = urlWith(database.url, { username: nobody, password: 'x' })
+    const refused = await command.run(['export', 'collab.comments'], { DATABASE_URL: url })
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toMatch(/permission denied/)
+    await database.pool.query(
+      `with run as (insert into sync.runs (trigger, status, started_at) values ('cli', 'running', now()) returning run_id)
+      insert into sync.run_items (run_id, kind, state, claimed_at) select run_id, 'sync-batch', 'pending', now() - interval '1 hour' from run`,
+    )
+    await grantRole(database.pool, nobody, null)
+    const { rows } = await transaction(database.pool, async (client) => {
+      await client.query(`set local role ${nobody}`)
+      return client.query(
+        `select next_since < now() - interval '59 minutes' as held_back from reporting.export_times()`,
+      )
+    })
+    expect(rows).toEqual([{ held_back: true }])
+  } finally {
+    await database.pool.query('delete from sync.run_items; delete from sync.runs')
+    await revokeRole(database.pool, nobody, null)
+    await onServer((server) => server.query(`drop role ${nobody}`))
+  }
 })
 
 test('wrong use of the commands for data is one sentence and exit code 2', async () => {

@@ -1,8 +1,8 @@
-import type { TestDatabase } from '../helpers/database.ts'
+import type { Database } from '../../src/database/pool.ts'
 
 /** Comments made by SQL, of 100 authors under one organization: as many as a test wants, in seconds. */
 export async function fillComments(
-  database: Pick<TestDatabase, 'pool'>,
+  database: { readonly pool: Database },
   comments: number,
 ): Promise<void> {
   await database.pool.query(`

@@ -9,6 +9,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/pool.ts'
 import type { Database } from '../../src/database/pool.ts'
 import { parseScope } from '../../src/documents/scope.ts'
+import type { Scope as RunScope } from '../../src/documents/scope.ts'
 import { createLog } from '../../src/log.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { syncBatch } from '../../src/sync/batch.ts'
@@ -140,7 +141,7 @@ export interface Program {
   readonly app: App
   readonly database: Database
   /** One run to its end, a nightly one of everything when left out. @throws EndlessRunError where it has none */
-  run(scope?: { organizationIds: readonly string[] }): Promise<string>
+  run(scope?: RunScope): Promise<string>
   close(): Promise<void>
 }
 
@@ -193,11 +194,8 @@ const IN_HAND = 8
 /** More often than an item may be tried without progress, which ends it for good. */
 const DELIVERIES_MAX = 20
 
-async function runOnce(
-  { sync }: App,
-  scope: { organizationIds?: readonly string[] } = {},
-): Promise<string> {
-  const trigger = scope.organizationIds === undefined ? 'schedule' : 'cli'
+async function runOnce({ sync }: App, scope?: RunScope): Promise<string> {
+  const trigger = scope === undefined ? 'schedule' : 'cli'
   const request = { trigger, scope: parseScope(scope), requestKey: null } as const
   const { runId, items } = await startRun(sync, request)
   const line: Item[] = [...items]
@@ -207,7 +205,13 @@ async function runOnce(
   }
   // A page is worked before there is anything to do for the others.
   while (line.length > 0) await Promise.all(Array.from({ length: IN_HAND }, work))
-  if ((await settleRun(sync, runId)) === null)
+  await settleRun(sync, runId)
+  // One whose credentials were refused settled itself.
+  const { rowCount } = await sync.database.query(
+    'select from sync.runs where run_id = $1 and finished_at is null',
+    [runId],
+  )
+  if (rowCount !== 0)
     throw new EndlessRunError(`Run ${runId} did not end after ${DELIVERIES_MAX} deliveries.`)
   return runId
 }

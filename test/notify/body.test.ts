@@ -122,7 +122,7 @@ test('each notification is told in one sentence, and what is bad says what to do
       ],
       [
         "freshness.passed",
-        "Some of what is stored was last checked at 2026-11-21T02:10:00.000Z, longer ago than the promised 26 h.",
+        "Some of what is stored was not checked well within the promised 26 h.",
         "\`collab-sync status\` shows the last runs; \`collab-sync run\` syncs everything now.",
       ],
       [

@@ -36,7 +36,6 @@ export async function openRig(addresses: NotifierOptions['addresses']): Promise<
     log,
     addresses,
     secret: SECRET,
-    freshnessPromiseMs: 26 * HOUR,
     nightlyLateAfterMs: HOUR / 2,
     readNightly: async () => null,
     secondsBetween: 0,

@@ -45,8 +45,8 @@ test('the overview says whether last night succeeded, when the next run is due, 
   expect(words).toContain('lacked so many users that nobody was removed.')
   expect(words).toContain('1 record could not be stored.')
   expect(words).toContain('No worker is alive')
-  expect(words).toMatch(/In 30 days [\d,]+ comments were written or last updated/)
-  expect(words).toMatch(/[\d,]+ of [\d,]+ scopes were checked within the last 26 hours/)
+  expect(words).toMatch(/In 30 days [\d,]+ comments were written;/)
+  expect(words).toMatch(/[\d,]+ of [\d,]+ scopes are stale/)
 })
 
 test('a page of a run groups its failures by cause and tells what was slow', async () => {

@@ -113,7 +113,9 @@ test('a settled run of long ago goes with all it consisted of; others, and those
 test('pruning again finds nothing, and an empty database is no fault', async () => {
   const nothing = {
     commentVersions: 0,
+    userVersions: 0,
     pastMemberships: 0,
+    changes: 0,
     runItems: 0,
     failures: 0,
     rejectedRecords: 0,

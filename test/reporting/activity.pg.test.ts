@@ -22,7 +22,8 @@ beforeAll(async () => {
   }
   // What no service is known to say, and what lies at the edges of days and weeks.
   await live.database.pool.query(`
-    update collab_store.comments c set author_user_id = t.author, last_updated = t.at
+    update collab_store.comments c set author_user_id = t.author, last_updated = t.at, first_updated = null,
+      day = (t.at at time zone 'UTC')::date
     from (select ctid, row_number() over (order by annotation_key, comment_id) as no from collab_store.comments) n
     join (values
       (1, 'u', null), (2, 'u', null), (3, null, null),
@@ -35,11 +36,11 @@ beforeAll(async () => {
 afterAll(() => live.close())
 
 const PLAIN_DAYS = `
-  select organization_id, (last_updated at time zone 'UTC')::date as day, count(*) as comments,
+  select organization_id, (written_at at time zone 'UTC')::date as day, count(*) as comments,
     count(distinct author_user_id) as authors, count(distinct (document_id, annotation_id)) as annotations
   from reporting.comments group by 1, 2`
 const PLAIN_WEEKS = `
-  select c.organization_id, date_trunc('week', c.last_updated at time zone 'UTC')::date as week, c.author_user_id,
+  select c.organization_id, date_trunc('week', c.written_at at time zone 'UTC')::date as week, c.author_user_id,
     u.name as author_name, count(*) as comments, count(distinct (c.document_id, c.annotation_id)) as annotations
   from reporting.comments c
   left join collab.users u on u.organization_id = c.organization_id and u.user_id = c.author_user_id
@@ -102,10 +103,13 @@ async function planWithoutWholeTables(query: string): Promise<string[]> {
   }
 }
 
+/** Have a test of their own. */
+const MARKS = 'checked_at, is_stale, in_catalog, stale_annotations, comments_not_in_catalog'
+
 async function expectSame(view: string, plain: string, narrowing: string): Promise<void> {
   const read = async (from: string) => {
     const { rows } = await live.database.pool.query(
-      `select to_jsonb(x) as row from ${from} x ${narrowing} order by to_jsonb(x)::text collate "C"`,
+      `select to_jsonb(x) - '{${MARKS}}'::text[] as row from ${from} x ${narrowing} order by 1`,
     )
     return rows.map(({ row }) => row as unknown)
   }

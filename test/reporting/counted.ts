@@ -7,7 +7,7 @@ type Row = Record<string, unknown>
 /** What each view must show of what is known, counted row by row. Times of our clock are left out. */
 export const counted: Record<string, (known: Known, world: World, now: Date) => Row[]> = {
   comments: (known) =>
-    known.live().map(({ place, comment }) => ({
+    known.live().map(({ place, comment, first }) => ({
       organization_id: place.organizationId,
       document_id: place.documentId,
       annotation_id: place.annotationId,
@@ -18,6 +18,10 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
       status: comment.status,
       type: comment.type,
       last_updated: comment.lastUpdated,
+      author_name_then: comment.from?.name ?? null,
+      author_email_then: comment.from?.email ?? null,
+      written_at: first.lastUpdated,
+      written_at_is_exact: false,
     })),
   comments_with_deleted: (known) =>
     [...known.comments.values()].map(({ place, versions }) => ({
@@ -27,6 +31,7 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
       comment_id: versions[0]?.comment.commentId,
       comment_text: versions.at(-1)?.comment.commentText ?? null,
       is_deleted: versions.at(-1)?.change === 'deleted',
+      written_at: versions[0]?.comment.lastUpdated,
     })),
   comment_history: (known) =>
     [...known.comments.values()].flatMap(({ place, versions }) =>
@@ -43,20 +48,24 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
       })),
     ),
   comment_activity_daily: (known) =>
-    grouped(known.live(), ({ place, comment }) => [
+    grouped(known.live(), ({ place, first }) => [
       place.organizationId,
-      comment.lastUpdated.slice(0, 10),
+      first.lastUpdated.slice(0, 10),
     ]).map(([[organization_id, day], group]) => ({
       organization_id,
       day,
       comments: group.length,
       authors: distinct(group.map(({ comment }) => comment.from?.userId)),
       annotations: distinct(group.map(({ place }) => JSON.stringify(place))),
+      is_stale: false,
+      in_catalog: true,
+      stale_annotations: 0,
+      comments_not_in_catalog: 0,
     })),
   author_activity: (known) =>
-    grouped(known.live(), ({ place, comment }) => [
+    grouped(known.live(), ({ place, comment, first }) => [
       place.organizationId,
-      mondayOf(comment.lastUpdated),
+      mondayOf(first.lastUpdated),
       comment.from?.userId ?? null,
     ]).map(([[organization_id, week, author_user_id], group]) => ({
       organization_id,
@@ -65,6 +74,10 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
       author_name: known.nameOf(organization_id as string, author_user_id as string),
       comments: group.length,
       annotations: distinct(group.map(({ place }) => JSON.stringify(place))),
+      is_stale: false,
+      in_catalog: true,
+      stale_annotations: 0,
+      comments_not_in_catalog: 0,
     })),
   thread_summary: (known, world, now) =>
     [...places(world)].map((place) => {
@@ -80,7 +93,7 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
       const answer = written.find(
         ({ by }) => by !== undefined && first?.by !== undefined && by !== first.by,
       )
-      const last = latest(own.map(({ comment }) => comment.lastUpdated))
+      const last = written.at(-1)?.at ?? null
       return {
         organization_id: place.organizationId,
         document_id: place.documentId,
@@ -118,7 +131,11 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
         people: distinct([...authors]),
         members: members.length,
         members_who_comment: members.filter(({ userId }) => authors.has(userId)).length,
-        last_comment_at: latest(own.map(({ comment }) => comment.lastUpdated)),
+        last_comment_at: latest(own.map(({ first }) => first.lastUpdated)),
+        is_stale: false,
+        in_catalog: true,
+        stale_annotations: 0,
+        comments_not_in_catalog: 0,
       }
     }),
   user_directory: (known) =>

@@ -64,13 +64,15 @@ test('every view that people query has a key or is a list, and refers to the cat
 })
 
 test('the sources of dbt test keys, references and freshness', () => {
-  const text = dictionaryDbt(dictionary)
+  const text = dictionaryDbt(dictionary, 93_600)
   expect(text).toContain('combination_of_columns: [organization_id, document_id]')
   expect(text).toMatch(/- name: organization_id\n.*\n.*\n +tests:\n +- not_null\n +- unique/)
   expect(text).toContain(
     `relationships: { to: "source('collab', 'organizations')", field: organization_id }`,
   )
-  expect(text).toMatch(/- name: freshness\n.*\n +loaded_at_field: checked_at\n +freshness:/)
+  expect(text).toMatch(
+    /- name: freshness\n.*\n +loaded_at_field: checked_at\n +freshness:\n +warn_after: { count: 1560, period: minute }/,
+  )
 })
 
 const FILLERS = new Set([

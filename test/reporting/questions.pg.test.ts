@@ -34,8 +34,8 @@ test('docs/QUESTIONS.md has the answers that its queries give (made again by: vi
   await expect(page).toMatchFileSnapshot('../../docs/QUESTIONS.md')
 })
 
-test('twenty questions are asked, and each has an answer', async () => {
-  expect(questions).toHaveLength(20)
+test('thirty questions are asked, and each has an answer', async () => {
+  expect(questions).toHaveLength(30)
   for (const { question, sql } of questions) {
     const { rows } = await live.database.pool.query(sql)
     expect(rows.length, question).toBeGreaterThan(0)
@@ -44,9 +44,11 @@ test('twenty questions are asked, and each has an answer', async () => {
 
 const INTRODUCTION = `# Questions and answers
 
-Twenty questions that are asked in practice. Each answer is what the query gives on the world of \`collab-sync demo\` after its second run, with the world's last day fixed at 2025-11-03; a test runs them all. On data of your own put \`current_date\` where that day stands.`
+Thirty questions that are asked in practice. Each answer is what the query gives on the world of \`collab-sync demo\` after its second run, with the world's last day fixed at 2025-11-03; a test runs them all. On data of your own put \`current_date\` where that day stands.
 
-async function section({ by, question, sql }: Question): Promise<string> {
+The tables know what the service answered when it was asked, and no more. What came and went between two looks no look can show, nor when between them something happened; "Looks do not show" says what that means for an answer. Where the last look at something failed, or is longer ago than \`FRESHNESS_PROMISE\` allows, \`is_stale\` is true in its row. Tests let random worlds live for weeks, with failures, and compare all answers with what the calls returned and that with what truly happened.`
+
+async function section({ by, question, sql, unseen }: Question): Promise<string> {
   const { rows, fields } = await live.database.pool.query({
     text: sql,
     rowMode: 'array',
@@ -58,7 +60,7 @@ async function section({ by, question, sql }: Question): Promise<string> {
     `| ${names.map(() => '---').join(' | ')} |`,
     ...rows.map((row: (string | null)[]) => `| ${row.map(cell).join(' | ')} |`),
   ]
-  return `## ${question}\n\nAsked by ${by}.\n\n\`\`\`sql\n${sql};\n\`\`\`\n\n${table.join('\n')}`
+  return `## ${question}\n\nAsked by ${by}.\n\n\`\`\`sql\n${sql};\n\`\`\`\n\n${table.join('\n')}${unseen === undefined ? '' : `\n\nLooks do not show: ${unseen}`}`
 }
 
 /** Every value as PostgreSQL writes it. */

@@ -3,6 +3,8 @@ export interface Question {
   readonly by: 'customer success' | 'product' | 'security' | 'data engineering'
   readonly question: string
   readonly sql: string
+  /** What the answer cannot tell, as looks from time to time do not show it. */
+  readonly unseen?: string
 }
 
 /** The demo's world has `now` at 2025-11-03 12:00 UTC; in real life put `now()` where that day stands. */
@@ -16,6 +18,8 @@ where day > date '2025-11-03' - 30
 group by organization_id
 order by comments desc, organization_id
 limit 5`,
+    unseen:
+      'Comments that were written and deleted between two looks. Without `COMMENT_WRITTEN_MEMBER`, on which day a comment was written that was edited before its first look: it stands on the day of that edit.',
   },
   {
     by: 'customer success',
@@ -32,6 +36,7 @@ from (
 where lately < before
 order by before - lately desc, organization_id
 limit 5`,
+    unseen: 'Comments of either month that are deleted by now.',
   },
   {
     by: 'customer success',
@@ -41,6 +46,7 @@ from reporting.thread_summary
 where organization_id = 'org-0' and comments > 0 and first_answer_at is null
 order by first_comment_at desc, document_id, annotation_id
 limit 5`,
+    unseen: 'Answers that are deleted by now.',
   },
   {
     by: 'customer success',
@@ -52,6 +58,8 @@ where hours_to_first_answer is not null
 group by organization_id
 order by median_hours desc, organization_id
 limit 5`,
+    unseen:
+      'Answers that are deleted by now. Without `COMMENT_WRITTEN_MEMBER`, that an answer was edited before its first look: it seems later than it was.',
   },
   {
     by: 'customer success',
@@ -112,6 +120,8 @@ order by field, comments desc, value`,
 from reporting.status_transitions
 group by from_status, to_status
 order by transitions desc, from_status, to_status`,
+    unseen:
+      'A status that was set and set on before the next look: the way counts as one step. Steps from versions that `prune` removed, which are in no count.',
   },
   {
     by: 'product',
@@ -130,6 +140,8 @@ from reporting.comments_with_deleted
 where is_deleted
 order by organization_id, document_id, annotation_id, comment_id
 limit 5`,
+    unseen:
+      'Comments that were deleted before any look saw them, and what was written after the last look.',
   },
   {
     by: 'security',
@@ -140,6 +152,8 @@ from reporting.edits_and_deletions
 group by organization_id, author_user_id
 order by changes desc, organization_id, author_user_id
 limit 5`,
+    unseen:
+      'Several edits between two looks count as one, edits before the first look as none. Versions that `prune` removed are in no count.',
   },
   {
     by: 'security',
@@ -158,6 +172,7 @@ limit 5`,
 from reporting.user_directory
 where left_at is not null
 order by organization_id, user_id`,
+    unseen: 'Who left and came back between two looks.',
   },
   {
     by: 'security',
@@ -167,6 +182,8 @@ from reporting.memberships
 where organization_id = 'org-0' and document_id = 'doc-0' and until is null
 order by user_id
 limit 5`,
+    unseen:
+      "Changes since the document's last good check: its `checked_at` in `collab.documents` says when that was.",
   },
   {
     by: 'data engineering',
@@ -175,14 +192,16 @@ limit 5`,
   sum(failing) as failing, sum(held) as held
 from reporting.coverage
 group by level
-order by known`,
+order by known, level`,
+    unseen:
+      'What happened in the service since the last checks: fresh means checked well as lately as promised.',
   },
   {
     by: 'data engineering',
     question: 'Do the daily numbers add up to the comments?',
-    sql: `select (select sum(comments) from reporting.comment_activity_daily) as by_day,
-  (select sum(comments) from reporting.author_activity) as by_author,
-  (select sum(comments) from reporting.thread_summary) as by_thread,
+    sql: `select (select coalesce(sum(comments), 0) from reporting.comment_activity_daily) as by_day,
+  (select coalesce(sum(comments), 0) from reporting.author_activity) as by_author,
+  (select coalesce(sum(comments), 0) from reporting.thread_summary) as by_thread,
   (select count(*) from reporting.comments) as comments`,
   },
   {
@@ -191,5 +210,124 @@ order by known`,
     sql: `select count(*) as comments, count(*) filter (where is_deleted) as deleted
 from reporting.comments_with_deleted
 where changed_at > (select min(finished_at) from sync.runs)`,
+    unseen:
+      'What changed in runs that `prune` removed: the oldest that is kept stands for the first.',
+  },
+  {
+    by: 'product',
+    question: 'At which hours of the day do people write, by the clocks of New York?',
+    sql: `select extract(hour from written_at at time zone 'America/New_York') as hour, count(*) as comments,
+  count(*) filter (where written_at_is_exact) as exact
+from reporting.comments
+where written_at is not null
+group by hour
+order by comments desc, hour
+limit 5`,
+    unseen:
+      'When a comment was written that is not exact and was edited before its first look: its hour is that of the edit.',
+  },
+  {
+    by: 'customer success',
+    question: 'Within what time are threads answered?',
+    sql: `select case when first_answer_at is null then 'not answered' when hours_to_first_answer <= 24 then 'within a day'
+    when hours_to_first_answer <= 168 then 'within a week' else 'later' end as answered,
+  count(*) as threads, count(*) filter (where is_stale) as may_be_out_of_date
+from reporting.thread_summary
+where comments > 0 and in_catalog
+group by answered
+order by threads desc, answered`,
+    unseen: 'Answers that are deleted by now.',
+  },
+  {
+    by: 'customer success',
+    question: 'Who gives first answers?',
+    sql: `select organization_id, c.author_user_id, count(*) as first_answers
+from reporting.thread_summary t
+join reporting.comments c using (organization_id, document_id, annotation_id)
+where c.written_at = t.first_answer_at
+group by organization_id, c.author_user_id
+order by first_answers desc, organization_id, c.author_user_id
+limit 5`,
+  },
+  {
+    by: 'customer success',
+    question: 'Which threads have waited for an answer for more than a week?',
+    sql: `select organization_id, document_id, annotation_id, first_comment_at, is_stale
+from reporting.thread_summary
+where in_catalog and first_comment_at < date '2025-11-03' - 7 and first_answer_at is null
+order by first_comment_at, organization_id, document_id, annotation_id
+limit 5`,
+    unseen:
+      'Answers since the last good check, which is longer ago than promised where `is_stale`.',
+  },
+  {
+    by: 'customer success',
+    question: 'How many people of each customer wrote nothing in the last four weeks?',
+    sql: `select u.organization_id, count(*) as people, count(*) filter (where not exists (
+    select from reporting.author_activity a
+    where a.organization_id = u.organization_id and a.author_user_id = u.user_id and a.week > date '2025-11-03' - 28
+  )) as silent
+from reporting.user_directory u
+where u.listed
+group by u.organization_id
+order by silent desc, u.organization_id
+limit 5`,
+    unseen:
+      'Who wrote only what is deleted by now, or wrote in documents that the catalog does not list.',
+  },
+  {
+    by: 'data engineering',
+    question: 'Which numbers may be out of date, and since when?',
+    sql: `select level, count(*) as scopes, count(*) filter (where is_stale) as may_be_out_of_date,
+  count(*) filter (where is_stale and checked_at is null) as never_checked,
+  min(checked_at) filter (where is_stale) as oldest_check, min(failing_since) as failing_since
+from reporting.freshness
+group by level
+order by level`,
+  },
+  {
+    by: 'data engineering',
+    question: 'How much of a total may be out of date, or is no longer checked?',
+    sql: `select organization_id, sum(comments) as comments, sum(comments_not_in_catalog) as no_longer_checked,
+  max(stale_annotations) as threads_out_of_date, bool_or(is_stale) as may_be_out_of_date
+from reporting.comment_activity_daily
+where day > date '2025-11-03' - 30
+group by organization_id
+order by comments desc, organization_id
+limit 5`,
+  },
+  {
+    by: 'security',
+    question: 'Who was renamed, and how were they called before?',
+    sql: `select organization_id, user_id, b.name as before, v.name as after
+from collab.user_versions v
+join collab.user_versions b using (organization_id, user_id)
+where b.version = v.version - 1 and b.name is distinct from v.name
+order by organization_id, user_id, v.version desc
+limit 5`,
+    unseen:
+      'Names that somebody had between two looks only, those of before the first look, and those that `prune` or `erase` removed.',
+  },
+  {
+    by: 'security',
+    question: 'Who came, left or was renamed since the first run?',
+    sql: `select organization_id, n.user_id, t.name as name_then, n.name, t.listed as listed_then, n.listed
+from reporting.user_directory n
+left join reporting.user_directory_at((select min(finished_at) from sync.runs)) t using (organization_id, user_id)
+where (t.name, t.listed) is distinct from (n.name, n.listed)
+order by organization_id, n.user_id
+limit 10`,
+    unseen:
+      'Who came and left between two looks. Where `prune` removed the first run, the oldest that is kept stands for it, and what is no longer known of that time is null.',
+  },
+  {
+    by: 'product',
+    question: 'Which statuses and types came up only after the first run?',
+    sql: `select field, value, sum(comments) as comments, min(first_seen_at) > (select min(finished_at) from sync.runs) as is_new
+from reporting.observed_values
+group by field, value
+order by is_new desc, field, value`,
+    unseen:
+      'Values that were there between two looks only. Where `prune` removed the first run, the oldest that is kept stands for it, and a value is as old as the oldest version with it that is kept.',
   },
 ]

@@ -58,6 +58,7 @@ interface Moment {
   at: string
   comments: unknown[]
   memberships: unknown[]
+  directory: Record<string, unknown>[]
 }
 
 async function momentOf(live: Live, known: Known): Promise<Moment> {
@@ -76,10 +77,17 @@ async function momentOf(live: Live, known: Known): Promise<Moment> {
     memberships: known.stays
       .filter(({ until }) => until === null)
       .map(({ organizationId, kind, id, userId }) => [organizationId, kind, id, userId]),
+    directory: (counted['user_directory']?.(known, live.world, new Date()) ?? []).map((row) => ({
+      ...row,
+      is_known_then: true,
+    })),
   }
 }
 
-async function expectMoment(live: Live, { at, comments, memberships }: Moment): Promise<void> {
+async function expectMoment(
+  live: Live,
+  { at, comments, memberships, directory }: Moment,
+): Promise<void> {
   const rows = async (text: string) =>
     (await live.database.pool.query({ text, values: [at], rowMode: 'array' })).rows
   const stored = await rows(
@@ -91,6 +99,14 @@ async function expectMoment(live: Live, { at, comments, memberships }: Moment): 
     from reporting.memberships_at($1)`,
   )
   expectSame(`memberships_at ${at}`, stays, memberships)
+  const people = await live.database.pool.query(
+    `select ${SHOWN['user_directory']} from reporting.user_directory_at($1) v`,
+    [at],
+  )
+  const columns = Object.keys(directory[0] ?? {})
+  const inOrder = (row: Record<string, unknown>) =>
+    columns.map((column) => plain(column, row[column]))
+  expectSame(`user_directory_at ${at}`, people.rows.map(inOrder), directory.map(inOrder))
 }
 
 /** Columns that stand for others: times of our clock are only compared for being there. */

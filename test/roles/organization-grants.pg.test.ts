@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type pg from 'pg'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { grantRole, revokeRole } from '../../src/database/grants.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -69,13 +69,22 @@ async function viewsOfOurs(): Promise<string[]> {
 async function functionsOfOurs(): Promise<string[]> {
   const { rows } = await live.database.pool.query<{ name: string; types: string[] }>(
     `select format('%I.%I', n.nspname, p.proname) as name,
-      array(select format_type(t, null) from unnest(p.proargtypes) t) as types
+      array(select case when p.proargnames[n] = 'time_zone' then 'time zone' else format_type(t, null) end
+        from unnest(p.proargtypes) with ordinality a (t, n)) as types
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
     where n.nspname in ('collab', 'reporting') order by 1`,
   )
-  const argument = (type: string, place: number) =>
-    type === 'timestamp with time zone' ? 'now()' : place === 0 ? `'a'` : 'null'
-  return rows.map(({ name, types }) => `${name}(${types.map(argument).join(', ')})`)
+  const sensible: Record<string, string> = {
+    'timestamp with time zone': 'now()',
+    'time zone': `'Europe/Berlin'`,
+  }
+  const argument = (type: string, place: number) => sensible[type] ?? (place === 0 ? `'a'` : 'null')
+  // The feed is read from its beginning.
+  return rows.map(({ name, types }) =>
+    name === 'reporting.changes'
+      ? `${name}(max_changes => 1000000)`
+      : `${name}(${types.map(argument).join(', ')})`,
+  )
 }
 
 /** Everything that a role reads through every view and function, as one text a view. */
@@ -117,6 +126,7 @@ describe('a role that was granted one organization', () => {
   test('reads all of it, through every view', async () => {
     for (const relation of [
       'users',
+      'user_versions',
       'comments',
       'comment_versions',
       'document_users',
@@ -233,14 +243,55 @@ describe('a role that was granted one organization', () => {
 
   test('searches its own organization only, and who may not read comments cannot search them', async () => {
     const { rows } = await live.database.pool.query(
-      `select distinct organization_id as id from reporting.search_comments('a', null, 100000)`,
+      `select distinct organization_id as id from reporting.search_comments('page', null, 100000)`,
     )
     expect(rows.length).toBeGreaterThan(1)
-    const search = `select distinct organization_id as id from reporting.search_comments('a', null, 100000)`
+    const search = `select distinct organization_id as id from reporting.search_comments('page', null, 100000)`
     expect((await as(ONE, search)).rows).toEqual([{ id: own }])
     expect((await as(ALL, search)).rows.length).toBe(rows.length)
     await live.database.pool.query(`grant usage on schema reporting to ${NOBODY}`)
     await expect(as(NOBODY, search)).rejects.toThrow(
+      'permission denied for view reporting.comments',
+    )
+  })
+
+  test('searches by author, time and page within its own organization only, and counts nothing else', async () => {
+    const { rows: known } = await live.database.pool.query<{ author: string; own: number }>(
+      `select author_user_id as author, count(*) filter (where organization_id = $1)::int as own
+      from reporting.comments where comment_text ~* '\\mpage' group by 1 having count(*) > count(*) filter (where organization_id = $1)`,
+      [own],
+    )
+    expect(known.some((row) => row.own > 0)).toBe(true)
+    for (const { author, own: expected } of known) {
+      const { rows } = await as(
+        ONE,
+        `select organization_id, matches from reporting.search('page', author_user_id => ${pg.escapeLiteral(author)}, updated_from => '-infinity')`,
+      )
+      expect(rows, author).toEqual(
+        Array.from({ length: expected }, () => ({
+          organization_id: own,
+          matches: String(expected),
+        })),
+      )
+    }
+    // A page's last comment is of others: what follows is still of its own only.
+    const { rows } = await live.database.pool.query<{ cursor: string }>(
+      `select cursor from reporting.search('page', max_results => 1000) where organization_id <> $1 limit 1`,
+      [own],
+    )
+    const after = `after => '${rows[0]?.cursor}'`
+    const behind = `select distinct organization_id as id from reporting.search('page', ${after}, max_results => 1000)`
+    expect((await as(ONE, behind)).rows).toEqual([{ id: own }])
+    expect((await as(ALL, behind)).rows.length).toBeGreaterThan(1)
+    expect(
+      (
+        await as(
+          ONE,
+          `select from reporting.search('page', organization_id => ${pg.escapeLiteral(others[0] ?? '')})`,
+        )
+      ).rows,
+    ).toEqual([])
+    await expect(as(NOBODY, `select from reporting.search('page')`)).rejects.toThrow(
       'permission denied for view reporting.comments',
     )
   })

@@ -76,6 +76,22 @@ describe('a word', () => {
     expect(complaint(words, 'x')).toBe('must be one of keep, drop')
   })
 
+  test('of a member of a comment leads to it by names, and to none that says something else', () => {
+    const good = ['createdAt', 'meta.created_at', 'data.$date.x-y', 'erstellt.für', '_seconds']
+    expect(meant(parse.memberPath, good)).toEqual(good)
+    const odd = ['', '.', 'a.', '.a', 'a..b', 'a b', 'a.0', '0', '-a', 'a\n', 'x'.repeat(201)]
+    const others = [
+      'lastUpdated',
+      'lastUpdated.seconds',
+      'commentId',
+      'status',
+      'type',
+      'commentText',
+    ]
+    expect(refused(parse.memberPath, [...odd, ...others])).toEqual([...odd, ...others])
+    expect(refused(parse.memberPath, ['lastUpdatedAt', 'x'.repeat(200), 'from.at'])).toEqual([])
+  })
+
   test('of operations is users, comments or both', () => {
     const texts = ['users', ' comments , users', 'users,likes', 'users,', '']
     expect(meant(parse.operations, texts)).toEqual([

@@ -15,6 +15,10 @@ const LISTS: Readonly<Record<string, readonly NamedColumn[]>> = {
   ),
   'comment words': COMMENT.filter(({ personal }) => personal === 'words'),
   'user columns': USER,
+  'user columns of a version': USER.filter(({ makesVersion }) => makesVersion === true),
+  'user columns of a version but addresses': USER.filter(
+    ({ makesVersion, member }) => makesVersion === true && member !== 'email',
+  ),
 }
 
 const MARK = /\/\* ([a-z ]+): (.+?) \*\/[^]*?\/\* end \*\//g

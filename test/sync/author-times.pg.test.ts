@@ -28,6 +28,7 @@ test.each([
   { said: 'the newest first', order: ['new', 'between', 'old'] },
   { said: 'with the one without a time first', order: ['untimed', 'new', 'between'] },
   { said: 'with the one without a time last', order: ['new', 'between', 'untimed'] },
+  { said: 'with one without a time that shows the same', order: ['unchanged', 'new', 'between'] },
 ] as const)('the newest comment names its author: $said', async ({ order }) => {
   for (const comment of order) await put(comment)
   const stored = await readAnn()
@@ -49,28 +50,45 @@ test('a time that is written by itself changes nothing that people see', async (
   expect((await readAnn())?.changedAt).toEqual(before?.changedAt)
 })
 
+test('a listing names whom authors have named, and no author after it', async () => {
+  await put('old')
+  const listed = { ...rowOf('new'), source: USER_SOURCES.listing, sourceAt: null, listed: true }
+  const store = (row: UserRow) =>
+    transaction(database.pool, (client) =>
+      putUsers(client, organizationKey, [row], new Date(), NOWHERE),
+    )
+  expect(await store(listed)).toBe(1)
+  expect(await store({ ...rowOf('between'), sourceAt: '2026-02-01T00:00:00.000Z' })).toBe(0)
+  expect((await readAnn())?.name).toBe('Ann')
+})
+
 const TIMES = {
   old: '2026-01-01T00:00:00.000Z',
   between: '2026-01-02T00:00:00.000Z',
   new: '2026-01-03T00:00:00.000Z',
   untimed: null,
+  unchanged: null,
 }
 /** The newest comment shows the same as the old one; the one between, and one without a time, show something else. */
-const NAMES = { old: 'Ann', between: 'Anna', new: 'Ann', untimed: 'Annie' }
+const NAMES = { old: 'Ann', between: 'Anna', new: 'Ann', untimed: 'Annie', unchanged: 'Ann' }
 
 /** As a commit does it: what would change nothing is not sent, and the statement holds the same rule. */
 async function put(comment: keyof typeof TIMES): Promise<number> {
-  const author = { userId: 'ann', texts: userTexts({ name: NAMES[comment] }) }
-  const row = authorsOf([{ author, lastUpdated: TIMES[comment] }]).get('ann') as UserRow
+  const row = rowOf(comment)
   expect(row.source).toBe(USER_SOURCES.author)
   return transaction(database.pool, async (client) => {
     const stored = await readUsers(client, organizationKey, ['ann'])
-    const written = await putUsers(client, organizationKey, [row], new Date())
+    const written = await putUsers(client, organizationKey, [row], new Date(), NOWHERE)
     expect(written > 0, 'what is sent is what the statement writes').toBe(
       changes(row, stored.get('ann')),
     )
     return written
   })
+}
+
+function rowOf(comment: keyof typeof TIMES): UserRow {
+  const author = { userId: 'ann', texts: userTexts({ name: NAMES[comment] }) }
+  return authorsOf([{ author, lastUpdated: TIMES[comment] }]).get('ann') as UserRow
 }
 
 async function readAnn() {
@@ -80,3 +98,6 @@ async function readAnn() {
   )
   return rows[0] as { name: string; sourceAt: Date; changedAt: Date } | undefined
 }
+
+/** In no run that there is. */
+const NOWHERE = { emails: 'keep', runId: '00000000-0000-0000-0000-000000000000' } as const

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/columns.ts'
-import type { CommentColumn } from '../../src/columns.ts'
+import type { CommentColumn, NamedColumn } from '../../src/columns.ts'
 import * as erase from '../../src/database/statements/erase.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
@@ -49,7 +49,7 @@ const COLUMNS = COMMENT_COLUMN_LIST.map(({ column }) => column)
 
 /** What is ours of a row: keys, times of checks, versions. */
 const OURS =
-  'annotation_key change changed_at comment_id day deleted_at digest first_seen_at organization_key version version_at'
+  'annotation_key change changed_at comment_id day deleted_at digest first_seen_at first_updated not_before organization_key version version_at written_at'
 
 const ONE_OF_EACH = {
   organizations: 1,
@@ -84,7 +84,8 @@ test('types, nullability, versions and comments of columns are those of src/colu
     `select relname::text as relation, attname::text as column, format_type(atttypid, null) as type, attnotnull as needed,
       col_description(attrelid, attnum) as comment
     from pg_attribute join pg_class c on c.oid = attrelid
-    where c.oid in ('collab_store.comments'::regclass, 'collab_store.users'::regclass, 'collab_store.comment_versions'::regclass)
+    where c.oid in ('collab_store.comments'::regclass, 'collab_store.users'::regclass, 'collab_store.comment_versions'::regclass,
+        'collab_store.user_versions'::regclass)
       and attnum > 0 and not attisdropped`,
   )
   const find = (relation: string, name: string) =>
@@ -97,8 +98,13 @@ test('types, nullability, versions and comments of columns are those of src/colu
       expect(find(relation, column), `${relation}.${column}`).toMatchObject(expected)
     }
   }
-  const versioned = COMMENT_COLUMN_LIST.filter(({ makesVersion }) => makesVersion)
-  for (const { column } of versioned) expect(find('comment_versions', column), column).toBeDefined()
+  const versions = { comment_versions: COMMENT_COLUMN_LIST, user_versions: USER_COLUMN_LIST }
+  for (const [relation, columns] of Object.entries(versions)) {
+    for (const { column, makesVersion } of columns as readonly NamedColumn[])
+      expect(find(relation, column) !== undefined, `${relation}.${column}`).toBe(
+        makesVersion ?? false,
+      )
+  }
 })
 
 test('each is stored, is put into raw, is changed by itself, and is verified', async () => {

@@ -170,11 +170,11 @@ test('what was written after the rejection stays as it is, also where that left 
   await reject('users', { organizationId }, user)
   await reject('comments', place, commentOf(place))
   await live.database.pool.query(
-    `update collab_store.users set name = null, digest = '\\x00', changed_at = now() where user_id = $1`,
+    `update collab_store.users set name = null, digest = '\\x00', changed_at = now() + interval '2 ms' where user_id = $1`,
     [user?.userId],
   )
   await query(
-    `update collab_store.comments set status = null, digest = '\\x00', changed_at = now() where ${AT}`,
+    `update collab_store.comments set status = null, digest = '\\x00', changed_at = now() + interval '2 ms' where ${AT}`,
     place,
     commentOf(place).commentId,
   )

@@ -26,6 +26,7 @@ test('the facts of a new thread are those that PostgreSQL finds in what was stor
   const threads = Array.from({ length: 300 }, (_, number) => ({
     organizationKey: 1,
     annotationKey: number + 1,
+    notBefore: null,
     comments: Array.from({ length: number % 7 }, (_each, place) => comment(number, place)),
   }))
   const at = new Date()
@@ -48,10 +49,11 @@ test('the facts of a new thread are those that PostgreSQL finds in what was stor
 /** Authors and times in ever new combinations. */
 function comment(thread: number, place: number): CommentRecord {
   const turn = thread * 31 + place * 17
+  const writtenAt = TIMES[(turn >> 4) % TIMES.length] ?? null
   const texts = commentTexts({
     lastUpdated: TIMES[(turn >> 2) % TIMES.length] ?? null,
     authorUserId: AUTHORS[turn % AUTHORS.length] ?? null,
     commentText: 'x',
   })
-  return new CommentRecord((place * 5) % 7, texts, null, 0)
+  return new CommentRecord((place * 5) % 7, texts, null, 0, writtenAt)
 }

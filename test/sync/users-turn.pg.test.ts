@@ -5,6 +5,7 @@ import { transaction } from '../../src/database/pool.ts'
 import * as users from '../../src/database/statements/users.ts'
 import { putUsers, USER_SOURCES } from '../../src/database/users.ts'
 import type { UserRow } from '../../src/database/users.ts'
+import { UTC_DAYS } from '../../src/database/zone-days.ts'
 import { OrganizationBusyError, usersToPut } from '../../src/sync/commit/users.ts'
 import type { Committing } from '../../src/sync/context.ts'
 import { createTestDatabase } from '../helpers/database.ts'
@@ -29,7 +30,7 @@ test('a commit with a new user yields to the one that is writing users of the or
     )
   await transaction(database.pool, async (other) => {
     expect(await users.takeTurn.one(other, { organizationKey })).toEqual({ taken: true })
-    await putUsers(other, organizationKey, [ANN], new Date())
+    await putUsers(other, organizationKey, [ANN], new Date(), NOWHERE)
     await expect(find(true)).rejects.toThrow(OrganizationBusyError)
     expect((await find(false)).rows).toEqual([ANN])
   })
@@ -63,11 +64,16 @@ function committing(yields: boolean): Committing {
   const claim = {
     runId: '',
     claimNo: 1,
-    batchVersion: 0,
+    batchXmin: null,
     claimedAt: new Date(),
     at: new Date(),
+    days: UTC_DAYS,
     trigger: 'cli' as const,
     onlyScopes: null,
   }
-  return { claim, batchKey: 1, operation: 'comments', shrinkLimit: 1, counts: noCounts(), yields }
+  const where = { batchKey: 1, operation: 'comments' } as const
+  return { claim, ...where, shrinkLimit: 1, emails: 'keep', counts: noCounts(), yields }
 }
+
+/** In no run that there is. */
+const NOWHERE = { emails: 'keep', runId: '00000000-0000-0000-0000-000000000000' } as const

@@ -64,10 +64,6 @@ async function exportedMetrics(): Promise<{ name: string; help: string }[]> {
       totals: [{ ...kind, runs: 1, ...counts, ...scopes, ...records }],
       lastRuns: [{ ...kind, ...counts, ...scopes, ...times }],
       state: {
-        scopes: 1,
-        neverChecked: 0,
-        oldestCheckAgeS: 1,
-        newestCheckAgeS: 1,
         workers: 1,
         callsInFlight: 1,
         callsLimit: 1,
@@ -75,9 +71,19 @@ async function exportedMetrics(): Promise<{ name: string; help: string }[]> {
         rejected: 0,
         openRunAgeS: null,
       },
+      freshness: {
+        scopes: 1,
+        annotations: 1,
+        neverChecked: 0,
+        failing: 0,
+        stale: 0,
+        overdue: 0,
+        oldestCheck: new Date(0),
+        newestCheck: new Date(0),
+        promiseS: 1,
+      },
     },
     queue: { jobs: { waiting: 0 }, nextNightly: new Date(0) },
-    freshnessPromiseS: 1,
   })
   const all = [
     ...(await worker.registry.getMetricsAsJSON()),

@@ -1,14 +1,16 @@
 -- Changes comments that are stored, live or deleted. The old version is kept when the content changed or the comment is
 -- back; a change of the author's name or of an undocumented member alone makes no version.
 -- No version ends before it began, though the clock be set back.
--- Params: $1 annotationKeys, $2 commentIds, $3 digests, $4 at, $5 and on comment columns.
+-- The first edit keeps lastUpdated of the first version beside the row: the versions are pruned. Rows of before migration 0016
+-- have it in the first version that is left.
+-- Params: $1 annotationKeys, $2 commentIds, $3 digests, $4 at, $5 writtenAts[?], $6 and on comment columns.
 with new as (
   select *
-  from unnest($1::int[], $2::bigint[], $3::bytea[],
-      /* comment columns: {parameter}::{type}[] */ $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
-        $11::text[], $12::timestamptz[], $13::jsonb[] /* end */)
-    as n (annotation_key, comment_id, digest, /* comment columns: {column} */ comment_text, comment_html, author_user_id,
-      author_name, author_email, status, type, last_updated, rest /* end */)
+  from unnest($1::int[], $2::bigint[], $3::bytea[], $5::timestamptz[],
+      /* comment columns: {parameter}::{type}[] */ $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
+        $12::text[], $13::timestamptz[], $14::jsonb[] /* end */)
+    as n (annotation_key, comment_id, digest, written_at, /* comment columns: {column} */ comment_text, comment_html,
+      author_user_id, author_name, author_email, status, type, last_updated, rest /* end */)
 ), superseded as (
   select c.annotation_key, c.comment_id,
     case
@@ -17,7 +19,13 @@ with new as (
         c.last_updated /* end */)
         is distinct from (/* comment columns of a version: n.{column} */ n.comment_text, n.comment_html, n.status, n.type,
           n.last_updated /* end */) then 'edited'
-    end as change
+    end as change,
+    case when c.first_updated is null and n.last_updated is distinct from c.last_updated
+      then coalesce((select coalesce(v.last_updated, '-infinity') from collab_store.comment_versions v
+        where c.version > 1 and v.annotation_key = c.annotation_key and v.comment_id = c.comment_id
+        order by v.version limit 1), c.last_updated, '-infinity')
+      else c.first_updated end as first_updated,
+    coalesce(n.written_at, c.written_at) as written_at
   from new n join collab_store.comments c using (annotation_key, comment_id)
 ), kept as (
   insert into collab_store.comment_versions (annotation_key, comment_id, version, change, valid_from, valid_to,
@@ -32,6 +40,8 @@ update collab_store.comments c
 set /* comment columns: {column} = n.{column} */ comment_text = n.comment_text, comment_html = n.comment_html,
   author_user_id = n.author_user_id, author_name = n.author_name, author_email = n.author_email, status = n.status,
   type = n.type, last_updated = n.last_updated, rest = n.rest /* end */,
+  written_at = s.written_at, first_updated = s.first_updated,
+  day = (collab_store.written_at(s.written_at, s.first_updated, n.last_updated) at time zone (select report_time_zone from collab_store.definitions))::date,
   digest = n.digest, changed_at = greatest(c.changed_at, $4), deleted_at = null,
   version = c.version + (s.change is not null)::int, change = coalesce(s.change, c.change),
   version_at = case when s.change is null then c.version_at else greatest(c.version_at, $4) end

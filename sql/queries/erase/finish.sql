@@ -5,4 +5,4 @@ update sync.erasures
 set identity = null, mentions_left = $2, finished_at = now()
 where erasure_id = $1
 returning erased_at, finished_at, users, comments, comment_versions, memberships, mentions_in_records, rejected_records,
-  messages, held, scopes, mentions_left
+  messages, held, scopes, user_versions, mentions_left

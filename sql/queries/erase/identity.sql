@@ -8,6 +8,10 @@ from (
   from collab_store.users u
   where u.organization_key = any($1) and (u.user_id = $2 or lower(u.email) = any($3))
   union all
+  select v.name, v.email, null
+  from collab_store.user_versions v
+  where v.organization_key = any($1) and (v.user_id = $2 or lower(v.email) = any($3))
+  union all
   select c.author_name, c.author_email, c.rest -> 'from'
   from collab_store.comments c
   where c.organization_key = any($1) and (c.author_user_id = $2 or lower(c.author_email) = any($3))

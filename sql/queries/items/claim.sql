@@ -1,11 +1,11 @@
 -- A worker takes up an item; returns nothing where it is done already, so that a job delivered twice works once.
 -- Bit n of only_scopes is '1' where scope n is wanted (null: all), of done_scopes where it is committed already (null: none).
--- batch_key, operation and batch_version are null for items that page. Where the version is another at a commit, somebody
--- else has written meanwhile, and nobody knows whose answers are older; claim_no becomes the version with the first commit
--- under this claim. A later erasure than last_erasure changes the version too. None of the item's answers is older than
--- claimed_at; what is written under this claim is dated at.
+-- batch_key, operation and batch_xmin are null for items that page. Where the row of the batch is another one at the first
+-- commit, somebody else has written meanwhile, also one who had begun before, and nobody knows whose answers are older;
+-- claim_no becomes the batch's version with that commit. A later erasure than last_erasure, and a change of written_member
+-- or report_time_zone, write to the batch too. None of the item's answers is older than claimed_at; what is written under this claim is dated at.
 -- Params: $1 runId, $2 itemId, $3 workerId, $4 isAgain (the same worker takes it up again, which is no further attempt).
--- Never null: claim_no, claimed_at, at.
+-- Never null: claim_no, claimed_at, at, report_time_zone.
 -- Typed as: operation collab_store.batches.operation.
 update sync.run_items i
 set attempts = i.attempts + (not $4)::int, worker_id = $3, claimed_at = coalesce(i.claimed_at, now())
@@ -13,6 +13,8 @@ from sync.runs r
 where i.run_id = $1 and i.item_id = $2 and i.state = 'pending' and r.run_id = i.run_id
 returning i.kind, i.batch_key, i.round, i.attempts, i.only_scopes::text as only_scopes, i.done_scopes::text as done_scopes,
   (select b.operation from collab_store.batches b where b.batch_key = i.batch_key) as operation,
-  (select b.version from collab_store.batches b where b.batch_key = i.batch_key) as batch_version,
+  (select b.xmin::text from collab_store.batches b where b.batch_key = i.batch_key) as batch_xmin,
   (select max(e.erasure_id) from sync.erasures e) as last_erasure,
+  (select d.written_member from collab_store.definitions d) as written_member,
+  (select d.report_time_zone from collab_store.definitions d) as report_time_zone,
   r.status as run_status, r.scope, r.stopping, r.trigger, nextval('sync.claim_no') as claim_no, i.claimed_at, now() as at

@@ -6,12 +6,13 @@
 -- scopesHeld, $14 recordsReceived, $15 recordsInserted, $16 recordsUpdated, $17 recordsUnchanged, $18 recordsRejected, $19
 -- recordsNull, $20 organizationsDone, $21 documentsDone, $22 groupsDone, $23 annotationsDone, $24 usersWritten, $25
 -- commentsWritten, $26 commentsDeleted, $27 rejected, $28 serviceMs, $29 waitedMs, $30 databaseMs, $31 cpuMs, $32
--- batchVersion (when it was claimed).
+-- batchXmin? (of the batch's row when it was claimed; a trigger that counts its comments may have written to it since, in
+-- this transaction, which has the row locked).
 -- Prepared.
 with held_batch as (
   update collab_store.batches
   set version = $4, checked_at = case when $7 and $8 then $5::timestamptz else checked_at end
-  where batch_key = $3 and version in ($32, $4)
+  where batch_key = $3 and (version = $4 or xmin in ($32::text::xid, pg_current_xact_id_if_assigned()::xid))
   returning batch_key
 )
 update sync.run_items

@@ -1,9 +1,9 @@
--- What happened to comments on each of the last 30 days (UTC): comments by the day they were last updated, by the service's
+-- What happened to comments on each of the last 30 days (REPORT_TZ): comments by the day they were written, by the service's
 -- clock; edits and deletions by the day a check noticed them, by ours.
 -- Params: none.
 -- Never null: day, comments, edits, deletions.
 with days as (
-  select (now() at time zone 'UTC')::date - back as day from generate_series(0, 29) back
+  select (now() at time zone report_time_zone)::date - back as day from collab_store.definitions, generate_series(0, 29) back
 ), since as (
   select min(day) as day from days
 )
@@ -13,11 +13,12 @@ from days
 left join (
   select a.day, a.comments, 0 as edits, 0 as deletions
   from reporting.comment_activity_daily a
-  where a.day between (select day from since) and (now() at time zone 'UTC')::date
+  where a.day between (select day from since) and (select max(day) from days)
   union all
-  select (e.noticed_at at time zone 'UTC')::date, 0, (e.change = 'edited')::int, (e.change = 'deleted')::int
+  select (e.noticed_at at time zone d.report_time_zone)::date, 0, (e.change = 'edited')::int, (e.change = 'deleted')::int
   from reporting.edits_and_deletions e
-  where e.noticed_at >= (select day from since)::timestamp at time zone 'UTC'
+  cross join collab_store.definitions d
+  where e.noticed_at >= (select s.day::timestamp at time zone z.report_time_zone from since s, collab_store.definitions z)
 ) happened using (day)
 group by day
 order by day

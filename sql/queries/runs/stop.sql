@@ -1,5 +1,14 @@
--- Asks a run to end early; the first reason stays.
+-- Asks a run to end early; the first reason stays. Of one of everything that fails so, what it was to look at may be out of
+-- date from now on (collab_store.promise).
 -- Params: $1 runId, $2 stopping ('failed' or 'cancelled'), $3 problem (one sentence).
-update sync.runs set stopping = $2, problem = coalesce(problem, $3)
-where run_id = $1 and finished_at is null and stopping is null
-returning run_id
+with stopped as (
+  update sync.runs set stopping = $2, problem = coalesce(problem, $3)
+  where run_id = $1 and finished_at is null and stopping is null
+  returning run_id, scope, coalesce(started_at, requested_at) as began_at
+), noted as (
+  update collab_store.definitions d
+  set looks_failed_at = greatest(d.looks_failed_at, s.began_at)
+  from stopped s
+  where $2 = 'failed' and s.scope = '{}'
+)
+select run_id from stopped

@@ -1,11 +1,12 @@
--- How much there is to sync and when it was last gone through, from the batches alone: a few thousand rows for a million
--- annotations. Scopes that differ from their batch are in reporting.freshness.
+-- How much there is to sync and when it was last checked well: what every total of it is read by.
 -- Params: none.
--- Never null: scopes, annotations, never_checked.
-select coalesce(sum(b.scopes), 0)::bigint as scopes,
-  coalesce(sum(b.scopes) filter (where b.operation = 'comments'), 0)::bigint as annotations,
-  coalesce(sum(b.scopes) filter (where b.checked_at is null), 0)::bigint as never_checked,
-  min(b.checked_at) as oldest_check, max(b.checked_at) as newest_check
-from collab_store.batches b
-join collab_store.organizations o using (organization_key)
-where o.active and b.scopes > 0
+-- Never null: scopes, annotations, never_checked, failing, stale, overdue, promise_s.
+select coalesce(sum(c.scopes), 0)::bigint as scopes,
+  coalesce(sum(c.scopes) filter (where c.operation = 'comments'), 0)::bigint as annotations,
+  coalesce(sum(c.scopes) filter (where c.checked_at is null), 0)::bigint as never_checked,
+  coalesce(sum(c.scopes) filter (where c.failing_since is not null), 0)::bigint as failing,
+  coalesce(sum(c.scopes) filter (where c.is_stale), 0)::bigint as stale,
+  coalesce(sum(c.scopes) filter (where c.is_overdue), 0)::bigint as overdue,
+  min(c.checked_at) as oldest_check, max(c.checked_at) as newest_check,
+  (select extract(epoch from freshness_promise)::float8 from collab_store.promise) as promise_s
+from collab_store.checks c

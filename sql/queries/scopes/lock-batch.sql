@@ -1,4 +1,7 @@
--- Takes the batch for this transaction, so that one run at a time writes to its scopes.
--- Params: $1 batchKey.
+-- Takes the batch for this transaction, so that one run at a time writes to its scopes; and says which run it is, for the feed
+-- of changes.
+-- Params: $1 batchKey, $2 runId?.
+-- Never null: batch_xmin.
 -- Prepared.
-select version from collab_store.batches where batch_key = $1 for no key update
+select version, xmin::text as batch_xmin, set_config('collab_sync.run_id', coalesce($2, ''), true) as noted
+from collab_store.batches where batch_key = $1 for no key update

@@ -1,3 +1,4 @@
+import * as definitions from '../../database/statements/definitions.ts'
 import { readDictionary } from '../../dictionary/dictionary.ts'
 import { dictionaryDbt, dictionaryMarkdown } from '../../dictionary/print.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -18,7 +19,10 @@ export async function dictionary({
   return withTables(opening, async ({ database }) => {
     const read = await readDictionary(database)
     if (json || format === 'json') printJson(read)
-    else print((format === 'dbt' ? dictionaryDbt(read) : dictionaryMarkdown(read)).trimEnd())
+    else if (format === 'dbt') {
+      const { freshnessPromiseS } = await definitions.read.one(database)
+      print(dictionaryDbt(read, freshnessPromiseS).trimEnd())
+    } else print(dictionaryMarkdown(read).trimEnd())
     return EXIT.done
   })
 }

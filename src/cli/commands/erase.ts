@@ -40,7 +40,7 @@ export async function eraseCommand(
     print(
       facts([
         ['stands for the person', done.pseudonym],
-        ['users', count(done.users)],
+        ['users', `${count(done.users)}, and ${count(done.userVersions)} earlier versions`],
         [
           'comments',
           `${count(done.comments)}, and ${count(done.commentVersions)} earlier versions`,

@@ -1,6 +1,7 @@
 import { UsageError } from '../../errors.ts'
 import { exportObject } from '../../export/export-object.ts'
-import type { ExportFormat } from '../../export/export-object.ts'
+import type { Exported, ExportFormat } from '../../export/export-object.ts'
+import { exportByState } from '../../export/state.ts'
 import { count, counted, duration } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
@@ -10,6 +11,8 @@ import { quietLog, withTables } from '../with-store.ts'
 interface ExportOptions {
   organization?: string
   since?: Date
+  after?: string
+  state?: string
   format: ExportFormat
   out: string
   formulas?: boolean
@@ -19,12 +22,15 @@ interface ExportOptions {
 
 /** `collab-sync export TABLE`: a table or view as CSV, NDJSON or Parquet. */
 export async function exportTable(table: string, options: ExportOptions): Promise<number> {
-  const { format, out, json } = options
+  const { format, out, json, after, state } = options
   if (json && out === '-') {
     throw new UsageError('--json needs --out FILE: standard output holds the export itself.')
   }
   if (format === 'parquet' && out === '-' && process.stdout.isTTY) {
     throw new UsageError('Parquet is not for a terminal: use --out FILE, or a pipe.')
+  }
+  if (after !== undefined && state !== undefined) {
+    throw new UsageError('--state keeps the cursor itself: leave out --after.')
   }
   const settings = readSettings(process.env, { need: ['database'] })
   const opening = { settings, log: quietLog(settings), name: 'export' }
@@ -33,23 +39,39 @@ export async function exportTable(table: string, options: ExportOptions): Promis
       object: table,
       organizationId: options.organization ?? null,
       since: options.since ?? null,
+      ...(after !== undefined && { after }),
       format,
       out,
       formulas: options.formulas ?? false,
       byteOrderMark: options.bom,
     }
     const startedAtMs = performance.now()
-    const exported = await exportObject(database, request, json ? undefined : progress())
+    const onRows = json ? undefined : progress()
+    const exported = await (state === undefined
+      ? exportObject(database, request, onRows)
+      : exportByState(database, request, state, onRows))
     if (json) printJson({ ...exported, format, out })
     else if (exported.isWhole) {
       const took = duration(performance.now() - startedAtMs)
+      const which = exported.after === null ? '' : ' that changed'
+      const [first, ...more] = nextSteps(exported, options)
       note(
-        `${counted(exported.rows, 'row')} of ${exported.object} as of ${exported.takenAt.toISOString()}, in ${took}. ` +
-          `For what changes from now on: --since ${exported.nextSince.toISOString()}`,
+        `${counted(exported.rows, 'row')} of ${exported.object}${which} as of ${exported.takenAt.toISOString()}, in ${took}. ${first}`,
       )
+      for (const next of more) note(next)
     }
     return EXIT.done
   })
+}
+
+/** How to get what changes from now on. */
+function nextSteps({ nextSince, cursor }: Exported, { after, state }: ExportOptions): string[] {
+  if (state !== undefined) return [`For what changes from now on: again with --state ${state}`]
+  if (after !== undefined) return [`For what changes from now on: --after ${cursor}`]
+  return [
+    `For what changes from now on: --since ${nextSince.toISOString()}`,
+    `With deletions and erasures too: collab-sync changes --after ${cursor}`,
+  ]
 }
 
 const SAY_EVERY_MS = 2000

@@ -1,7 +1,7 @@
 import { setSearchIndex } from '../../database/maintenance.ts'
 import { migrate as migrateTables } from '../../database/migrate.ts'
 import { UsageError } from '../../errors.ts'
-import { counted } from '../../format.ts'
+import { count, counted } from '../../format.ts'
 import { migrateQueue } from '../../queue/backend.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { openStore } from '../../store.ts'
@@ -23,7 +23,11 @@ export async function migrate({
   const log = quietLog(settings)
   const store = await openStore(settings, { log, applicationName: 'migrate', say: note })
   try {
-    const { applied, readerRole } = await migrateTables(store.databaseUrl)
+    const { applied, readerRole, awaitsWorkers } = await migrateTables(
+      store.databaseUrl,
+      settings,
+      progress(),
+    )
     await migrateQueue(store.queuePlace)
     if (searchIndex !== undefined) {
       note(searchIndex === 'on' ? 'Making the search index ...' : 'Removing the search index ...')
@@ -31,7 +35,7 @@ export async function migrate({
     }
     const queue = store.queuePlace.kind
     if (json) {
-      printJson({ applied, readerRole, queue, ...(searchIndex && { searchIndex }) })
+      printJson({ applied, readerRole, queue, awaitsWorkers, ...(searchIndex && { searchIndex }) })
       return EXIT.done
     }
     print(
@@ -45,6 +49,10 @@ export async function migrate({
         : 'The queue is kept in PostgreSQL; its schema is up to date.',
     )
     if (searchIndex !== undefined) print(`The search index is ${searchIndex}.`)
+    if (awaitsWorkers)
+      print(
+        'Workers of the version before are running: replace them, then run `collab-sync migrate` again for what they write until then.',
+      )
     if (!readerRole.granted) {
       print(
         `\nThis role may not create or grant the role collab_reader, which may read collab and reporting and nothing else. Have an administrator run:\n\n${readerRole.statements}`,
@@ -53,5 +61,19 @@ export async function migrate({
     return EXIT.done
   } finally {
     await store.close()
+  }
+}
+
+const SAY_EVERY_MS = 2000
+
+/** Says now and then how far it is. */
+function progress(): (done: number, all: number, changed: number) => void {
+  let saidAtMs = performance.now()
+  return (done, all, changed) => {
+    if (performance.now() - saidAtMs < SAY_EVERY_MS) return
+    saidAtMs = performance.now()
+    note(
+      `When comments were written: ${count(done)} of about ${count(all)} looked at, ${count(changed)} changed`,
+    )
   }
 }

@@ -25,7 +25,9 @@ export async function pruneCommand(options: {
     print(
       facts([
         ['versions of comments', count(pruned.commentVersions)],
+        ['versions of people', count(pruned.userVersions)],
         ['past memberships', count(pruned.pastMemberships)],
+        ['rows of the feed of changes', count(pruned.changes)],
         ['runs', count(pruned.runs)],
         ['failures', count(pruned.failures)],
         ['rejected records', count(pruned.rejectedRecords)],

@@ -1,5 +1,7 @@
 import { collabSyncOn } from '../../client/open-collab-sync.ts'
+import { requireDefinitions } from '../../database/definitions.ts'
 import { migrate } from '../../database/migrate.ts'
+import { UsageError } from '../../errors.ts'
 import { checkReach, openQueueLate, startHttp } from '../../http/start-http.ts'
 import { createLog } from '../../log.ts'
 import type { Log } from '../../log.ts'
@@ -29,7 +31,7 @@ export async function serve(): Promise<number> {
   let store: Store | null = null
   try {
     store = await openStore(settings, { log, applicationName: 'serve', signal: stop.starting })
-    if (store.isNew) await migrate(store.databaseUrl)
+    if (store.isNew) await migrate(store.databaseUrl, settings)
     stop.started()
     await serveOn(store, settings, log, stop.requested)
   } catch (error) {
@@ -55,6 +57,10 @@ async function serveOn(
     await Promise.race([queue.wait(), stopping])
     if (requested.aborted) return
     const { database } = store
+    // What is away, or not of this version, the readiness probe says.
+    await requireDefinitions(database, settings).catch((error: unknown) => {
+      if (error instanceof UsageError) throw error
+    })
     const collabSync = collabSyncOn({ database, queue, settings, log, trigger: 'http' })
     const http = await startHttp({ settings, store, queue, collabSync, log })
     log.info({ address: http.url, queue: queue.place.kind }, 'serving')

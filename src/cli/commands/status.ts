@@ -106,14 +106,19 @@ const HELD_HINT =
   '  See whose: collab-sync status RUN. If it is right, remove them: collab-sync accept RUN'
 
 function describeFreshness({ freshness, readAt }: Overview): string {
-  const { scopes, annotations, neverChecked, oldestCheck } = freshness
+  const { scopes, annotations, neverChecked, failing, stale, oldestCheck } = freshness
   if (scopes === 0) return 'empty; fill it with: collab-sync catalog import FILE'
   const size = `${counted(scopes, 'scope')} (${counted(annotations, 'annotation')})`
-  const never =
-    neverChecked > 0 ? `, ${paint.yellow(`${count(neverChecked)} never checked yet`)}` : ''
-  if (oldestCheck === null) return `${size}, none checked yet`
-  const age = duration(readAt.getTime() - oldestCheck.getTime())
-  return `${size}, checked within the last ${age}${never}`
+  const parts = [
+    stale > 0 && paint.yellow(`${count(stale)} stale`),
+    failing > 0 && paint.red(`${count(failing)} failing`),
+    neverChecked > 0 && paint.yellow(`${count(neverChecked)} never checked yet`),
+  ].filter((part) => part !== false)
+  const age =
+    oldestCheck === null
+      ? 'none checked yet'
+      : `checked within the last ${duration(readAt.getTime() - oldestCheck.getTime())}`
+  return [size, age, ...parts].join(', ')
 }
 
 function describeNightly({ schedule, workers }: Overview): string {

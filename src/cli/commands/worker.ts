@@ -40,7 +40,7 @@ export async function worker(): Promise<number> {
   let store: Store | null = null
   try {
     store = await openStore(settings, { log, applicationName: 'worker', signal: stop.starting })
-    if (store.isNew) await migrate(store.databaseUrl)
+    if (store.isNew) await migrate(store.databaseUrl, settings)
     const metrics = await openMetrics(settings)
     app = await openPatiently(settings, store, log, stop.starting, metrics?.watch)
     stop.starting.throwIfAborted()

@@ -1,15 +1,21 @@
 import { readSchedule } from '../../client/schedule.ts'
 import { countCatalog } from '../../database/catalog.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
+import { readHeldBack } from '../../database/changes.ts'
+import { requireDefinitions } from '../../database/definitions.ts'
 import { requireSchema } from '../../database/migrate.ts'
 import { checkDatabase, describeDatabase } from '../../database/pool.ts'
 import type { Database } from '../../database/pool.ts'
 import { describeServer } from '../../database/server.ts'
 import type { Server } from '../../database/server.ts'
+import * as search from '../../database/statements/search.ts'
+import * as scopes from '../../database/statements/scopes.ts'
 import * as workers from '../../database/statements/workers.ts'
+import * as written from '../../database/statements/written.ts'
 import { count, counted, duration, time } from '../../format.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../store.ts'
+import { describeHolder } from '../commands/changes.ts'
 import { broken, fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
@@ -47,9 +53,13 @@ export async function checkStore(store: Store, settings: Settings): Promise<Chec
       clock(server, store),
       ...(hasTables
         ? [
+            await definitions(database, settings),
             await catalog(database),
+            await freshness(database),
             await schedule(database, settings),
+            ...(await searchIndex(database)),
             ...(await frozenWorkers(database)),
+            ...(await heldBackFeed(database)),
           ]
         : []),
     ],
@@ -109,12 +119,47 @@ async function catalog(database: Database): Promise<Finding> {
   return ok('catalog', parts.join(', '))
 }
 
+async function definitions(database: Database, settings: Settings): Promise<Finding> {
+  try {
+    await requireDefinitions(database, settings)
+    const { writtenMembersBefore } = await written.pending.one(database)
+    if (writtenMembersBefore !== null)
+      return warn(
+        'definitions',
+        'when stored comments were written is not known of all yet',
+        'collab-sync migrate, once all workers are of this version',
+      )
+    return ok('definitions', 'as in the settings')
+  } catch (error) {
+    return broken('definitions', error)
+  }
+}
+
+async function freshness(database: Database): Promise<Finding> {
+  const { scopes: all, stale, failing, neverChecked } = await scopes.freshness.one(database)
+  if (stale === 0) return ok('freshness', `none of ${counted(all, 'scope')} is stale`)
+  return warn(
+    'freshness',
+    `${count(stale)} of ${counted(all, 'scope')} are stale: ${count(failing)} failing, ${count(neverChecked)} never checked`,
+    'collab-sync run; reporting.freshness names them',
+  )
+}
+
 async function schedule(database: Database, settings: Settings): Promise<Finding> {
   const { cron, timeZone, next } = await readSchedule(database, settings)
   if (cron === null || next === null) {
     return warn('schedule', 'there is no nightly run', 'collab-sync schedule set "0 2 * * *"')
   }
   return ok('schedule', `${cron} (${timeZone}), next at ${time(next)} if a worker is alive then`)
+}
+
+async function searchIndex(database: Database): Promise<Finding[]> {
+  const { isWhole, hasEarlier } = await search.readIndex.one(database)
+  if (!hasEarlier && isWhole !== false) return []
+  const found = hasEarlier
+    ? 'it is of an earlier version, and serves no search'
+    : 'its making was broken off'
+  return [warn('search index', found, 'collab-sync migrate --search-index on (or off)')]
 }
 
 async function frozenWorkers(database: Database): Promise<Finding[]> {
@@ -127,4 +172,20 @@ async function frozenWorkers(database: Database): Promise<Finding[]> {
       'wake or end that process; a live worker ends its session within half a minute',
     ),
   )
+}
+
+/** Younger transactions mostly end by themselves. */
+const HELD_BACK_MS = 5_000
+
+async function heldBackFeed(database: Database): Promise<Finding[]> {
+  const { lines, ...holder } = await readHeldBack(database)
+  const { since } = holder
+  if (lines === 0 || (since !== null && Date.now() - since.getTime() < HELD_BACK_MS)) return []
+  return [
+    warn(
+      'feed of changes',
+      `${counted(lines, 'change')} held back by ${describeHolder(holder)}`,
+      'end that transaction: select pg_terminate_backend(pid), or rollback prepared',
+    ),
+  ]
 }

@@ -1,4 +1,4 @@
-import { EnvironmentError } from '../../errors.ts'
+import { EnvironmentError, UsageError } from '../../errors.ts'
 
 /** What `doctor` found of one thing it looked at. */
 export interface Finding {
@@ -22,9 +22,9 @@ export function fail(check: string, found: string, mend: string): Finding {
   return { check, state: 'fail', found, mend }
 }
 
-/** What an EnvironmentError says is both what is wrong and what mends it. */
+/** What such an error says is both what is wrong and what mends it. */
 export function broken(check: string, error: unknown): Finding {
-  if (!(error instanceof EnvironmentError)) throw error
+  if (!(error instanceof EnvironmentError || error instanceof UsageError)) throw error
   const [found = '', ...mend] = error.message.split(/(?<=\.) (?=[A-Z])/)
   return fail(check, found, mend.join(' ') || 'mend that first')
 }

@@ -46,13 +46,14 @@ export const read = new Statement<
   neverNull: 'deleted',
 })
 
-/** Changes comments that are stored, live or deleted. The old version is kept when the content changed or the comment is back; a change of the author's name or of an undocumented member alone makes no version. No version ends before it began, though the clock be set back. */
+/** Changes comments that are stored, live or deleted. The old version is kept when the content changed or the comment is back; a change of the author's name or of an undocumented member alone makes no version. No version ends before it began, though the clock be set back. The first edit keeps lastUpdated of the first version beside the row: the versions are pruned. Rows of before migration 0016 have it in the first version that is left. */
 export const update = new Statement<
   {
     annotationKeys: readonly number[]
     commentIds: readonly number[]
     digests: readonly Buffer[]
     at: Date
+    writtenAts: readonly (string | null)[]
     commentText: readonly (string | null)[]
     commentHtml: readonly (string | null)[]
     authorUserId: readonly (string | null)[]
@@ -66,5 +67,5 @@ export const update = new Statement<
   null
 >('comments/update', {
   parameters:
-    'annotationKeys commentIds digests at commentText commentHtml authorUserId authorName authorEmail status type lastUpdated rest',
+    'annotationKeys commentIds digests at writtenAts commentText commentHtml authorUserId authorName authorEmail status type lastUpdated rest',
 })

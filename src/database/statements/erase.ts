@@ -17,6 +17,12 @@ export const batchesOfMember = new Statement<
   neverNull: 'batchKey',
 })
 
+/** Has the feed of changes call everything an erasure that this transaction changes. */
+export const begin = new Statement<null, { noted: string }>('erase/begin', {
+  columns: 'noted',
+  neverNull: 'noted',
+})
+
 /** Has answers that were asked for before now thrown away and asked for again: none of them can bring back what is erased. Batches whose commit is under way are left for the next time; with $3 the first of them is waited for. So whoever holds a lock here waits for no other. */
 export const claimBatches = new Statement<
   { organizationId: string | null; claimNo: number; waits: boolean },
@@ -42,11 +48,12 @@ export const count = new Statement<
     messages: number
     held: number
     scopes: number
+    userVersions: number
   },
   null
 >('erase/count', {
   parameters:
-    'erasureId users comments commentVersions memberships mentionsInRecords rejectedRecords messages held scopes',
+    'erasureId users comments commentVersions memberships mentionsInRecords rejectedRecords messages held scopes userVersions',
 })
 
 /** Empties the earlier versions of comments. */
@@ -106,12 +113,13 @@ export const finish = new Statement<
     messages: number
     held: number
     scopes: number
+    userVersions: number
     mentionsLeft: number
   }
 >('erase/finish', {
   parameters: 'erasureId mentionsLeft',
   columns:
-    'erasedAt finishedAt users comments commentVersions memberships mentionsInRecords rejectedRecords messages held scopes mentionsLeft',
+    'erasedAt finishedAt users comments commentVersions memberships mentionsInRecords rejectedRecords messages held scopes userVersions mentionsLeft',
   neverNull: 'finishedAt',
 })
 
@@ -140,7 +148,7 @@ export const identity = new Statement<
 /** One erasure at a time, so that their numbers are in the order of their commits. */
 export const lock = new Statement<null, null>('erase/lock')
 
-/** A person whom a run has stored under the pseudonym already has two rows: that one stays, with the older time of the two. */
+/** A person whom a run has stored under the pseudonym already has two rows: that one stays, with the older time of the two. The earlier versions of the other one go: they would overlap with those of the one that stays, of which it is then not known how it was before. */
 export const mergeUsers = new Statement<
   { organizationKey: number; userId: string; pseudonym: string },
   null
@@ -234,6 +242,12 @@ export const renameUserGroupMembers = new Statement<
   { batchKey: number; userId: string; pseudonym: string },
   null
 >('erase/rename-user-group-members', { parameters: 'batchKey userId pseudonym' })
+
+/** Empties the earlier versions of an erased person, and puts the pseudonym in the place of the id. */
+export const renameUserVersions = new Statement<
+  { organizationKey: number; userId: string; pseudonym: string },
+  null
+>('erase/rename-user-versions', { parameters: 'organizationKey userId pseudonym' })
 
 /** Waits for the turn to write users of an organization (users/take-turn.sql). */
 export const takeUsersTurn = new Statement<

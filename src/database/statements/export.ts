@@ -16,8 +16,8 @@ export const objects = new Statement<
   { schema: string; name: string; columns: unknown | null }
 >('export/objects', { columns: 'schema name columns' })
 
-/** When the picture was taken, and from when on the next export has to look: what is written by a transaction or an item that is under way carries the time of its begin, and is not in this picture. */
-export const watermark = new Statement<null, { takenAt: Date; nextSince: Date }>(
+/** When the picture was taken, from when on the next export has to look, and from where on the feed of changes goes on. */
+export const watermark = new Statement<null, { takenAt: Date; nextSince: Date; cursor: string }>(
   'export/watermark',
-  { columns: 'takenAt nextSince', neverNull: 'takenAt nextSince' },
+  { columns: 'takenAt nextSince cursor', neverNull: 'takenAt nextSince cursor' },
 )

@@ -7,7 +7,7 @@ export const anyPending = new Statement<{ runId: string }, { pending: boolean }>
   { parameters: 'runId', columns: 'pending', neverNull: 'pending', isPrepared: true },
 )
 
-/** A worker takes up an item; returns nothing where it is done already, so that a job delivered twice works once. Bit n of only_scopes is '1' where scope n is wanted (null: all), of done_scopes where it is committed already (null: none). batch_key, operation and batch_version are null for items that page. Where the version is another at a commit, somebody else has written meanwhile, and nobody knows whose answers are older; claim_no becomes the version with the first commit under this claim. A later erasure than last_erasure changes the version too. None of the item's answers is older than claimed_at; what is written under this claim is dated at. */
+/** A worker takes up an item; returns nothing where it is done already, so that a job delivered twice works once. Bit n of only_scopes is '1' where scope n is wanted (null: all), of done_scopes where it is committed already (null: none). batch_key, operation and batch_xmin are null for items that page. Where the row of the batch is another one at the first commit, somebody else has written meanwhile, also one who had begun before, and nobody knows whose answers are older; claim_no becomes the batch's version with that commit. A later erasure than last_erasure, and a change of written_member or report_time_zone, write to the batch too. None of the item's answers is older than claimed_at; what is written under this claim is dated at. */
 export const claim = new Statement<
   { runId: string; itemId: number; workerId: string; isAgain: boolean },
   {
@@ -18,8 +18,10 @@ export const claim = new Statement<
     onlyScopes: string | null
     doneScopes: string | null
     operation: 'users' | 'comments' | null
-    batchVersion: number | null
+    batchXmin: string | null
     lastErasure: number | null
+    writtenMember: string | null
+    reportTimeZone: string
     runStatus: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
     scope: unknown
     stopping: 'failed' | 'cancelled' | null
@@ -31,8 +33,8 @@ export const claim = new Statement<
 >('items/claim', {
   parameters: 'runId itemId workerId isAgain',
   columns:
-    'kind batchKey round attempts onlyScopes doneScopes operation batchVersion lastErasure runStatus scope stopping trigger claimNo claimedAt at',
-  neverNull: 'claimNo claimedAt at',
+    'kind batchKey round attempts onlyScopes doneScopes operation batchXmin lastErasure writtenMember reportTimeZone runStatus scope stopping trigger claimNo claimedAt at',
+  neverNull: 'claimNo claimedAt at reportTimeZone',
 })
 
 /** Records what was committed of an item: its scopes done, its counts, and the batch's checkpoint. Where nothing changed, this one statement is the whole transaction. Counts are added to the item's. Attempts begin anew only where another scope is done: else an item that fails after each commit would never be given up. */
@@ -69,12 +71,12 @@ export const commit = new Statement<
     waitedMs: number
     databaseMs: number
     cpuMs: number
-    batchVersion: number
+    batchXmin: string | null
   },
   { itemId: number }
 >('items/commit', {
   parameters:
-    'runId itemId batchKey claimNo claimedAt doneScopes isEnd isWhole calls retries scopesSucceeded scopesFailed scopesHeld recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs batchVersion',
+    'runId itemId batchKey claimNo claimedAt doneScopes isEnd isWhole calls retries scopesSucceeded scopesFailed scopesHeld recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs batchXmin',
   columns: 'itemId',
   isPrepared: true,
 })

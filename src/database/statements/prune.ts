@@ -8,6 +8,12 @@ export const blocks = new Statement<{ table: string }, { blocks: number }>('prun
   neverNull: 'blocks',
 })
 
+/** Deletes from the feed of changes, from some blocks of the table, and notes up to where: an older cursor has missed it. What came with a dump of another server may have transactions that are yet to come here, and says nothing. */
+export const changes = new Statement<
+  { before: Date; firstBlock: number; endBlock: number },
+  { number: number }
+>('prune/changes', { parameters: 'before firstBlock endBlock', columns: 'number' })
+
 /** Deletes superseded versions of comments from some blocks of the table. The current version of each comment stays. */
 export const commentVersions = new Statement<
   { before: Date; firstBlock: number; endBlock: number },
@@ -49,3 +55,9 @@ export const runs = new Statement<{ before: Date; firstBlock: number; endBlock: 
   'prune/runs',
   { parameters: 'before firstBlock endBlock' },
 )
+
+/** Deletes superseded versions of users from some blocks of the table. The current version of each user stays. */
+export const userVersions = new Statement<
+  { before: Date; firstBlock: number; endBlock: number },
+  null
+>('prune/user-versions', { parameters: 'before firstBlock endBlock' })

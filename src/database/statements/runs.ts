@@ -139,7 +139,7 @@ export const settle = new Statement<
   neverNull: 'durationS',
 })
 
-/** Asks a run to end early; the first reason stays. */
+/** Asks a run to end early; the first reason stays. Of one of everything that fails so, what it was to look at may be out of date from now on (collab_store.promise). */
 export const stop = new Statement<
   { runId: string; stopping: string; problem: string },
   { runId: string }

@@ -2,12 +2,16 @@
 import { Statement } from '../statement.ts'
 
 /** Draws a claim for a batch that is written to without asking: answers that were asked for before now are thrown away and asked for again. */
-export const claimBatch = new Statement<{ batchKey: number }, { claimNo: number; claimedAt: Date }>(
-  'scopes/claim-batch',
-  { parameters: 'batchKey', columns: 'claimNo claimedAt', neverNull: 'claimedAt' },
-)
+export const claimBatch = new Statement<
+  { batchKey: number },
+  { claimNo: number; claimedAt: Date; reportTimeZone: string }
+>('scopes/claim-batch', {
+  parameters: 'batchKey',
+  columns: 'claimNo claimedAt reportTimeZone',
+  neverNull: 'claimedAt reportTimeZone',
+})
 
-/** The annotations of a comments batch, with the columns of scopes/users-of-batch. */
+/** The annotations of a comments batch, with the columns of scopes/users-of-batch, and when the last good check of each began. */
 export const commentsOfBatch = new Statement<
   { batchKey: number },
   {
@@ -24,11 +28,12 @@ export const commentsOfBatch = new Statement<
     recordCount: number
     hasRows: boolean
     hasOwnCheck: boolean
+    checkedAt: Date | null
   }
 >('scopes/comments-of-batch', {
   parameters: 'batchKey',
   columns:
-    'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck',
+    'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck checkedAt',
   neverNull: 'kind hasRows hasOwnCheck',
   isPrepared: true,
 })
@@ -55,50 +60,59 @@ export const forgetAnswerOrganizations = new Statement<{ organizationKey: number
   { parameters: 'organizationKey' },
 )
 
-/** How much there is to sync and when it was last gone through, from the batches alone: a few thousand rows for a million annotations. Scopes that differ from their batch are in reporting.freshness. */
+/** How much there is to sync and when it was last checked well: what every total of it is read by. */
 export const freshness = new Statement<
   null,
   {
     scopes: number
     annotations: number
     neverChecked: number
+    failing: number
+    stale: number
+    overdue: number
     oldestCheck: Date | null
     newestCheck: Date | null
+    promiseS: number
   }
 >('scopes/freshness', {
-  columns: 'scopes annotations neverChecked oldestCheck newestCheck',
-  neverNull: 'scopes annotations neverChecked',
+  columns: 'scopes annotations neverChecked failing stale overdue oldestCheck newestCheck promiseS',
+  neverNull: 'scopes annotations neverChecked failing stale overdue promiseS',
 })
 
-/** Before the batch's time moves on: scopes that were not stored this time keep the time of their last good check. */
-export const keepCheckAnnotations = new Statement<{ keys: readonly number[] }, null>(
-  'scopes/keep-check-annotations',
-  { parameters: 'keys' },
-)
+/** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
+export const keepCheckAnnotations = new Statement<
+  { keys: readonly number[]; isFailing: boolean },
+  null
+>('scopes/keep-check-annotations', { parameters: 'keys isFailing' })
 
-/** Before the batch's time moves on: scopes that were not stored this time keep the time of their last good check. */
-export const keepCheckDocuments = new Statement<{ keys: readonly number[] }, null>(
-  'scopes/keep-check-documents',
-  { parameters: 'keys' },
-)
+/** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
+export const keepCheckDocuments = new Statement<
+  { keys: readonly number[]; isFailing: boolean },
+  null
+>('scopes/keep-check-documents', { parameters: 'keys isFailing' })
 
-/** Before the batch's time moves on: scopes that were not stored this time keep the time of their last good check. */
-export const keepCheckOrganizations = new Statement<{ keys: readonly number[] }, null>(
-  'scopes/keep-check-organizations',
-  { parameters: 'keys' },
-)
+/** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
+export const keepCheckOrganizations = new Statement<
+  { keys: readonly number[]; isFailing: boolean },
+  null
+>('scopes/keep-check-organizations', { parameters: 'keys isFailing' })
 
-/** Before the batch's time moves on: scopes that were not stored this time keep the time of their last good check. */
-export const keepCheckUserGroups = new Statement<{ keys: readonly number[] }, null>(
-  'scopes/keep-check-user-groups',
-  { parameters: 'keys' },
-)
+/** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
+export const keepCheckUserGroups = new Statement<
+  { keys: readonly number[]; isFailing: boolean },
+  null
+>('scopes/keep-check-user-groups', { parameters: 'keys isFailing' })
 
-/** Takes the batch for this transaction, so that one run at a time writes to its scopes. */
-export const lockBatch = new Statement<{ batchKey: number }, { version: number }>(
-  'scopes/lock-batch',
-  { parameters: 'batchKey', columns: 'version', isPrepared: true },
-)
+/** Takes the batch for this transaction, so that one run at a time writes to its scopes; and says which run it is, for the feed of changes. */
+export const lockBatch = new Statement<
+  { batchKey: number; runId: string | null },
+  { version: number; batchXmin: string; noted: string | null }
+>('scopes/lock-batch', {
+  parameters: 'batchKey runId',
+  columns: 'version batchXmin noted',
+  neverNull: 'batchXmin',
+  isPrepared: true,
+})
 
 /** When the last good check of a scope began; null where there was none. */
 export const readCheck = new Statement<
@@ -106,25 +120,25 @@ export const readCheck = new Statement<
   { checkedAt: Date | null }
 >('scopes/read-check', { parameters: 'batchKey kind key', columns: 'checkedAt' })
 
-/** The time of check of scopes where it is not their batch's; null gives them back to the batch. */
+/** The time of check of scopes that were checked well, where it is not their batch's; null gives them back to the batch. */
 export const setCheckAnnotations = new Statement<
   { keys: readonly number[]; at: Date | null },
   null
 >('scopes/set-check-annotations', { parameters: 'keys at' })
 
-/** The time of check of scopes where it is not their batch's; null gives them back to the batch. */
+/** The time of check of scopes that were checked well, where it is not their batch's; null gives them back to the batch. */
 export const setCheckDocuments = new Statement<{ keys: readonly number[]; at: Date | null }, null>(
   'scopes/set-check-documents',
   { parameters: 'keys at' },
 )
 
-/** The time of check of scopes where it is not their batch's; null gives them back to the batch. */
+/** The time of check of scopes that were checked well, where it is not their batch's; null gives them back to the batch. */
 export const setCheckOrganizations = new Statement<
   { keys: readonly number[]; at: Date | null },
   null
 >('scopes/set-check-organizations', { parameters: 'keys at' })
 
-/** The time of check of scopes where it is not their batch's; null gives them back to the batch. */
+/** The time of check of scopes that were checked well, where it is not their batch's; null gives them back to the batch. */
 export const setCheckUserGroups = new Statement<{ keys: readonly number[]; at: Date | null }, null>(
   'scopes/set-check-user-groups',
   { parameters: 'keys at' },

@@ -56,14 +56,10 @@ export const runTotals = new Statement<
     'runs calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull usersWritten commentsWritten commentsDeleted rejected',
 })
 
-/** How things are at this moment: the age of what is stored, what waits for a person, who works, how long a run is open. */
+/** How things are at this moment, beside scopes/freshness: what waits for a person, who works, how long a run is open. */
 export const state = new Statement<
   { deadAfterS: number },
   {
-    scopes: number
-    neverChecked: number
-    oldestCheckAgeS: number | null
-    newestCheckAgeS: number | null
     workers: number
     callsInFlight: number
     callsLimit: number
@@ -73,7 +69,6 @@ export const state = new Statement<
   }
 >('telemetry/state', {
   parameters: 'deadAfterS',
-  columns:
-    'scopes neverChecked oldestCheckAgeS newestCheckAgeS workers callsInFlight callsLimit held rejected openRunAgeS',
-  neverNull: 'scopes neverChecked workers callsInFlight callsLimit held rejected',
+  columns: 'workers callsInFlight callsLimit held rejected openRunAgeS',
+  neverNull: 'workers callsInFlight callsLimit held rejected',
 })

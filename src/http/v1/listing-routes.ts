@@ -7,11 +7,12 @@ import {
   RunSchema,
   RunsRequestSchema,
 } from '../../documents/run.ts'
+import { ChangesPageSchema, ChangesRequestSchema } from '../../documents/change.ts'
 import { OrganizationSchema, OrganizationsRequestSchema } from '../../documents/freshness.ts'
 import { HeldListingSchema, RejectedRecordSchema } from '../../documents/waiting.ts'
 import { LimitSchema, OfRunRequestSchema, pageSchema } from '../../documents/page.ts'
 import type { Page, PageRequest, PageRequestSchema } from '../../documents/page.ts'
-import { UsageError } from '../../errors.ts'
+import { CursorGoneError, UsageError } from '../../errors.ts'
 import { pathOf, ProblemError } from '../problem.ts'
 import { digits, operation } from './operation.ts'
 import type { OperationParts, V1Options } from './operation.ts'
@@ -73,6 +74,24 @@ export async function listingRoutes(
     }),
     async (request, reply) => sendPage(request, reply, request.query, collabSync.listOrganizations),
   )
+  app.get(
+    '/changes',
+    operation('read', {
+      id: 'listChanges',
+      tag: 'Changes',
+      summary: 'What changed behind a cursor, in the order in which each row did',
+      description:
+        'To keep a copy: export the tables, and begin with the cursor that the export says. Numbers beyond 2^53 within raw are rounded; `collab-sync changes` has them whole.',
+      querystring: withLimit(ChangesRequestSchema),
+      answer: ChangesPageSchema,
+      answered: 'A page of changes.',
+      problems: [410],
+    }),
+    async (request, reply) =>
+      sendPage(request, reply, request.query, (query) =>
+        collabSync.listChanges(query).catch(goneCursor),
+      ),
+  )
 }
 
 /** An operation that answers with a page of items. */
@@ -81,11 +100,26 @@ function listing<Shape extends (typeof PageRequestSchema)['shape']>(
   item: z.ZodType,
   parts: Pick<OperationParts, 'id' | 'tag' | 'summary' | 'answered'>,
 ) {
+  return operation('read', {
+    ...parts,
+    querystring: withLimit(request),
+    answer: pageSchema(item),
+  })
+}
+
+/** A query holds text alone. */
+function withLimit<Shape extends (typeof PageRequestSchema)['shape']>(
+  request: z.ZodObject<Shape, z.core.$strict>,
+) {
   const limit = digits(LimitSchema)
     .optional()
     .describe(request.shape.limit.description ?? '')
-  const querystring = request.extend({ limit })
-  return operation('read', { ...parts, querystring, answer: pageSchema(item) })
+  return request.extend({ limit })
+}
+
+/** The cursor was one: to ask again is of no use. */
+function goneCursor(error: unknown): never {
+  throw error instanceof CursorGoneError ? new ProblemError(410, error.message) : error
 }
 
 /**

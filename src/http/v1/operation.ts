@@ -9,7 +9,7 @@ import { ProblemError, ProblemSchema } from '../problem.ts'
 /** What an operation says of itself in the OpenAPI document, and what is checked of its requests. */
 export interface OperationParts {
   readonly id: string
-  readonly tag: 'Runs' | 'What needs a person' | 'Freshness' | 'Schedule'
+  readonly tag: 'Runs' | 'What needs a person' | 'Freshness' | 'Changes' | 'Schedule'
   readonly summary: string
   readonly description?: string
   readonly params?: z.ZodType
@@ -34,6 +34,7 @@ const PROBLEMS = {
   404: 'There is no such thing.',
   408: 'The request did not come in time.',
   409: 'It cannot be done any more, or there is nothing to do.',
+  410: 'The cursor is of another feed, or older than what is kept: start over from an export.',
   413: 'The body is too large.',
   415: 'The body is not application/json.',
   422: 'The request is well-formed, but what it names is not in the catalog, or its Idempotency-Key was used for another.',

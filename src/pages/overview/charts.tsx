@@ -1,5 +1,6 @@
 import type { RowOf } from '../../database/statement.ts'
 import type { activityByDay, checkAges, runsByDay } from '../../database/statements/pages.ts'
+import type { Freshness } from '../../documents/freshness.ts'
 import { count, counted } from '../../format.ts'
 import { BarChart, ShareBar } from '../charts.tsx'
 import { Badge, Sign } from '../elements.tsx'
@@ -9,14 +10,14 @@ import { Table } from '../tables.tsx'
 /** Comments, edits and deletions, day by day. */
 export function ActivityChart({ days }: { days: readonly RowOf<typeof activityByDay>[] }) {
   const series = [
-    { name: 'Comments last updated', values: days.map((day) => day.comments), colour: 1 },
+    { name: 'Comments written', values: days.map((day) => day.comments), colour: 1 },
     { name: 'Edits noticed', values: days.map((day) => day.edits), colour: 2 },
     { name: 'Deletions noticed', values: days.map((day) => day.deletions), colour: 3 },
   ] as const
   const [comments, edits, deletions] = series.map(({ values }) => count(sum(values)))
   return (
     <BarChart
-      caption={`In 30 days ${comments} comments were written or last updated; checks noticed ${edits} edits and ${deletions} deletions.`}
+      caption={`In 30 days ${comments} comments were written; checks noticed ${edits} edits and ${deletions} deletions.`}
       label="Comments by day"
       placeHead="Day"
       places={days.map(({ day }, place) => ({
@@ -60,18 +61,23 @@ const FRESH_GROUPS = 4
  * How long ago scopes were last checked: a table that is its own picture.
  * @param ages one row a group, for `AGE_BOUNDS_SECONDS`
  */
-export function AgesTable({ ages }: { ages: readonly RowOf<typeof checkAges>[] }) {
+export function AgesTable({
+  ages,
+  freshness,
+}: {
+  ages: readonly RowOf<typeof checkAges>[]
+  freshness: Freshness
+}) {
   const values = ages.map(({ scopes }) => scopes)
   const all = sum(values)
   const most = Math.max(1, ...values)
-  const fresh = sum(values.slice(0, FRESH_GROUPS))
   return (
     <Table
       label="Age of the last check"
       caption={
         all === 0
           ? 'The catalog is empty.'
-          : `${count(fresh)} of ${counted(all, 'scope')} were checked within the last 26 hours.`
+          : `${count(freshness.stale)} of ${counted(freshness.scopes, 'scope')} are stale: failing, never checked, or longer ago than promised.`
       }
       rows={values.map((scopes, group) => ({ name: NAMES[group], group, scopes }))}
       columns={[

@@ -25,12 +25,9 @@ export function needsOf(known: {
   waiting: RowOf<typeof pages.waiting>
   workersAlive: number
   isRunUnderWay: boolean
-  /** How old what is stored may get. */
-  promiseMs: number
   now: Date
 }): Need[] {
   const { nightly, schedule, freshness, waiting, workersAlive } = known
-  const ageMs = freshness.oldestCheck && known.now.getTime() - freshness.oldestCheck.getTime()
   const needs: (Need | false)[] = [
     freshness.scopes === 0 && {
       tone: 'warn',
@@ -52,12 +49,18 @@ export function needsOf(known: {
         path: `/runs/${nightly.runId}`,
         words: 'See why, and retry just those',
       },
-    ageMs !== null &&
-      ageMs > known.promiseMs && {
+    freshness.overdue > 0 && {
+      tone: 'bad',
+      sentence: `${counted(freshness.overdue, 'scope')} had no good check within ${roughAge(freshness.promiseS * 1000)}, the promise (FRESHNESS_PROMISE).`,
+      path: '/organizations',
+      words: 'See which',
+    },
+    freshness.failing > 0 &&
+      (nightly?.scopesFailed ?? 0) === 0 && {
         tone: 'bad',
-        sentence: `The oldest check is ${roughAge(ageMs)} old; the promise is ${roughAge(known.promiseMs)} (FRESHNESS_PROMISE).`,
+        sentence: `${counted(freshness.failing, 'scope')} failed when ${freshness.failing === 1 ? 'it was' : 'they were'} last asked for.`,
         path: '/organizations',
-        words: 'See which',
+        words: 'See where',
       },
     waiting.held > 0 && {
       tone: 'warn',

@@ -48,7 +48,6 @@ async function overview({
     waiting,
     workersAlive: alive,
     isRunUnderWay,
-    promiseMs: settings.freshnessPromiseMs,
     now,
   })
   return (
@@ -75,7 +74,10 @@ async function overview({
           <ActivityChart days={await pages.activityByDay.all(database)} />
         </Card>
         <Card title="Age of the last check">
-          <AgesTable ages={await pages.checkAges.all(database, { bounds: AGE_BOUNDS_SECONDS })} />
+          <AgesTable
+            ages={await pages.checkAges.all(database, { bounds: AGE_BOUNDS_SECONDS })}
+            freshness={freshness}
+          />
         </Card>
       </div>
       {newest !== null && (

@@ -52,7 +52,7 @@ export class BatchCommits {
     this.#context = context
     this.#of = of
     this.#databaseMs = of.databaseMs
-    this.#uncommitted = new Uncommitted(of.claim.at, () => this.#commitSoon())
+    this.#uncommitted = new Uncommitted(of.claim, () => this.#commitSoon())
   }
 
   /** Null where one more answer may be asked for, else the wait for it. @throws the signal's reason when it aborts */
@@ -202,8 +202,8 @@ export class BatchCommits {
   }
 
   #committing(counts: Counts) {
-    const { claim, where } = this.#of
-    return { claim, ...where, shrinkLimit: this.#context.shrinkLimit, counts }
+    const { shrinkLimit, privacy } = this.#context
+    return { ...this.#of.where, claim: this.#of.claim, shrinkLimit, emails: privacy.emails, counts }
   }
 
   async #commitAtOnce(

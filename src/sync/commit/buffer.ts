@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import type { LimitFunction } from 'p-limit'
 import { unitsOf } from '../../columns.ts'
+import type { Claim } from '../../database/claims.ts'
 import type { Database } from '../../database/pool.ts'
 import { WaitLine } from '../../service/wait.ts'
 import type { AskedResult, ScopeResult } from '../fetch/result.ts'
@@ -15,7 +16,7 @@ const RECORD_BYTES = 500
 
 /** The answers of one batch that wait for their commit. */
 export class Uncommitted {
-  readonly #at: Date
+  readonly #claim: Pick<Claim, 'at' | 'days'>
   readonly #backlog: BacklogPart
   #newThreads: NewThreads
   #answers: ScopeResult[] = []
@@ -24,12 +25,12 @@ export class Uncommitted {
   #oldestAt = 0
 
   /**
-   * @param at when what they bring was first seen
+   * @param claim when what they bring was first seen, and the days of reports
    * @param commitSoon called when the process holds too much: what this batch has of it is to be committed at once
    */
-  constructor(at: Date, commitSoon: () => void) {
-    this.#at = at
-    this.#newThreads = new NewThreads(at)
+  constructor(claim: Pick<Claim, 'at' | 'days'>, commitSoon: () => void) {
+    this.#claim = claim
+    this.#newThreads = new NewThreads(claim.at, claim.days)
     this.#backlog = backlog.open(() => {
       if (this.#bytes > 0) commitSoon()
     })
@@ -67,7 +68,7 @@ export class Uncommitted {
     const [answers, newThreads] = [this.#answers, this.#newThreads]
     let bytes = this.#bytes
     this.#answers = []
-    this.#newThreads = new NewThreads(this.#at)
+    this.#newThreads = new NewThreads(this.#claim.at, this.#claim.days)
     this.#records = 0
     this.#bytes = 0
     const over = () => {

@@ -9,7 +9,7 @@ import type { Client } from '../../database/pool.ts'
 import { storeAnswers } from '../../database/scopes.ts'
 import type { KnownAnswer } from '../../database/scopes.ts'
 import { putUsers } from '../../database/users.ts'
-import { compareComments } from '../compare/comments.ts'
+import { compareComments, notBeforeOf } from '../compare/comments.ts'
 import type { CommentChanges } from '../compare/comments.ts'
 import type { Committing } from '../context.ts'
 import type { CommentsResult, NewThreadResult } from '../fetch/result.ts'
@@ -29,7 +29,8 @@ export async function commitComments(
 ): Promise<void> {
   const organizationKey = [...results, ...firstAnswers][0]?.scope.organizationKey
   if (organizationKey === undefined) return
-  const at = committing.claim.at
+  const { emails, claim } = committing
+  const { at, runId, days } = claim
   // Read again under the lock: what was stored when the answers were asked for may have changed since.
   const withRows = results.filter(({ scope }) => scope.hasRows).map(({ scope }) => scope.key)
   const stored = await readStoredComments(client, withRows)
@@ -50,11 +51,12 @@ export async function commitComments(
     compared.map(({ result, changes }) => ({
       organizationKey,
       annotationKey: result.scope.key,
+      notBefore: notBeforeOf(result.scope),
       comments: pick(changes),
     }))
-  const rows = newThreads?.rows ?? new CommentRows(at)
+  const rows = newThreads?.rows ?? new CommentRows(at, days)
   const added = commentsOf((changes) => changes.added)
-  await insertComments(client, rows, added, at)
+  await insertComments(client, rows, added, at, days)
   await updateComments(
     client,
     commentsOf(({ changed }) => changed),
@@ -75,7 +77,10 @@ export async function commitComments(
   for (const { result, changes } of compared) count(committing, result, changes)
   for (const thread of firstAnswers) countNewThread(committing, thread)
   // Last, where others may wait for them shortest.
-  committing.counts.users_written += await putUsers(client, organizationKey, users.rows, at)
+  committing.counts.users_written += await putUsers(client, organizationKey, users.rows, at, {
+    emails,
+    runId,
+  })
 }
 
 function firstAnswerOf(thread: NewThreadResult): KnownAnswer {

@@ -86,8 +86,11 @@ export async function writeResults(
   results: readonly ScopeResult[],
 ): Promise<Listing[]> {
   const { claim, batchKey, operation, counts } = committing
-  const { version } = await scopes.lockBatch.one(client, { batchKey })
-  if (version !== claim.claimNo && version !== claim.batchVersion) throw new SupersededError()
+  const { version, batchXmin } = await scopes.lockBatch.one(client, {
+    batchKey,
+    runId: claim.runId,
+  })
+  if (version !== claim.claimNo && batchXmin !== claim.batchXmin) throw new SupersededError()
   const users = results.filter((result): result is UsersResult => result.outcome === 'users')
   const comments = results.filter(
     (result): result is CommentsResult => result.outcome === 'comments',
@@ -105,7 +108,8 @@ export async function writeResults(
     { runId: claim.runId, operation },
     rejectedOf(operation, [...users, ...comments, ...firstAnswers]),
   )
-  const notGood = new Set([...held, ...failures.map(({ scope }) => scope)])
+  const failed = failures.map(({ scope }) => scope)
+  const notGood = new Set([...held, ...failed])
   const good = results.map(({ scope }) => scope).filter((scope) => !notGood.has(scope))
   counts.scopes_failed += failures.length
   counts.scopes_held += held.length
@@ -115,27 +119,36 @@ export async function writeResults(
       .map(({ scope }) => scope)
       .filter((scope) => !notGood.has(scope)),
   )
-  await noteChecks(client, claim, good, [...notGood])
+  const parts = new Set(results.filter(isOfPart).map(({ scope }) => scope))
+  await noteChecks(client, claim, { good, failed, held, parts })
   return listings
 }
 
+/** What became of scopes: `parts` are those that were asked for some of their records only. */
+interface Tried {
+  readonly good: readonly BatchScope[]
+  readonly failed: readonly BatchScope[]
+  readonly held: readonly BatchScope[]
+  readonly parts: ReadonlySet<BatchScope>
+}
+
 /**
- * When the scopes were checked. One row a batch says it for all of them (docs/decisions); only scopes that differ from
- * their batch carry a time of their own.
+ * When the scopes were checked well, and which are failing. One row a batch says it for all of them (docs/decisions); only
+ * scopes that differ from their batch carry a time of their own. A good answer about a part ends a failure, and is no check
+ * of the whole.
  */
-async function noteChecks(
-  client: Client,
-  claim: WritersClaim,
-  good: readonly BatchScope[],
-  notGood: readonly BatchScope[],
-): Promise<void> {
-  if (claim.onlyScopes !== null) return setCheck(client, good, claim.claimedAt)
-  await keepCheck(client, notGood)
-  await setCheck(
-    client,
-    good.filter(({ hasOwnCheck }) => hasOwnCheck),
-    null,
-  )
+async function noteChecks(client: Client, claim: WritersClaim, tried: Tried): Promise<void> {
+  const { good, failed, held, parts } = tried
+  const differing = good.filter(({ hasOwnCheck }) => hasOwnCheck)
+  await keepCheck(client, failed, true)
+  await keepCheck(client, [...held, ...differing.filter((scope) => parts.has(scope))], false)
+  if (claim.onlyScopes === null) return setCheck(client, differing, null)
+  const whole = good.filter((scope) => !parts.has(scope))
+  await setCheck(client, whole, claim.claimedAt)
+}
+
+function isOfPart(result: ScopeResult): boolean {
+  return (result.outcome === 'users' || result.outcome === 'comments') && !result.isListing
 }
 
 /** True where the one statement that records the item is all there is to write. */

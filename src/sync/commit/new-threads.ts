@@ -1,7 +1,8 @@
 import { unitsOf } from '../../columns.ts'
 import { CommentRows } from '../../database/comment-rows.ts'
 import type { EncodedRows } from '../../database/comment-rows.ts'
-import { threadFactsOf } from '../compare/comments.ts'
+import type { ZoneDays } from '../../database/zone-days.ts'
+import { notBeforeOf, threadFactsOf } from '../compare/comments.ts'
 import type { CommentsResult, NewThreadResult } from '../fetch/result.ts'
 import { keepNewest } from './user-rows.ts'
 import type { AuthorSighting } from './user-rows.ts'
@@ -19,9 +20,12 @@ export class NewThreads {
   #threads = 0
   readonly #authors = new Map<string, AuthorSighting>()
 
-  /** @param at when the comments were first seen */
-  constructor(at: Date) {
-    this.#rows = new CommentRows(at)
+  /**
+   * @param at when the comments were first seen
+   * @param days those of reports; UTC when left out
+   */
+  constructor(at: Date, days?: ZoneDays) {
+    this.#rows = new CommentRows(at, days)
   }
 
   get bytes(): number {
@@ -37,7 +41,8 @@ export class NewThreads {
     const facts = threadFactsOf(records)
     const from = this.#rows.bytes
     const { organizationKey, key: annotationKey } = scope
-    this.#rows.add({ organizationKey, annotationKey, comments: records })
+    const notBefore = notBeforeOf(scope)
+    this.#rows.add({ organizationKey, annotationKey, notBefore, comments: records })
     for (const record of records) keepNewest(this.#authors, record)
     this.#threads += 1
     return {

@@ -58,7 +58,7 @@ export function rowsToPut(
   return [...candidates.values()].filter((row) => changes(row, stored.get(row.userId)))
 }
 
-/** Whether a row would change what is stored: the rule of users/put.sql, so that no write is sent in vain. */
+/** Whether a row would change what is stored: the rule of users/change.sql, so that no write is sent in vain. */
 export function changes(row: UserRow, before: StoredUser | undefined): boolean {
   if (before === undefined || row.source > before.source) return true
   if (row.source < before.source) return false

@@ -41,7 +41,8 @@ export async function commitUsers(
 ): Promise<Listing[]> {
   const organizationKey = results[0]?.scope.organizationKey
   if (organizationKey === undefined) return []
-  const at = committing.claim.at
+  const { emails, claim } = committing
+  const { at, runId } = claim
   const candidates: UserCandidates = new Map()
   for (const result of results) addListingUsers(candidates, result)
   const { stored, rows } = await usersToPut(client, committing, organizationKey, candidates)
@@ -50,7 +51,9 @@ export async function commitUsers(
   for (const kind of ['document', 'group'] as const) await writeMembers(client, kind, listings, at)
   const own = listings.find(({ result }) => result.scope.kind === 'organization')
   const left = await unlistUsers(client, organizationKey, own?.leaving ?? [], at)
-  const put = await putUsers(client, organizationKey, rows, at)
+  const put = await putUsers(client, organizationKey, rows, at, { emails, runId })
+  if (own !== undefined && emails !== 'keep')
+    await users.emptyAddresses.run(client, { organizationKey, emails })
   committing.counts.users_written += left + put
   await storeAnswers(client, listings.map(knownAnswerOf), at)
   const narrowed = results.find(({ isListing }) => !isListing)

@@ -1,5 +1,5 @@
 import type { StoredComment } from '../../database/comments.ts'
-import type { ThreadFacts } from '../../database/scopes.ts'
+import type { BatchScope, ThreadFacts } from '../../database/scopes.ts'
 import type { CommentRecord } from '../record/comment.ts'
 
 /** What an answer changes of one annotation. */
@@ -40,6 +40,14 @@ export function compareComments(
     unchanged: records.length - added.length - changed.length,
     live: live - deleted.length,
   }
+}
+
+/**
+ * Before when comments of the annotation that are new now cannot have been written: its last good check. Null where an answer
+ * since then left no digest: it held comments that could not be stored, or lacked some that were there.
+ */
+export function notBeforeOf({ checkedAt, contentDigest }: BatchScope): Date | null {
+  return contentDigest === null ? null : (checkedAt ?? null)
 }
 
 /** What an answer changes of one listing of members. */
@@ -94,20 +102,20 @@ export function threadFactsOf(comments: readonly CommentRecord[]): ThreadFacts {
   let last: string | null = null
   for (const comment of comments) {
     if (first === null || isBefore(comment, first)) first = comment
-    if (comment.lastUpdated !== null && (last === null || comment.lastUpdated > last))
-      last = comment.lastUpdated
+    const { knownWrittenAt } = comment
+    if (knownWrittenAt !== null && (last === null || knownWrittenAt > last)) last = knownWrittenAt
   }
   const opener = first?.authorUserId ?? null
   const authors = new Set<string>()
   let firstAnswerAt: string | null = null
-  for (const { authorUserId, lastUpdated } of comments) {
+  for (const { authorUserId, knownWrittenAt } of comments) {
     if (authorUserId === null) continue
     authors.add(authorUserId)
-    if (opener === null || authorUserId === opener || lastUpdated === null) continue
-    if (firstAnswerAt === null || lastUpdated < firstAnswerAt) firstAnswerAt = lastUpdated
+    if (opener === null || authorUserId === opener || knownWrittenAt === null) continue
+    if (firstAnswerAt === null || knownWrittenAt < firstAnswerAt) firstAnswerAt = knownWrittenAt
   }
   return {
-    firstCommentAt: first?.lastUpdated ?? null,
+    firstCommentAt: first?.knownWrittenAt ?? null,
     lastCommentAt: last,
     firstAnswerAt,
     authors: inByteOrder(authors),
@@ -116,9 +124,9 @@ export function threadFactsOf(comments: readonly CommentRecord[]): ThreadFacts {
 
 /** By time, those without one last, then by id. Times are ISO 8601 in UTC with milliseconds: as texts they sort as times. */
 function isBefore(a: CommentRecord, b: CommentRecord): boolean {
-  if (a.lastUpdated === b.lastUpdated) return a.commentId < b.commentId
-  if (a.lastUpdated === null || b.lastUpdated === null) return b.lastUpdated === null
-  return a.lastUpdated < b.lastUpdated
+  if (a.knownWrittenAt === b.knownWrittenAt) return a.commentId < b.commentId
+  if (a.knownWrittenAt === null || b.knownWrittenAt === null) return b.knownWrittenAt === null
+  return a.knownWrittenAt < b.knownWrittenAt
 }
 
 /** UTF-16 sorts otherwise than UTF-8 only where half a pair stands for a character. */

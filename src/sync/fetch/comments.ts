@@ -17,6 +17,8 @@ export interface Asking {
   readonly privacy: PrivacyKeeper
   /** The newest erasure that the claim saw; null to look with every scope. */
   readonly lastErasure: number | null
+  /** The member of a comment that says when it was written; left out where nothing is stored. */
+  readonly writtenMember?: string | null
   /** Whether results hold the text of each record. */
   readonly keepsTexts?: boolean
   /** Signals and counters that all its calls share. */
@@ -35,7 +37,7 @@ export async function askComments(
   commentIds: readonly number[] | null,
 ): Promise<AskedResult> {
   const privacy = await asking.privacy.of(scope.organizationId, asking.lastErasure)
-  const collected = new CollectedComments(scope, privacy, commentIds === null, asking.keepsTexts)
+  const collected = new CollectedComments(scope, privacy, commentIds === null, asking)
   if (commentIds !== null) {
     await askByIds(asking, scope, commentIds, collected)
     return collected.result(null, null)

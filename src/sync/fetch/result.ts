@@ -88,10 +88,15 @@ export function logFailure(
 
 /** An answer that could not be processed: where it failed, but not the message, which may quote the answer. */
 export function logFault(log: Log, operation: Operation, scope: BatchScope, error: unknown): void {
-  const { name, code, stack = '' } = error as { name?: string; code?: unknown; stack?: string }
+  const {
+    name,
+    code,
+    constraint,
+    stack = '',
+  } = error as Error & { code?: unknown; constraint?: string }
   const at = stack.slice(stack.indexOf('\n    at '))
   log.warn(
-    { operation, ...idsOf(scope), fault: name, code, at },
+    { operation, ...idsOf(scope), fault: name, code, constraint, at },
     'an answer could not be processed: looking for the record',
   )
 }

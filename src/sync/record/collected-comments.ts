@@ -34,13 +34,26 @@ export class CollectedComments {
 
   readonly #isListing: boolean
   readonly #texts: Map<number, string> | null
+  readonly #writtenPath: readonly string[] | null
 
-  /** @param keepsTexts whether the result holds the text of each record; each then has its digest too */
-  constructor(scope: BatchScope, privacy: Privacy, isListing: boolean, keepsTexts = false) {
+  /**
+   * @param options.writtenMember that says when a comment was written; null where none does
+   * @param options.keepsTexts whether the result holds the text of each record; each then has its digest too
+   */
+  constructor(
+    scope: BatchScope,
+    privacy: Privacy,
+    isListing: boolean,
+    {
+      writtenMember = null,
+      keepsTexts = false,
+    }: { writtenMember?: string | null | undefined; keepsTexts?: boolean | undefined } = {},
+  ) {
     this.#scope = scope
     this.#privacy = privacy
     this.#isListing = isListing
     this.#texts = keepsTexts ? new Map() : null
+    this.#writtenPath = writtenMember?.split('.') ?? null
   }
 
   /** True where all of one full listing is stored, so that its digests stand for it. */
@@ -128,7 +141,7 @@ export class CollectedComments {
         this.#strays += 1
         return this.#rejectWhole(received, index, stray)
       }
-      const item = readComment(received, index, this.#tell)
+      const item = readComment(received, index, this.#tell, this.#writtenPath)
       if ('fault' in item) return this.#rejectWhole(received, index, item.fault)
       const { record } = item
       const twin = this.#records.get(record.commentId)

@@ -1,5 +1,6 @@
 import { COMMENT_COLUMN_LIST, COMMENT_MEMBERS, USER_COLUMN_LIST } from '../../columns.ts'
 import type { CommentColumns, Texts, UserColumns } from '../../columns.ts'
+import { readWritten } from '../../timestamp.ts'
 import { digestOfComment, isObject } from './digest.ts'
 import { faultsOf, memberText } from './received.ts'
 import type { Received, Reject } from './received.ts'
@@ -14,17 +15,31 @@ export class CommentRecord implements CommentColumns {
   readonly author: UserColumns | null
   /** Its place among the items of its answer. */
   readonly place: number
+  /** When it says itself that it was written; null where it does not. No part of its content. */
+  readonly writtenAt: string | null
   #digest: Buffer | null = null
 
-  constructor(commentId: number, texts: Texts, author: UserColumns | null, place: number) {
+  constructor(
+    commentId: number,
+    texts: Texts,
+    author: UserColumns | null,
+    place: number,
+    writtenAt: string | null = null,
+  ) {
     this.commentId = commentId
     this.texts = texts
     this.author = author
     this.place = place
+    this.writtenAt = writtenAt
   }
 
   get lastUpdated(): string | null {
     return this.texts[LAST_UPDATED] ?? null
+  }
+
+  /** When it was written, as far as this version shows. */
+  get knownWrittenAt(): string | null {
+    return this.writtenAt ?? this.lastUpdated
   }
 
   get authorUserId(): string | null {
@@ -54,11 +69,13 @@ export type CommentItem = { readonly record: CommentRecord } | { readonly fault:
 /**
  * Reads one item of a Get Comments answer.
  * @param reject called for every member that could not be stored as received, with a reason
+ * @param writtenPath of the member that says when it was written, which is read whatever else may be stored
  */
 export function readComment(
   received: Received,
   index: number,
   reject: (reject: Reject) => void,
+  writtenPath: readonly string[] | null = null,
 ): CommentItem {
   const item = received.itemAt(index)
   const fault = commentFault(item)
@@ -72,7 +89,10 @@ export function readComment(
     texts[at] = READ[type](member, members[member], rest, tell, column)
   const author = readAuthor(members['from'], texts, rest, exactText, tell)
   texts[REST] = restOf(rest, exactText, (path) => tell(`${path} cannot be stored: left out of raw`))
-  return { record: new CommentRecord(members['commentId'] as number, texts, author, index) }
+  const writtenAt = writtenPath && readWritten(received.rawAt(index), writtenPath)
+  return {
+    record: new CommentRecord(members['commentId'] as number, texts, author, index, writtenAt),
+  }
 }
 
 const NO_TEXTS: (string | null)[] = COMMENT_COLUMN_LIST.map(() => null)

@@ -32,7 +32,7 @@ export interface Received {
   textOf(index: number): string
   /** The same where it may hold a number that a double cannot; null where `itemAt` has every digit. */
   exactTextOf(index: number): string | null
-  /** One item as it came: for its key alone, nothing of it may be stored. */
+  /** One item as it came: for its key and the time of its writing; nothing else of it may be stored. */
   rawAt(index: number): unknown
 }
 

@@ -3,6 +3,7 @@ import type { Client } from '../../database/pool.ts'
 import { readScopes } from '../../database/scopes.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import type { RowOf } from '../../database/statement.ts'
+import * as definitions from '../../database/statements/definitions.ts'
 import * as rejected from '../../database/statements/rejected.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import type { SyncContext } from '../context.ts'
@@ -13,7 +14,7 @@ import type { Received, Reject } from '../record/received.ts'
 import { readUsers } from '../record/user.ts'
 import type { UserRecord } from '../record/user.ts'
 import { storeReplayedComments, storeReplayedUsers } from './store.ts'
-import type { RejectedRow, Rereading } from './store.ts'
+import type { RejectedRow, ReplayTo, Rereading } from './store.ts'
 
 /** What a replay did. */
 export interface Replayed {
@@ -92,9 +93,11 @@ async function replayScope(
   rows: readonly [RejectedRow, ...RejectedRow[]],
 ): Promise<ReplayedRows> {
   const [{ operation }] = rows
-  return operation === 'comments'
-    ? replayWith(context, rows, rereadComment, storeReplayedComments)
-    : replayWith(context, rows, rereadUser, storeReplayedUsers)
+  if (operation === 'users') return replayWith(context, rows, rereadUser, storeReplayedUsers)
+  const { writtenMember } = await definitions.read.one(context.database)
+  const path = writtenMember?.split('.') ?? null
+  const reread = (received: Received) => rereadComment(received, path)
+  return replayWith(context, rows, reread, storeReplayedComments)
 }
 
 async function replayWith<T>(
@@ -103,7 +106,7 @@ async function replayWith<T>(
   reread: (received: Received) => T | null,
   store: (
     client: Client,
-    batchKey: number,
+    to: ReplayTo,
     scope: BatchScope,
     readings: readonly Rereading<T>[],
   ) => Promise<number>,
@@ -123,11 +126,14 @@ async function replayWith<T>(
   const place = sound === 0 ? undefined : await scopes.find.first(context.database, rows[0])
   if (place === undefined) return { sound, stored: 0 }
   const stored = await transaction(context.database, async (client) => {
-    await scopes.lockBatch.one(client, { batchKey: place.batchKey })
-    const active = await readScopes(client, place.batchKey, operation)
+    const { batchKey } = place
+    await scopes.lockBatch.one(client, { batchKey, runId: null })
+    const active = await readScopes(client, batchKey, operation)
     const scope = active.find(({ kind, key }) => kind === place.kind && key === place.key)
     // Read again behind the lock: somebody may have been erased meanwhile.
-    return scope === undefined ? 0 : store(client, place.batchKey, scope, await rereadAll())
+    return scope === undefined
+      ? 0
+      : store(client, { batchKey, emails: context.privacy.emails }, scope, await rereadAll())
   })
   return { sound, stored }
 }
@@ -142,9 +148,12 @@ function soundOrNull<T>(reread: () => T | null): T | null {
 }
 
 /** The comment, where today's readers find no fault in it. */
-function rereadComment(received: Received): CommentRecord | null {
+function rereadComment(
+  received: Received,
+  writtenPath: readonly string[] | null,
+): CommentRecord | null {
   const rejects: Reject[] = []
-  const item = readComment(received, 0, (reject) => rejects.push(reject))
+  const item = readComment(received, 0, (reject) => rejects.push(reject), writtenPath)
   return 'fault' in item || rejects.length > 0 ? null : item.record
 }
 

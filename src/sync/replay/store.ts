@@ -11,6 +11,7 @@ import type { page } from '../../database/statements/rejected.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import { USER_SOURCES } from '../../database/users.ts'
 import type { UserSource } from '../../database/users.ts'
+import { zoneDays } from '../../database/zone-days.ts'
 import { CallError } from '../../errors.ts'
 import { commitComments } from '../commit/comments.ts'
 import { commitUsers } from '../commit/users.ts'
@@ -18,15 +19,18 @@ import type { Committing } from '../context.ts'
 import type { CommentRecord } from '../record/comment.ts'
 import type { UserRecord } from '../record/user.ts'
 
+/** The batch of the records, and what is kept of addresses. */
+export type ReplayTo = Pick<Committing, 'batchKey' | 'emails'>
+
 /** Stores comments that are sound today. @returns how many of the readings are in the tables now */
 export async function storeReplayedComments(
   client: Client,
-  batchKey: number,
+  to: ReplayTo,
   scope: BatchScope,
   readings: readonly Rereading<CommentRecord>[],
 ): Promise<number> {
   const { kind, key } = scope
-  const check = await scopes.readCheck.first(client, { batchKey, kind, key })
+  const check = await scopes.readCheck.first(client, { batchKey: to.batchKey, kind, key })
   const ids = readings.map(({ record }) => record.commentId)
   const stored = await readCommentContents(client, scope.key, ids)
   const toStore = newestOfEach(
@@ -42,7 +46,7 @@ export async function storeReplayedComments(
       isListing: false,
       ...partOfAnAnswer(scope),
     }
-    await commitComments(client, await committingOf(client, batchKey, toStore), [result])
+    await commitComments(client, await committingOf(client, to, toStore), [result])
   }
   const nowStored = await readCommentContents(client, scope.key, ids)
   return mark(
@@ -57,12 +61,12 @@ export async function storeReplayedComments(
 /** Stores users that are sound today, and joins them to the listing they were received in. @returns as storeReplayedComments */
 export async function storeReplayedUsers(
   client: Client,
-  batchKey: number,
+  to: ReplayTo,
   scope: BatchScope,
   readings: readonly Rereading<UserRecord>[],
 ): Promise<number> {
   const { kind, key } = scope
-  const check = await scopes.readCheck.first(client, { batchKey, kind, key })
+  const check = await scopes.readCheck.first(client, { batchKey: to.batchKey, kind, key })
   const isNarrowed = readings[0]?.row.isNarrowed ?? false
   const source =
     scope.kind === 'organization' || isNarrowed ? USER_SOURCES.listing : USER_SOURCES.member
@@ -80,7 +84,7 @@ export async function storeReplayedUsers(
       isListing: !isNarrowed,
       ...partOfAnAnswer(scope),
     }
-    await commitUsers(client, await committingOf(client, batchKey, toStore), [result])
+    await commitUsers(client, await committingOf(client, to, toStore), [result])
   }
   // One record may have been rejected for several of its members: a row each.
   const storedDigests = new Set(toStore.map(({ record }) => record.digest.toString('hex')))
@@ -105,22 +109,23 @@ function partOfAnAnswer(scope: BatchScope) {
 
 async function committingOf(
   client: Client,
-  batchKey: number,
+  { batchKey, emails }: ReplayTo,
   readings: readonly Rereading<unknown>[],
 ): Promise<Committing> {
   const { runId, operation } = (readings[0] as Rereading<unknown>).row
-  const { claimNo, claimedAt } = await scopes.claimBatch.one(client, { batchKey })
+  const { claimNo, claimedAt, reportTimeZone } = await scopes.claimBatch.one(client, { batchKey })
   const claim = {
     runId,
     claimNo,
-    batchVersion: claimNo,
+    batchXmin: null,
     claimedAt,
     at: claimedAt,
+    days: await zoneDays(client, reportTimeZone),
     trigger: 'cli' as const,
     onlyScopes: null,
   }
   // Nothing can be held where nothing is removed.
-  return { claim, batchKey, operation, shrinkLimit: 1, counts: noCounts() }
+  return { claim, batchKey, operation, shrinkLimit: 1, emails, counts: noCounts() }
 }
 
 async function mark(client: Client, readings: readonly Rereading<unknown>[]): Promise<number> {

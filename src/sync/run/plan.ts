@@ -4,6 +4,7 @@ import { insertRun } from '../../database/runs.ts'
 import type { ScopeIds, ScopeKind } from '../../database/scopes.ts'
 import * as rejected from '../../database/statements/rejected.ts'
 import * as scopes from '../../database/statements/scopes.ts'
+import { UTC_DAYS } from '../../database/zone-days.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { CallError } from '../../errors.ts'
 import type { Operation } from '../../errors.ts'
@@ -142,20 +143,21 @@ async function planScope(
     Object.assign(counts, noCounts())
     const runId = (await insertRun(client, { ...AS_RUN, scope })) as string
     const { batchKey, operation } = place
-    const { version: batchVersion } = await scopes.lockBatch.one(client, { batchKey })
+    const { batchXmin } = await scopes.lockBatch.one(client, { batchKey, runId })
     const now = new Date()
     const claim = {
       runId,
       // What is rolled back is newer than anything, and never in the way of it.
       claimNo: Number.MAX_SAFE_INTEGER,
-      batchVersion,
+      batchXmin,
       claimedAt: now,
       at: now,
+      days: UTC_DAYS,
       trigger: AS_RUN.trigger,
       onlyScopes: null,
     }
-    const { shrinkLimit } = context
-    const committing = { claim, batchKey, operation, shrinkLimit, counts }
+    const { shrinkLimit, privacy } = context
+    const committing = { claim, batchKey, operation, shrinkLimit, emails: privacy.emails, counts }
     const written = await writeResults(client, committing, [result])
     lost = (await rejected.wholeOfRun.one(client, { runId })).records
     return written

@@ -28,7 +28,7 @@ export const erasure: Comparison = {
     try {
       if (given === undefined) await generate(url, SIZE)
       await addPerson(pool)
-      const watch = watchErasure(pool)
+      const watch = watchLocksOf(pool, 'erase')
       const commits = commitBeside(pool)
       const began = performance.now()
       const request = { userId: PERSON.userId, organizationId: null, reason: 'the benchmark' }
@@ -113,7 +113,7 @@ async function addPerson(pool: Database): Promise<void> {
 }
 
 /** Takes batch after batch, and writes to one of its comments, as a commit does. */
-function commitBeside(pool: Database) {
+export function commitBeside(pool: Database) {
   let isOver = false
   let commits = 0
   let longestMs = 0
@@ -152,8 +152,9 @@ async function alone(pool: Database): Promise<number> {
   return (await commits.stop()).longestMs
 }
 
-/** Looks every 20 ms what the erasure holds, and who waits for it. */
-function watchErasure(pool: Database) {
+/** Looks every 20 ms what a program holds, known by its name among connections, and who waits for it. */
+export function watchLocksOf(pool: Database, name: string) {
+  const holder = `collab-sync ${name}%`
   const held = new Map<string, number>()
   let isOver = false
   let blockedMs = 0
@@ -162,14 +163,16 @@ function watchErasure(pool: Database) {
       const { rows } = await pool.query(
         `select distinct l.mode || ' on ' || coalesce(l.relation::regclass::text, l.locktype) as what
         from pg_locks l join pg_stat_activity a using (pid)
-        where a.application_name like 'collab-sync erase%' and a.datname = current_database() and l.granted
+        where a.application_name like $1 and a.datname = current_database() and l.granted
           and l.locktype <> 'virtualxid' and l.mode <> 'AccessShareLock'`,
+        [holder],
       )
       for (const { what } of rows) held.set(what, (held.get(what) ?? 0) + 1)
       const waits = await pool.query(
         `select coalesce(max(extract(epoch from clock_timestamp() - l.waitstart) * 1000), 0)::int as ms
         from pg_locks l join pg_stat_activity e on e.pid = any(pg_blocking_pids(l.pid))
-        where not l.granted and e.application_name like 'collab-sync erase%' and e.datname = current_database()`,
+        where not l.granted and e.application_name like $1 and e.datname = current_database()`,
+        [holder],
       )
       blockedMs = Math.max(blockedMs, waits.rows[0].ms)
       await setTimeout(20)

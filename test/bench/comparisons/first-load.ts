@@ -243,12 +243,13 @@ function commentRows(world: World): AnnotationComments[] {
         annotations.push({
           organizationKey: index + 1,
           annotationKey: annotations.length + 1,
+          notBefore: null,
           comments: comments.flatMap((comment) => {
             const item = readComment(receivedBefore(JSON.stringify(comment), null), 0, () => {})
             if (!('record' in item)) return []
-            const { commentId, texts, digest } = item.record
+            const { commentId, texts, digest, writtenAt, knownWrittenAt } = item.record
             // The digest is there before anything is measured.
-            return [{ commentId, texts, digest }]
+            return [{ commentId, texts, digest, writtenAt, knownWrittenAt }]
           }),
         })
       }

@@ -1,7 +1,9 @@
 import type { Comparison } from '../bench.ts'
+import { addedColumn } from './added-column.ts'
 import { bytes } from './bytes.ts'
 import { changed } from './changed.ts'
 import { erasure } from './erasure.ts'
+import { feed } from './feed.ts'
 import { firstLoad } from './first-load.ts'
 import { listings } from './listings.ts'
 import { memory } from './memory.ts'
@@ -29,9 +31,11 @@ export const comparisons: readonly Comparison[] = [
   bytes,
   listings,
   oddRecords,
+  feed,
   sizes,
   million,
   reports,
   erasure,
   oneOrganization,
+  addedColumn,
 ]

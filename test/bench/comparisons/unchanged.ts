@@ -16,6 +16,7 @@ const RECORD_TABLES = [
   'organizations',
   'user_groups',
   'users',
+  'user_versions',
   'document_users',
   'user_group_members',
 ]

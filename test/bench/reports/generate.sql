@@ -72,7 +72,8 @@ insert into phrases values
   (6, '请检查这一页的合计 第'), (7, 'このページを確認してください。合計が違います '), (8, '페이지를 확인해 주세요 '), (9, 'कृपया पृष्ठ की जाँच करें ');
 
 insert into collab_store.comments (comment_id, last_updated, first_seen_at, changed_at, version_at, deleted_at,
-  organization_key, annotation_key, version, digest, change, status, type, author_user_id, author_name, author_email, comment_text, comment_html, rest)
+  organization_key, annotation_key, version, digest, change, status, type, author_user_id, author_name, author_email, comment_text, comment_html, rest,
+  first_updated, day)
 select 100000 + c * 10, at, seen, seen, seen, case when h % 30 = 7 then seen end,
   organization_key, annotation_key,
   case when h % 10 = 7 then 2 else 1 end, '\x00112233445566778899aabbccddeeff',
@@ -81,7 +82,9 @@ select 100000 + c * 10, at, seen, seen, seen, case when h % 30 = 7 then seen end
   case when h % 50 = 3 then 'voice' else 'text' end,
   'user-' || u, 'Person Number ' || u, 'user' || u || '@org' || organization_key || '.example',
   case when h % 50 <> 3 then words end, case when h % 50 <> 3 then '<p>' || words || '</p>' end,
-  case when h % 12 = 5 then '{"reactions": [{"emoji": "👍", "count": 3}]}'::jsonb end
+  case when h % 12 = 5 then '{"reactions": [{"emoji": "👍", "count": 3}]}'::jsonb end,
+  case when h % 10 = 7 then at - interval '3 hours' end,
+  (case when h % 10 = 7 then at - interval '3 hours' else at end at time zone 'UTC')::date
 from (
   select *, greatest(date_trunc('day', at at time zone 'UTC') at time zone 'UTC' + interval '26 hours', '2025-01-01 02:00Z') as seen,
     p.text || h % 400 || '. ' || q.text || 'code' || h % 99991 as words

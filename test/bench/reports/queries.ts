@@ -64,6 +64,8 @@ export const reportQueries: readonly ReportQuery[] = [
   search('a rare word', `'code11848'`, true),
   search('a common word', `'page'`, true),
   search('a Chinese word', `'合计'`, true),
+  search('a Cyrillic word', `'пункт'`, true),
+  search('a phrase', `'"total on page"'`, true),
 ]
 
 function search(what: string, parameters: string, needsSearchIndex: boolean): ReportQuery {

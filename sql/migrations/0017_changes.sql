@@ -1,0 +1,341 @@
+-- Up Migration
+-- The feed of changes. Each statement that changes what a view of schema collab shows adds a packed row a kind of change:
+-- keys only, no content. Triggers do it, so that no writer can forget it, and rows that did not change are left out
+-- (docs/decisions).
+
+-- People are named in the log by a keyed hash of their id: it may stay when a person is erased.
+create function collab_store.person_of(salt bytea, user_id text) returns uuid
+language sql immutable
+as $$ select encode(substr(sha256(salt || convert_to('person:' || user_id, 'UTF8')), 1, 16), 'hex')::uuid $$;
+comment on function collab_store.person_of(bytea, text) is 'The keyed hash of a user id that the feed of changes names a person by. Of no use without the salt of sync.privacy.';
+
+alter table collab_store.users add column person uuid;
+update collab_store.users set person = collab_store.person_of((select salt from sync.privacy), user_id);
+alter table collab_store.users alter column person set not null;
+create index users_person on collab_store.users (organization_key, person);
+comment on column collab_store.users.person is 'Keyed hash of user_id: what the feed of changes names the person by.';
+
+create function collab_store.set_person() returns trigger
+language plpgsql
+as $$
+begin
+  new.person := collab_store.person_of((select salt from sync.privacy), new.user_id);
+  return new;
+end
+$$;
+comment on function collab_store.set_person() is 'Fills users.person. For the trigger of users.';
+create trigger set_person before insert or update of user_id on collab_store.users
+for each row execute function collab_store.set_person();
+comment on trigger set_person on collab_store.users is 'Fills person.';
+
+create or replace view collab.users as
+select o.organization_id, u.user_id, u.name, u.email,
+  jsonb_strip_nulls(jsonb_build_object('userId', u.user_id, 'name', u.name, 'email', u.email))
+    || coalesce(u.rest, '{}') as raw,
+  u.listed, u.first_seen_at, u.changed_at, u.removed_at, u.person
+from collab_store.users u
+join collab_store.organizations o using (organization_key);
+comment on column collab.users.person is 'Keyed hash of user_id, by which the feed of changes names people, also once they were erased. Equal in all organizations.';
+
+create table collab_store.changes (
+  number bigint generated always as identity primary key,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamptz not null default now(),
+  run_id uuid default nullif(current_setting('collab_sync.run_id', true), '')::uuid,
+  lines integer not null,
+  object text not null check (object in
+    ('organization', 'document', 'annotation', 'user_group', 'user', 'document_user', 'user_group_member', 'comment')),
+  change text not null check (change in ('added', 'edited', 'deleted', 'restored', 'removed', 'renamed', 'erased')),
+  keys integer[] not null,
+  comment_ids bigint[],
+  persons uuid[]
+);
+create index changes_xid on collab_store.changes (xid);
+comment on table collab_store.changes is 'The feed of changes, packed: a row a statement and kind of change. Read it with reporting.changes().';
+comment on column collab_store.changes.number is 'Drawn while the locks of the changed rows are held: in its order each row was changed.';
+comment on column collab_store.changes.xid is 'The transaction. Those that began later may have changed a row earlier, so that it orders nothing.';
+comment on column collab_store.changes.at is 'When the transaction began (our clock).';
+comment on column collab_store.changes.run_id is 'The run that saw the change; null for imports, erasures and what people decided.';
+comment on column collab_store.changes.lines is 'How many objects changed: the length of the arrays.';
+comment on column collab_store.changes.object is 'What changed: a row of which view of schema collab.';
+comment on column collab_store.changes.change is 'What became of them.';
+comment on column collab_store.changes.keys is 'organization_key of organizations and users, document_key of documents and their users, annotation_key of annotations and comments, user_group_key of user groups and their members.';
+comment on column collab_store.changes.comment_ids is 'The service''s commentId; null but for comments.';
+comment on column collab_store.changes.persons is 'users.person; null but for people. No id of a person stands here.';
+
+create table collab_store.changes_pruned (
+  only_row boolean primary key default true check (only_row),
+  feed text not null default '',
+  xid xid8 not null default '0',
+  number bigint not null default 0
+);
+insert into collab_store.changes_pruned default values;
+-- Nobody reads them but through the functions below, which look at what was granted by themselves.
+create policy nobody on collab_store.changes using (false) with check (true);
+create policy nobody on collab_store.changes_pruned using (false) with check (true);
+comment on table collab_store.changes_pruned is 'Up to where prune has deleted from the feed of changes: older cursors have missed something.';
+comment on column collab_store.changes_pruned.only_row is 'There is just one row.';
+comment on column collab_store.changes_pruned.feed is 'feed_identity() then: on another server transactions have other numbers, and the rest means nothing.';
+comment on column collab_store.changes_pruned.xid is 'The highest transaction of which something was deleted.';
+comment on column collab_store.changes_pruned.number is 'The highest number that was deleted.';
+
+
+-- One function and three triggers a table, all from one text. They compare what the views of schema collab show, but for
+-- times of check: a column that such a view gets is added there, which test/changes holds. Only an erasure changes a key or
+-- deletes a row. Many keys are cut into rows of 5,000, so that a page of the feed unpacks few.
+do $$
+declare
+  of_catalog constant text := $c$case when o.active and not n.active then 'removed'
+    when n.active and not o.active then 'restored' when o.{id} <> n.{id} then 'renamed' else 'edited' end$c$;
+  of_membership constant text := $c$case when o.removed_at is null and n.removed_at is not null then 'removed'
+    when o.removed_at is not null and n.removed_at is null then 'restored' else 'edited' end$c$;
+  of_user constant text := $c$case when o.listed and not n.listed then 'removed'
+    when n.listed and not o.listed and o.removed_at is not null then 'restored'
+    when o.name is distinct from n.name then 'renamed' else 'edited' end$c$;
+  of_comment constant text := $c$case when n.version > o.version then n.change else 'edited' end$c$;
+  logged record;
+begin
+  for logged in
+    select *
+    from (values
+      ('organizations', 'organization', 'organization_key', null, 'organization_id, active, failing_since',
+        replace(of_catalog, '{id}', 'organization_id')),
+      ('documents', 'document', 'document_key', null, 'document_id, active, failing_since',
+        replace(of_catalog, '{id}', 'document_id')),
+      ('user_groups', 'user_group', 'user_group_key', null, 'organization_user_group_id, active, failing_since',
+        replace(of_catalog, '{id}', 'organization_user_group_id')),
+      ('annotations', 'annotation', 'annotation_key', null, 'annotation_id, active, failing_since, comment_count, changed_at',
+        replace(of_catalog, '{id}', 'annotation_id')),
+      ('users', 'user', 'organization_key', 'user_id',
+        'name, email, rest, listed, first_seen_at, changed_at, removed_at', of_user),
+      ('document_users', 'document_user', 'document_key', 'user_id', 'first_seen_at, removed_at', of_membership),
+      ('user_group_members', 'user_group_member', 'user_group_key', 'user_id', 'first_seen_at, removed_at', of_membership),
+      ('comments', 'comment', 'annotation_key', 'comment_id', null, of_comment)
+    ) as l (table_name, object, key, second_key, columns, change)
+  loop
+    execute format($f$
+      create function collab_store.log_%1$s() returns trigger
+      language plpgsql
+      as $t$
+      declare
+        salt constant bytea := (select p.salt from sync.privacy p);
+      begin
+        if tg_op = 'INSERT' then
+          %3$s (select %4$s, 'added' as what from new_rows) %5$s;
+        elsif tg_op = 'DELETE' then
+          %3$s (select %4$s, 'erased' as what from old_rows) %5$s;
+        else
+          %3$s (
+            select %4$s, case when o.%6$s is null then 'added' when n.%6$s is null then 'erased'
+              when current_setting('collab_sync.erases', true) = 'on' then 'erased' else %7$s end as what
+            from old_rows o full join new_rows n using (%4$s)
+            where %8$s is distinct from %9$s
+          ) %5$s;
+        end if;
+        if found then
+          perform pg_notify('collab_sync_changes', '');
+        end if;
+        return null;
+      end
+      $t$;
+      comment on function collab_store.log_%1$s() is 'Adds what changed in %1$s to the feed of changes. For its triggers.';
+      create trigger log_inserted after insert on collab_store.%1$s
+        referencing new table as new_rows for each statement execute function collab_store.log_%1$s();
+      create trigger log_updated after update on collab_store.%1$s
+        referencing old table as old_rows new table as new_rows for each statement execute function collab_store.log_%1$s();
+      create trigger log_deleted after delete on collab_store.%1$s
+        referencing old table as old_rows for each statement execute function collab_store.log_%1$s();$f$,
+      logged.table_name, logged.object,
+      format($p$insert into collab_store.changes (object, change, lines, keys, comment_ids, persons)
+          select '%s', p.what, least(5000, p.lines - s), p.keys[s + 1:s + 5000], p.comment_ids[s + 1:s + 5000], p.persons[s + 1:s + 5000]
+          from (
+            select what, count(*)::integer as lines, array_agg(%s) as keys, %s as comment_ids, %s as persons
+            from$p$, logged.object, logged.key,
+        case logged.second_key when 'comment_id' then 'array_agg(comment_id)' else 'null::bigint[]' end,
+        case logged.second_key when 'user_id' then 'array_agg(collab_store.person_of(salt, user_id))' else 'null::uuid[]' end),
+      concat_ws(', ', logged.key, logged.second_key),
+      'c group by what) p cross join generate_series(0, p.lines - 1, 5000) s',
+      logged.key, logged.change,
+      case when logged.columns is null then 'o' else '(o.' || replace(logged.columns, ', ', ', o.') || ')' end,
+      case when logged.columns is null then 'n' else '(n.' || replace(logged.columns, ', ', ', n.') || ')' end);
+  end loop;
+end
+$$;
+
+-- A cursor is: which feed, two transactions between which it reads, the number of a row of the log, and a place in that row.
+-- Up to the first transaction everything is read. All before the second one had ended when it was noted, so that nothing can
+-- come in between; and whoever waited for a row's lock ended after the one who held it, so that no row's changes are split
+-- in the wrong order. Within them the number orders. It needs the oldest transaction alone, which a standby knows too.
+create function collab_store.feed_identity() returns text
+language sql stable
+as $$
+  select left(md5(concat_ws('/',
+    (select system_identifier from pg_control_system()),
+    case when pg_is_in_recovery()
+      then greatest((select timeline_id from pg_control_checkpoint()), (select min_recovery_end_timeline from pg_control_recovery()))
+      else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer end,
+    (select oid from pg_database where datname = current_database()))), 12)
+$$;
+comment on function collab_store.feed_identity() is 'Tells feeds of changes apart: another server, another timeline of it (restored, or a standby that took over), another database.';
+
+create function reporting.changes_cursor() returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select format('%s-%s-%s-0-0', collab_store.feed_identity(), x, x) from pg_snapshot_xmin(pg_current_snapshot()) x
+$$;
+comment on function reporting.changes_cursor() is 'Where reporting.changes() goes on from for whoever reads everything else in the same transaction (repeatable read): nothing is missed, what has just changed may come again.';
+
+create function reporting.changes_held_back(out lines bigint, out since timestamptz, out pid integer, out role_name text,
+  out database_name text, out application_name text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select (select coalesce(sum(c.lines), 0) from collab_store.changes c
+      -- What a dump brought may have transactions that are yet to come here.
+      where c.xid >= pg_snapshot_xmin(pg_current_snapshot()) and c.xid < pg_snapshot_xmax(pg_current_snapshot())),
+    h.since, h.pid, h.role_name, h.database_name, h.application_name
+  from (select) one
+  left join (
+    select a.xact_start as since, a.pid, a.usename::text as role_name, a.datname::text as database_name, a.application_name,
+      age(a.backend_xid) as age
+    from pg_stat_activity a where a.backend_xid is not null
+    union all
+    select p.prepared, null, p.owner::text, p.database::text, 'prepared transaction ' || p.gid, age(p.transaction)
+    from pg_prepared_xacts p
+    order by age desc
+    limit 1
+  ) h on collab_store.sees_every_organization(coalesce(nullif(current_setting('role', true), 'none'), session_user)::name)
+$$;
+comment on function reporting.changes_held_back() is 'Committed changes that the feed does not give yet (lines), because an older transaction on the server is still writing: whose and since when. Who that is, a role of single organizations is not told.';
+
+create function reporting.changes(after text default null, max_changes integer default 1000, objects text[] default null)
+returns table (cursor text, object text, change text, key json, "row" jsonb, at timestamptz, run_id uuid, person uuid)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  -- In a function with its owner's rights current_user is the owner.
+  caller constant name := coalesce(nullif(current_setting('role', true), 'none'), session_user);
+  granted constant integer[] := case when not collab_store.sees_every_organization(caller)
+    then array(select g.organization_key from collab_store.organization_grants g where pg_has_role(caller, g.role_name::name, 'usage')) end;
+  own_feed constant text := collab_store.feed_identity();
+  newest constant xid8 := pg_snapshot_xmin(pg_current_snapshot());
+  wanted integer := coalesce($2, 1000);
+  parts constant text[] := regexp_match($1, '^([0-9a-f]{12})-([0-9]{1,19})-([0-9]{1,19})-([0-9]{1,18})-([0-9]{1,9})$');
+  -- Without a cursor behind what was pruned.
+  low xid8 := coalesce(parts[2], (select (p.xid::text::bigint + 1)::text from collab_store.changes_pruned p where p.feed = own_feed), '0');
+  high xid8 := coalesce(parts[3], low::text);
+  last_number bigint := coalesce(parts[4], '0');
+  last_place integer := coalesce(parts[5], '0');
+  prefix text;
+  stop_number bigint;
+  stop_place integer;
+  picked integer;
+begin
+  if not has_table_privilege(caller, 'collab.comments', 'select') then
+    raise insufficient_privilege using message = 'permission denied for view collab.comments';
+  end if;
+  if wanted < 1 then
+    raise invalid_parameter_value using message = 'max_changes is a number of changes, from 1.';
+  end if;
+  if $1 is not null and parts is null then
+    raise invalid_parameter_value using message = 'This is no cursor of the feed of changes.';
+  end if;
+  if parts[1] <> own_feed or high > pg_snapshot_xmax(pg_current_snapshot()) then
+    raise sqlstate 'CS410' using message = 'This cursor is of another feed: the database was restored, moved, or another server took over.';
+  end if;
+  if exists (select from collab_store.changes_pruned p
+    where p.feed = parts[1] and p.xid >= low and p.number > last_number) then
+    raise sqlstate 'CS410' using message = 'This cursor is too old: prune has deleted changes that come after it.';
+  end if;
+  loop
+    -- Rows of the log up to the one in which the page is full.
+    select b.number, b.skipped + least(b.rest, wanted - b.before), b.before + least(b.rest, wanted - b.before)
+    into stop_number, stop_place, picked
+    from (
+      select c.number, c.skipped, c.rest, sum(c.rest) over (order by c.number) - c.rest as before
+      from (
+        select c.number, s.skipped, c.lines - s.skipped as rest
+        from collab_store.changes c
+        cross join lateral (select case when c.number = last_number then last_place else 0 end as skipped) s
+        where c.number >= last_number and c.xid >= low and c.xid < high and c.lines > s.skipped
+        order by c.number
+        limit wanted
+      ) c
+    ) b
+    where b.before < wanted
+    order by b.number desc
+    limit 1;
+    prefix := format('%s-%s-%s-', own_feed, low, high);
+    if found then
+      return query
+      select prefix || l.number || '-' || l.place, l.object, l.change,
+        case l.object
+          when 'organization' then json_build_object('organization_id', o.organization_id)
+          when 'document' then json_build_object('organization_id', o.organization_id, 'document_id', d.document_id)
+          when 'annotation' then json_build_object('organization_id', o.organization_id, 'document_id', d.document_id, 'annotation_id', a.annotation_id)
+          when 'comment' then json_build_object('organization_id', o.organization_id, 'document_id', d.document_id,
+            'annotation_id', a.annotation_id, 'comment_id', l.comment_id)
+          when 'user_group' then json_build_object('organization_id', o.organization_id, 'organization_user_group_id', g.organization_user_group_id)
+          when 'user' then json_build_object('organization_id', o.organization_id, 'user_id', u.user_id)
+          when 'document_user' then json_build_object('organization_id', o.organization_id, 'document_id', d.document_id, 'user_id', u.user_id)
+          else json_build_object('organization_id', o.organization_id, 'organization_user_group_id', g.organization_user_group_id, 'user_id', u.user_id)
+        end,
+        -- Times of check change each night, and what is in the catalog with the annotation's own line.
+        case l.object
+          when 'organization' then (select to_jsonb(v) from collab.organizations v where v.organization_id = o.organization_id)
+          when 'document' then (select to_jsonb(v) from collab.documents v
+            where v.organization_id = o.organization_id and v.document_id = d.document_id)
+          when 'annotation' then (select to_jsonb(v) from collab.annotations v
+            where v.organization_id = o.organization_id and v.document_id = d.document_id and v.annotation_id = a.annotation_id)
+          when 'comment' then (select to_jsonb(v) from collab.comments v
+            where v.organization_id = o.organization_id and v.document_id = d.document_id and v.annotation_id = a.annotation_id
+              and v.comment_id = l.comment_id)
+          when 'user_group' then (select to_jsonb(v) from collab.user_groups v
+            where v.organization_id = o.organization_id and v.organization_user_group_id = g.organization_user_group_id)
+          when 'user' then (select to_jsonb(v) from collab.users v
+            where v.organization_id = o.organization_id and v.user_id = u.user_id)
+          when 'document_user' then (select to_jsonb(v) from collab.document_users v
+            where v.organization_id = o.organization_id and v.document_id = d.document_id and v.user_id = u.user_id)
+          else (select to_jsonb(v) from collab.user_group_members v
+            where v.organization_id = o.organization_id and v.organization_user_group_id = g.organization_user_group_id
+              and v.user_id = u.user_id)
+        end - case l.object when 'comment' then array['checked_at', 'is_stale', 'in_catalog'] else array['checked_at', 'is_stale'] end,
+        l.at, l.run_id, l.person
+      from (
+        select c.number, n.place, c.object, c.change, c.at, c.run_id, n.key, n.comment_id, n.person
+        from collab_store.changes c
+        cross join lateral unnest(c.keys, c.comment_ids, c.persons) with ordinality n (key, comment_id, person, place)
+        where c.number between last_number and stop_number and c.xid >= low and c.xid < high
+          and (c.number, n.place) > (last_number, last_place) and (c.number, n.place) <= (stop_number, stop_place)
+          and ($3 is null or c.object = any($3))
+        offset 0
+      ) l
+      left join collab_store.annotations a on l.object in ('annotation', 'comment') and a.annotation_key = l.key
+      left join collab_store.documents d
+        on d.document_key = case when l.object in ('document', 'document_user') then l.key else a.document_key end
+      left join collab_store.user_groups g on l.object in ('user_group', 'user_group_member') and g.user_group_key = l.key
+      join collab_store.organizations o on o.organization_key
+        = case when l.object in ('organization', 'user') then l.key else coalesce(d.organization_key, g.organization_key) end
+      left join collab_store.users u on u.organization_key = o.organization_key and u.person = l.person
+      where granted is null or o.organization_key = any(granted)
+      order by l.number, l.place;
+      wanted := wanted - picked;
+      last_number := stop_number;
+      last_place := stop_place;
+    end if;
+    exit when wanted = 0 or newest <= high;
+    low := high;
+    high := newest;
+    select coalesce(min(c.number) - 1, last_number), 0 into last_number, last_place
+    from collab_store.changes c where c.xid >= low and c.xid < high;
+  end loop;
+  return query select case when wanted = 0 then format('%s-%s-%s-%s-%s', own_feed, low, high, last_number, last_place)
+    else format('%s-%s-%s-0-0', own_feed, high, high) end, null::text, case when wanted = 0 then 'more' else 'end' end, null::json, null::jsonb, null::timestamptz, null::uuid, null::uuid;
+end
+$$;
+comment on function reporting.changes(text, integer, text[]) is 'What changed after a cursor (null: as far back as the log goes), in the order of the changes of each row; objects are those of schema collab. row is as it is now, null where it is gone. A last row without an object has the cursor to go on from, and whether there is more now; up to max_changes are looked through a call. Begin with an export and reporting.changes_cursor(). collab-sync changes and GET /v1/changes ask it.';

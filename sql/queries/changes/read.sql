@@ -1,0 +1,5 @@
+-- What changed after a cursor, and last the cursor to go on from. The row as text: no number in it is rounded on the way.
+-- Params: $1 after?, $2 maxChanges, $3 objects?.
+-- Never null: cursor.
+select cursor, object, change, key::text as key, row::text as row, at, run_id, person
+from reporting.changes($1, $2, $3)

@@ -1,0 +1,14 @@
+-- Takes the definitions of the settings over. With another member that says when a comment was written, or other days, answers
+-- that are in hand are thrown away and asked for again, and stored comments are to be looked at.
+-- Params: $1 freshnessPromiseS, $2 writtenMember?, $3 reportTimeZone.
+with now_other as (
+  select (written_member, report_time_zone) is distinct from ($2, $3) as is_other from collab_store.definitions for update
+), superseded as (
+  update collab_store.batches b set version = nextval('sync.claim_no') from now_other o where o.is_other and b.operation = 'comments'
+)
+update collab_store.definitions d
+set freshness_promise = make_interval(secs => $1), written_member = $2, report_time_zone = $3,
+  written_members_before = case when o.is_other
+    then array_remove(coalesce(d.written_members_before, '{}') || d.written_member, null) else d.written_members_before end
+from now_other o
+where o.is_other or d.freshness_promise is distinct from make_interval(secs => $1)

@@ -1,0 +1,19 @@
+-- Deletes from the feed of changes, from some blocks of the table, and notes up to where: an older cursor has missed it. What
+-- came with a dump of another server may have transactions that are yet to come here, and says nothing.
+-- Params: $1 before, $2 firstBlock, $3 endBlock.
+with gone as (
+  delete from collab_store.changes
+  where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid and at < $1
+  returning xid, number
+), noted as (
+  update collab_store.changes_pruned p
+  set feed = n.feed, xid = case when p.feed = n.feed then greatest(p.xid, n.xid) else n.xid end,
+    number = case when p.feed = n.feed then greatest(p.number, n.number) else n.number end
+  from (
+    select collab_store.feed_identity() as feed, (array_agg(xid order by xid desc))[1] as xid, max(number) as number
+    from gone
+    where xid < pg_snapshot_xmax(pg_current_snapshot())
+  ) n
+  where n.xid is not null
+)
+select number from gone

@@ -1,0 +1,117 @@
+import { listenForChanges, readChanges, readHeldBack } from '../../database/changes.ts'
+import type { ReadChanges, StoredChange } from '../../database/changes.ts'
+import type { Database } from '../../database/pool.ts'
+import { isReaderGone, openTarget, writeAll } from '../../export/target.ts'
+import { count, counted, time } from '../../format.ts'
+import { printable } from '../../printable.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit.ts'
+import { note } from '../output.ts'
+import { quietLog, withTables } from '../with-store.ts'
+
+interface ChangesOptions {
+  after?: string
+  limit?: number
+  objects?: readonly string[] | null
+  follow?: boolean
+}
+
+/** Changes that are in memory at a time. */
+const PAGE = 1000
+/** How long what cannot be heard of waits at most: through a pooler, of a standby, or held back. */
+const POLL_MS = 2000
+
+/** `collab-sync changes`: what changed behind a cursor, one JSON document a line. */
+export async function changesCommand(options: ChangesOptions): Promise<number> {
+  const settings = readSettings(process.env, { need: ['database'] })
+  const opening = { settings, log: quietLog(settings), name: 'changes' }
+  return withTables(opening, async ({ database }) => {
+    try {
+      const printed = await printChanges(database, options)
+      note(`${counted(printed.changes, 'change')}. Go on with --after ${printed.cursor}`)
+      return EXIT.done
+    } catch (error) {
+      if (isReaderGone(error)) return EXIT.done
+      throw error
+    }
+  })
+}
+
+async function printChanges(
+  database: Database,
+  { after, limit = Infinity, objects = null, follow = false }: ChangesOptions,
+): Promise<{ changes: number; cursor: string }> {
+  const { out } = await openTarget('-')
+  // Before the first look, so that nothing comes unheard in between.
+  const listener = follow ? await listenForChanges(database) : null
+  const noteHeldBack = heldBackNotes(database)
+  try {
+    let changes = 0
+    for await (const page of pagesBehind(database, after ?? null, objects)) {
+      const printed = page.changes.slice(0, limit - changes)
+      if (printed.length > 0) await writeAll(out, printed.map(lineOf).join(''))
+      changes += printed.length
+      // What was asked for and is not printed is for the next time.
+      const isCut = printed.length < page.changes.length
+      const cursor = (isCut && printed.at(-1)?.cursor) || page.cursor
+      if (changes >= limit) return { changes, cursor }
+      if (page.hasMore) continue
+      await noteHeldBack()
+      if (listener === null) return { changes, cursor }
+      await listener.next(POLL_MS)
+    }
+    throw new Error('The feed has no end.')
+  } finally {
+    listener?.close()
+  }
+}
+
+/** Page after page for ever: the next one is read while one is printed, and where there was no more, when it is asked for. */
+async function* pagesBehind(
+  database: Database,
+  after: string | null,
+  objects: readonly string[] | null,
+): AsyncGenerator<ReadChanges, never> {
+  const read = (cursor: string | null) =>
+    readChanges(database, { after: cursor, max: PAGE, objects })
+  let next = read(after)
+  for (;;) {
+    const page = await next
+    if (page.hasMore) next = read(page.cursor)
+    // Nobody may be there any more to be told.
+    next.catch(() => {})
+    yield page
+    if (!page.hasMore) next = read(page.cursor)
+  }
+}
+
+/** Key and row are the texts of PostgreSQL: no number in them is rounded. */
+function lineOf({ cursor, object, change, key, person, row, at, runId }: StoredChange): string {
+  const ofPerson = person === null ? '' : `,"person":${JSON.stringify(person)}`
+  const head = `"cursor":"${cursor}","object":"${object}","change":"${change}","key":${key}${ofPerson}`
+  const tail = `"row":${row},"at":"${at.toISOString()}","run_id":${JSON.stringify(runId)}`
+  return `${printable(`{${head},${tail}}`)}\n`
+}
+
+/** Says what is held back and by whom: once, and again where it is another transaction. */
+function heldBackNotes(database: Database): () => Promise<void> {
+  let said = ''
+  return async () => {
+    const { lines, ...holder } = await readHeldBack(database)
+    const key = JSON.stringify(holder)
+    if (lines === 0 || key === said) return
+    said = key
+    const waiting = lines === 1 ? '1 more change waits' : `${count(lines)} more changes wait`
+    note(`${waiting} for ${describeHolder(holder)}.`)
+  }
+}
+
+type Holder = Omit<Awaited<ReturnType<typeof readHeldBack>>, 'lines'>
+
+/** The open transaction that holds the feed back, as far as this role may know it. */
+export function describeHolder({ since, pid, roleName, databaseName, applicationName }: Holder) {
+  if (roleName === null) return 'an open transaction on the server'
+  const session = pid === null ? '' : ` (process ${pid})`
+  const began = since === null ? '' : `, open since ${time(since)}`
+  return `a transaction of ${roleName} in the database ${databaseName}, ${applicationName || 'without a name'}${session}${began}`
+}

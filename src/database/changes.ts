@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CursorGoneError, UsageError } from '../errors.ts'
+import { codeOf } from './pool.ts'
+import type { Database } from './pool.ts'
+import type { On, RowOf } from './statement.ts'
+import * as changes from './statements/changes.ts'
+
+type Row = RowOf<typeof changes.read>
+
+/** A change as PostgreSQL gives it: key and row as JSON texts. */
+export type StoredChange = Row & {
+  readonly object: string
+  readonly change: string
+  readonly key: string
+  readonly at: Date
+}
+
+/** Some changes, and where to go on. */
+export interface ReadChanges {
+  readonly changes: readonly StoredChange[]
+  readonly cursor: string
+  readonly hasMore: boolean
+}
+
+export interface ChangesFilter {
+  /** Null for the beginning of the feed. */
+  readonly after: string | null
+  /** How many are looked through. Fewer come where the caller does not see or want all of them. */
+  readonly max: number
+  /** Null for all. */
+  readonly objects: readonly string[] | null
+}
+
+/**
+ * Reads what changed behind a cursor.
+ * @throws UsageError for what is no cursor; CursorGoneError for one of another feed, or older than what is kept
+ */
+export async function readChanges(
+  database: On,
+  { after, max, objects }: ChangesFilter,
+): Promise<ReadChanges> {
+  const rows = await changes.read
+    .all(database, { after, maxChanges: max, objects })
+    .catch(tellCursor)
+  const end = rows.at(-1) as Row
+  return {
+    changes: rows.filter(isChange),
+    cursor: end.cursor,
+    hasMore: end.change === 'more',
+  }
+}
+
+/** The last row has nothing but the cursor to go on from. */
+function isChange(row: Row): row is StoredChange {
+  return row.object !== null
+}
+
+const CURSOR_GONE = 'CS410'
+const INVALID_PARAMETER = '22023'
+
+function tellCursor(error: unknown): never {
+  const code = codeOf(error)
+  if (code === INVALID_PARAMETER) throw new UsageError((error as Error).message)
+  if (code !== CURSOR_GONE) throw error
+  throw new CursorGoneError(
+    `${(error as Error).message} Start over from \`collab-sync export\`, which says the cursor to go on from.`,
+  )
+}
+
+/** Changes that are stored but not given yet, and whose open transaction they wait for. */
+export async function readHeldBack(database: Database): Promise<RowOf<typeof changes.heldBack>> {
+  return changes.heldBack.one(database)
+}
+
+/** Wakes whoever follows the feed. */
+export interface Listener {
+  /** Resolves once something was committed since it was last called, or after so long. */
+  next(mostMs: number): Promise<void>
+  close(): void
+}
+
+/** Listens for changes. Where the server, or a pooler before it, lets nobody listen, `next` just takes its time. */
+export async function listenForChanges(database: Database): Promise<Listener> {
+  let heard = new AbortController()
+  const client = await database.connect()
+  client.on('notification', () => heard.abort())
+  // Whoever reads next is told.
+  client.on('error', () => {})
+  await changes.listen.run(client).catch(() => {})
+  return {
+    async next(mostMs) {
+      await sleep(mostMs, undefined, { signal: heard.signal }).catch(() => {})
+      if (heard.signal.aborted) heard = new AbortController()
+    },
+    close: () => client.release(true),
+  }
+}

@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { importCatalog } from '../../src/catalog/import.ts'
+import type { CatalogSource } from '../../src/catalog/lines.ts'
+import type { StoredChange } from '../../src/database/changes.ts'
+import { prune } from '../../src/database/maintenance.ts'
+import { rolledBack } from '../../src/database/pool.ts'
+import type { Client } from '../../src/database/pool.ts'
+import { catalogLines } from '../../src/demo/catalog.ts'
+import { addComment, addUser, edit } from '../../src/demo/changes.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import { randomChanges } from '../../src/demo/random-changes.ts'
+import { CHANGED_OBJECTS } from '../../src/documents/change.ts'
+import { eraseUser } from '../../src/erase/erase-user.ts'
+import { openPrivacy } from '../../src/privacy/privacy.ts'
+import { acceptHeld } from '../../src/sync/held.ts'
+import { replayRejected } from '../../src/sync/replay/replay.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { Copy, differences, NO_DIFFERENCES, lineOf, readAll, tableTexts } from './copy.ts'
+
+/** Views of collab that the feed leaves out: what was before, which the rows of now do not show. */
+const HISTORY = ['comment_versions', 'user_versions']
+/** Tables of collab_store of which no view of collab shows anything but history and times of check. */
+const NOT_LOGGED = [
+  'added_columns',
+  'batches',
+  'changes',
+  'changes_pruned',
+  'comment_versions',
+  'definitions',
+  'organization_grants_by_role',
+  'past_memberships',
+  'user_versions',
+]
+
+const PERSON = { userId: 'zzyzx-17', name: 'Wilhelmine Zzyzx', email: 'w@zzyzx.example' }
+
+let live: Live
+let copy: Copy
+let cursor: string | null = null
+let here: string
+let place: Place
+beforeAll(async () => {
+  live = await openLive('postgres')
+  copy = new Copy()
+  ;[here = ''] = live.world.organizationIds()
+  const [documentId = ''] = live.world.documentIds(here)
+  const [annotationId = ''] = live.world.annotationIds(here, documentId)
+  place = { organizationId: here, documentId, annotationId }
+})
+afterAll(() => live.close())
+
+function sourceOf(lines: readonly object[]): CatalogSource {
+  return {
+    name: 'world',
+    unit: 'line',
+    async *lines() {
+      for (const [index, line] of lines.entries()) yield { number: index + 1, line } as never
+    },
+  }
+}
+
+/** Has the copy follow, and be what the tables are. @returns what changed, as `object change` */
+async function follow(): Promise<{ said: Set<string>; changes: StoredChange[] }> {
+  const { changes, cursor: last } = await readAll(live.database.pool, cursor)
+  cursor = last
+  for (const change of changes) copy.apply(lineOf(change))
+  expect(await differences(copy, live.database.pool)).toEqual(NO_DIFFERENCES)
+  return { said: new Set(changes.map(({ object, change }) => `${object} ${change}`)), changes }
+}
+
+describe('whatever writes to what the views of collab show, a copy by the feed alone is equal to them:', () => {
+  test('an import', async () => {
+    await live.importCatalog()
+    const { said } = await follow()
+    expect([...said].toSorted()).toEqual([
+      'annotation added',
+      'document added',
+      'organization added',
+      'user_group added',
+    ])
+  })
+
+  test('a first run, and one that finds nothing changed, which says nothing', async () => {
+    live.world.putUser(here, PERSON)
+    live.world.putDocumentUsers(here, place.documentId, [PERSON.userId])
+    addComment(live.world, place, { text: 'mine', from: PERSON })
+    const { run_id: runId } = await live.run()
+    const { said, changes } = await follow()
+    expect(said).toContain('comment added')
+    expect(said).toContain('annotation edited')
+    expect(said).toContain('user_group_member added')
+    expect(new Set(changes.map((change) => change.runId))).toEqual(new Set([runId]))
+    await live.run()
+    expect((await follow()).changes).toEqual([])
+  })
+
+  test('runs that find all kinds of changes, and failures', async () => {
+    const said = new Set<string>()
+    const [commentId = 0] = (live.world.thread(place)?.live ?? []).map((each) => each.commentId)
+    edit(live.world, place, commentId, { text: 'edited' })
+    for (let round = 0; round < 4; round++) {
+      randomChanges(live.world, { count: 60, seed: round })
+      live.standIn.setFaults(
+        round < 3 ? [{ kind: 'forbidden', match: { operation: 'comments' }, times: 5 }] : [],
+      )
+      await live.run({ settings: { SYNC_RETRIES: '0' } })
+      for (const each of (await follow()).said) said.add(each)
+    }
+    for (const each of [
+      'comment added',
+      'comment edited',
+      'comment deleted',
+      'comment restored',
+      'user added',
+      'user renamed',
+      'user removed',
+      'document_user removed',
+      'user_group_member added',
+    ])
+      expect(said).toContain(each)
+  })
+
+  test('an import that prunes, and one that brings back', async () => {
+    const lines = [...catalogLines(live.world)]
+    const left = lines.filter(
+      (line) => !('documentId' in line) || line.documentId !== place.documentId,
+    )
+    expect(left.length).toBeLessThan(lines.length)
+    await importCatalog(live.database.pool, sourceOf(left), { prune: true })
+    expect((await follow()).said).toEqual(new Set(['annotation removed', 'document removed']))
+    await importCatalog(live.database.pool, sourceOf(lines), { prune: true })
+    expect((await follow()).said).toEqual(new Set(['annotation restored', 'document restored']))
+  })
+
+  test('what a person accepts', async () => {
+    live.standIn.setFaults([
+      { kind: 'empty-list', match: { operation: 'users', organizationId: here } },
+    ])
+    const { run_id: runId } = await live.run()
+    live.standIn.setFaults([])
+    await follow()
+    const accepted = await acceptHeld({ database: live.database.pool }, { runId })
+    expect(accepted.removed).toBeGreaterThan(0)
+    const { said, changes } = await follow()
+    expect(said).toContain('user removed')
+    expect(said).toContain('document_user removed')
+    expect(new Set(changes.map((change) => change.runId))).toEqual(new Set([runId]))
+    await live.run()
+    expect((await follow()).said).toContain('user restored')
+  })
+
+  test('a replay', async () => {
+    const { pool } = live.database
+    await pool.query(
+      `insert into sync.rejected_records (run_id, operation, organization_id, document_id, annotation_id, reason, record, at, is_whole)
+      select run_id, 'comments', $1, $2, $3, 'x', $4, now(), true from sync.runs limit 1`,
+      [
+        here,
+        place.documentId,
+        place.annotationId,
+        JSON.stringify({ commentId: 424242, commentText: 'late' }),
+      ],
+    )
+    const privacy = await openPrivacy(pool, { email: 'keep', raw: 'keep' } as never)
+    await replayRejected({ database: pool, privacy } as never)
+    expect((await follow()).said).toEqual(new Set(['comment added', 'annotation edited']))
+  })
+
+  test('an erasure, which leaves no id of the person in the feed', async () => {
+    const { pool } = live.database
+    const { rows } = await pool.query('select person from collab.users where user_id = $1', [
+      PERSON.userId,
+    ])
+    await eraseUser(pool, { userId: PERSON.userId, organizationId: null, reason: 'asked' })
+    const { said, changes } = await follow()
+    expect(said).toContain('user erased')
+    expect(said).toContain('document_user erased')
+    expect(said).toContain('comment erased')
+    const erased = changes.find(({ object, row }) => object === 'user' && row === null)
+    expect(erased).toMatchObject({ change: 'erased', person: rows[0].person })
+    expect(JSON.parse(erased?.key ?? '')).toEqual({ organization_id: here, user_id: null })
+    const all = await readAll(pool, null)
+    expect(JSON.stringify(all.changes).toLowerCase()).not.toContain('zzyzx')
+    const log = await pool.query('select c::text as row from collab_store.changes c')
+    expect(
+      log.rows
+        .map(({ row }) => row)
+        .join()
+        .toLowerCase(),
+    ).not.toContain('zzyzx')
+    addUser(live.world, here, { ...PERSON })
+    await live.run()
+    await follow()
+  })
+
+  test('and prune says nothing, as it touches none of it', async () => {
+    await live.run()
+    await follow()
+    await prune(live.database.pool, new Date())
+    expect((await follow()).changes).toEqual([])
+  })
+})
+
+test('every view of collab is an object of the feed, and every table of collab_store is logged or is none of theirs', async () => {
+  const { rows: views } = await live.database.pool.query(
+    `select regexp_replace(viewname, 's$', '') as name, viewname from pg_views where schemaname = 'collab'`,
+  )
+  expect(
+    views
+      .filter(({ viewname }) => !HISTORY.includes(viewname))
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual([...CHANGED_OBJECTS].toSorted())
+  const { rows: tables } = await live.database.pool.query(`
+    select c.relname as name, array(select (case when t.tgtype & 4 > 0 then 'insert' when t.tgtype & 8 > 0 then 'delete' else 'update' end)
+      from pg_trigger t where t.tgrelid = c.oid and t.tgname like 'log\\_%' and t.tgenabled = 'O' order by 1) as logged
+    from pg_class c where c.relnamespace = 'collab_store'::regnamespace and c.relkind in ('r', 'p') order by 1`)
+  for (const { name, logged } of tables) {
+    if (NOT_LOGGED.includes(name)) expect([name, logged]).toEqual([name, []])
+    else expect([name, logged]).toEqual([name, ['delete', 'insert', 'update']])
+  }
+})
+
+/** A value other than the one that is there, by the type of its column. */
+const OTHER: Readonly<Record<string, string>> = {
+  integer: '{} + 1',
+  smallint: '{} + 1',
+  bigint: '{} + 1',
+  text: `coalesce({}, '') || 'x'`,
+  boolean: 'not {}',
+  'timestamp with time zone': `coalesce({}, now()) + interval '1 day'`,
+  jsonb: `'{"other": 1}'`,
+  bytea: `'\\x0102'`,
+  'text[]': `'{x}'`,
+}
+
+test('a change of any column is logged where a view of collab shows it, and costs nothing where none does', async () => {
+  const { rows: columns } = await live.database.pool.query(
+    `
+    select c.relname as table, a.attname as column, format_type(a.atttypid, null) as type
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    where c.relnamespace = 'collab_store'::regnamespace and c.relkind = 'r' and c.relname <> all($1)
+      and a.attname !~ '_key$'`,
+    [NOT_LOGGED],
+  )
+  const tried = new Map<string, boolean>()
+  for (const { table, column, type } of columns) {
+    const other = OTHER[type]?.replaceAll('{}', column)
+    if (other === undefined) continue
+    await rolledBack(live.database.pool, async (client) => {
+      const before = await shown(client)
+      const set = `update collab_store.${table} set ${column} = ${other}
+        where ctid = (select ctid from collab_store.${table} order by ctid limit 1)`
+      // A check or a key may not allow it.
+      const failed = await client.query(set).catch((error: Error) => error)
+      if (failed instanceof Error) return
+      const isShown = (await shown(client)) !== before
+      const { rows } = await client.query(
+        'select count(*)::int as lines from collab_store.changes where xid = pg_current_xact_id()',
+      )
+      tried.set(`${table}.${column}`, isShown)
+      // A comment is written where something of it changed.
+      if (table !== 'comments' || isShown)
+        expect([table, column, rows[0].lines > 0]).toEqual([table, column, isShown])
+    })
+  }
+  expect([...tried.values()].filter(Boolean).length).toBeGreaterThan(25)
+  expect(tried.get('users.source')).toBe(false)
+  expect(tried.get('annotations.own_checked_at')).toBe(false)
+})
+
+/** All that a follower has, as one text. */
+async function shown(client: Client): Promise<string> {
+  return (await tableTexts(client as never)).join('\n')
+}

@@ -1,0 +1,403 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { claimItem, commitItem, noCounts } from '../../src/database/claims.ts'
+import { setDefinitions } from '../../src/database/definitions.ts'
+import { prune } from '../../src/database/maintenance.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { deriveWritten } from '../../src/database/written.ts'
+import { places } from '../../src/demo/catalog.ts'
+import type { Comment } from '../../src/demo/comments.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import { parseScope } from '../../src/documents/scope.ts'
+import { eraseUser } from '../../src/erase/erase-user.ts'
+import { openPrivacy } from '../../src/privacy/privacy.ts'
+import { replayRejected } from '../../src/sync/replay/replay.ts'
+import { startRun } from '../../src/sync/run/start.ts'
+import { createEmptyDatabase } from '../helpers/database.ts'
+import { rowsTouched } from '../helpers/expect-equal.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+
+const PROMISE = { freshnessPromiseMs: 26 * 3_600_000 }
+const WORLD = {
+  organizations: 1,
+  documentsPerOrganization: 1,
+  annotationsPerDocument: 1,
+  commentsPerAnnotation: 0,
+  usersPerOrganization: 2,
+  groupsPerOrganization: 0,
+}
+
+let live: Live
+let place: Place
+beforeEach(async () => {
+  live = await openLive('postgres', { world: WORLD })
+  await live.importCatalog()
+  place = [...places(live.world)][0] as Place
+})
+afterEach(() => live.close())
+
+describe('without a member that says it', () => {
+  test('an edited comment stays on the day on which a check first saw it', async () => {
+    await night(comment(1, 'ann', '2026-03-02'), comment(2, 'bob', '2026-03-04'))
+    const before = await activity()
+    await night(comment(1, 'ann', '2026-03-12'), comment(2, 'bob', '2026-03-24'))
+    await night(comment(1, 'ann', '2026-03-02'), comment(2, 'bob', '2026-03-25'))
+    expect(await activity()).toEqual(before)
+    expect(before).toEqual({
+      days: ['2026-03-02 1', '2026-03-04 1'],
+      weeks: ['2026-03-02 ann 1', '2026-03-02 bob 1'],
+      thread: ['2026-03-02', '2026-03-04', '2026-03-04', 48],
+      document: ['2026-03-02', '2026-03-04'],
+    })
+    expect(await written()).toEqual([
+      [1, '2026-03-02', false],
+      [2, '2026-03-04', false],
+    ])
+  })
+
+  test('a time that comes with the first edit is not that of writing', async () => {
+    const { lastUpdated: _, ...timeless } = comment(1, 'ann', '2026-03-02')
+    await night(timeless as Comment)
+    await night(comment(1, 'ann', '2026-03-12'))
+    await night(comment(1, 'ann', '2026-03-13'))
+    expect(await written()).toEqual([[1, null, false]])
+    expect((await activity()).days).toEqual(['null 1'])
+  })
+
+  test('it was not before the good check before the first look, where that check saw all of the thread', async () => {
+    await night(comment(1, 'ann', '2026-03-02'))
+    const first = await checkedAt()
+    await night(comment(1, 'ann', '2026-03-02'), comment(2, 'bob', '2026-03-03'))
+    const second = await checkedAt()
+    live.standIn.setFaults([{ kind: 'forbidden', match: { annotationId: place.annotationId } }])
+    await night(comment(3, 'ann', '2026-03-04'))
+    live.standIn.setFaults([])
+    await night(...[1, 2, 3].map((id) => comment(id, 'ann', '2026-03-05')))
+    const third = await checkedAt()
+    // This one cannot be stored: who comes next may have been there.
+    await night(...[1, 2, 3].map((id) => comment(id, 'ann', '2026-03-05')), odd(4))
+    await night(...[1, 2, 3, 4].map((id) => comment(id, 'ann', '2026-03-05')))
+    await live.run({ scope: { ...scope(), commentIds: [1] } })
+    expect(await notBefore()).toEqual([null, first, second, null])
+    expect(third?.getTime()).toBeGreaterThan(second?.getTime() ?? Infinity)
+  })
+
+  test('an empty thread that was checked is a check before the first look', async () => {
+    await night()
+    const empty = await checkedAt()
+    await night(comment(1, 'ann', '2026-03-02'))
+    expect(empty).not.toBeNull()
+    expect(await notBefore()).toEqual([empty])
+  })
+
+  test('prune and erase move nothing, also where the thread changes after them', async () => {
+    const thread = (days: string[]) =>
+      days.map((day, index) => comment(index + 1, index === 0 ? 'ann' : 'bob', day))
+    await night(...thread(['2026-03-02', '2026-03-04']))
+    await night(...thread(['2026-03-10', '2026-03-11']))
+    const before = [await activity(), await written()]
+    await prune(live.database.pool, new Date(Date.now() + 60_000))
+    expect([await activity(), await written()]).toEqual(before)
+    await night(...thread(['2026-03-12', '2026-03-13']))
+    expect([await activity(), await written()]).toEqual(before)
+    await eraseUser(live.database.pool, { userId: 'ann', organizationId: null, reason: 'asked' })
+    await night(...thread(['2026-03-14', '2026-03-15']))
+    expect(await written()).toEqual(before[1])
+    expect((await activity()).thread).toEqual((before[0] as Activity).thread)
+  })
+
+  test('a first load holds nothing for it, and an edit is the first to', async () => {
+    await night(comment(1, 'ann', '2026-03-02'), comment(2, 'bob', '2026-03-03'))
+    const kept = () => ask('select written_at, first_updated, not_before from collab_store.comments order by comment_id') // prettier-ignore
+    expect(await kept()).toEqual([
+      [null, null, null],
+      [null, null, null],
+    ])
+    await night(comment(1, 'ann', '2026-03-12'), comment(2, 'bob', '2026-03-03'))
+    expect(await kept()).toEqual([
+      [null, new Date('2026-03-02Z'), null],
+      [null, null, null],
+    ])
+    const touched = await rowsTouched(live.database)
+    await night(comment(1, 'ann', '2026-03-12'), comment(2, 'bob', '2026-03-03'))
+    expect(await rowsTouched(live.database)).toBe(touched)
+  })
+})
+
+describe('with a member that says it', () => {
+  const seconds = Date.parse('2026-01-07Z') / 1000
+  const said = (id: number, at: unknown, more: object = {}) => ({
+    ...comment(id, 'ann', '2026-03-02'),
+    meta: { at },
+    ...more,
+  })
+
+  test('each form of it is exact, and what is none is as if it were not there', async () => {
+    await define('meta.at')
+    const times = ['2026-01-07T00:00:00Z', seconds, seconds * 1000, { seconds }, { _seconds: seconds, _nanoseconds: 0 }] // prettier-ignore
+    const none = [null, 'soon', 1e300, -5, { seconds: 'x' }, []]
+    await night(...[...times, ...none].map((at, index) => said(index + 1, at)), comment(12, 'ann', '2026-03-02')) // prettier-ignore
+    expect(await written()).toEqual([
+      ...times.map((_, index) => [index + 1, '2026-01-07', true]),
+      ...[...none, null].map((_, index) => [times.length + index + 1, '2026-03-02', false]),
+    ])
+    expect((await activity()).days).toEqual(['2026-01-07 5', '2026-03-02 7'])
+  })
+
+  test('edits, prune, erase and PRIVACY_RAW=drop keep it, and so does an answer that leaves it out', async () => {
+    await define('meta.at')
+    const settings = { PRIVACY_RAW: 'drop' }
+    await night.with(settings)(said(1, seconds), said(2, seconds + 86_400, { from: { userId: 'bob' } })) // prettier-ignore
+    expect(await ask("select raw ? 'meta' from collab.comments")).toEqual([[false], [false]])
+    const before = [await written(), await activity()]
+    await night.with(settings)(
+      said(1, seconds, { lastUpdated: '2026-05-05T00:00:00.000Z' }),
+      comment(2, 'bob', '2026-05-06'),
+    )
+    await prune(live.database.pool, new Date(Date.now() + 60_000))
+    expect([await written(), await activity()]).toEqual(before)
+    await eraseUser(live.database.pool, { userId: 'bob', organizationId: null, reason: 'asked' })
+    await migrate(live.database.url, { ...PROMISE, commentWrittenMember: 'other' })
+    member = 'other'
+    await night.with(settings)(said(1, null), comment(2, 'bob', '2026-05-07'))
+    expect(await written()).toEqual(before[0])
+    expect(await written()).toEqual([
+      [1, '2026-01-07', true],
+      [2, '2026-01-08', true],
+    ])
+  })
+
+  test('a rejected record that is stored later has it', async () => {
+    await define('meta.at')
+    const { run_id } = await night(comment(1, 'ann', '2026-03-02'))
+    await live.database.pool.query(
+      `insert into sync.rejected_records (run_id, operation, organization_id, document_id, annotation_id, reason, record, is_whole)
+      values ($1, 'comments', $2, $3, $4, 'was odd', $5, true)`,
+      [run_id, ...Object.values(place), JSON.stringify(said(2, seconds))],
+    )
+    await live.database.pool.query('update sync.rejected_records set at = now()')
+    const privacy = openPrivacy(live.database.pool, { email: 'keep', raw: 'keep' })
+    expect(await replayRejected({ database: live.database.pool, privacy }, {})).toMatchObject({ stored: 1 }) // prettier-ignore
+    expect(await written()).toEqual([
+      [1, '2026-03-02', false],
+      [2, '2026-01-07', true],
+    ])
+  })
+
+  test('set, changed and taken back later, the past follows, and what was broken off is made up for', async () => {
+    const both = (id: number, author: string, made: string, sent: string) => ({
+      ...comment(id, author, '2026-03-02'),
+      made: `${made}T00:00:00Z`,
+      meta: { sent: Date.parse(`${sent}Z`) },
+    })
+    await night(both(1, 'ann', '2026-01-05', '2026-02-05'), both(2, 'bob', '2026-01-06', '2026-02-08'), comment(3, 'bob', '2026-03-02')) // prettier-ignore
+    const without = [await written(), await activity()]
+    const changedAt = 'select max(changed_at) from collab.comments'
+    const [[stored]] = (await ask(changedAt)) as [[Date]]
+    await define('made')
+    expect(await written()).toEqual([
+      [1, '2026-01-05', true],
+      [2, '2026-01-06', true],
+      [3, '2026-03-02', false],
+    ])
+    expect((await activity()).thread).toEqual(['2026-01-05', '2026-03-02', '2026-01-06', 24])
+    expect((await activity()).days).toEqual(['2026-01-05 1', '2026-01-06 1', '2026-03-02 1'])
+    // Who follows changes is told.
+    expect(((await ask(changedAt)) as [[Date]])[0][0].getTime()).toBeGreaterThan(stored.getTime())
+    const breaksOff = migrate(
+      live.database.url,
+      { ...PROMISE, commentWrittenMember: 'meta.sent' },
+      () => {
+        throw new Error('broken off')
+      },
+    )
+    await expect(breaksOff).rejects.toThrow('broken off')
+    await migrate(live.database.url)
+    expect((await written()).map(([, day]) => day)).toEqual(['2026-02-05', '2026-02-08', '2026-03-02']) // prettier-ignore
+    expect((await activity()).thread?.[3]).toBe(72)
+    const touched = await rowsTouched(live.database)
+    await migrate(live.database.url)
+    await define('meta.sent')
+    expect(await rowsTouched(live.database)).toBe(touched)
+    await define(undefined)
+    expect([await written(), await activity()]).toEqual(without)
+  })
+
+  test('an answer that was in hand when it was set is thrown away', async () => {
+    const app = await live.openApp()
+    const { items, runId } = await startRun(app.sync, {
+      trigger: 'cli',
+      scope: parseScope({ ...scope(), operations: ['comments'] }),
+      requestKey: null,
+    })
+    const claims = []
+    for (const { itemId } of items)
+      claims.push(await claimItem(live.database.pool, { runId, itemId }, 'w'))
+    const claim = claims.find((each) => each?.batchKey != null)
+    if (claim == null) throw new Error('no batch was planned')
+    await setDefinitions(live.database.pool, { ...PROMISE, commentWrittenMember: 'made' })
+    const commit = { claim, counts: noCounts(), doneScopes: '1'.padEnd(256, '0'), isEnd: true }
+    expect(await commitItem(live.database.pool, commit)).toBe(false)
+    const ids = { runId, itemId: claim.itemId }
+    expect(await claimItem(live.database.pool, ids, 'w')).toMatchObject({ writtenMember: 'made' })
+  })
+})
+
+test('tables of before learn it from the versions that are left', async () => {
+  const old = await createEmptyDatabase()
+  const directory = fileURLToPath(import.meta.resolve('#sql/migrations'))
+  const upgrade = async (from: string, to: string) => {
+    for (const file of readdirSync(directory).toSorted())
+      if (file.endsWith('.sql') && file >= from && file < to)
+        await old.pool.query(readFileSync(join(directory, file), 'utf8'))
+  }
+  const client = await old.pool.connect()
+  try {
+    await upgrade('', '0016')
+    await old.pool.query(`
+      insert into collab_store.organizations (organization_id) values ('o');
+      insert into collab_store.batches (organization_key, batch_no, scopes, operation) values (1, 0, 1, 'comments');
+      insert into collab_store.documents (organization_key, batch_key, scope_no, document_id) values (1, 1, 0, 'd');
+      insert into collab_store.annotations (document_key, batch_key, scope_no, annotation_id, changed_at, first_comment_at, last_comment_at)
+      values (1, 1, 0, 'a', '2026-04-01Z', '2026-01-01Z', '2026-03-05Z');
+      insert into collab_store.comments (comment_id, last_updated, first_seen_at, changed_at, version_at, organization_key,
+        annotation_key, version, digest, change)
+      select id, '2026-03-05Z', '2026-01-02Z', '2026-04-01Z', '2026-04-01Z', 1, 1, version, '', 'edited'
+      from (values (1, 1), (2, 2), (3, 4), (4, 3), (-5, 2)) c (id, version);
+      insert into collab_store.comment_versions (comment_id, last_updated, valid_from, valid_to, annotation_key, version, change)
+      select id, at::timestamptz, '2026-01-02Z', '2026-01-03Z', 1, version, 'edited'
+      from (values (2, 1, '2026-01-01Z'), (3, 2, '2026-01-20Z'), (3, 3, '2026-02-20Z'), (4, 1, '2026-03-05Z'), (4, 2, '2026-03-05Z'),
+        (-5, 1, null)) v (id, version, at);
+      insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit) values ('w', now(), now(), 0, 1)`)
+    await upgrade('0016', '9')
+    const rows = async () =>
+      (
+        await old.pool.query({
+          text: `select c.comment_id, c.written_at::date::text, s.day::text, s.first_updated is null
+          from collab.comments c join collab_store.comments s using (comment_id) order by 1`,
+          rowMode: 'array',
+        })
+      ).rows
+    const progress: number[][] = []
+    expect(await deriveWritten(client, (...told) => progress.push(told))).toBe(true)
+    expect(await rows()).toEqual([
+      [-5, null, null, false],
+      [1, '2026-03-05', '2026-03-05', true],
+      [2, '2026-01-01', '2026-01-01', false],
+      [3, '2026-01-20', '2026-01-20', false],
+      [4, '2026-03-05', '2026-03-05', true],
+    ])
+    expect(progress).toEqual([[5, 5, 3]])
+    // The worker that was there went on as it did before, and is gone.
+    await old.pool.query(`
+      insert into collab_store.comments (comment_id, last_updated, first_seen_at, changed_at, version_at, organization_key,
+        annotation_key, version, digest, change)
+      values (6, '2026-04-02Z', now(), now(), now(), 1, 1, 1, '', 'added');
+      delete from sync.workers`)
+    expect(await deriveWritten(client, () => {})).toBe(false)
+    expect((await rows()).at(-1)).toEqual([6, '2026-04-02', '2026-04-02', true])
+    const { rows: facts } = await old.pool.query('select first_comment_at, last_comment_at from reporting.thread_summary') // prettier-ignore
+    expect(facts).toEqual([
+      { first_comment_at: new Date('2026-01-01Z'), last_comment_at: new Date('2026-04-02Z') },
+    ])
+  } finally {
+    client.release()
+    await old.drop()
+  }
+})
+
+/** What the settings say now. */
+let member: string | undefined
+beforeEach(() => {
+  member = undefined
+})
+
+async function define(name: string | undefined): Promise<void> {
+  member = name
+  await migrate(live.database.url, { ...PROMISE, commentWrittenMember: name })
+}
+
+/** A thread of one author's day. */
+function comment(commentId: number, author: string, day: string): Comment {
+  return {
+    commentId,
+    commentText: `of ${day}`,
+    from: { userId: author },
+    lastUpdated: `${day}T00:00:00.000Z`,
+    status: 'added',
+    type: 'text',
+  }
+}
+
+/** A record without a sound key. */
+function odd(commentId: number): Comment {
+  return {
+    ...comment(commentId, 'ann', '2026-03-05'),
+    commentId: `${commentId}` as unknown as number,
+  }
+}
+
+/** The service has these comments now, and a run looks. */
+const night = Object.assign((...comments: Comment[]) => look(comments, {}), {
+  with:
+    (settings: Record<string, string>) =>
+    (...comments: Comment[]) =>
+      look(comments, settings),
+})
+
+async function look(comments: Comment[], settings: Record<string, string>) {
+  live.world.putThread(place, { live: comments, deleted: [] })
+  return live.run({
+    settings: { ...settings, ...(member === undefined ? {} : { COMMENT_WRITTEN_MEMBER: member }) },
+  })
+}
+
+function scope() {
+  const { organizationId, ...within } = place
+  return { organizationIds: [organizationId], ...within }
+}
+
+type Activity = Awaited<ReturnType<typeof activity>>
+
+/** What reports of writing say. */
+async function activity() {
+  const texts = async (sql: string) => (await ask(sql)).map((row) => row.join(' '))
+  const [thread] = await ask(
+    `select first_comment_at::date::text, last_comment_at::date::text, first_answer_at::date::text, hours_to_first_answer::int
+    from reporting.thread_summary`,
+  )
+  const [document] = await ask(
+    'select first_comment_at::date::text, last_comment_at::date::text from reporting.document_engagement',
+  )
+  return {
+    days: await texts(
+      `select coalesce(day::text, 'null'), comments from reporting.comment_activity_daily order by 1`,
+    ),
+    weeks: await texts(
+      'select week::text, author_user_id, comments from reporting.author_activity order by 1, 2',
+    ),
+    thread,
+    document,
+  }
+}
+
+function written(): Promise<unknown[][]> {
+  return ask(
+    'select comment_id, written_at::date::text, written_at_is_exact from collab.comments order by 1',
+  )
+}
+
+async function notBefore(): Promise<unknown[]> {
+  return (await ask('select written_not_before from reporting.comments order by comment_id')).flat()
+}
+
+async function checkedAt(): Promise<Date | null> {
+  return ((await ask('select checked_at from collab.annotations'))[0] as [Date | null])[0]
+}
+
+async function ask(text: string): Promise<unknown[][]> {
+  return (await live.database.pool.query({ text, rowMode: 'array' })).rows
+}
