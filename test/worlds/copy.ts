@@ -1,0 +1,139 @@
+import { importCatalog } from '../../src/catalog/import.ts'
+import { prune } from '../../src/database/maintenance.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import type { Database } from '../../src/database/pool.ts'
+import type { Comment } from '../../src/demo/comments.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import type { Scope } from '../../src/documents/scope.ts'
+import { eraseUser } from '../../src/erase/erase-user.ts'
+import { openProgram } from '../fuzz/place.ts'
+import type { Program } from '../fuzz/place.ts'
+import type { LoggedCall } from '../service/call-log.ts'
+import type { FaultRule } from '../service/faults.ts'
+import { startStandIn } from '../service/stand-in.ts'
+import type { StandIn } from '../service/stand-in.ts'
+import { openClock } from './clock.ts'
+import type { Clock } from './clock.ts'
+import { membersOf } from './life.ts'
+import type { Life } from './life.ts'
+import type { Call, Deed } from './log.ts'
+
+/** Sees a call that takes longer as failed. */
+const TIMEOUT_MS = 5000
+
+/** The program over a life, in a database of its own with a clock of its own; keeps what it did and what the calls returned. */
+export class Copy {
+  readonly deeds: Deed[] = []
+  readonly database: Database
+  readonly clock: Clock
+  readonly #life: Life
+  readonly #standIn: StandIn
+  readonly #program: Program
+
+  private constructor(life: Life, standIn: StandIn, program: Program, clock: Clock) {
+    this.#life = life
+    this.#standIn = standIn
+    this.#program = program
+    this.database = program.database
+    this.clock = clock
+  }
+
+  /**
+   * @param url of an empty database, by a superuser
+   * @param settings that reports are defined by
+   */
+  static async open(
+    life: Life,
+    url: string,
+    start: Date,
+    settings: { COMMENT_WRITTEN_MEMBER?: string; REPORT_TZ: string },
+  ): Promise<Copy> {
+    const clock = await openClock(url)
+    await clock.set(start)
+    await migrate(url, {
+      freshnessPromiseMs: 26 * 3_600_000,
+      commentWrittenMember: settings.COMMENT_WRITTEN_MEMBER,
+      reportTimeZone: settings.REPORT_TZ,
+    })
+    const standIn = await startStandIn({ world: life.world, logCalls: 10_000 })
+    const program = await openProgram(url, standIn.url, {
+      COLLAB_API_KEY: standIn.apiKey,
+      COLLAB_AUTH_TOKEN: standIn.authToken,
+      SYNC_TIMEOUT_MS: String(TIMEOUT_MS),
+      ...settings,
+    })
+    return new Copy(life, standIn, program, clock)
+  }
+
+  async importCatalog(at: Date): Promise<void> {
+    await this.clock.set(at)
+    const lines = [...this.#life.catalog()]
+    const source = {
+      name: 'world',
+      unit: 'line' as const,
+      async *lines() {
+        for (const [index, line] of lines.entries()) yield { number: index + 1, line }
+      },
+    }
+    await importCatalog(this.database, source, { prune: true })
+    this.deeds.push({ kind: 'catalog', at, lines })
+  }
+
+  /** A run to its end, of everything where no scope is given. */
+  async run(at: Date, faults: readonly FaultRule[], scope?: Scope): Promise<void> {
+    await this.clock.set(at)
+    const { calls } = this.#standIn
+    calls.reset()
+    this.#standIn.setFaults(faults)
+    await this.#program.run(scope)
+    const isStopped = calls.log.some(({ fault }) => fault === 'unauthenticated')
+    this.deeds.push({
+      kind: 'run',
+      at,
+      scope: scope ?? {},
+      calls: calls.log.map((call) => this.#seen(call)),
+      isStopped,
+    })
+  }
+
+  async prune(at: Date, before: Date): Promise<void> {
+    await this.clock.set(at)
+    await prune(this.database, before)
+    this.deeds.push({ kind: 'prune', at, before })
+  }
+
+  async erase(at: Date, whom: { organizationId: string | null; userId: string }): Promise<void> {
+    await this.clock.set(at)
+    const { pseudonym } = await eraseUser(this.database, { ...whom, reason: 'asked for it' })
+    this.deeds.push({ kind: 'erase', at, ...whom, pseudonym })
+  }
+
+  async close(): Promise<void> {
+    await this.#program.close()
+    await this.#standIn.close()
+    await this.clock.close()
+  }
+
+  /** The world stands still while a run goes on: what a good call returned can be read from it afterwards. */
+  #seen({ operation, data, status, fault }: LoggedCall): Call {
+    const { organizationId, documentId, annotationId } = data as Place
+    const isEmptied = fault === 'empty-list'
+    const isGood = status === 200 && (fault === null || isEmptied)
+    if (operation === 'comments') {
+      const place = { organizationId, documentId, annotationId }
+      const { commentIds = null } = data as { commentIds?: number[] }
+      const live = this.#life.world.comments(place) ?? []
+      const byId = (id: number): Comment | null =>
+        live.find(({ commentId }) => commentId === id) ?? null
+      const answered = isEmptied ? [] : (commentIds?.map(byId) ?? live)
+      return { place, commentIds, comments: isGood ? answered : null }
+    }
+    const groupId = (data as { organizationUserGroupIds?: string[] }).organizationUserGroupIds?.[0]
+    const place = {
+      organizationId,
+      ...(documentId === undefined ? {} : { documentId }),
+      ...(groupId === undefined ? {} : { groupId }),
+    }
+    return { place, commentIds: null, users: isGood ? membersOf(this.#life.world, place) : null }
+  }
+}

@@ -1,0 +1,567 @@
+import { keyOf } from './log.ts'
+import type {
+  Knowledge,
+  KnownComment,
+  Looked,
+  Person,
+  PersonVersion,
+  Version,
+} from './knowledge.ts'
+
+/** What a question is asked of: what looks could show, and when it is asked. */
+export interface Asked {
+  readonly known: Knowledge
+  readonly now: Date
+  /** REPORT_TZ. */
+  readonly zone: string
+}
+
+/** Values in the order of the statement's columns. */
+type Row = readonly (string | number | boolean | Date | null)[]
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const PROMISE_MS = 26 * HOUR_MS
+
+/** The answer to each question of docs/QUESTIONS.md, in its order there, counted in the plainest way. */
+export const oracle: readonly ((asked: Asked) => Row[])[] = [
+  function wroteMost(asked) {
+    const recent = live(asked).filter((comment) => dayOf(asked, comment) > daysAgo(asked, 30))
+    const rows = groups(recent, organizationOf).map(([organization, comments]) => [
+      organization,
+      comments.length,
+      distinct(comments.map((comment) => dayOf(asked, comment))),
+    ])
+    return sorted(rows, ['-1', '0']).slice(0, 5)
+  },
+  function wentQuiet(asked) {
+    const rows = groups(live(asked), organizationOf).map(([organization, comments]) => {
+      const days = comments.map((comment) => dayOf(asked, comment))
+      const lately = days.filter((day) => day > daysAgo(asked, 30)).length
+      const before = days.filter((day) => day > daysAgo(asked, 60)).length - lately
+      return [organization, before, lately, before - lately]
+    })
+    return sorted(rows.filter(([, before, lately]) => (lately as number) < (before as number)), ['-3', '0']) // prettier-ignore
+      .slice(0, 5)
+      .map((row) => row.slice(0, 3))
+  },
+  function neverAnswered(asked) {
+    const rows = threads(asked)
+      .filter(({ place, comments, answerAt }) => place.organizationId === 'org-0' && comments.length > 0 && answerAt === null) // prettier-ignore
+      .map(({ place, comments, firstAt }) => [place.documentId as string, place.annotationId as string, comments.length, date(firstAt)]) // prettier-ignore
+    return sorted(rows, ['-3', '0', '1']).slice(0, 5)
+  },
+  function hoursToAnswer(asked) {
+    const answered = threads(asked).filter(({ hoursToAnswer }) => hoursToAnswer !== null)
+    const rows = groups(answered, ({ place }) => place.organizationId).map(
+      ([organization, own]) => [
+        organization,
+        own.length,
+        rounded(median(own.map(({ hoursToAnswer }) => hoursToAnswer as number)), 1),
+      ],
+    )
+    return sorted(rows, ['-2', '0']).slice(0, 5)
+  },
+  function mostActive(asked) {
+    const own = live(asked).filter((comment) => organizationOf(comment) === 'org-0')
+    const rows = groups(own, authorOf).map(([author, comments]) => [
+      author,
+      personOf(asked, 'org-0', author)?.name ?? null,
+      comments.length,
+    ])
+    return sorted(rows, ['-2', '0']).slice(0, 5)
+  },
+  function authorsByWeek(asked) {
+    const rows = groups(live(asked), (comment) => mondayOf(dayOf(asked, comment))).map(
+      ([week, comments]) => [
+        week,
+        distinct(comments.map((comment) => `${organizationOf(comment)} ${authorOf(comment)}`)),
+        comments.length,
+      ],
+    )
+    return sorted(rows, ['-0']).slice(0, 5)
+  },
+  function discussedDocuments(asked) {
+    const rows = documents(asked)
+      .filter(({ members }) => members.length >= 5)
+      .map(({ place, members, writing, comments }) => [
+        place.organizationId,
+        place.documentId as string,
+        members.length,
+        writing.length,
+        comments.length,
+        writing.length / members.length,
+      ])
+    return sorted(rows, ['-5', '-4', '0', '1'])
+      .slice(0, 5)
+      .map((row) => row.slice(0, 5))
+  },
+  function documentsWithoutComments(asked) {
+    const all = documents(asked)
+    const silent = all.filter(({ comments }) => comments.length === 0)
+    const alone = all.filter(({ comments }) => distinct(comments.map(authorOf)) === 1)
+    return [[all.length, silent.length, alone.length]]
+  },
+  function depth(asked) {
+    const depths = [
+      ['none', 0],
+      ['1', 1],
+      ['2 to 5', 5],
+      ['6 to 10', 10],
+      ['more', Infinity],
+    ] as const
+    return groups(threads(asked), ({ comments }) =>
+      String(depths.findIndex(([, most]) => comments.length <= most)),
+    )
+      .toSorted(([a], [b]) => Number(a) - Number(b))
+      .map(([depth, own]) => [
+        depths[Number(depth)]?.[0] ?? null,
+        own.length,
+        Math.max(...own.map(({ comments }) => distinct(comments.map(authorOf)))),
+      ])
+  },
+  function statusesAndTypes(asked) {
+    const rows = values(asked).map(({ field, value, comments }) => [field, value, comments])
+    return sorted(rows, ['0', '-2', '1'])
+  },
+  function statusTransitions(asked) {
+    const changes = everyComment(asked).flatMap(({ versions }) =>
+      versions.flatMap((version, index) => {
+        const before = versions[index - 1]
+        if (before === undefined || version.change === 'deleted') return []
+        return before.status === version.status ? [] : [[before.status, version.status]]
+      }),
+    )
+    const rows = groups(changes, (each) => JSON.stringify(each)).map(([key, own]) => [
+      ...(JSON.parse(key) as string[]),
+      own.length,
+    ])
+    return sorted(rows, ['-2', '0', '1'])
+  },
+  function search(asked) {
+    const found = live(asked).filter((comment) => current(comment).text?.includes('合计'))
+    const rows = groups(found, organizationOf).map(([organization, own]) => [organization, own.length]) // prettier-ignore
+    return sorted(rows, ['-1', '0']).slice(0, 5)
+  },
+  function deletedComments(asked) {
+    const rows = everyComment(asked)
+      .filter(isDeleted)
+      .map((comment) => [
+        organizationOf(comment),
+        comment.place.documentId,
+        comment.commentId,
+        authorOf(comment),
+        current(comment).text?.slice(0, 30) ?? null,
+        comment.place.annotationId,
+      ])
+    return sorted(rows, ['0', '1', '5', '2'])
+      .slice(0, 5)
+      .map((row) => row.slice(0, 5))
+  },
+  function changedAfterwards(asked) {
+    const changes = everyComment(asked).flatMap((comment) =>
+      comment.versions
+        .filter(({ number }) => number > 1)
+        .map((version) => ({ comment, change: version.change })),
+    )
+    const rows =
+      groups(changes, ({ comment }) => JSON.stringify([organizationOf(comment), authorOf(comment)])) // prettier-ignore
+        .map(([key, own]) => [
+          ...(JSON.parse(key) as string[]),
+          own.length,
+          own.filter(({ change }) => change === 'deleted').length,
+        ])
+    return sorted(rows, ['-2', '0', '1']).slice(0, 5)
+  },
+  function guests(asked) {
+    const all = people(asked).filter(
+      ({ now, documents }) => !now.listed && now.leftAt === null && documents > 0,
+    )
+    const rows = groups(all, ({ person }) => person.organizationId).map(([organization, own]) => [
+      organization,
+      own.length,
+      own.reduce((sum, { documents }) => sum + documents, 0),
+    ])
+    return sorted(rows, ['-1', '0']).slice(0, 5)
+  },
+  function whoLeft(asked) {
+    const rows = people(asked)
+      .filter(({ now }) => now.leftAt !== null)
+      .map(({ person, now, documents, groups: userGroups }) => [
+        person.organizationId,
+        person.userId,
+        now.name,
+        documents,
+        userGroups,
+      ])
+    return sorted(rows, ['0', '1'])
+  },
+  function whoSeesDocument(asked) {
+    const rows = asked.known.stays
+      .filter(
+        ({ until, listing: { place } }) =>
+          until === null && place.organizationId === 'org-0' && place.documentId === 'doc-0',
+      ) // prettier-ignore
+      .map(({ userId }) => {
+        const person = personOf(asked, 'org-0', userId)
+        return [userId, person?.name ?? null, person?.email ?? null]
+      })
+    return sorted(rows, ['0']).slice(0, 5)
+  },
+  function coverage(asked) {
+    const scopes = [...asked.known.scopes.values()]
+    const listed = people(asked).map(({ person, now }) => {
+      const own = asked.known.scopes.get(keyOf({ organizationId: person.organizationId })) as Looked
+      return { ...own, level: 'user', inCatalog: own.inCatalog && now.listed, failingSince: null, isStale: isStale(asked, own) } // prettier-ignore
+    })
+    const all = [
+      ...scopes.map((scope) => ({ ...scope, isStale: isStale(asked, scope) })),
+      ...listed,
+    ]
+    const rows = groups(all, ({ level }) => level).map(([level, each]) => {
+      const own = each.filter(({ inCatalog }) => inCatalog)
+      const fresh = own.filter((scope) => !scope.isStale).length
+      const never = own.filter(({ checkedAt }) => checkedAt === null).length
+      const failing = own.filter(({ failingSince }) => failingSince !== null).length
+      return [level, own.length, fresh, own.length - fresh - never, never, failing, 0]
+    })
+    return sorted(rows, ['1', '0'])
+  },
+  function addsUp(asked) {
+    const { length } = live(asked)
+    return [[length, length, length, length]]
+  },
+  function toLoadAgain(asked) {
+    const first = asked.known.runs[0] ?? new Date(8.64e15)
+    const changed = everyComment(asked).filter(({ changedAt }) => changedAt > first)
+    return [[changed.length, changed.filter(isDeleted).length]]
+  },
+  function hoursOfTheDay(asked) {
+    const rows =
+      groups(live(asked), ({ writtenAt }) => String(hourIn('America/New_York', writtenAt))) // prettier-ignore
+        .map(([hour, own]) => [
+          Number(hour),
+          own.length,
+          own.filter(({ isExact }) => isExact).length,
+        ])
+    return sorted(rows, ['-1', '0']).slice(0, 5)
+  },
+  function answeredWithin(asked) {
+    const own = threads(asked).filter(({ scope, comments }) => scope.inCatalog && comments.length > 0) // prettier-ignore
+    const rows = groups(own, ({ hoursToAnswer }) => {
+      if (hoursToAnswer === null) return 'not answered'
+      return hoursToAnswer <= 24 ? 'within a day' : hoursToAnswer <= 168 ? 'within a week' : 'later'
+    }).map(([answered, each]) => [
+      answered,
+      each.length,
+      each.filter(({ scope }) => isStale(asked, scope)).length,
+    ])
+    return sorted(rows, ['-1', '0'])
+  },
+  function firstAnswers(asked) {
+    const answers = threads(asked).flatMap(({ comments, answerAt }) =>
+      comments.filter(({ writtenAt }) => writtenAt === answerAt),
+    )
+    const rows =
+      groups(answers, (comment) => JSON.stringify([organizationOf(comment), authorOf(comment)])) // prettier-ignore
+        .map(([key, own]) => [...(JSON.parse(key) as string[]), own.length])
+    return sorted(rows, ['-2', '0', '1']).slice(0, 5)
+  },
+  function waitingThreads(asked) {
+    const rows = threads(asked)
+      .filter(
+        ({ scope, firstAt, answerAt }) =>
+          scope.inCatalog && answerAt === null && firstAt !== null && firstAt < daysAgo(asked, 7),
+      ) // prettier-ignore
+      .map(({ scope, place, firstAt }) => [
+        place.organizationId,
+        place.documentId as string,
+        place.annotationId as string,
+        date(firstAt),
+        isStale(asked, scope),
+      ])
+    return sorted(rows, ['3', '0', '1', '2']).slice(0, 5)
+  },
+  function silentPeople(asked) {
+    const writing = new Set(
+      live(asked)
+        .filter((comment) => mondayOf(dayOf(asked, comment)) > daysAgo(asked, 28))
+        .map((comment) => `${organizationOf(comment)} ${authorOf(comment)}`),
+    )
+    const listed = people(asked).filter(({ now }) => now.listed)
+    const rows = groups(listed, ({ person }) => person.organizationId).map(
+      ([organization, own]) => [
+        organization,
+        own.length,
+        own.filter(({ person }) => !writing.has(`${organization} ${person.userId}`)).length,
+      ],
+    )
+    return sorted(rows, ['-2', '0']).slice(0, 5)
+  },
+  function outOfDate(asked) {
+    const scopes = [...asked.known.scopes.values()].filter(({ inCatalog }) => inCatalog)
+    const rows = groups(scopes, ({ level }) => level).map(([level, own]) => {
+      const stale = own.filter((scope) => isStale(asked, scope))
+      return [
+        level,
+        own.length,
+        stale.length,
+        stale.filter(({ checkedAt }) => checkedAt === null).length,
+        earliest(stale.map(({ checkedAt }) => checkedAt)),
+        earliest(own.map(({ failingSince }) => failingSince)),
+      ]
+    })
+    return sorted(rows, ['0'])
+  },
+  function totalsOutOfDate(asked) {
+    const recent = live(asked).filter((comment) => dayOf(asked, comment) > daysAgo(asked, 30))
+    const rows = groups(recent, organizationOf).map(([organization, comments]) => {
+      const stale = threads(asked).filter(({ scope, place }) => place.organizationId === organization && scope.inCatalog && isStale(asked, scope)) // prettier-ignore
+      const unchecked = comments.filter(({ thread }) => !thread.inCatalog)
+      return [organization, comments.length, unchecked.length, stale.length, stale.length > 0]
+    })
+    return sorted(rows, ['-1', '0']).slice(0, 5)
+  },
+  function renamed(asked) {
+    const rows = people(asked).flatMap(({ person }) =>
+      person.versions.flatMap((version, index) => {
+        const before = person.versions[index - 1]
+        if (before === undefined || before.name === version.name) return []
+        return [[person.organizationId, person.userId, before.name, version.name, version.number]]
+      }),
+    )
+    return sorted(rows, ['0', '1', '-4'])
+      .slice(0, 5)
+      .map((row) => row.slice(0, 4))
+  },
+  function sinceTheFirstRun(asked) {
+    const first = asked.known.runs[0] as Date
+    const rows = people(asked)
+      .map(({ person, now }) => {
+        const then = person.versions.find(({ from, until }) => from <= first && (until === null || until > first)) // prettier-ignore
+        const { organizationId, userId } = person
+        return [organizationId, userId, then?.name ?? null, now.name, then?.listed ?? null, now.listed] // prettier-ignore
+      })
+      .filter(([, , nameThen, name, listedThen, listed]) => nameThen !== name || listedThen !== listed) // prettier-ignore
+    return sorted(rows, ['0', '1']).slice(0, 10)
+  },
+  function newValues(asked) {
+    const first = asked.known.runs[0] as Date
+    const rows = values(asked).map(({ field, value, comments, firstSeen }) => [
+      field,
+      value,
+      comments,
+      firstSeen > first,
+    ])
+    return sorted(rows, ['-3', '0', '1'])
+  },
+]
+
+/** Each scope of the catalog, when it was last looked at well, and whether it may be out of date. */
+export function marks(asked: Asked): Row[] {
+  return [...asked.known.scopes.values()]
+    .filter(({ inCatalog }) => inCatalog)
+    .map((scope) => {
+      const { organizationId, documentId = null, annotationId = null, groupId = null } = scope.place
+      const { checkedAt, failingSince } = scope
+      return [organizationId, documentId, annotationId, groupId, checkedAt, failingSince, isStale(asked, scope)] // prettier-ignore
+    })
+}
+
+/** Live comments by organization and the day on which they were written. */
+export function days(asked: Asked): Row[] {
+  return groups(live(asked), (comment) =>
+    JSON.stringify([organizationOf(comment), dayOf(asked, comment)]),
+  ).map(([key, own]) => [...(JSON.parse(key) as string[]), own.length])
+}
+
+/** Whether what is known of a scope may be out of date. */
+export function isStale({ known, now }: Asked, { checkedAt, failingSince }: Looked): boolean {
+  if (failingSince !== null || checkedAt === null) return true
+  if (known.refusedAt !== null && checkedAt < known.refusedAt) return true
+  return now.getTime() - checkedAt.getTime() > PROMISE_MS
+}
+
+function everyComment({ known }: Asked): KnownComment[] {
+  return [...known.comments.values()]
+}
+
+function live(asked: Asked): KnownComment[] {
+  return everyComment(asked).filter((comment) => !isDeleted(comment))
+}
+
+function current({ versions }: KnownComment): Version {
+  return versions.at(-1) as Version
+}
+
+function isDeleted(comment: KnownComment): boolean {
+  return current(comment).change === 'deleted'
+}
+
+function organizationOf({ place }: KnownComment): string {
+  return place.organizationId
+}
+
+function authorOf({ author }: KnownComment): string {
+  return author.userId
+}
+
+/** Every thread that was ever in the catalog. */
+function threads(asked: Asked) {
+  return [...asked.known.scopes.values()]
+    .filter(({ level }) => level === 'annotation')
+    .map((scope) => {
+      const comments = live(asked)
+        .filter(({ thread }) => thread === scope)
+        .sort((a, b) => compare(a.writtenAt, b.writtenAt) || a.commentId - b.commentId)
+      const [first] = comments
+      const answer = comments.find((comment) => first && authorOf(comment) !== authorOf(first))
+      const [firstAt, answerAt] = [first?.writtenAt ?? null, answer?.writtenAt ?? null]
+      const hoursToAnswer =
+        firstAt && answerAt && rounded((Date.parse(answerAt) - Date.parse(firstAt)) / HOUR_MS, 2)
+      return { scope, place: scope.place, comments, firstAt, answerAt, hoursToAnswer: hoursToAnswer as number | null } // prettier-ignore
+    })
+}
+
+/** Every document that was ever in the catalog. */
+function documents(asked: Asked) {
+  return [...asked.known.scopes.values()]
+    .filter(({ level }) => level === 'document')
+    .map((scope) => {
+      const { place } = scope
+      const comments = live(asked).filter(
+        (one) =>
+          one.place.documentId === place.documentId && organizationOf(one) === place.organizationId,
+      )
+      const members = asked.known.stays.filter(
+        ({ listing, until }) => listing === scope && until === null,
+      )
+      const writing = members.filter(({ userId }) =>
+        comments.some((comment) => authorOf(comment) === userId),
+      )
+      return { place, comments, members, writing }
+    })
+}
+
+/** Everybody who was seen, with where they are now. */
+function people({ known }: Asked) {
+  return [...known.people.values()].map((person) => {
+    const stays = known.stays.filter(
+      ({ listing, userId, until }) =>
+        until === null &&
+        userId === person.userId &&
+        listing.place.organizationId === person.organizationId,
+    )
+    const documents = stays.filter(({ listing }) => listing.level === 'document').length
+    const now = person.versions.at(-1) as PersonVersion
+    return { person, now, documents, groups: stays.length - documents }
+  })
+}
+
+function personOf({ known }: Asked, organizationId: string, userId: string) {
+  const person: Person | undefined = known.people.get(JSON.stringify([organizationId, userId]))
+  return person?.versions.at(-1)
+}
+
+/** Each status and type of the versions that are kept. */
+function values(asked: Asked) {
+  const seen = everyComment(asked).flatMap((comment) =>
+    comment.versions.flatMap((version) =>
+      (['status', 'type'] as const).map((field) => ({
+        field,
+        value: version[field],
+        from: version.from,
+        isLive: version === current(comment) && !isDeleted(comment),
+      })),
+    ),
+  )
+  return groups(seen, ({ field, value }) => JSON.stringify([field, value])).map(([key, own]) => {
+    const [field, value] = JSON.parse(key) as [string, string]
+    const comments = own.filter(({ isLive }) => isLive).length
+    return { field, value, comments, firstSeen: earliest(own.map(({ from }) => from)) as Date }
+  })
+}
+
+function groups<T>(list: readonly T[], keyOf: (one: T) => string): [string, T[]][] {
+  const found = new Map<string, T[]>()
+  for (const one of list) found.set(keyOf(one), [...(found.get(keyOf(one)) ?? []), one])
+  return [...found]
+}
+
+/** By columns, `-` for the highest first. Texts as their bytes: the databases of worlds sort so. */
+function sorted(rows: readonly Row[], by: readonly string[]): Row[] {
+  return rows.toSorted((a, b) => {
+    for (const each of by) {
+      const column = Math.abs(Number(each))
+      const order = compare(a[column] ?? null, b[column] ?? null)
+      if (order !== 0) return each.startsWith('-') ? -order : order
+    }
+    return 0
+  })
+}
+
+function compare(a: Row[number], b: Row[number]): number {
+  if (typeof a === 'string' && typeof b === 'string')
+    return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return Number(a) - Number(b)
+}
+
+function distinct(list: readonly unknown[]): number {
+  return new Set(list).size
+}
+
+function earliest(times: readonly (Date | null)[]): Date | null {
+  const ms = times.flatMap((time) => time?.getTime() ?? [])
+  return ms.length === 0 ? null : new Date(Math.min(...ms))
+}
+
+function median(list: readonly number[]): number {
+  const inOrder = list.toSorted((a, b) => a - b)
+  const half = (inOrder.length - 1) / 2
+  return ((inOrder[Math.floor(half)] ?? 0) + (inOrder[Math.ceil(half)] ?? 0)) / 2
+}
+
+/** Half goes up, though a binary fraction be a little less than half. */
+function rounded(value: number, digits: number): number {
+  const scaled = Number((value * 10 ** digits).toPrecision(13))
+  return Math.round(scaled) / 10 ** digits
+}
+
+function date(time: string | null): Date | null {
+  return time === null ? null : new Date(time)
+}
+
+function daysAgo({ now }: Asked, days: number): string {
+  return new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10)
+}
+
+function dayOf({ zone }: Asked, { writtenAt }: KnownComment): string {
+  return inZone(zone, writtenAt).slice(0, 10)
+}
+
+function hourIn(zone: string, time: string): number {
+  return Number(inZone(zone, time).slice(12, 14))
+}
+
+function mondayOf(day: string): string {
+  const at = new Date(`${day}T00:00:00Z`)
+  at.setUTCDate(at.getUTCDate() - ((at.getUTCDay() + 6) % 7))
+  return at.toISOString().slice(0, 10)
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** What calendars and clocks show there: `2026-03-29, 03:00:00`. */
+function inZone(zone: string, time: string): string {
+  let format = formats.get(zone)
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-CA', {
+      timeZone: zone,
+      dateStyle: 'short',
+      timeStyle: 'medium',
+      hourCycle: 'h23',
+    })
+    formats.set(zone, format)
+  }
+  return format.format(new Date(time))
+}
