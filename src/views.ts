@@ -366,6 +366,24 @@ export interface ReportingMemberships<V extends Values = PgValues> {
   in_catalog: boolean | null
 }
 
+/** Each member that changed records of comments and users have had, 2,000 paths at most; which members does the service send, and is one new, gone or of another type? Over all organizations: who was granted single ones sees none. */
+export interface ReportingObservedMembers<V extends Values = PgValues> {
+  /** comment or user. */
+  object: string
+  /** Its path: names with dots between, [] for what is in an array, * for the keys of an object that has had more than 50 different ones. Of a record of more than 100 kB only its own members are looked at, of others 20 levels. */
+  member: string | null
+  /** The JSON types that it has had: string, number, boolean, object, array, null. */
+  types: readonly string[]
+  /** How many changes of records showed it: each counts the record as it is when it is looked at. Keys that became one path count as the commonest of them did until then. */
+  records: V['bigint']
+  /** When the first changed record that had it was stored (our clock). */
+  first_seen_at: V['timestamptz']
+  /** When the last changed record that had it was stored (our clock). */
+  last_seen_at: V['timestamptz']
+  /** True where the last 1,000 changed records of its kind lacked it, though one in 50 had it before. */
+  is_absent: boolean
+}
+
 /** Every status and type that was ever received, by organization: the service does not document their sets. Which values must a report expect, and is there a new one? */
 export interface ReportingObservedValues<V extends Values = PgValues> {
   /** organizationId of the service: the organization that was asked for. */
@@ -760,6 +778,7 @@ export interface Views<V extends Values = PgValues> {
   'reporting.edits_and_deletions': ReportingEditsAndDeletions<V>
   'reporting.freshness': ReportingFreshness<V>
   'reporting.memberships': ReportingMemberships<V>
+  'reporting.observed_members': ReportingObservedMembers<V>
   'reporting.observed_values': ReportingObservedValues<V>
   'reporting.status_transitions': ReportingStatusTransitions<V>
   'reporting.thread_summary': ReportingThreadSummary<V>

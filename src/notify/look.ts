@@ -1,10 +1,12 @@
 import { CronExpressionParser } from 'cron-parser'
+import * as z from 'zod'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as notify from '../database/statements/notify.ts'
 import type { nightly } from '../database/statements/notify.ts'
 import * as scopes from '../database/statements/scopes.ts'
+import { MemberChangeSchema } from '../documents/member-change.ts'
 import { HeldFirst } from './notification.ts'
 import type { Notification } from './notification.ts'
 
@@ -44,6 +46,7 @@ export async function look(database: Database, watch: Watch): Promise<boolean> {
     if (nightly !== null && nightly !== 'none')
       await lookAtNightly(client, turn, nightly, watch.nightlyLateAfterMs, note)
     await lookAtFreshness(client, turn, freshness, note)
+    await lookAtMembers(client, turn, note)
     await notify.forget.run(client)
     await notify.abandon.run(client, { receivers })
     return true
@@ -144,6 +147,21 @@ async function lookAtFreshness(
   const ended = await notify.well.one(client, { subject: 'freshness' })
   await note(`well:freshness:${ended.firstId}`, null, { kind: 'freshness.recovered', ...facts })
 }
+
+async function lookAtMembers(client: Client, turn: Turn, note: Note): Promise<void> {
+  const { members, lastNumber, first } = await notify.markMembers.one(client, {
+    since: turn.watchingSince,
+  })
+  if (lastNumber === null) return
+  await note(`members:${lastNumber}`, null, {
+    kind: 'members.changed',
+    at: turn.now.toISOString(),
+    members,
+    first: MemberChanges.parse(first),
+  })
+}
+
+const MemberChanges = z.array(MemberChangeSchema)
 
 async function isOpen(client: Client, subject: Subject): Promise<boolean> {
   return (await notify.isOpen.one(client, { subject })).open

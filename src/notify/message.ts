@@ -1,4 +1,5 @@
-import { roughAge } from '../format.ts'
+import { describeMemberChange } from '../documents/member-change.ts'
+import { counted, roughAge } from '../format.ts'
 import { printable } from '../printable.ts'
 import type { Notification } from './notification.ts'
 import type { ReceiverAddress } from './post.ts'
@@ -66,6 +67,15 @@ export function describeNotification(notification: Notification): Message {
         action: null,
         facts: [['oldest check', notification.oldestCheck ?? 'none']],
       }
+    case 'members.changed': {
+      const { members, first } = notification
+      return {
+        text: `The service sends its records otherwise than before: ${counted(members, 'change')}.`,
+        action:
+          'Are reports or added columns concerned? reporting.observed_members has all members.',
+        facts: first.map((each) => [each.change, describeMemberChange(each)] as const),
+      }
+    }
   }
 }
 

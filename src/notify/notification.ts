@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MemberChangeSchema } from '../documents/member-change.ts'
 
 /** A time as it comes out of PostgreSQL's JSON. */
 const isoTime = z.string()
@@ -15,7 +16,10 @@ export const HeldFirst = z.array(
   }),
 )
 
-/** What people are notified of, by its kind; stored as JSON, so only what JSON has. Nothing in it was written by a person. */
+/**
+ * What people are notified of, by its kind; stored as JSON, so only what JSON has. Nothing in it was written by a
+ * person, but for the names of members that records of the service have.
+ */
 export const Notification = z.discriminatedUnion('kind', [
   z.object({
     kind: z.enum(['run.failed', 'run.partial', 'run.cancelled']),
@@ -73,6 +77,13 @@ export const Notification = z.discriminatedUnion('kind', [
     failing: z.number().optional(),
     stale: z.number().optional(),
     overdue: z.number().optional(),
+  }),
+  z.object({
+    kind: z.literal('members.changed'),
+    at: isoTime,
+    members: z.number(),
+    /** Ten of them at most. */
+    first: z.array(MemberChangeSchema),
   }),
 ])
 

@@ -28,6 +28,8 @@ const NOT_LOGGED = [
   'changes_pruned',
   'comment_versions',
   'definitions',
+  'observed_members',
+  'observed_records',
   'organization_grants_by_role',
   'past_memberships',
   'user_versions',

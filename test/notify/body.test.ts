@@ -60,6 +60,15 @@ const ALL: Notification[] = [
     promiseS: 93_600,
     neverChecked: 3,
   },
+  {
+    kind: 'members.changed',
+    at: AT,
+    members: 2,
+    first: [
+      { object: 'comment', member: '<!channel> *a*', change: 'new', types: ['object'] },
+      { object: 'user', member: 'data.age', change: 'type', types: ['string'] },
+    ],
+  },
 ]
 
 test('each notification is told in one sentence, and what is bad says what to do', () => {
@@ -129,6 +138,11 @@ test('each notification is told in one sentence, and what is bad says what to do
         "freshness.recovered",
         "Everything that is stored was checked within the promised 26 h again.",
         null,
+      ],
+      [
+        "members.changed",
+        "The service sends its records otherwise than before: 2 changes.",
+        "Are reports or added columns concerned? reporting.observed_members has all members.",
       ],
     ]
   `)

@@ -197,6 +197,35 @@ test('freshness that passes its promise is told once, and once more when it is k
   ])
 })
 
+test('what the service sends otherwise than before is told once, and nothing of before anybody watched', async () => {
+  const { pool } = rig.database
+  const notice = (member: string, hoursAgo: number) =>
+    pool.query(
+      `insert into sync.member_changes (object, path, change, types, noticed_at)
+      values ('comment', array['data', $1], 'new', '{number}', now() - make_interval(hours => $2))`,
+      [member, hoursAgo],
+    )
+  await notice('old', 50)
+  await lookTogether(three)
+  expect(told()).toEqual([])
+  await notice('severity', 0)
+  await notice('due.at', 0)
+  await lookTogether(three)
+  await lookTogether(three)
+  expect(told()).toMatchObject([
+    {
+      type: 'members.changed',
+      data: {
+        members: 2,
+        first: [
+          { object: 'comment', member: 'data.severity', change: 'new', types: ['number'] },
+          { member: 'data."due.at"' },
+        ],
+      },
+    },
+  ])
+})
+
 test('nobody looks more often than is asked for, whoever looks', async () => {
   const patient = rig.notifier({ secondsBetween: 3600 })
   expect([await patient.look(), await patient.look()]).toEqual([true, false])

@@ -299,12 +299,16 @@ async function findValues(
   other: string,
   random: () => number,
 ): Promise<Values | null> {
+  // Where no organization stands in a view, nothing in it is the role's.
+  const organization = /observed_members/.test(view)
+    ? `'${other.replaceAll("'", "''")}'::text as organization_id`
+    : 'organization_id'
   const source =
     type === 'text[]'
-      ? `(select organization_id, unnest(${name}) as v from ${view})`
+      ? `(select ${organization}, unnest(${name}) as v from ${view})`
       : type === 'jsonb'
-        ? `(select organization_id, e.value as v from ${view}, jsonb_each_text(${name}) e)`
-        : `(select organization_id, ${name} as v from ${view})`
+        ? `(select ${organization}, e.value as v from ${view}, jsonb_each_text(${name}) e)`
+        : `(select ${organization}, ${name} as v from ${view})`
   const { rows } = await owner.query<{ v: string }>(
     `select v::text from (select distinct v from ${source} s where organization_id = $1 and v is not null
       and v not in (select v from ${source} s where organization_id = $2 and v is not null)) d

@@ -3,17 +3,20 @@ import { DEAD_AFTER_S } from '../../database/claims.ts'
 import type { Database } from '../../database/pool.ts'
 import { readRecentRuns } from '../../database/run-reports.ts'
 import type { RowOf } from '../../database/statement.ts'
+import * as observed from '../../database/statements/observed.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import * as workersOf from '../../database/statements/workers.ts'
 import { readHeld } from '../../database/waiting.ts'
 import type { Freshness } from '../../documents/freshness.ts'
+import { describeMemberChange } from '../../documents/member-change.ts'
 import type { Held } from '../../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
 import type { Run } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { describeScope } from '../../documents/scope.ts'
 import { count, counted, duration, shorten, shortId, time } from '../../format.ts'
+import { printable } from '../../printable.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { EXIT } from '../exit.ts'
@@ -32,11 +35,14 @@ interface Overview {
   readonly held: Held
   /** Rejected records that are open; counted to 1,000. */
   readonly rejectedOpen: number
+  /** Members of records that are new, gone or of another type since a week ago; 10 at most. */
+  readonly memberChanges: readonly RowOf<typeof observed.recent>[]
   readonly freshness: Freshness
   readonly schedule: NightlySchedule
 }
 
 const HELD_SHOWN = 10
+const MEMBER_CHANGES_SHOWN = 10
 
 /** `collab-sync status [RUN]`: recent runs and what needs attention, or one run. */
 export async function status(
@@ -57,11 +63,12 @@ async function printOverview(
   settings: Settings,
   { json, limit }: { json: boolean | undefined; limit: number },
 ): Promise<void> {
-  const [runs, workers, held, waiting, freshness, schedule] = await Promise.all([
+  const [runs, workers, held, waiting, memberChanges, freshness, schedule] = await Promise.all([
     readRecentRuns(database, limit),
     workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
     readHeld(database, null, HELD_SHOWN),
     pages.waiting.one(database, { limit: 1000 }),
+    observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
     scopes.freshness.one(database),
     readSchedule(database, settings),
   ])
@@ -71,6 +78,7 @@ async function printOverview(
     workers,
     held,
     rejectedOpen: waiting.rejected,
+    memberChanges,
     freshness,
     schedule,
   }
@@ -79,7 +87,7 @@ async function printOverview(
 }
 
 function describe(overview: Overview): string {
-  const { runs, held, rejectedOpen } = overview
+  const { runs, held, rejectedOpen, memberChanges } = overview
   return [
     facts([
       ['catalog', describeFreshness(overview)],
@@ -93,6 +101,14 @@ function describe(overview: Overview): string {
     ...(rejectedOpen === 0
       ? []
       : [heading(`Rejected: ${count(rejectedOpen)} records, see collab-sync rejected`)]),
+    ...(memberChanges.length === 0
+      ? []
+      : [
+          heading('What the service sends has changed within a week'),
+          ...memberChanges.map(
+            (each) => `  ${time(each.noticedAt)}: ${printable(describeMemberChange(each))}`,
+          ),
+        ]),
   ].join('\n')
 }
 

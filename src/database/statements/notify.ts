@@ -88,6 +88,16 @@ export const markHeld = new Statement<
   neverNull: 'listings usersMissing',
 })
 
+/** Marks what was noticed of members since somebody watches as told, and gives the first of it. */
+export const markMembers = new Statement<
+  { since: Date },
+  { members: number; lastNumber: number | null; first: readonly unknown[] | null }
+>('notify/mark-members', {
+  parameters: 'since',
+  columns: 'members lastNumber first',
+  neverNull: 'members',
+})
+
 /** Marks as well what was reported of missing and late nightly runs, once a scheduled run of that night or later succeeded. */
 export const nightlyWell = new Statement<
   null,

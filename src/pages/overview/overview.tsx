@@ -1,11 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import type { ComponentChildren } from 'preact'
+import { describeMemberChange } from '../../documents/member-change.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import type { Run, RunDetails } from '../../documents/run.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
+import * as observed from '../../database/statements/observed.ts'
 import * as pages from '../../database/statements/pages.ts'
+import type { RowOf } from '../../database/statement.ts'
 import * as workers from '../../database/statements/workers.ts'
 import { count, counted, duration } from '../../format.ts'
+import { printable } from '../../printable.ts'
 import { Ago, AskButton, Card, Facts, Sentence, Sign, StatusBadge, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
@@ -66,6 +70,9 @@ async function overview({
         />
         <Needs needs={needs} />
       </div>
+      <MemberChanges
+        changes={await observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN })}
+      />
       <Card title="Runs of 30 days">
         <RunStrip days={await pages.runsByDay.all(database)} />
       </Card>
@@ -161,6 +168,24 @@ function Needs({ needs }: { needs: readonly Need[] }) {
           ))}
         </ul>
       )}
+    </Card>
+  )
+}
+
+const MEMBER_CHANGES_SHOWN = 10
+
+/** What the service sends otherwise than before, where it does. */
+function MemberChanges({ changes }: { changes: readonly RowOf<typeof observed.recent>[] }) {
+  if (changes.length === 0) return null
+  return (
+    <Card title="What the service sends has changed within a week">
+      <ul>
+        {changes.map((change) => (
+          <li key={`${change.object} ${change.change} ${change.member}`}>
+            <Ago at={change.noticedAt} />: {printable(describeMemberChange(change))}
+          </li>
+        ))}
+      </ul>
     </Card>
   )
 }
