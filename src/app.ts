@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { Redis } from 'ioredis'
-import { importCatalog } from './catalog/import.ts'
-import type { CatalogImport } from './catalog/import.ts'
-import { querySource } from './catalog/query.ts'
+import { refreshCatalog } from './catalog/refresh.ts'
 import { DEAD_AFTER_S } from './database/claims.ts'
 import type { Item } from './database/claims.ts'
 import { requireDefinitions } from './database/definitions.ts'
 import { requireSchema } from './database/migrate.ts'
 import * as items from './database/statements/items.ts'
-import { DrainingError } from './errors.ts'
+import { DrainingError, EnvironmentError, UsageError } from './errors.ts'
 import type { Log } from './log.ts'
 import { openPrivacy } from './privacy/privacy.ts'
 import { migrateQueue } from './queue/backend.ts'
@@ -38,8 +36,8 @@ export interface App {
   deliver(items: readonly Item[]): Promise<void>
   /** Hands the run's end to the queue when nothing of it is pending. */
   finishIfDone(runId: string): Promise<void>
-  /** Reads the catalog anew from the user's own query; null where there is none. */
-  refreshCatalog(): Promise<CatalogImport | null>
+  /** Reads the catalog anew from the user's own query, if there is one. Where that fails it stays as it is, and that is noted. */
+  refreshCatalog(): Promise<void>
   /** Calls that wait are given up; calls in flight end. */
   drain(): void
   /** Gives up calls in flight too. */
@@ -117,12 +115,18 @@ export async function openApp(
       await queue.deliver([finishDelivery(runId)])
     },
     async refreshCatalog() {
-      if (settings.catalogSql === undefined) return null
+      if (settings.catalogSql === undefined) return
       const url = settings.catalogDatabaseUrl ?? store.databaseUrl
-      const source = querySource(url, settings.catalogSql)
-      const done = await importCatalog(store.database, source, { prune: settings.catalogPrune })
-      log.info(done, 'catalog refreshed')
-      return done
+      const query = { url, text: settings.catalogSql }
+      const options = { prune: settings.catalogPrune, requestedBy: 'schedule' }
+      try {
+        const done = await refreshCatalog(store.database, query, options)
+        if (done.held === null) log.info(done, 'catalog refreshed')
+        else log.error(done, 'the catalog was left as it is: CATALOG_SQL lacks too much of it')
+      } catch (error) {
+        if (!(error instanceof UsageError || error instanceof EnvironmentError)) throw error
+        log.error({ reason: error.message }, 'the catalog was left as it is')
+      }
     },
     drain: () => draining.abort(new DrainingError('The worker is stopping.')),
     abandon: () => runSignals.abortAll(new DrainingError('The worker is stopping.')),

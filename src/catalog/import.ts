@@ -1,34 +1,52 @@
+import { userInfo } from 'node:os'
 import { loadCatalog } from '../database/catalog.ts'
-import type { CatalogChanges, CatalogRow } from '../database/catalog.ts'
+import type { CatalogRow, LoadedCatalog } from '../database/catalog.ts'
 import type { Database } from '../database/pool.ts'
 import type { CatalogLine } from '../documents/catalog-line.ts'
 import { UsageError } from '../errors.ts'
 import type { CatalogSource } from './lines.ts'
 
 /** What an import read and did. */
-export interface CatalogImport extends CatalogChanges {
+export type CatalogImport = LoadedCatalog & {
   /** Lines that the source held; several may name the same thing. */
-  lines: number
+  readonly lines: number
+}
+
+export interface ImportOptions {
+  /** Deactivates what the source does not list; refused where it lists nothing. */
+  readonly prune: boolean
+  /** Deactivates it also where it is more than a tenth at once. */
+  readonly acceptsAll?: boolean
+  /** Who asked for it; the user of this process where it is left out. */
+  readonly requestedBy?: string
+  /** Hears how many lines were read, every {@link BATCH_LINES} lines. */
+  readonly onProgress?: (lines: number) => void
 }
 
 /**
- * Loads all lines of a source into the catalog, or none. Importing again is harmless.
- * @param options.prune deactivates what the source does not list; refused where it lists nothing
- * @param options.onProgress hears how many lines were read, every {@link BATCH_LINES} lines
+ * Loads all lines of a source into the catalog, or none. Importing again is harmless. An import that lacks too much of what
+ * there is changes nothing and is held.
  * @throws UsageError with up to 20 bad lines by their number; nothing was loaded
  */
 export async function importCatalog(
   database: Database,
   source: CatalogSource,
-  options: { prune: boolean; onProgress?: (lines: number) => void },
+  options: ImportOptions,
 ): Promise<CatalogImport> {
+  const { prune, acceptsAll = false, requestedBy = userInfo().username } = options
   let lines = 0
   const rows = readRows(source, (count) => {
     lines = count
     options.onProgress?.(count)
   })
-  const changes = await loadCatalog(database, refuseNothing(rows, source, options.prune), options)
-  return { lines, ...changes }
+  const done = await loadCatalog(database, refuseNothing(rows, source, prune), {
+    source: source.name,
+    requestedBy,
+    prune,
+    acceptsAll,
+    lines: () => lines,
+  })
+  return { lines, ...done }
 }
 
 const BATCH_LINES = 1000

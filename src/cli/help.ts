@@ -85,7 +85,13 @@ export const CANCEL = prose(
 
 export const ACCEPT =
   prose(`A listing that suddenly lacks many of its users is held: nobody is removed until the same answer has come in two more
-nightly runs, or a person accepts it here. See what a run held with: collab-sync status RUN.`)
+nightly runs, or a person accepts it here. See what a run held with: collab-sync status RUN. An import of the catalog that
+lacks more than a tenth of it, or of an organization, and more than ten scopes, is held too: with --catalog what it lacks
+becomes inactive now.`)
+
+export const REFUSE =
+  prose(`The import of the catalog that is held stays without effect, and one that lacks just the same is not asked again.
+See it with: collab-sync catalog show.`)
 
 export const VERIFY =
   prose(`Asks the service again for random scopes, or for the scope that the options name, and compares record by record with

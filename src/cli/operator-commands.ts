@@ -34,13 +34,26 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
 
   program
     .command('accept')
-    .summary('remove the users whom a run held')
+    .summary('remove the users whom a run held, or apply a held import of the catalog')
     .description(help.ACCEPT)
-    .argument('<run>', 'id of a run, or its first six or more digits')
+    .argument('[run]', 'id of a run, or its first six or more digits')
     .option('--organization <id>', 'only what is held in this organization')
+    .option('--catalog', 'the import of the catalog that is held')
+    .option('--reason <text>', 'why, for the table of imports')
     .option(...JSON_OPTION)
     .action(async (run, options) =>
       onExitCode(await (await import('./commands/accept.ts')).accept(run, options)),
+    )
+
+  program
+    .command('refuse')
+    .summary('leave the catalog as it is where an import of it is held')
+    .description(help.REFUSE)
+    .requiredOption('--catalog', 'the import of the catalog that is held')
+    .option('--reason <text>', 'why, for the table of imports')
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/accept.ts')).refuse(options)),
     )
 
   addScopeOptions(

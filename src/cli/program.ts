@@ -107,6 +107,10 @@ function addSetUpCommands(program: Command, onExitCode: OnExitCode): void {
     .description(help.CATALOG_IMPORT)
     .argument('<file>', 'NDJSON or CSV, or - for standard input')
     .option('--prune', 'deactivate what the file does not list; its rows stay')
+    .option(
+      '--accept-all',
+      'deactivate also more than a tenth at once, rather than hold the import',
+    )
     .option(...JSON_OPTION)
     .addHelpText('after', help.CATALOG_IMPORT_AFTER)
     .action(async (file, options) =>
@@ -116,6 +120,10 @@ function addSetUpCommands(program: Command, onExitCode: OnExitCode): void {
     .command('refresh')
     .description(help.CATALOG_REFRESH)
     .option('--prune', 'deactivate what the query does not list (default: CATALOG_PRUNE)')
+    .option(
+      '--accept-all',
+      'deactivate also more than a tenth at once, rather than hold the import',
+    )
     .option(...JSON_OPTION)
     .action(async (options) =>
       onExitCode(await (await import('./commands/catalog.ts')).catalogRefresh(options)),

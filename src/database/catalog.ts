@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
+import { beginCatalogChange, holdImport } from './held-import.ts'
+import type { HeldImport, ImportRequest } from './held-import.ts'
 import { retryConflicts, transactionOn } from './pool.ts'
 import type { Client, Database } from './pool.ts'
 import * as catalog from './statements/catalog.ts'
@@ -15,6 +17,9 @@ export interface CatalogCounts {
 /** What an import did to the catalog. */
 export type CatalogChanges = Record<CatalogKind, CatalogCounts>
 
+/** What an import did: nothing where it is held. */
+export type LoadedCatalog = CatalogChanges & { readonly held: HeldImport | null }
+
 /** The ids of one line in the order of the columns; null where the line has none. */
 export type CatalogRow = readonly [
   organizationId: string,
@@ -25,18 +30,20 @@ export type CatalogRow = readonly [
 
 /**
  * Makes the catalog hold what the rows say, in one transaction: a row implies its parents; what is
- * inactive and named becomes active again; with `prune`, what is active and not named becomes inactive.
+ * inactive and named becomes active again; with `prune`, what is active and not named becomes inactive. Where that is more
+ * than a tenth, and more than ten, of the whole or of one organization, nothing is changed: the import is held.
  * A row that is as it should be is not written. Rows are streamed to the server in constant memory,
  * and nothing of the catalog is touched or locked before the last one is there. Imports at the same
  * time wait for each other.
  * @param rows batches of rows; when it throws, nothing was changed
+ * @returns what changed, or what is held
  * @throws what `rows` throws
  */
 export async function loadCatalog(
   database: Database,
   rows: AsyncIterable<readonly CatalogRow[]>,
-  options: { prune: boolean },
-): Promise<CatalogChanges> {
+  request: ImportRequest,
+): Promise<LoadedCatalog> {
   const client = await database.connect()
   try {
     await client.query('set statement_timeout = 0')
@@ -48,7 +55,7 @@ export async function loadCatalog(
     await catalog.analyzeLines.run(client)
     // A deadlock with a run repeats the merge only: the source of the rows may be a pipe.
     const changes = await retryConflicts(() =>
-      transactionOn(client, () => merge(client, options.prune)),
+      transactionOn(client, () => holdOrMerge(client, request)),
     )
     if (size(changes) >= LARGE_IMPORT) await catalog.analyze.run(client)
     return changes
@@ -77,13 +84,38 @@ function copyField(value: string | null): string {
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
+async function holdOrMerge(client: Client, request: ImportRequest): Promise<LoadedCatalog> {
+  await beginCatalogChange(client)
+  const { source, requestedBy, prune, acceptsAll } = request
+  if (prune) {
+    await catalog.stageLacking.run(client)
+    await catalog.analyzeLacking.run(client)
+    const held = acceptsAll ? null : await holdImport(client, request)
+    if (held !== null) return { ...NO_CHANGES, held }
+    await catalog.replaceHeld.run(client)
+  }
+  const changes = await merge(client, prune)
+  const all: readonly CatalogCounts[] = Object.values(changes)
+  await catalog.insertImport.run(client, {
+    source,
+    requestedBy,
+    lines: request.lines(),
+    came: all.reduce((sum, { added, reactivated }) => sum + added + reactivated, 0),
+    went: all.reduce((sum, { deactivated }) => sum + deactivated, 0),
+  })
+  return { ...changes, held: null }
+}
+
+const NOTHING: CatalogCounts = { added: 0, reactivated: 0, deactivated: 0 }
+const NO_CHANGES: CatalogChanges = {
+  organizations: NOTHING,
+  documents: NOTHING,
+  annotations: NOTHING,
+  userGroups: NOTHING,
+}
+
 /** The order matters: parents before children, numbers before batches before scopes, counts last. */
 async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
-  // A plan over staged rows is long and runs once: compiling it costs more than it saves.
-  await client.query(`set local jit = off; set local work_mem = '64MB'`)
-  await catalog.lock.run(client)
-  await catalog.createTouchedBatches.run(client)
-
   const organizations = await catalog.addOrganizations.run(client)
   await catalog.stageUserGroups.run(client)
   await catalog.analyzeStagedUserGroups.run(client)
@@ -130,8 +162,8 @@ async function reviseActive(
 }
 
 function size(changes: CatalogChanges): number {
-  return Object.values(changes)
-    .flatMap((counts: CatalogCounts) => Object.values(counts) as number[])
+  return (Object.keys(NO_CHANGES) as CatalogKind[])
+    .flatMap((kind): number[] => Object.values(changes[kind]))
     .reduce((sum, count) => sum + count, 0)
 }
 

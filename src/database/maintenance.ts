@@ -16,6 +16,7 @@ const TABLES = {
   userVersions: ['collab_store.user_versions', statements.userVersions],
   pastMemberships: ['collab_store.past_memberships', statements.pastMemberships],
   changes: ['collab_store.changes', statements.changes],
+  catalogImports: ['sync.catalog_imports', statements.catalogImports],
   runItems: ['sync.run_items', statements.runItems],
   failures: ['sync.failures', statements.failures],
   rejectedRecords: ['sync.rejected_records', statements.rejectedRecords],
@@ -27,8 +28,8 @@ const TABLES = {
 const BLOCKS_A_STEP = 512
 
 /**
- * Deletes history that ended before a time (superseded versions of comments and of people, past memberships, the feed of changes) and runs that were settled
- * before it, with what they consisted of. Step by step, each a transaction of its own: syncs go on beside it, and it can be
+ * Deletes history that ended before a time (superseded versions of comments and of people, past memberships, the feed of
+ * changes, imports of the catalog) and runs that were settled before it, with what they consisted of. Step by step, each a transaction of its own: syncs go on beside it, and it can be
  * stopped and repeated at any point. What is current is never touched.
  */
 export async function prune(

@@ -1,12 +1,13 @@
-import { CronExpressionParser } from 'cron-parser'
 import * as z from 'zod'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
+import * as catalog from '../database/statements/catalog.ts'
 import * as notify from '../database/statements/notify.ts'
-import type { nightly } from '../database/statements/notify.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import { MemberChangeSchema } from '../documents/member-change.ts'
+import { isMissed, lastDue, lateRun } from './nightly.ts'
+import type { Nightly } from './nightly.ts'
 import { HeldFirst } from './notification.ts'
 import type { Notification } from './notification.ts'
 
@@ -46,6 +47,7 @@ export async function look(database: Database, watch: Watch): Promise<boolean> {
     if (nightly !== null && nightly !== 'none')
       await lookAtNightly(client, turn, nightly, watch.nightlyLateAfterMs, note)
     await lookAtFreshness(client, turn, freshness, note)
+    await lookAtCatalog(client, turn, note)
     await lookAtMembers(client, turn, note)
     await notify.forget.run(client)
     await notify.abandon.run(client, { receivers })
@@ -56,7 +58,7 @@ export async function look(database: Database, watch: Watch): Promise<boolean> {
 type Turn = RowOf<typeof notify.takeTurn>
 
 /** What there is to become well again. */
-type Subject = 'run' | 'held' | 'nightly' | 'freshness'
+type Subject = 'run' | 'held' | 'nightly' | 'freshness' | 'catalog.held' | 'catalog.failed'
 
 /**
  * Notes a thing with a delivery to each receiver; harmless where it is noted already.
@@ -148,6 +150,24 @@ async function lookAtFreshness(
   await note(`well:freshness:${ended.firstId}`, null, { kind: 'freshness.recovered', ...facts })
 }
 
+async function lookAtCatalog(client: Client, turn: Turn, note: Note): Promise<void> {
+  const at = turn.now.toISOString()
+  const troubles = await catalog.troubles.all(client)
+  for (const [state, well] of [
+    ['held', 'catalog.settled'],
+    ['failed', 'catalog.recovered'],
+  ] as const) {
+    const kind = `catalog.${state}` as const
+    const trouble = troubles.find((each) => each.state === state)
+    // While one is open no other is noted, so that what fails each night is reported once.
+    if ((trouble !== undefined) === (await isOpen(client, kind))) continue
+    if (trouble === undefined) {
+      const ended = await notify.well.one(client, { subject: kind })
+      await note(`well:${kind}:${ended.firstId}`, null, { kind: well, at })
+    } else await note(`${kind}:${trouble.importId}:${at}`, kind, { ...trouble, kind, at })
+  }
+}
+
 async function lookAtMembers(client: Client, turn: Turn, note: Note): Promise<void> {
   const { members, lastNumber, first } = await notify.markMembers.one(client, {
     since: turn.watchingSince,
@@ -170,51 +190,4 @@ async function isOpen(client: Client, subject: Subject): Promise<boolean> {
 function asText(nightly: Watch['nightly']): string | null {
   if (nightly === null) return null
   return nightly === 'none' ? '' : `${nightly.cron} ${nightly.timeZone}`
-}
-
-/** The nightly schedule that holds. */
-export interface Nightly {
-  readonly cron: string
-  readonly timeZone: string
-}
-
-/** Scheduled runs, as far as they tell whether the nightly one is there and in time. */
-export type NightlyRuns = RowOf<typeof nightly>
-
-/** Fewer past runs tell nothing of how long one usually takes. */
-const USUAL_OF_MIN = 3
-/** A run that takes half as long again as usual is not late yet. */
-const USUAL_FACTOR = 1.5
-
-/** When a nightly run was last due that should have begun by now. */
-export function lastDue({ cron, timeZone }: Nightly, now: Date, lateAfterMs: number): Date {
-  const currentDate = new Date(now.getTime() - lateAfterMs)
-  return CronExpressionParser.parse(cron, { tz: timeZone, currentDate }).prev().toDate()
-}
-
-/**
- * Whether the run that was due did not begin. One before it that is still under way is late rather than missing, and a
- * schedule that came later than the due time asked for nothing.
- */
-export function isMissed(runs: NightlyRuns, dueAt: Date, scheduleSince: Date): boolean {
-  return !runs.began && runs.runId === null && dueAt >= scheduleSince
-}
-
-/** A nightly run beyond its usual time. */
-export interface LateRun {
-  readonly runId: string
-  readonly requestedAt: Date
-  readonly runningS: number
-  readonly usualS: number
-}
-
-/** The run under way, where it is beyond its usual time by half of it and by `lateAfterMs`. */
-export function lateRun(
-  { runId, requestedAt, runningS, usualS, usualOf }: NightlyRuns,
-  lateAfterMs: number,
-): LateRun | null {
-  if (runId === null || requestedAt === null || runningS === null) return null
-  if (usualS === null || usualOf < USUAL_OF_MIN) return null
-  const isLate = runningS > usualS * USUAL_FACTOR + lateAfterMs / 1000
-  return isLate ? { runId, requestedAt, runningS, usualS } : null
 }

@@ -1,3 +1,4 @@
+import { describeLacking } from './catalog-trouble.ts'
 import { describeMemberChange } from '../documents/member-change.ts'
 import { counted, roughAge } from '../format.ts'
 import { printable } from '../printable.ts'
@@ -67,6 +68,23 @@ export function describeNotification(notification: Notification): Message {
         action: null,
         facts: [['oldest check', notification.oldestCheck ?? 'none']],
       }
+    case 'catalog.held':
+      return {
+        text: `An import of the catalog is held. ${describeLacking(notification.source, notification)}`,
+        action:
+          'Nothing was changed, and runs go on with the catalog as it is. If it is right: `collab-sync accept --catalog`. If not: `collab-sync refuse --catalog`.',
+        facts: [['import', String(notification.importId)]],
+      }
+    case 'catalog.failed':
+      return {
+        text: 'The catalog could not be read anew: runs go on with it as it was.',
+        action: '`collab-sync catalog refresh` tries again.',
+        facts: [['problem', notification.problem ?? 'unknown']],
+      }
+    case 'catalog.settled':
+      return { text: 'No import of the catalog is held any more.', action: null, facts: [] }
+    case 'catalog.recovered':
+      return { text: 'The catalog was read anew.', action: null, facts: [] }
     case 'members.changed': {
       const { members, first } = notification
       return {

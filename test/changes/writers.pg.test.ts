@@ -129,9 +129,9 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
       (line) => !('documentId' in line) || line.documentId !== place.documentId,
     )
     expect(left.length).toBeLessThan(lines.length)
-    await importCatalog(live.database.pool, sourceOf(left), { prune: true })
+    await importCatalog(live.database.pool, sourceOf(left), { prune: true, acceptsAll: true })
     expect((await follow()).said).toEqual(new Set(['annotation removed', 'document removed']))
-    await importCatalog(live.database.pool, sourceOf(lines), { prune: true })
+    await importCatalog(live.database.pool, sourceOf(lines), { prune: true, acceptsAll: true })
     expect((await follow()).said).toEqual(new Set(['annotation restored', 'document restored']))
   })
 

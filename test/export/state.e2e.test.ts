@@ -140,7 +140,7 @@ describe('all that a copy may be kept of equals the tables after', () => {
         for (const [index, line] of lines.entries()) yield { number: index + 1, line } as never
       },
     } as const
-    await importCatalog(live.database.pool, source, { prune: true })
+    await importCatalog(live.database.pool, source, { prune: true, acceptsAll: true })
     await follow()
   })
 

@@ -61,6 +61,25 @@ const ALL: Notification[] = [
     neverChecked: 3,
   },
   {
+    kind: 'catalog.held',
+    at: AT,
+    importId: 7,
+    source: 'catalog.ndjson',
+    scopes: 90,
+    lacking: 84,
+    organizations: 2,
+    firstOrganizationId: '<!channel> & *acme*',
+  },
+  {
+    kind: 'catalog.failed',
+    at: AT,
+    importId: 8,
+    source: 'CATALOG_SQL',
+    problem: 'CATALOG_SQL failed: *no*.',
+  },
+  { kind: 'catalog.settled', at: AT },
+  { kind: 'catalog.recovered', at: AT },
+  {
     kind: 'members.changed',
     at: AT,
     members: 2,
@@ -137,6 +156,26 @@ test('each notification is told in one sentence, and what is bad says what to do
       [
         "freshness.recovered",
         "Everything that is stored was checked within the promised 26 h again.",
+        null,
+      ],
+      [
+        "catalog.held",
+        "An import of the catalog is held. catalog.ndjson lacks 84 of the 90 scopes that the catalog has: more than a tenth of each of 2 organizations, of "<!channel> & *acme*" the most.",
+        "Nothing was changed, and runs go on with the catalog as it is. If it is right: \`collab-sync accept --catalog\`. If not: \`collab-sync refuse --catalog\`.",
+      ],
+      [
+        "catalog.failed",
+        "The catalog could not be read anew: runs go on with it as it was.",
+        "\`collab-sync catalog refresh\` tries again.",
+      ],
+      [
+        "catalog.settled",
+        "No import of the catalog is held any more.",
+        null,
+      ],
+      [
+        "catalog.recovered",
+        "The catalog was read anew.",
         null,
       ],
       [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { isMissed, lastDue, lateRun } from '../../src/notify/look.ts'
-import type { NightlyRuns } from '../../src/notify/look.ts'
+import { isMissed, lastDue, lateRun } from '../../src/notify/nightly.ts'
+import type { NightlyRuns } from '../../src/notify/nightly.ts'
 
 const MINUTE = 60_000
 const at = (text: string) => new Date(`2026-${text}Z`)

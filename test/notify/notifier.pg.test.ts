@@ -197,6 +197,35 @@ test('freshness that passes its promise is told once, and once more when it is k
   ])
 })
 
+test('a held import of the catalog, and one that fails night after night, are told once, and once more when they are over', async () => {
+  const { pool } = rig.database
+  const imported = (state: string, source: string) =>
+    pool.query(
+      `insert into sync.catalog_imports (source, requested_by, state, scopes, lacking, organizations, first_organization_id, problem)
+      values ($2, 'schedule', $1, 90, 82, 1, 'acme', case when $1 = 'failed' then 'CATALOG_SQL failed: no.' end)`,
+      [state, source],
+    )
+  await imported('held', 'a file')
+  await imported('failed', 'CATALOG_SQL')
+  await lookTogether(three)
+  await imported('failed', 'CATALOG_SQL')
+  await lookTogether(three)
+  expect(told()).toMatchObject([
+    { type: 'catalog.held', data: { lacking: 82, firstOrganizationId: 'acme' } },
+    { type: 'catalog.failed', data: { problem: 'CATALOG_SQL failed: no.' } },
+  ])
+  await imported('applied', 'CATALOG_SQL')
+  await lookTogether(three)
+  await pool.query(`update sync.catalog_imports set state = 'refused' where state = 'held'`)
+  await lookTogether(three)
+  expect(told().map(({ type }) => type)).toEqual([
+    'catalog.held',
+    'catalog.failed',
+    'catalog.recovered',
+    'catalog.settled',
+  ])
+})
+
 test('what the service sends otherwise than before is told once, and nothing of before anybody watched', async () => {
   const { pool } = rig.database
   const notice = (member: string, hoursAgo: number) =>

@@ -110,11 +110,22 @@ test('a settled run of long ago goes with all it consisted of; others, and those
   expect(await one(`select count(*)::int from sync.runs where status = 'queued'`)).toBe(1)
 })
 
+test('imports of the catalog go with their time, but for what waits and what was refused', async () => {
+  await database.pool.query(
+    `insert into sync.catalog_imports (source, requested_by, state, last_seen_at)
+    select 'file', 'somebody', state, at
+    from unnest(array['applied', 'failed', 'held', 'refused']) state, (values ($1::timestamptz - interval '1 s')) v (at)`,
+    [before],
+  )
+  expect(await prune(database.pool, before)).toMatchObject({ catalogImports: 2 })
+})
+
 test('pruning again finds nothing, and an empty database is no fault', async () => {
   const nothing = {
     commentVersions: 0,
     userVersions: 0,
     pastMemberships: 0,
+    catalogImports: 0,
     changes: 0,
     runItems: 0,
     failures: 0,

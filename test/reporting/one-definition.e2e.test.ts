@@ -397,7 +397,7 @@ async function load(
       yield* [...lines, ...more].map((line, place) => ({ number: place + 1, line }))
     },
   }
-  await importCatalog(live.database.pool, source, { prune: true })
+  await importCatalog(live.database.pool, source, { prune: true, acceptsAll: true })
 }
 
 function isOfDocument(line: CatalogLine): boolean {

@@ -229,6 +229,15 @@ export async function foreignPairs(
           (v: string) => `reporting.user_directory_at(now()) t where t.email = ${v}`,
           (v: string) => `reporting.user_directory_at('2026-01-01Z') t where t.name < ${v}`,
         ])
+        // What one's own words hold of a value is no news of the other's.
+        const ownHas = async (v: string) =>
+          (
+            await owner.query<{ n: number }>(
+              `select count(*)::int as n from (select * from ${call(literal(v))}) f where f.organization_id = $1`,
+              [own],
+            )
+          ).rows[0]?.n
+        if ((await ownHas(pair.foreign)) !== (await ownHas(pair.invented))) return null
         return { ...pair, what: 'functions', statement: (v) => `select count(*) from ${call(literal(v))}` } // prettier-ignore
       }
       const condition = pick(conditions)

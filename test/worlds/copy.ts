@@ -75,7 +75,7 @@ export class Copy {
         for (const [index, line] of lines.entries()) yield { number: index + 1, line }
       },
     }
-    await importCatalog(this.database, source, { prune: true })
+    await importCatalog(this.database, source, { prune: true, acceptsAll: true })
     this.deeds.push({ kind: 'catalog', at, lines })
   }
 

@@ -1,15 +1,11 @@
--- Deactivates documents that no line names; their time of the last check as in deactivate-organizations.
+-- Deactivates documents that an import lacks; their time of the last check as in deactivate-organizations.
 -- Params: none.
 -- Never null: scopes.
 with changed as (
   update collab_store.documents s
   set active = false, own_checked_at = coalesce(s.own_checked_at, b.checked_at, '-infinity')
-  from collab_store.batches b
-  where s.active and b.batch_key = s.batch_key
-    and not exists (
-      select from import_documents i
-      where i.organization_key = s.organization_key and i.document_id = s.document_id
-    )
+  from import_lacking l, collab_store.batches b
+  where s.active and l.kind = 'document' and l.key = s.document_key and b.batch_key = s.batch_key
   returning s.batch_key
 ), touched as (
   insert into import_touched_batches select distinct batch_key from changed

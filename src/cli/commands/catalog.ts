@@ -1,21 +1,24 @@
 import { fileSource } from '../../catalog/file.ts'
 import { importCatalog } from '../../catalog/import.ts'
-import type { CatalogImport } from '../../catalog/import.ts'
+import type { CatalogImport, ImportOptions } from '../../catalog/import.ts'
+import { describeLacking } from '../../notify/catalog-trouble.ts'
 import type { CatalogSource } from '../../catalog/lines.ts'
-import { querySource } from '../../catalog/query.ts'
+import { refreshCatalog } from '../../catalog/refresh.ts'
 import { countCatalog } from '../../database/catalog.ts'
 import type { CatalogKind, CatalogSize } from '../../database/catalog.ts'
-import { count, counted } from '../../format.ts'
+import type { HeldImport } from '../../database/held-import.ts'
+import type { RowOf } from '../../database/statement.ts'
+import * as catalog from '../../database/statements/catalog.ts'
+import { UsageError } from '../../errors.ts'
+import { count, counted, shorten, time } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Store } from '../../store.ts'
 import { EXIT } from '../exit.ts'
-import { note, print, printJson, table } from '../output.ts'
+import { heading, note, paint, print, printJson, table } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
 /** What an import did, and what the catalog holds after it. */
-interface Imported extends CatalogImport {
-  readonly catalog: CatalogSize
-}
+type Imported = CatalogImport & { readonly catalog: CatalogSize }
 
 const KINDS: readonly (readonly [kind: CatalogKind, name: string])[] = [
   ['organizations', 'organizations'],
@@ -27,28 +30,32 @@ const KINDS: readonly (readonly [kind: CatalogKind, name: string])[] = [
 /** `collab-sync catalog import FILE|-`: loads the lines of a file, all or none. */
 export async function catalogImport(
   file: string,
-  { prune = false, json }: { prune?: boolean; json?: boolean },
+  { prune = false, ...options }: LoadOptions,
 ): Promise<number> {
+  if (options.acceptAll && !prune)
+    throw new UsageError('--accept-all is for --prune: without it nothing is deactivated.')
   const settings = readSettings(process.env, { need: ['database'] })
   if (file === '-' && process.stdin.isTTY) note('Reading catalog lines; end them with Ctrl-D.')
   const opening = { settings, log: quietLog(settings), name: 'catalog import' }
-  return withTables(opening, (store) => load(store, fileSource(file), { prune, json }))
+  return withTables(opening, (store) => {
+    const source = fileSource(file)
+    return load(store, source, options, (known) =>
+      importCatalog(store.database, source, { prune, ...known }),
+    )
+  })
 }
 
 /** `collab-sync catalog refresh`: loads the rows of CATALOG_SQL. */
-export async function catalogRefresh({
-  prune,
-  json,
-}: {
-  prune?: boolean
-  json?: boolean
-}): Promise<number> {
+export async function catalogRefresh({ prune, ...options }: LoadOptions): Promise<number> {
   const settings = readSettings(process.env, { need: ['database', 'catalog'] })
   const opening = { settings, log: quietLog(settings), name: 'catalog refresh' }
   return withTables(opening, (store) => {
     const url = settings.catalogDatabaseUrl ?? store.databaseUrl
-    const source = querySource(url, settings.catalogSql ?? '')
-    return load(store, source, { prune: prune ?? settings.catalogPrune, json })
+    const query = { url, text: settings.catalogSql ?? '' }
+    const prunes = prune ?? settings.catalogPrune
+    return load(store, CATALOG_SQL, options, (known) =>
+      refreshCatalog(store.database, query, { prune: prunes, ...known }),
+    )
   })
 }
 
@@ -58,29 +65,70 @@ export async function catalogShow({ json }: { json?: boolean }): Promise<number>
   const opening = { settings, log: quietLog(settings), name: 'catalog show' }
   return withTables(opening, async ({ database }) => {
     const size = await countCatalog(database)
-    if (json) printJson(size)
+    const imports = await catalog.recentImports.all(database, { limit: IMPORTS_SHOWN })
+    if (json) printJson({ ...size, imports })
     else if (size.active.organizations === 0) print(EMPTY)
-    else print(table([{ head: 'catalog' }, ...numberColumns('active', 'inactive')], rowsOf(size)))
+    else {
+      print(table([{ head: 'catalog' }, ...numberColumns('active', 'inactive')], rowsOf(size)))
+      if (imports.length > 0) print(`\n${heading('Imports')}\n${importsTable(imports)}`)
+    }
     return EXIT.done
   })
 }
 
 const EMPTY = 'The catalog is empty; fill it with: collab-sync catalog import FILE.'
 
-async function load(
-  { database }: Store,
-  source: CatalogSource,
-  { prune, json }: { prune: boolean; json: boolean | undefined },
-): Promise<number> {
-  const progress = json ? () => {} : linesRead()
-  const done = await importCatalog(database, source, { prune, onProgress: progress })
-  const catalog = await countCatalog(database)
-  if (json) printJson({ ...done, catalog } satisfies Imported)
-  else print(describeImport(source, { ...done, catalog }))
-  return EXIT.done
+const IMPORTS_SHOWN = 5
+const CATALOG_SQL = { name: 'CATALOG_SQL', unit: 'row' } as const
+
+interface LoadOptions {
+  readonly prune?: boolean
+  readonly acceptAll?: boolean
+  readonly json?: boolean
 }
 
-function describeImport(source: CatalogSource, done: Imported): string {
+/** @returns exit code 3 where the import is held */
+async function load(
+  { database }: Store,
+  source: Pick<CatalogSource, 'name' | 'unit'>,
+  { acceptAll = false, json }: LoadOptions,
+  work: (known: Pick<ImportOptions, 'acceptsAll' | 'onProgress'>) => Promise<CatalogImport>,
+): Promise<number> {
+  const onProgress = json ? () => {} : linesRead()
+  const done = await work({ acceptsAll: acceptAll, onProgress })
+  const size = await countCatalog(database)
+  if (json) printJson({ ...done, catalog: size } satisfies Imported)
+  else if (done.held !== null) print(describeHeld(source.name, done.held))
+  else print(describeImport(source, { ...done, catalog: size }))
+  return done.held === null ? EXIT.done : EXIT.partial
+}
+
+function describeHeld(name: string, held: HeldImport): string {
+  return held.isRefused
+    ? `${describeLacking(name, held)} Nothing was changed: an import that lacks just this was refused.`
+    : `${describeLacking(name, held)} Nothing was changed. If that is right: collab-sync accept --catalog. If not: collab-sync refuse --catalog.`
+}
+
+function importsTable(imports: readonly RowOf<typeof catalog.recentImports>[]): string {
+  const columns = [{ head: 'at' }, { head: 'source' }, { head: 'by' }, { head: 'state' }]
+  return table(
+    [...columns, ...numberColumns('came', 'went'), { head: '' }],
+    imports.map((each) => [
+      time(each.lastSeenAt),
+      shorten(each.source, 30),
+      shorten(each.decidedBy ?? each.requestedBy, 30),
+      each.state === 'held' || each.state === 'failed' ? paint.yellow(each.state) : each.state,
+      count(each.came),
+      count(each.went),
+      each.problem ??
+        (each.lacking === null
+          ? ''
+          : `lacks ${count(each.lacking)} of ${counted(each.scopes ?? 0, 'scope')}`),
+    ]),
+  )
+}
+
+function describeImport(source: Pick<CatalogSource, 'name' | 'unit'>, done: Imported): string {
   const rows = KINDS.map(([kind, name]) => [
     name,
     ...[done[kind].added, done[kind].reactivated, done[kind].deactivated].map(count),

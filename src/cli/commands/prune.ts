@@ -28,6 +28,7 @@ export async function pruneCommand(options: {
         ['versions of people', count(pruned.userVersions)],
         ['past memberships', count(pruned.pastMemberships)],
         ['rows of the feed of changes', count(pruned.changes)],
+        ['imports of the catalog', count(pruned.catalogImports)],
         ['runs', count(pruned.runs)],
         ['failures', count(pruned.failures)],
         ['rejected records', count(pruned.rejectedRecords)],

@@ -1,8 +1,10 @@
+import { describeTrouble } from '../../notify/catalog-trouble.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
 import type { Database } from '../../database/pool.ts'
 import { readRecentRuns } from '../../database/run-reports.ts'
 import type { RowOf } from '../../database/statement.ts'
+import * as catalog from '../../database/statements/catalog.ts'
 import * as observed from '../../database/statements/observed.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as scopes from '../../database/statements/scopes.ts'
@@ -35,6 +37,8 @@ interface Overview {
   readonly held: Held
   /** Rejected records that are open; counted to 1,000. */
   readonly rejectedOpen: number
+  /** An import of the catalog that is held, or could not be read. */
+  readonly catalog: readonly RowOf<typeof catalog.troubles>[]
   /** Members of records that are new, gone or of another type since a week ago; 10 at most. */
   readonly memberChanges: readonly RowOf<typeof observed.recent>[]
   readonly freshness: Freshness
@@ -63,21 +67,24 @@ async function printOverview(
   settings: Settings,
   { json, limit }: { json: boolean | undefined; limit: number },
 ): Promise<void> {
-  const [runs, workers, held, waiting, memberChanges, freshness, schedule] = await Promise.all([
-    readRecentRuns(database, limit),
-    workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
-    readHeld(database, null, HELD_SHOWN),
-    pages.waiting.one(database, { limit: 1000 }),
-    observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
-    scopes.freshness.one(database),
-    readSchedule(database, settings),
-  ])
+  const [runs, workers, held, waiting, troubles, memberChanges, freshness, schedule] =
+    await Promise.all([
+      readRecentRuns(database, limit),
+      workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
+      readHeld(database, null, HELD_SHOWN),
+      pages.waiting.one(database, { limit: 1000 }),
+      catalog.troubles.all(database),
+      observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
+      scopes.freshness.one(database),
+      readSchedule(database, settings),
+    ])
   const overview: Overview = {
     readAt: new Date(),
     runs,
     workers,
     held,
     rejectedOpen: waiting.rejected,
+    catalog: troubles,
     memberChanges,
     freshness,
     schedule,
@@ -94,6 +101,9 @@ function describe(overview: Overview): string {
       ['nightly', describeNightly(overview)],
       ['workers', describeWorkers(overview.workers)],
     ]),
+    ...overview.catalog.map((each) =>
+      paint.yellow(printable(`${describeTrouble(each)} ${TROUBLE_HINT}`)),
+    ),
     heading('Runs'),
     runs.length === 0 ? '  None yet. Start one with: collab-sync run' : runsTable(runs),
     ...(runs.some(({ workersGone }) => workersGone) ? [`  ${paint.yellow(LEFT_ALONE)}`] : []),
@@ -111,6 +121,8 @@ function describe(overview: Overview): string {
         ]),
   ].join('\n')
 }
+
+const TROUBLE_HINT = 'See: collab-sync catalog show'
 
 function heldHeading(listings: number): string {
   return heading(

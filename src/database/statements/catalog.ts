@@ -31,6 +31,9 @@ export const addUsersBatches = new Statement<null, null>('catalog/add-users-batc
 /** Remembers how many scopes were ever numbered in each organization that got new ones, or is new itself. */
 export const advanceNumbers = new Statement<null, null>('catalog/advance-numbers')
 
+/** Tells the planner how much it is. */
+export const analyzeLacking = new Statement<null, null>('catalog/analyze-lacking')
+
 /** Tells the planner how many lines there are, before the merge. */
 export const analyzeLines = new Statement<null, null>('catalog/analyze-lines')
 
@@ -68,6 +71,22 @@ export const copyLines = new Statement<null, null>('catalog/copy-lines')
 /** Counts the active scopes of the batches that this import touched. An organization's own listing counts in its users batch 0. */
 export const countBatchScopes = new Statement<null, null>('catalog/count-batch-scopes')
 
+/** How much of the catalog an import lacks: of the whole, and of each organization of which it lacks more than a tenth and more than ten. */
+export const countLacking = new Statement<
+  null,
+  {
+    scopes: number
+    lacking: number
+    organizations: number
+    isMuch: boolean
+    firstOrganizationId: string | null
+    digest: string
+  }
+>('catalog/count-lacking', {
+  columns: 'scopes lacking organizations isMuch firstOrganizationId digest',
+  neverNull: 'scopes lacking organizations isMuch digest',
+})
+
 /** How many organizations, documents, annotations and user groups the catalog holds, and how many of them are inactive. */
 export const count = new Statement<
   null,
@@ -88,35 +107,85 @@ export const count = new Statement<
     'organizations inactiveOrganizations documents inactiveDocuments annotations inactiveAnnotations userGroups inactiveUserGroups',
 })
 
+/** What an import lacks; private to its transaction. */
+export const createLacking = new Statement<null, null>('catalog/create-lacking')
+
 /** The lines of one import, as they come; private to the session that imports. */
 export const createLines = new Statement<null, null>('catalog/create-lines')
 
 /** Batches whose number of active scopes this import changes; may name one several times. */
 export const createTouchedBatches = new Statement<null, null>('catalog/create-touched-batches')
 
-/** Deactivates annotations that no line names; their time of the last check as in deactivate-organizations. */
+/** Deactivates annotations that an import lacks; their time of the last check as in deactivate-organizations. */
 export const deactivateAnnotations = new Statement<null, { scopes: number }>(
   'catalog/deactivate-annotations',
   { columns: 'scopes', neverNull: 'scopes' },
 )
 
-/** Deactivates documents that no line names; their time of the last check as in deactivate-organizations. */
+/** Deactivates documents that an import lacks; their time of the last check as in deactivate-organizations. */
 export const deactivateDocuments = new Statement<null, { scopes: number }>(
   'catalog/deactivate-documents',
   { columns: 'scopes', neverNull: 'scopes' },
 )
 
-/** Deactivates organizations that no line names. The time of their last check is kept with them from now on. */
+/** Deactivates organizations that an import lacks. The time of their last check is kept with them from now on. */
 export const deactivateOrganizations = new Statement<null, { scopes: number }>(
   'catalog/deactivate-organizations',
   { columns: 'scopes', neverNull: 'scopes' },
 )
 
-/** Deactivates user groups that no line names; their time of the last check as in deactivate-organizations. */
+/** Deactivates user groups that an import lacks; their time of the last check as in deactivate-organizations. */
 export const deactivateUserGroups = new Statement<null, { scopes: number }>(
   'catalog/deactivate-user-groups',
   { columns: 'scopes', neverNull: 'scopes' },
 )
+
+/** Notes what somebody decided of a held import; what it lacks is not needed any more. */
+export const decideImport = new Statement<
+  { importId: number; state: string; decidedBy: string; reason: string | null; went: number },
+  null
+>('catalog/decide-import', { parameters: 'importId state decidedBy reason went' })
+
+/** The import that is held, or was refused, for lacking just the same; one that was refused is not asked again. */
+export const findDecided = new Statement<
+  { digest: string },
+  { importId: number; state: 'applied' | 'held' | 'accepted' | 'refused' | 'replaced' | 'failed' }
+>('catalog/find-decided', { parameters: 'digest', columns: 'importId state' })
+
+/** The import that is held, locked; nothing where none is. */
+export const heldImport = new Statement<null, { importId: number }>('catalog/held-import', {
+  columns: 'importId',
+})
+
+/** Holds an import, with what it lacks. */
+export const holdImport = new Statement<
+  {
+    source: string
+    requestedBy: string
+    lines: number
+    scopes: number
+    lacking: number
+    organizations: number
+    firstOrganizationId: string | null
+    digest: string
+  },
+  { importId: number }
+>('catalog/hold-import', {
+  parameters: 'source requestedBy lines scopes lacking organizations firstOrganizationId digest',
+  columns: 'importId',
+})
+
+/** Notes that a source could not be read; where it failed just so the last time, that it did again. */
+export const insertFailedImport = new Statement<
+  { source: string; requestedBy: string; problem: string },
+  null
+>('catalog/insert-failed-import', { parameters: 'source requestedBy problem' })
+
+/** Notes an import that was applied. */
+export const insertImport = new Statement<
+  { source: string; requestedBy: string; lines: number; came: number; went: number },
+  null
+>('catalog/insert-import', { parameters: 'source requestedBy lines came went' })
 
 /** Lets one import at a time number new scopes; held to the end of the transaction. */
 export const lock = new Statement<null, { pgAdvisoryXactLock: unknown | null }>('catalog/lock', {
@@ -168,11 +237,68 @@ export const reactivateUserGroups = new Statement<null, { scopes: number }>(
   { columns: 'scopes', neverNull: 'scopes' },
 )
 
+/** The last imports of the catalog, the newest first. */
+export const recentImports = new Statement<
+  { limit: number },
+  {
+    importId: number
+    at: Date
+    lastSeenAt: Date
+    source: string
+    requestedBy: string
+    state: 'applied' | 'held' | 'accepted' | 'refused' | 'replaced' | 'failed'
+    lines: number | null
+    came: number
+    went: number
+    scopes: number | null
+    lacking: number | null
+    organizations: number | null
+    firstOrganizationId: string | null
+    problem: string | null
+    decidedAt: Date | null
+    decidedBy: string | null
+    reason: string | null
+  }
+>('catalog/recent-imports', {
+  parameters: 'limit',
+  columns:
+    'importId at lastSeenAt source requestedBy state lines came went scopes lacking organizations firstOrganizationId problem decidedAt decidedBy reason',
+})
+
+/** A later import takes the place of the one that is held. */
+export const replaceHeld = new Statement<null, null>('catalog/replace-held')
+
 /** Annotations that the lines name. Their documents are in the catalog by now. */
 export const stageAnnotations = new Statement<null, null>('catalog/stage-annotations')
 
 /** Documents that the lines name, also those named by an annotation's line only. */
 export const stageDocuments = new Statement<null, null>('catalog/stage-documents')
 
+/** Takes up what a held import lacks. */
+export const stageHeld = new Statement<{ importId: number }, null>('catalog/stage-held', {
+  parameters: 'importId',
+})
+
+/** What is active and no line names. */
+export const stageLacking = new Statement<null, null>('catalog/stage-lacking')
+
 /** User groups that the lines name. */
 export const stageUserGroups = new Statement<null, null>('catalog/stage-user-groups')
+
+/** What keeps the catalog from being as its sources say: an import that is held, and a source whose last import failed. */
+export const troubles = new Statement<
+  null,
+  {
+    importId: number
+    at: Date
+    state: 'applied' | 'held' | 'accepted' | 'refused' | 'replaced' | 'failed'
+    source: string
+    scopes: number | null
+    lacking: number | null
+    organizations: number | null
+    firstOrganizationId: string | null
+    problem: string | null
+  }
+>('catalog/troubles', {
+  columns: 'importId at state source scopes lacking organizations firstOrganizationId problem',
+})

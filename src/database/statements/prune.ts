@@ -8,6 +8,12 @@ export const blocks = new Statement<{ table: string }, { blocks: number }>('prun
   neverNull: 'blocks',
 })
 
+/** Deletes imports of the catalog from some blocks of the table. What waits for a person stays, and what one has refused. */
+export const catalogImports = new Statement<
+  { before: Date; firstBlock: number; endBlock: number },
+  null
+>('prune/catalog-imports', { parameters: 'before firstBlock endBlock' })
+
 /** Deletes from the feed of changes, from some blocks of the table, and notes up to where: an older cursor has missed it. What came with a dump of another server may have transactions that are yet to come here, and says nothing. */
 export const changes = new Statement<
   { before: Date; firstBlock: number; endBlock: number },

@@ -1,3 +1,5 @@
+import { describeTrouble } from '../../notify/catalog-trouble.ts'
+import type { CatalogTrouble } from '../../notify/catalog-trouble.ts'
 import type { RowOf } from '../../database/statement.ts'
 import type * as pages from '../../database/statements/pages.ts'
 import { count, counted, roughAge } from '../../format.ts'
@@ -23,11 +25,12 @@ export function needsOf(known: {
   schedule: NightlySchedule
   freshness: Freshness
   waiting: RowOf<typeof pages.waiting>
+  troubles: readonly CatalogTrouble[]
   workersAlive: number
   isRunUnderWay: boolean
   now: Date
 }): Need[] {
-  const { nightly, schedule, freshness, waiting, workersAlive } = known
+  const { nightly, schedule, freshness, waiting, troubles, workersAlive } = known
   const needs: (Need | false)[] = [
     freshness.scopes === 0 && {
       tone: 'warn',
@@ -62,6 +65,12 @@ export function needsOf(known: {
         path: '/organizations',
         words: 'See where',
       },
+    ...troubles.map((each): Need => ({
+      tone: 'bad',
+      sentence: `${describeTrouble(each)}${each.state === 'held' ? ' `collab-sync accept --catalog`, or `refuse --catalog`.' : ' `collab-sync catalog refresh` tries again.'}`,
+      path: '/organizations',
+      words: 'Organizations',
+    })),
     waiting.held > 0 && {
       tone: 'warn',
       sentence: `${most(waiting.held, 'listing')} lacked so many users that nobody was removed.`,

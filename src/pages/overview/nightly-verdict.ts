@@ -1,7 +1,7 @@
 import type { RunDetails } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { count, counted, duration } from '../../format.ts'
-import { lastDue } from '../../notify/look.ts'
+import { lastDue } from '../../notify/nightly.ts'
 import { STATUS_TONES } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
 

@@ -4,6 +4,7 @@ import { describeMemberChange } from '../../documents/member-change.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import type { Run, RunDetails } from '../../documents/run.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
+import * as catalog from '../../database/statements/catalog.ts'
 import * as observed from '../../database/statements/observed.ts'
 import * as pages from '../../database/statements/pages.ts'
 import type { RowOf } from '../../database/statement.ts'
@@ -35,21 +36,24 @@ async function overview({
 }: PageContext): Promise<ComponentChildren> {
   const now = new Date()
   const newestNightly = await pages.newestNightly.first(database)
-  const [nightly, newest, schedule, set, freshness, waiting, { alive }] = await Promise.all([
-    newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
-    collabSync.listRuns({ limit: 1 }).then(({ items }) => items[0] ?? null),
-    collabSync.getSchedule(),
-    pages.scheduleSetAt.first(database),
-    collabSync.getFreshness(),
-    pages.waiting.one(database, { limit: WAITING_MAX }),
-    workers.countAlive.one(database, { deadAfterS: DEAD_AFTER_S }),
-  ])
+  const [nightly, newest, schedule, set, freshness, waiting, troubles, { alive }] =
+    await Promise.all([
+      newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
+      collabSync.listRuns({ limit: 1 }).then(({ items }) => items[0] ?? null),
+      collabSync.getSchedule(),
+      pages.scheduleSetAt.first(database),
+      collabSync.getFreshness(),
+      pages.waiting.one(database, { limit: WAITING_MAX }),
+      catalog.troubles.all(database),
+      workers.countAlive.one(database, { deadAfterS: DEAD_AFTER_S }),
+    ])
   const isRunUnderWay = newest !== null && newest.finishedAt === null
   const needs = needsOf({
     nightly,
     schedule,
     freshness,
     waiting,
+    troubles,
     workersAlive: alive,
     isRunUnderWay,
     now,

@@ -1,0 +1,3 @@
+-- Tells the planner how much it is.
+-- Params: none.
+analyze import_lacking;

@@ -1,0 +1,9 @@
+-- Notes what somebody decided of a held import; what it lacks is not needed any more.
+-- Params: $1 importId, $2 state, $3 decidedBy, $4 reason?, $5 went.
+with decided as (
+  update sync.catalog_imports
+  set state = $2, decided_at = now(), decided_by = $3, reason = $4, went = $5
+  where import_id = $1
+  returning import_id
+)
+delete from sync.catalog_lacking l using decided d where l.import_id = d.import_id

@@ -1,0 +1,297 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startNightlyRunJob } from '../../jobs/start-nightly-run.ts'
+import { decideImport } from '../../src/database/held-import.ts'
+import { importCatalog } from '../../src/catalog/import.ts'
+import type { CatalogSource } from '../../src/catalog/lines.ts'
+import type { CatalogLine } from '../../src/documents/catalog-line.ts'
+import { UsageError } from '../../src/errors.ts'
+import { buildCommand } from '../cli/built-command.ts'
+import type { BuiltCommand } from '../cli/built-command.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { openLive } from '../helpers/live.ts'
+import { askPages, wordsOf } from '../pages/ask-pages.ts'
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await createTestDatabase()
+  await load(LINES)
+})
+afterEach(() => database.drop())
+
+/** 90 scopes: two organizations, one with a document and 82 annotations, the other with five user groups. */
+const LINES: readonly CatalogLine[] = [
+  ...Array.from({ length: 82 }, (_, n) => annotation(n)),
+  ...Array.from({ length: 5 }, (_, n) => group(n)),
+]
+
+function annotation(n: number, organizationId = 'acme'): CatalogLine {
+  return { organizationId, documentId: 'plan', annotationId: `a${n}` }
+}
+
+function group(n: number): CatalogLine {
+  return { organizationId: 'small', organizationUserGroupId: `g${n}` }
+}
+
+function sourceOf(lines: Iterable<CatalogLine>): CatalogSource {
+  return {
+    name: 'lines',
+    unit: 'line',
+    async *lines() {
+      let number = 0
+      for (const line of lines) yield { number: (number += 1), line }
+    },
+  }
+}
+
+function load(lines: Iterable<CatalogLine>, options: { acceptsAll?: boolean } = {}) {
+  return importCatalog(database.pool, sourceOf(lines), { prune: true, ...options })
+}
+
+/** Where every row of the catalog lies, by whom it was written, and whether it is active. */
+async function stamps(): Promise<unknown[]> {
+  const { rows } = await database.pool.query({
+    text: ['organizations', 'documents', 'annotations', 'user_groups', 'batches']
+      .map((table) => `select '${table}' as t, ctid::text, xmin::text from collab_store.${table}`)
+      .join(' union all '),
+    rowMode: 'array',
+  })
+  return rows.toSorted()
+}
+
+async function active(): Promise<number> {
+  const { rows } = await database.pool.query(
+    'select sum(scopes)::int as n from collab_store.batches',
+  )
+  return rows[0].n
+}
+
+async function imports(): Promise<string[]> {
+  const { rows } = await database.pool.query(
+    `select concat_ws(' ', state, lacking, came, went, reason) as text from sync.catalog_imports order by import_id`,
+  )
+  return rows.map(({ text }) => text)
+}
+
+const decide = (state: 'accepted' | 'refused') =>
+  decideImport(database.pool, { state, decidedBy: 'somebody', reason: 'why' })
+
+describe('an import that lacks more than a tenth, and more than ten', () => {
+  test('of the whole changes nothing and is held; accepted, what it lacks becomes inactive', async () => {
+    const before = await stamps()
+    const done = await load([...LINES.slice(0, 5), group(77)])
+    expect(done).toMatchObject({
+      lines: 6,
+      annotations: { added: 0, reactivated: 0, deactivated: 0 },
+      held: {
+        scopes: 90,
+        lacking: 82,
+        organizations: 1,
+        firstOrganizationId: 'acme',
+        isRefused: false,
+      },
+    })
+    expect(await stamps()).toEqual(before)
+    expect(await decide('accepted')).toMatchObject({ state: 'accepted', deactivated: 82 })
+    expect(await active()).toBe(8)
+    expect(await imports()).toEqual(['applied 90 0', 'accepted 82 0 82 why'])
+    const { rows } = await database.pool.query('select from sync.catalog_lacking')
+    expect(rows).toEqual([])
+    // What it adds comes with the next one.
+    const again = await load([...LINES.slice(0, 5), group(77)])
+    expect(again).toMatchObject({ held: null, userGroups: { added: 1 } })
+    await expect(decide('accepted')).rejects.toThrow('No import of the catalog is held.')
+  })
+
+  test('of one organization is held too', async () => {
+    await load([...LINES, ...Array.from({ length: 400 }, (_, n) => annotation(n, 'large'))])
+    const kept = [
+      ...LINES.slice(9),
+      ...Array.from({ length: 400 }, (_, n) => annotation(n, 'large')),
+    ]
+    expect(await load(kept)).toMatchObject({ held: null, annotations: { deactivated: 9 } })
+    const fewer = kept.filter(({ annotationId }, n) => n > 10 || annotationId === undefined)
+    expect(await load(fewer)).toMatchObject({
+      held: { lacking: 11, organizations: 1, firstOrganizationId: 'acme' },
+    })
+    expect(await load(fewer, { acceptsAll: true })).toMatchObject({
+      held: null,
+      annotations: { deactivated: 11 },
+    })
+  })
+
+  test('or just that much of a small catalog, is applied; so is any that deactivates nothing', async () => {
+    expect(await load(LINES.slice(9))).toMatchObject({
+      held: null,
+      annotations: { deactivated: 9 },
+    })
+    expect(await load([group(0)], { acceptsAll: true })).toMatchObject({ held: null })
+    expect(await load([group(1), annotation(0)])).toMatchObject({ held: null })
+    const source = sourceOf([group(2)])
+    expect(await importCatalog(database.pool, source, { prune: false })).toMatchObject({
+      held: null,
+    })
+  })
+})
+
+describe('what is held', () => {
+  test('is one row while the answer is the same, and another one takes its place', async () => {
+    const first = await load(LINES.slice(40))
+    const second = await load(LINES.slice(40))
+    expect(second.held).toEqual(first.held)
+    const other = await load(LINES.slice(50))
+    expect(other.held?.importId).not.toBe(first.held?.importId)
+    expect(await imports()).toEqual(['applied 90 0', 'replaced 40 0 0', 'held 50 0 0'])
+    await load(LINES)
+    expect(await imports()).toEqual([
+      'applied 90 0',
+      'replaced 40 0 0',
+      'replaced 50 0 0',
+      'applied 0 0',
+    ])
+    await expect(decide('accepted')).rejects.toThrow(UsageError)
+  })
+
+  test('and refused is not asked again while it is the same', async () => {
+    const before = await stamps()
+    await load(LINES.slice(40))
+    expect(await decide('refused')).toMatchObject({ state: 'refused', deactivated: 0 })
+    const again = await load(LINES.slice(40))
+    expect(again.held).toMatchObject({ isRefused: true, lacking: 40 })
+    expect(await imports()).toEqual(['applied 90 0', 'refused 40 0 0 why'])
+    expect((await load(LINES.slice(41))).held).toMatchObject({ isRefused: false })
+    expect(await stamps()).toEqual(before)
+  })
+
+  test('leaves active what was named again before somebody accepted it', async () => {
+    await load(LINES.slice(40))
+    await database.pool.query(
+      `update collab_store.annotations set active = false where annotation_id = 'a3'`,
+    )
+    expect(await decide('accepted')).toMatchObject({ deactivated: 39 })
+    expect(await importCatalog(database.pool, sourceOf(LINES), { prune: false })).toMatchObject({
+      annotations: { reactivated: 40 },
+    })
+    expect(await active()).toBe(90)
+  })
+
+  test('is accepted once, beside imports at the same time', async () => {
+    await load(LINES.slice(40))
+    const decided = await Promise.allSettled([
+      decide('accepted'),
+      decide('accepted'),
+      decide('refused'),
+      load(LINES),
+    ])
+    expect(decided.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
+    const { rows } = await database.pool.query(
+      `select count(*)::int as n from sync.catalog_imports where decided_at is not null`,
+    )
+    expect(rows[0].n).toBeLessThan(2)
+    await load(LINES)
+    expect(await active()).toBe(90)
+  })
+})
+
+describe('as a person sees it', () => {
+  let command: BuiltCommand
+  beforeAll(async () => {
+    command = await buildCommand()
+  })
+  afterAll(() => command.remove())
+
+  const run = (args: string[], input?: string) =>
+    command.runProcess(args, { DATABASE_URL: database.url }, input)
+
+  test('exit code 3 with what to do, status, and what was decided', async () => {
+    const text = LINES.slice(40)
+      .map((line) => JSON.stringify(line))
+      .join('\n')
+    const held = await run(['catalog', 'import', '-', '--prune'], text)
+    expect(held.code).toBe(3)
+    expect(held.stdout).toMatch(
+      /lacks 40 of the 90 scopes that the catalog has: more than a tenth of organization "acme"\. Nothing was changed\. If that is right: collab-sync accept --catalog\./,
+    )
+    const json = await run(['catalog', 'import', '-', '--prune', '--json'], text)
+    expect(json.code).toBe(3)
+    expect(JSON.parse(json.stdout)).toMatchObject({ held: { lacking: 40 }, catalog: {} })
+    expect((await run(['status'])).stdout).toMatch(
+      /An import of the catalog is held, nothing was changed\..* lacks 40 of the 90 scopes/,
+    )
+    expect((await run(['catalog', 'show'])).stdout).toMatch(/held .* lacks 40 of 90 scopes/)
+    expect(await run(['refuse', '--catalog', '--reason', 'cut off'])).toMatchObject({ code: 0 })
+    const refused = await run(['catalog', 'import', '-', '--prune'], text)
+    expect(refused.code).toBe(3)
+    expect(refused.stdout).toMatch(/an import that lacks just this was refused/)
+    expect((await run(['status'])).stdout).not.toMatch(/An import of the catalog is held/)
+    expect(await run(['catalog', 'import', '-', '--prune', '--accept-all'], text)).toMatchObject({
+      code: 0,
+    })
+  })
+
+  test.each([
+    [['accept', '--catalog'], 'No import of the catalog is held.'],
+    [['refuse', '--catalog'], 'No import of the catalog is held.'],
+    [['accept'], 'Name a run, or give --catalog.'],
+    [['accept', 'abcdef', '--catalog'], 'Give a run or --catalog, not both.'],
+    [['accept', 'abcdef', '--reason', 'x'], '--reason is for --catalog.'],
+    [['refuse'], `Required option '--catalog' not specified.`],
+    [
+      ['refuse', '--catalog', '--reason', 'x'.repeat(1001)],
+      '--reason must not be longer than 1,000 characters.',
+    ],
+    [
+      ['catalog', 'import', '-', '--accept-all'],
+      '--accept-all is for --prune: without it nothing is deactivated.',
+    ],
+  ])('%j is wrong use', async (args, sentence) => {
+    const { code, stdout, stderr } = await run(args, '')
+    expect({ code, stdout, stderr: stderr.trimEnd() }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: sentence,
+    })
+  })
+})
+
+test('a night whose CATALOG_SQL fails, or lacks too much, runs with the catalog of before, and says so once', async () => {
+  const live = await openLive('postgres')
+  try {
+    await live.importCatalog()
+    const { pool } = live.database
+    const night = async (text: string) => {
+      const app = await live.openApp({
+        CATALOG_SQL: text,
+        CATALOG_DATABASE_URL: live.database.url,
+        CATALOG_PRUNE: '1',
+      })
+      const started = await startNightlyRunJob.perform(app, { data: {}, requestKey: text } as never)
+      await pool.query(`delete from sync.runs where run_id = $1`, [
+        (started as { runId: string }).runId,
+      ])
+      const pages = await askPages(app)
+      const words = wordsOf(await pages.get('/'))
+      await pages.close()
+      return words
+    }
+    const failed =
+      'The catalog is as it was: CATALOG_SQL failed: relation "nowhere" does not exist.'
+    expect(await night('select * from nowhere')).toContain(failed)
+    expect(await night('select  * from nowhere')).toContain(failed)
+    const lacking = `select organization_id from collab.organizations order by 1 limit 1`
+    const words = await night(lacking)
+    expect(words).not.toContain(failed)
+    expect(words).toMatch(
+      /An import of the catalog is held, nothing was changed\. CATALOG_SQL lacks/,
+    )
+    const { rows } = await pool.query(
+      `select state, requested_by, problem is null as fine from sync.catalog_imports order by import_id`,
+    )
+    expect(rows.slice(1)).toEqual([
+      { state: 'failed', requested_by: 'schedule', fine: false },
+      { state: 'held', requested_by: 'schedule', fine: true },
+    ])
+  } finally {
+    await live.close()
+  }
+})
