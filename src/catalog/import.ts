@@ -17,6 +17,8 @@ export interface ImportOptions {
   readonly prune: boolean
   /** Deactivates it also where it is more than a tenth at once. */
   readonly acceptsAll?: boolean
+  /** Finds out what would change, and takes it back. */
+  readonly isDryRun?: boolean
   /** Who asked for it; the user of this process where it is left out. */
   readonly requestedBy?: string
   /** Hears how many lines were read, every {@link BATCH_LINES} lines. */
@@ -33,7 +35,7 @@ export async function importCatalog(
   source: CatalogSource,
   options: ImportOptions,
 ): Promise<CatalogImport> {
-  const { prune, acceptsAll = false, requestedBy = userInfo().username } = options
+  const { prune, acceptsAll = false, isDryRun = false } = options
   let lines = 0
   const rows = readRows(source, (count) => {
     lines = count
@@ -41,9 +43,10 @@ export async function importCatalog(
   })
   const done = await loadCatalog(database, refuseNothing(rows, source, prune), {
     source: source.name,
-    requestedBy,
+    requestedBy: options.requestedBy ?? userInfo().username,
     prune,
     acceptsAll,
+    isDryRun,
     lines: () => lines,
   })
   return { lines, ...done }

@@ -23,7 +23,8 @@ export async function refreshCatalog(
   try {
     return await importCatalog(database, source, options)
   } catch (error) {
-    if (error instanceof UsageError || error instanceof EnvironmentError)
+    const isNoted = error instanceof UsageError || error instanceof EnvironmentError
+    if (isNoted && !options.isDryRun)
       await catalog.insertFailedImport.run(database, {
         source: source.name,
         requestedBy: options.requestedBy ?? userInfo().username,

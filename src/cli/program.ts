@@ -111,6 +111,7 @@ function addSetUpCommands(program: Command, onExitCode: OnExitCode): void {
       '--accept-all',
       'deactivate also more than a tenth at once, rather than hold the import',
     )
+    .option('--dry-run', 'show what would come and go, and change nothing')
     .option(...JSON_OPTION)
     .addHelpText('after', help.CATALOG_IMPORT_AFTER)
     .action(async (file, options) =>
@@ -124,6 +125,7 @@ function addSetUpCommands(program: Command, onExitCode: OnExitCode): void {
       '--accept-all',
       'deactivate also more than a tenth at once, rather than hold the import',
     )
+    .option('--dry-run', 'show what would come and go, and change nothing')
     .option(...JSON_OPTION)
     .action(async (options) =>
       onExitCode(await (await import('./commands/catalog.ts')).catalogRefresh(options)),

@@ -17,7 +17,7 @@ export interface CatalogCounts {
 /** What an import did to the catalog. */
 export type CatalogChanges = Record<CatalogKind, CatalogCounts>
 
-/** What an import did: nothing where it is held. */
+/** What an import did, or a dry run would do: nothing where it is held. */
 export type LoadedCatalog = CatalogChanges & { readonly held: HeldImport | null }
 
 /** The ids of one line in the order of the columns; null where the line has none. */
@@ -54,10 +54,11 @@ export async function loadCatalog(
     )
     await catalog.analyzeLines.run(client)
     // A deadlock with a run repeats the merge only: the source of the rows may be a pipe.
+    const end = request.isDryRun ? 'rollback' : 'commit'
     const changes = await retryConflicts(() =>
-      transactionOn(client, () => holdOrMerge(client, request)),
+      transactionOn(client, () => holdOrMerge(client, request), end),
     )
-    if (size(changes) >= LARGE_IMPORT) await catalog.analyze.run(client)
+    if (!request.isDryRun && size(changes) >= LARGE_IMPORT) await catalog.analyze.run(client)
     return changes
   } finally {
     // Closing the connection drops the session's temporary table, whatever state it is in.
@@ -86,12 +87,13 @@ const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n'
 
 async function holdOrMerge(client: Client, request: ImportRequest): Promise<LoadedCatalog> {
   await beginCatalogChange(client)
-  const { source, requestedBy, prune, acceptsAll } = request
+  const { source, requestedBy, prune, acceptsAll, isDryRun } = request
+  let held: HeldImport | null = null
   if (prune) {
     await catalog.stageLacking.run(client)
     await catalog.analyzeLacking.run(client)
-    const held = acceptsAll ? null : await holdImport(client, request)
-    if (held !== null) return { ...NO_CHANGES, held }
+    if (!acceptsAll) held = await holdImport(client, request)
+    if (held !== null && !isDryRun) return { ...NO_CHANGES, held }
     await catalog.replaceHeld.run(client)
   }
   const changes = await merge(client, prune)
@@ -103,7 +105,7 @@ async function holdOrMerge(client: Client, request: ImportRequest): Promise<Load
     came: all.reduce((sum, { added, reactivated }) => sum + added + reactivated, 0),
     went: all.reduce((sum, { deactivated }) => sum + deactivated, 0),
   })
-  return { ...changes, held: null }
+  return { ...changes, held }
 }
 
 const NOTHING: CatalogCounts = { added: 0, reactivated: 0, deactivated: 0 }

@@ -13,6 +13,8 @@ export interface ImportRequest {
   readonly prune: boolean
   /** However much that is. */
   readonly acceptsAll: boolean
+  /** Takes everything back at its end, and goes on to it where the import would be held. */
+  readonly isDryRun: boolean
   /** How many lines were read, once all are. */
   readonly lines: () => number
 }
@@ -22,6 +24,7 @@ export interface HeldImport extends Pick<
   RowOf<typeof catalog.countLacking>,
   'scopes' | 'lacking' | 'organizations' | 'firstOrganizationId'
 > {
+  /** Of none that stays, after a dry run. */
   readonly importId: number
   /** Somebody refused an import that lacked just the same: it is not asked again. */
   readonly isRefused: boolean

@@ -62,30 +62,6 @@ export function openReadOnly(database: Database): Database {
 }
 
 /**
- * Runs `work` in one transaction that is rolled back in the end: whatever it wrote was never there.
- * @throws what `work` throws
- */
-export async function rolledBack<T>(
-  database: Database,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  return retryConflicts(async () => {
-    const client = await database.connect()
-    let failed = true
-    try {
-      await client.query('begin')
-      const result = await work(client)
-      await client.query('rollback')
-      failed = false
-      return result
-    } finally {
-      // Closing the connection rolls back too.
-      client.release(failed)
-    }
-  })
-}
-
-/**
  * Runs `work` in one transaction on one connection: committed when it resolves, rolled back when it
  * rejects. Deadlocks and serialization failures are tried again up to three times, so `work` must have
  * no effect outside the database.
@@ -94,19 +70,31 @@ export async function rolledBack<T>(
 export async function transaction<T>(
   database: Database,
   work: (client: Client) => Promise<T>,
+  end: End = 'commit',
 ): Promise<T> {
   return retryConflicts(async () => {
     const client = await database.connect()
     // After an error the connection is closed rather than given back: it may be the reason.
     let failed = true
     try {
-      const result = await transactionOn(client, () => work(client))
+      const result = await transactionOn(client, () => work(client), end)
       failed = false
       return result
     } finally {
       client.release(failed)
     }
   })
+}
+
+/** What a transaction ends with where its work resolves; rolled back, whatever it wrote was never there. */
+type End = 'commit' | 'rollback'
+
+/** As {@link transaction}, but rolled back in the end. */
+export async function rolledBack<T>(
+  database: Database,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  return transaction(database, work, 'rollback')
 }
 
 /** Repeats what ended in a deadlock or serialization failure, up to three times, after a short random wait. */
@@ -120,11 +108,15 @@ export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** One transaction, tried once, on a connection that the caller holds; see {@link transaction}. */
-export async function transactionOn<T>(client: Client, work: () => Promise<T>): Promise<T> {
+export async function transactionOn<T>(
+  client: Client,
+  work: () => Promise<T>,
+  end: End = 'commit',
+): Promise<T> {
   await client.query('begin')
   try {
     const result = await work()
-    await client.query('commit')
+    await client.query(end)
     return result
   } catch (error) {
     // The first error tells more than that of a rollback on a connection that is gone.

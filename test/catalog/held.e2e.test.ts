@@ -134,6 +134,21 @@ describe('an import that lacks more than a tenth, and more than ten', () => {
   })
 })
 
+test('a dry run shows what would come and go, whether it would be held, and changes nothing', async () => {
+  await load(LINES.slice(40))
+  const [before, noted] = [await stamps(), await imports()]
+  const dry = (lines: readonly CatalogLine[], acceptsAll = false) =>
+    importCatalog(database.pool, sourceOf(lines), { prune: true, isDryRun: true, acceptsAll })
+  const changes = { annotations: { added: 0, reactivated: 0, deactivated: 50 } }
+  const added = { userGroups: { added: 1, reactivated: 0, deactivated: 0 } }
+  const lines = [...LINES.slice(50), group(7)]
+  expect(await dry(lines)).toMatchObject({ ...changes, ...added, held: { lacking: 50 } })
+  expect(await dry(lines, true)).toMatchObject({ ...changes, ...added, held: null })
+  expect(await dry([...LINES, group(7)])).toMatchObject({ ...added, held: null })
+  expect(await stamps()).toEqual(before)
+  expect(await imports()).toEqual(noted)
+})
+
 describe('what is held', () => {
   test('is one row while the answer is the same, and another one takes its place', async () => {
     const first = await load(LINES.slice(40))
@@ -219,6 +234,11 @@ describe('as a person sees it', () => {
       /An import of the catalog is held, nothing was changed\..* lacks 40 of the 90 scopes/,
     )
     expect((await run(['catalog', 'show'])).stdout).toMatch(/held .* lacks 40 of 90 scopes/)
+    const dry = await run(['catalog', 'import', '-', '--prune', '--dry-run'], text)
+    expect(dry.code).toBe(3)
+    expect(dry.stdout).toMatch(
+      /annotations +0 +0 +40 [^]*It would be held\. Nothing was changed: --dry-run\./,
+    )
     expect(await run(['refuse', '--catalog', '--reason', 'cut off'])).toMatchObject({ code: 0 })
     const refused = await run(['catalog', 'import', '-', '--prune'], text)
     expect(refused.code).toBe(3)

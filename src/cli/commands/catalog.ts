@@ -18,7 +18,7 @@ import { heading, note, paint, print, printJson, table } from '../output.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
 /** What an import did, and what the catalog holds after it. */
-type Imported = CatalogImport & { readonly catalog: CatalogSize }
+type Imported = CatalogImport & { readonly isDryRun: boolean; readonly catalog: CatalogSize }
 
 const KINDS: readonly (readonly [kind: CatalogKind, name: string])[] = [
   ['organizations', 'organizations'],
@@ -84,26 +84,35 @@ const CATALOG_SQL = { name: 'CATALOG_SQL', unit: 'row' } as const
 interface LoadOptions {
   readonly prune?: boolean
   readonly acceptAll?: boolean
+  readonly dryRun?: boolean
   readonly json?: boolean
 }
 
-/** @returns exit code 3 where the import is held */
+/** @returns exit code 3 where the import is held, or would be */
 async function load(
   { database }: Store,
   source: Pick<CatalogSource, 'name' | 'unit'>,
-  { acceptAll = false, json }: LoadOptions,
-  work: (known: Pick<ImportOptions, 'acceptsAll' | 'onProgress'>) => Promise<CatalogImport>,
+  { acceptAll = false, dryRun = false, json }: LoadOptions,
+  work: (known: Omit<ImportOptions, 'prune'>) => Promise<CatalogImport>,
 ): Promise<number> {
   const onProgress = json ? () => {} : linesRead()
-  const done = await work({ acceptsAll: acceptAll, onProgress })
+  const done = await work({ acceptsAll: acceptAll, isDryRun: dryRun, onProgress })
   const size = await countCatalog(database)
-  if (json) printJson({ ...done, catalog: size } satisfies Imported)
-  else if (done.held !== null) print(describeHeld(source.name, done.held))
-  else print(describeImport(source, { ...done, catalog: size }))
+  const imported: Imported = { ...done, isDryRun: dryRun, catalog: size }
+  if (json) printJson(imported)
+  else {
+    if (done.held === null || dryRun) print(describeImport(source, imported))
+    if (dryRun) print()
+    if (done.held !== null) print(describeHeld(source.name, done.held, dryRun))
+    else if (dryRun) print(DRY_RUN)
+  }
   return done.held === null ? EXIT.done : EXIT.partial
 }
 
-function describeHeld(name: string, held: HeldImport): string {
+const DRY_RUN = 'Nothing was changed: --dry-run.'
+
+function describeHeld(name: string, held: HeldImport, isDryRun: boolean): string {
+  if (isDryRun) return `${describeLacking(name, held)} It would be held. ${DRY_RUN}`
   return held.isRefused
     ? `${describeLacking(name, held)} Nothing was changed: an import that lacks just this was refused.`
     : `${describeLacking(name, held)} Nothing was changed. If that is right: collab-sync accept --catalog. If not: collab-sync refuse --catalog.`
