@@ -11,7 +11,7 @@ type Lacking = Pick<
 /** What an import lacks, as a sentence. */
 export function describeLacking(source: string, held: Lacking): string {
   const { scopes, lacking, organizations, firstOrganizationId } = held
-  const whole = `${source} lacks ${count(lacking ?? 0)} of the ${counted(scopes ?? 0, 'scope')} that the catalog has`
+  const whole = `Of the ${counted(scopes ?? 0, 'scope')} that the catalog has, ${source} lacks ${count(lacking ?? 0)}`
   if (!organizations) return `${whole}.`
   const first = JSON.stringify(firstOrganizationId)
   return organizations === 1

@@ -160,7 +160,7 @@ test('each notification is told in one sentence, and what is bad says what to do
       ],
       [
         "catalog.held",
-        "An import of the catalog is held. catalog.ndjson lacks 84 of the 90 scopes that the catalog has: more than a tenth of each of 2 organizations, of "<!channel> & *acme*" the most.",
+        "An import of the catalog is held. Of the 90 scopes that the catalog has, catalog.ndjson lacks 84: more than a tenth of each of 2 organizations, of "<!channel> & *acme*" the most.",
         "Nothing was changed, and runs go on with the catalog as it is. If it is right: \`collab-sync accept --catalog\`. If not: \`collab-sync refuse --catalog\`.",
       ],
       [

@@ -70,7 +70,7 @@ export async function catalogShow({ json }: { json?: boolean }): Promise<number>
     else if (size.active.organizations === 0) print(EMPTY)
     else {
       print(table([{ head: 'catalog' }, ...numberColumns('active', 'inactive')], rowsOf(size)))
-      if (imports.length > 0) print(`\n${heading('Imports')}\n${importsTable(imports)}`)
+      if (imports.length > 0) print(`${heading('Imports')}\n${importsTable(imports)}`)
     }
     return EXIT.done
   })
