@@ -1,3 +1,4 @@
+import { changeCatalogJob } from './change-catalog.ts'
 import { finishRunJob } from './finish-run.ts'
 import type { Job } from './job.ts'
 import { pageDocumentsJob } from './page-documents.ts'
@@ -14,4 +15,5 @@ export const jobs: readonly Job[] = [
   pageDocumentsJob,
   syncBatchJob,
   finishRunJob,
+  changeCatalogJob,
 ]

@@ -1,3 +1,4 @@
+import { addScope } from '../src/catalog/change.ts'
 import { checked } from '../src/documents/check.ts'
 import { NewRunSchema } from '../src/documents/run.ts'
 import { startRun } from '../src/sync/run/start.ts'
@@ -7,7 +8,8 @@ import type { Job } from './job.ts'
 export const startRunJob: Job = {
   name: 'start-run',
   async perform(app, { data, requestKey }) {
-    const { scope = {} } = checked(NewRunSchema, data ?? {}, 'data')
+    const { scope = {}, add } = checked(NewRunSchema, data ?? {}, 'data')
+    if (add) await addScope(app.store.database, scope, 'api')
     const { runId, items } = await startRun(app.sync, { trigger: 'api', scope, requestKey })
     await app.deliver(items)
     return { runId }

@@ -5,6 +5,16 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
+/**
+ * What is said wherever the catalog lacks what is named.
+ * @param what such as `Document`
+ */
+export function notInCatalog(what: string, id: string): UsageError {
+  return new UsageError(
+    `${what} ${JSON.stringify(id)} is not in the catalog; add it with --add (programs: add: true), or with: collab-sync catalog import FILE.`,
+  )
+}
+
 /** A cursor of the feed of changes that cannot be gone on from: whoever follows it has to start over. */
 export class CursorGoneError extends UsageError {
   override name = 'CursorGoneError'

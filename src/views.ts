@@ -370,7 +370,7 @@ export interface ReportingMemberships<V extends Values = PgValues> {
 export interface ReportingObservedMembers<V extends Values = PgValues> {
   /** comment or user. */
   object: string
-  /** Its path: names with dots between, [] for what is in an array, * for the keys of an object that has had more than 50 different ones. Of a record of more than 100 kB only its own members are looked at, of others 20 levels. */
+  /** Its path: names with dots between, [] for what is in an array, * for the keys of an object that has had more than 50 different ones. Of a record of more than 100 kB, and of what is beyond 4 MB in one step, only its own members are looked at, of others 20 levels. Names of more than 100 characters are …, since they may be ids. */
   member: string | null
   /** The JSON types that it has had: string, number, boolean, object, array, null. */
   types: readonly string[]
@@ -380,7 +380,7 @@ export interface ReportingObservedMembers<V extends Values = PgValues> {
   first_seen_at: V['timestamptz']
   /** When the last changed record that had it was stored (our clock). */
   last_seen_at: V['timestamptz']
-  /** True where the last 1,000 changed records of its kind lacked it, though one in 50 had it before. */
+  /** True where the last 1,000 changed records of its kind lacked it, though one in 50 had it before, and at least 20. */
   is_absent: boolean
 }
 

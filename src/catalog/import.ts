@@ -1,10 +1,10 @@
-import { userInfo } from 'node:os'
 import { loadCatalog } from '../database/catalog.ts'
 import type { CatalogRow, LoadedCatalog } from '../database/catalog.ts'
 import type { Database } from '../database/pool.ts'
 import type { CatalogLine } from '../documents/catalog-line.ts'
 import { UsageError } from '../errors.ts'
 import type { CatalogSource } from './lines.ts'
+import { processUser } from '../process-user.ts'
 
 /** What an import read and did. */
 export type CatalogImport = LoadedCatalog & {
@@ -14,7 +14,7 @@ export type CatalogImport = LoadedCatalog & {
 
 export interface ImportOptions {
   /** Deactivates what the source does not list; refused where it lists nothing. */
-  readonly prune: boolean
+  readonly prune: boolean | null
   /** Deactivates it also where it is more than a tenth at once. */
   readonly acceptsAll?: boolean
   /** Finds out what would change, and takes it back. */
@@ -43,7 +43,7 @@ export async function importCatalog(
   })
   const done = await loadCatalog(database, refuseNothing(rows, source, prune), {
     source: source.name,
-    requestedBy: options.requestedBy ?? userInfo().username,
+    requestedBy: options.requestedBy ?? processUser(),
     prune,
     acceptsAll,
     isDryRun,
@@ -83,7 +83,7 @@ async function* readRows(
 async function* refuseNothing(
   rows: AsyncIterable<CatalogRow[]>,
   source: CatalogSource,
-  prune: boolean,
+  prune: boolean | null,
 ): AsyncGenerator<CatalogRow[]> {
   let any = false
   for await (const batch of rows) {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import QueryStream from 'pg-query-stream'
+import Cursor from 'pg-cursor'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import { columnsFault, memberOfColumn, parseLine } from './lines.ts'
 import type { CatalogSource, NumberedLine } from './lines.ts'
@@ -21,13 +21,15 @@ export function querySource(url: string, text: string): CatalogSource {
         application_name: 'collab-sync catalog',
         connectionTimeoutMillis: 15_000,
         keepAlive: true,
+        // A server that is cut off shows within minutes.
+        keepAliveInitialDelayMillis: 30_000,
         types: { getTypeParser: () => (value: string) => value },
       })
-      // A connection that is lost shows as an error of the query on it.
+      // A connection that is lost shows as an error of the read on it.
       client.on('error', () => {})
-      await connect(client)
       try {
-        await client.query('begin read only')
+        await connected(client.connect(), 'cannot be reached')
+        await connected(client.query('begin read only'), 'cannot be read')
         yield* rowsOf(client, text)
       } finally {
         await client.end()
@@ -39,23 +41,29 @@ export function querySource(url: string, text: string): CatalogSource {
 /** Rows of one round trip of the cursor. */
 const BATCH_ROWS = 2000
 
-async function connect(client: pg.Client): Promise<void> {
+/** @throws EnvironmentError where the server does not answer */
+async function connected<T>(asked: Promise<T>, what: string): Promise<T> {
   try {
-    await client.connect()
+    return await asked
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw new EnvironmentError(
-      `The database in CATALOG_DATABASE_URL cannot be reached: ${message || code}.`,
+      `The database in CATALOG_DATABASE_URL ${what}: ${message || code}.`,
       { cause: error },
     )
   }
 }
 
+/**
+ * The rows, by a cursor and not by a stream of one: a stream waits at its end for the server's answer, for ever where the
+ * connection is lost.
+ */
 async function* rowsOf(client: pg.Client, text: string): AsyncGenerator<NumberedLine> {
-  const stream = client.query(new QueryStream(text, [], { batchSize: BATCH_ROWS }))
-  let number = 0
-  try {
-    for await (const row of stream as AsyncIterable<Record<string, string | null>>) {
+  const cursor = client.query(new Cursor<Record<string, string | null>>(text))
+  for (let number = 0; ;) {
+    const rows = await readSome(cursor)
+    if (rows.length === 0) return
+    for (const row of rows) {
       number += 1
       const fault = number === 1 ? columnsFault(Object.keys(row)) : null
       if (fault !== null) {
@@ -71,8 +79,16 @@ async function* rowsOf(client: pg.Client, text: string): AsyncGenerator<Numbered
         ),
       }
     }
+  }
+}
+
+async function readSome<Row>(cursor: Cursor<Row>): Promise<Row[]> {
+  try {
+    return await cursor.read(BATCH_ROWS)
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError)) throw error
+    // What the server says of the query; not that it is stopping, or was told to end the connection.
+    const isFault = error instanceof pg.DatabaseError && !error.code?.startsWith('57P')
+    if (!isFault) return connected(Promise.reject(error), 'went away')
     throw new UsageError(`CATALOG_SQL failed: ${error.message}.`, { cause: error })
   }
 }

@@ -1,10 +1,10 @@
-import { userInfo } from 'node:os'
 import type { Database } from '../database/pool.ts'
 import * as catalog from '../database/statements/catalog.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import { importCatalog } from './import.ts'
 import type { CatalogImport, ImportOptions } from './import.ts'
 import { querySource } from './query.ts'
+import { processUser } from '../process-user.ts'
 
 /** Of the message of a server of the user's own. */
 const PROBLEM_UNITS_MAX = 1000
@@ -27,7 +27,7 @@ export async function refreshCatalog(
     if (isNoted && !options.isDryRun)
       await catalog.insertFailedImport.run(database, {
         source: source.name,
-        requestedBy: options.requestedBy ?? userInfo().username,
+        requestedBy: options.requestedBy ?? processUser(),
         problem: error.message.slice(0, PROBLEM_UNITS_MAX).toWellFormed(),
       })
     throw error

@@ -86,7 +86,7 @@ export const CANCEL = prose(
 export const ACCEPT =
   prose(`A listing that suddenly lacks many of its users is held: nobody is removed until the same answer has come in two more
 nightly runs, or a person accepts it here. See what a run held with: collab-sync status RUN. An import of the catalog that
-lacks more than a tenth of it, or of an organization, and more than ten scopes, is held too: with --catalog what it lacks
+lacks more than a tenth of it, or of an organization, and more than ten scopes, is held too: with --catalog and its number what it lacks
 becomes inactive now.`)
 
 export const REFUSE =
@@ -159,6 +159,23 @@ One object a line (NDJSON), or CSV with the same names in its header; a line imp
 Examples:
   collab-sync catalog import catalog.ndjson
   export-my-catalog | collab-sync catalog import - --prune`
+
+export const CATALOG_ADD = prose(
+  `Adds one thing to sync, or several of one organization, in place of a file. Again is harmless.`,
+)
+
+export const CATALOG_ADD_AFTER = `
+Examples:
+  collab-sync catalog add --organization acme --document plan
+  collab-sync catalog add --organization acme --document plan --annotation ann-1 --add`
+
+export const CATALOG_REMOVE =
+  prose(`Makes an organization, document, annotation or user group, and what is beneath it, inactive: it is not asked for any more,
+and its rows stay. An import that lists it makes it active again.`)
+
+export const CATALOG_LIST = prose(
+  `Lists what the catalog holds directly beneath a document, else beneath an organization, else its organizations.`,
+)
 
 export const CATALOG_REFRESH = prose(
   `Loads the rows of CATALOG_SQL, a query of yours on CATALOG_DATABASE_URL, as a nightly run does at its start.`,

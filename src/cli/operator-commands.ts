@@ -38,7 +38,7 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .description(help.ACCEPT)
     .argument('[run]', 'id of a run, or its first six or more digits')
     .option('--organization <id>', 'only what is held in this organization')
-    .option('--catalog', 'the import of the catalog that is held')
+    .option('--catalog <import>', 'the import of the catalog that is held', wholeFromOne)
     .option('--reason <text>', 'why, for the table of imports')
     .option(...JSON_OPTION)
     .action(async (run, options) =>
@@ -49,7 +49,11 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .command('refuse')
     .summary('leave the catalog as it is where an import of it is held')
     .description(help.REFUSE)
-    .requiredOption('--catalog', 'the import of the catalog that is held')
+    .addOption(
+      new Option('--catalog <import>', 'the import of the catalog that is held')
+        .argParser(wholeFromOne)
+        .makeOptionMandatory(),
+    )
     .option('--reason <text>', 'why, for the table of imports')
     .option(...JSON_OPTION)
     .action(async (options) =>

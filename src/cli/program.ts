@@ -2,11 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Argument, Command, Option } from 'commander'
 import { COLUMN_OBJECTS, COLUMN_TYPES } from '../documents/column.ts'
+import { addCatalogCommands } from './catalog-commands.ts'
 import { addDataCommands } from './data-commands.ts'
 import * as help from './help.ts'
 import { addOperatorCommands, addScheduleCommand, JSON_OPTION } from './operator-commands.ts'
 import type { OnExitCode } from './operator-commands.ts'
-import { addScopeOptions } from './scope-options.ts'
+import { ADD_OPTION, addScopeOptions } from './scope-options.ts'
 
 /**
  * The command line: names, options and help. What a command does is loaded only when it is called, so that `--help` is
@@ -27,6 +28,7 @@ export function createProgram(onExitCode: OnExitCode): Command {
   addOperatorCommands(program, onExitCode)
   addDataCommands(program, onExitCode)
   addSetUpCommands(program, onExitCode)
+  addCatalogCommands(program, onExitCode)
   addColumn(program, onExitCode)
   return program
 }
@@ -34,6 +36,7 @@ export function createProgram(onExitCode: OnExitCode): Command {
 function addRunCommands(program: Command, onExitCode: OnExitCode): void {
   addScopeOptions(program.command('run').summary('sync now, in this process').description(help.RUN))
     .option('--failed-of <run>', 'only what failed in that run')
+    .option(...ADD_OPTION)
     .option('--dry-run', 'ask the service, print what the run would change, and change nothing')
     .option('--profile [file]', 'write a CPU profile, and say what computing went into')
     .option(...JSON_OPTION)
@@ -53,6 +56,7 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
       .description(help.ENQUEUE),
   )
     .option('--failed-of <run>', 'only what failed in that run')
+    .option(...ADD_OPTION)
     .option('--wait', 'follow the run to its end')
     .option(...JSON_OPTION)
     .addHelpText('after', help.ENQUEUE_AFTER)
@@ -96,46 +100,6 @@ function addSetUpCommands(program: Command, onExitCode: OnExitCode): void {
     .option(...JSON_OPTION)
     .action(async (options) =>
       onExitCode(await (await import('./commands/migrate.ts')).migrate(options)),
-    )
-
-  const catalog = program
-    .command('catalog')
-    .summary('what there is to sync')
-    .description(help.CATALOG)
-  catalog
-    .command('import')
-    .description(help.CATALOG_IMPORT)
-    .argument('<file>', 'NDJSON or CSV, or - for standard input')
-    .option('--prune', 'deactivate what the file does not list; its rows stay')
-    .option(
-      '--accept-all',
-      'deactivate also more than a tenth at once, rather than hold the import',
-    )
-    .option('--dry-run', 'show what would come and go, and change nothing')
-    .option(...JSON_OPTION)
-    .addHelpText('after', help.CATALOG_IMPORT_AFTER)
-    .action(async (file, options) =>
-      onExitCode(await (await import('./commands/catalog.ts')).catalogImport(file, options)),
-    )
-  catalog
-    .command('refresh')
-    .description(help.CATALOG_REFRESH)
-    .option('--prune', 'deactivate what the query does not list (default: CATALOG_PRUNE)')
-    .option(
-      '--accept-all',
-      'deactivate also more than a tenth at once, rather than hold the import',
-    )
-    .option('--dry-run', 'show what would come and go, and change nothing')
-    .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/catalog.ts')).catalogRefresh(options)),
-    )
-  catalog
-    .command('show')
-    .description('Counts the organizations, documents, annotations and user groups of the catalog.')
-    .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/catalog.ts')).catalogShow(options)),
     )
 }
 

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { addScope } from '../catalog/change.ts'
 import { failedOf } from '../client/runs.ts'
 import type { Database } from '../database/pool.ts'
 import * as runs from '../database/statements/runs.ts'
@@ -6,6 +7,7 @@ import { parseScope } from '../documents/scope.ts'
 import type { Scope } from '../documents/scope.ts'
 import { UsageError } from '../errors.ts'
 import type { RunRequest } from '../sync/run/start.ts'
+import { processUser } from '../process-user.ts'
 
 /** The scope of `run` and `enqueue` as commander reads it. */
 export interface ScopeOptions {
@@ -29,6 +31,12 @@ export function addScopeOptions(command: Command): Command {
     .option('--group <id>', 'only this user group; may be repeated', collect)
     .option('--operations <list>', 'users,comments or one of them (default: SYNC_OPERATIONS)')
 }
+
+/** The option of whoever asks for what the catalog may lack. */
+export const ADD_OPTION = [
+  '--add',
+  'add what the catalog lacks of it, rather than refuse it',
+] as const
 
 /**
  * The scope that the options say.
@@ -66,7 +74,7 @@ function inOptions(message: string): string {
     .replace(members, (_, member: string) => `--${OPTION_OF_MEMBER[member]}`)
 }
 
-function collect(value: string, before: string[] = []): string[] {
+export function collect(value: string, before: string[] = []): string[] {
   return [...before, value]
 }
 
@@ -81,11 +89,16 @@ function collectNumber(value: string, before: number[] = []): number[] {
 /** What narrows a run: a scope, or what failed in an earlier run. */
 export interface RequestOptions extends ScopeOptions {
   failedOf?: string
+  /** Adds what the catalog lacks of the scope. */
+  add?: boolean
 }
 
 /** Checks what can be checked without PostgreSQL. @throws UsageError naming the option */
 export function checkRequest(options: RequestOptions): void {
   const scope = scopeOf(options)
+  if (options.add && scope.organizationIds === undefined) {
+    throw new UsageError('--add needs --organization: there is nothing else to add.')
+  }
   if (options.failedOf !== undefined && Object.keys(scope).length > 0) {
     throw new UsageError(
       '--failed-of cannot be combined with a scope: it asks again for what failed, as that run asked.',
@@ -96,7 +109,11 @@ export function checkRequest(options: RequestOptions): void {
 /** The run that the options ask for. @throws UsageError naming the option, or a run that is not there */
 export async function requestOf(database: Database, options: RequestOptions): Promise<RunRequest> {
   const request = { trigger: 'cli', requestKey: null } as const
-  if (options.failedOf === undefined) return { ...request, scope: scopeOf(options) }
+  if (options.failedOf === undefined) {
+    const scope = scopeOf(options)
+    if (options.add) await addScope(database, scope, processUser())
+    return { ...request, scope }
+  }
   return { ...request, ...(await failedOf(database, await findRun(database, options.failedOf))) }
 }
 

@@ -1,6 +1,13 @@
 import type * as z from 'zod'
 import type { Database } from '../database/pool.ts'
 import type {
+  CatalogChanges,
+  CatalogEntry,
+  CatalogRequestSchema,
+  NewLinesSchema,
+  OldLinesSchema,
+} from '../documents/catalog-line.ts'
+import type {
   Failure,
   FailuresRequestSchema,
   RequestedRun,
@@ -40,6 +47,7 @@ export interface CollabSync {
   /**
    * Asks for a run; workers take it up.
    * @param request.scope everything in the catalog when left out
+   * @param request.add adds what the scope names and the catalog lacks, rather than refuse it
    * @param request.idempotencyKey the same key again gives the run that it made, whatever became of it
    * @throws UsageError for a wrong scope, one that names what the catalog lacks, or a key used for another scope
    */
@@ -99,6 +107,22 @@ export interface CollabSync {
   listOrganizations(
     request?: z.input<typeof OrganizationsRequestSchema>,
   ): Promise<Page<OrganizationFreshness>>
+  /**
+   * What the catalog holds directly beneath a document, else beneath an organization, else its organizations.
+   * @throws UsageError for a document without its organization
+   */
+  listCatalog(request?: z.input<typeof CatalogRequestSchema>): Promise<Page<CatalogEntry>>
+  /**
+   * Adds lines to the catalog, all or none; again is harmless.
+   * @param request.add adds also the parents that the catalog lacks
+   * @throws UsageError naming such a parent without `add`
+   */
+  addToCatalog(request: z.input<typeof NewLinesSchema>): Promise<CatalogChanges>
+  /**
+   * Makes lines, and what is beneath them, inactive: they are not asked for any more, and their rows stay.
+   * @throws UsageError naming what the catalog never had
+   */
+  removeFromCatalog(request: z.input<typeof OldLinesSchema>): Promise<CatalogChanges>
   /**
    * What changed behind a cursor, in the order in which each row did.
    * @throws UsageError for what is no cursor; CursorGoneError where one has to start over from an export

@@ -2,10 +2,12 @@ import * as z from 'zod'
 import { readChanges, readHeldBack } from '../database/changes.ts'
 import type { Database } from '../database/pool.ts'
 import { pageRuns } from '../database/run-reports.ts'
+import * as catalog from '../database/statements/catalog.ts'
 import * as failures from '../database/statements/failures.ts'
 import * as held from '../database/statements/held.ts'
 import * as organizations from '../database/statements/organizations.ts'
 import * as rejected from '../database/statements/rejected.ts'
+import { CatalogRequestSchema } from '../documents/catalog-line.ts'
 import { ChangeSchema, ChangesRequestSchema } from '../documents/change.ts'
 import { checked, id, RunIdSchema } from '../documents/check.ts'
 import { FailuresRequestSchema, RunsRequestSchema } from '../documents/run.ts'
@@ -24,12 +26,16 @@ type Listings = Pick<
   | 'listHeld'
   | 'listOrganizations'
   | 'listChanges'
+  | 'listCatalog'
 >
 
 /** An id of a row of ours. */
 const RowId = z.int().min(0)
 /** As far as a timestamp of PostgreSQL's and a number of ours both reach. */
 const RunPlace = z.tuple([z.int().min(0), RunIdSchema]).readonly()
+
+/** A user group, or something else. */
+const CatalogPlace = z.tuple([id.nullable(), id.nullable()]).readonly()
 
 /** What can be paged through. */
 export function listingsOn(database: Database): Listings {
@@ -83,6 +89,30 @@ export function listingsOn(database: Database): Listings {
         read: (after, limit) =>
           organizations.page.all(database, { contains: search, after, limit }),
         keyOf: ({ organizationId }) => organizationId,
+      })
+    },
+    async listCatalog(request = {}) {
+      const asked = checked(CatalogRequestSchema, request, '')
+      const { organizationId = null, documentId = null, ...page } = asked
+      if (documentId !== null && organizationId === null)
+        throw new UsageError('documentId needs organizationId.')
+      return readPage(page, {
+        name: 'catalog',
+        key: CatalogPlace,
+        read: (after, limit) =>
+          catalog.list.all(database, {
+            organizationId,
+            documentId,
+            afterUserGroupId: after?.[0] ?? null,
+            afterId: after?.[1] ?? null,
+            limit,
+          }),
+        keyOf: (entry): z.output<typeof CatalogPlace> => [
+          entry.organizationUserGroupId,
+          entry.organizationUserGroupId === null
+            ? (entry.annotationId ?? entry.documentId ?? entry.organizationId)
+            : null,
+        ],
       })
     },
     async listChanges(request = {}) {

@@ -9,6 +9,7 @@ import { openQueue } from '../queue/queue.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { Environment } from '../settings/settings.ts'
 import { openStore } from '../store.ts'
+import { catalogOn } from './catalog.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 import { listingsOn } from './listings.ts'
 import { askingOn, runsOn } from './runs.ts'
@@ -90,6 +91,7 @@ export function collabSyncOn(parts: Parts): CollabSync {
       ...listingsOn(database),
       ...settlingOn(parts),
       ...scheduleOn(parts),
+      ...catalogOn(parts),
       getFreshness: () => scopes.freshness.one(database),
     }),
     watchRun,

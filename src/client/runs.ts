@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { addScope } from '../catalog/change.ts'
 import { DEAD_AFTER_S } from '../database/claims.ts'
 import type { Item } from '../database/claims.ts'
 import type { Database } from '../database/pool.ts'
@@ -67,7 +68,9 @@ const DELIVERY_MS = 5_000
 export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'> {
   return {
     async startRun(request = {}) {
-      const { scope = {}, idempotencyKey } = checked(RunRequestSchema, request, '')
+      const { scope = {}, add, idempotencyKey } = checked(RunRequestSchema, request, '')
+      const { database, trigger } = parts
+      if (add) await addScope(database, scope, trigger)
       return askOnce(parts, { scope }, keyOf(parts.trigger, idempotencyKey))
     },
     async retryRun(runId, request = {}) {

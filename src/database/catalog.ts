@@ -1,21 +1,19 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
-import { beginCatalogChange, holdImport } from './held-import.ts'
+import {
+  analyzeWhereLarge,
+  beginCatalogChange,
+  countChanges,
+  deactivateLacking,
+  NO_CHANGES,
+} from './catalog-change.ts'
+import { holdImport } from './held-import.ts'
 import type { HeldImport, ImportRequest } from './held-import.ts'
 import { retryConflicts, transactionOn } from './pool.ts'
 import type { Client, Database } from './pool.ts'
 import * as catalog from './statements/catalog.ts'
-
-/** What an import did to the rows of one table. What was as the lines say is in none of the counts. */
-export interface CatalogCounts {
-  added: number
-  reactivated: number
-  deactivated: number
-}
-
-/** What an import did to the catalog. */
-export type CatalogChanges = Record<CatalogKind, CatalogCounts>
+import type { CatalogChanges, CatalogCounts } from '../documents/catalog-line.ts'
 
 /** What an import did, or a dry run would do: nothing where it is held. */
 export type LoadedCatalog = CatalogChanges & { readonly held: HeldImport | null }
@@ -58,15 +56,13 @@ export async function loadCatalog(
     const changes = await retryConflicts(() =>
       transactionOn(client, () => holdOrMerge(client, request), end),
     )
-    if (!request.isDryRun && size(changes) >= LARGE_IMPORT) await catalog.analyze.run(client)
+    if (!request.isDryRun) await analyzeWhereLarge(client, changes)
     return changes
   } finally {
     // Closing the connection drops the session's temporary table, whatever state it is in.
     client.release(true)
   }
 }
-
-const LARGE_IMPORT = 1000
 
 async function* copyText(rows: AsyncIterable<readonly CatalogRow[]>): AsyncGenerator<string> {
   for await (const batch of rows) {
@@ -96,24 +92,16 @@ async function holdOrMerge(client: Client, request: ImportRequest): Promise<Load
     if (held !== null && !isDryRun) return { ...NO_CHANGES, held }
     await catalog.replaceHeld.run(client)
   }
-  const changes = await merge(client, prune)
-  const all: readonly CatalogCounts[] = Object.values(changes)
+  const changes = await merge(client, prune === true)
+  if ((await catalog.heldImport.first(client)) !== undefined) await catalog.unholdNamed.run(client)
   await catalog.insertImport.run(client, {
     source,
     requestedBy,
+    prunes: prune,
     lines: request.lines(),
-    came: all.reduce((sum, { added, reactivated }) => sum + added + reactivated, 0),
-    went: all.reduce((sum, { deactivated }) => sum + deactivated, 0),
+    ...countChanges(changes),
   })
   return { ...changes, held }
-}
-
-const NOTHING: CatalogCounts = { added: 0, reactivated: 0, deactivated: 0 }
-const NO_CHANGES: CatalogChanges = {
-  organizations: NOTHING,
-  documents: NOTHING,
-  annotations: NOTHING,
-  userGroups: NOTHING,
 }
 
 /** The order matters: parents before children, numbers before batches before scopes, counts last. */
@@ -133,40 +121,27 @@ async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
   await catalog.addCommentsBatches.run(client)
   const annotations = (await catalog.addAnnotations.one(client)).scopes
 
+  const gone = prune ? await deactivateLacking(client) : NO_CHANGES
+  const revised = async (kind: CatalogKind, added: number): Promise<CatalogCounts> => {
+    const reactivated = (await REACTIVATE[kind].one(client)).scopes
+    return { added, reactivated, deactivated: gone[kind].deactivated }
+  }
   const changes = {
-    organizations: await reviseActive(client, 'organizations', organizations, prune),
-    documents: await reviseActive(client, 'documents', documents, prune),
-    annotations: await reviseActive(client, 'annotations', annotations, prune),
-    userGroups: await reviseActive(client, 'userGroups', userGroups, prune),
+    organizations: await revised('organizations', organizations),
+    documents: await revised('documents', documents),
+    annotations: await revised('annotations', annotations),
+    userGroups: await revised('userGroups', userGroups),
   }
   await catalog.advanceNumbers.run(client)
   await catalog.countBatchScopes.run(client)
   return changes
 }
 
-const REVISE = {
-  organizations: [catalog.reactivateOrganizations, catalog.deactivateOrganizations],
-  documents: [catalog.reactivateDocuments, catalog.deactivateDocuments],
-  annotations: [catalog.reactivateAnnotations, catalog.deactivateAnnotations],
-  userGroups: [catalog.reactivateUserGroups, catalog.deactivateUserGroups],
-} as const
-
-async function reviseActive(
-  client: Client,
-  kind: CatalogKind,
-  added: number,
-  prune: boolean,
-): Promise<CatalogCounts> {
-  const [reactivate, deactivate] = REVISE[kind]
-  const reactivated = (await reactivate.one(client)).scopes
-  const deactivated = prune ? (await deactivate.one(client)).scopes : 0
-  return { added, reactivated, deactivated }
-}
-
-function size(changes: CatalogChanges): number {
-  return (Object.keys(NO_CHANGES) as CatalogKind[])
-    .flatMap((kind): number[] => Object.values(changes[kind]))
-    .reduce((sum, count) => sum + count, 0)
+const REACTIVATE = {
+  organizations: catalog.reactivateOrganizations,
+  documents: catalog.reactivateDocuments,
+  annotations: catalog.reactivateAnnotations,
+  userGroups: catalog.reactivateUserGroups,
 }
 
 /** Rows of the catalog by kind. */

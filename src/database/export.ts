@@ -1,9 +1,10 @@
-import type { Readable } from 'node:stream'
-import QueryStream from 'pg-query-stream'
+import { Readable } from 'node:stream'
+import Cursor from 'pg-cursor'
 import { z } from 'zod'
 import { CHANGED_OBJECTS } from '../documents/change.ts'
 import { readChanges } from './changes.ts'
 import type { Client, Database } from './pool.ts'
+import { tellingAway } from './server.ts'
 import * as statements from './statements/export.ts'
 
 /** A column of something that can be exported; `type` is PostgreSQL's name, such as `timestamp with time zone`. */
@@ -82,8 +83,18 @@ export function copyOf(object: ExportObject): CopyObject | null {
   return { ...object, changed, columns: [...kept, ...person, IS_GONE] }
 }
 
-/** Runs `work` on one picture of the database. @throws what `work` throws */
+/**
+ * Runs `work` on one picture of the database.
+ * @throws EnvironmentError where PostgreSQL is away; what `work` throws
+ */
 export async function withSnapshot<T>(
+  database: Database,
+  work: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
+  return tellingAway(database, () => readSnapshot(database, work))
+}
+
+async function readSnapshot<T>(
   database: Database,
   work: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
@@ -143,12 +154,23 @@ function streamCopy(client: Client, copy: CopyObject, where: CopyFilter): Readab
 }
 
 function stream(client: Client, text: string, values: unknown[]): Readable {
-  const config = {
-    batchSize: ROWS_A_FETCH,
-    rowMode: 'array',
-    types: { getTypeParser: () => (value: string) => value },
-  }
-  return client.query(new QueryStream(text, values, config as never))
+  const types = { getTypeParser: () => (value: string) => value }
+  const cursor = client.query(new Cursor<unknown[]>(text, values, { rowMode: 'array', types }))
+  // pg-query-stream waits at its end until the server has closed the cursor: for ever where the connection is lost.
+  return new Readable({
+    objectMode: true,
+    read() {
+      cursor.read(ROWS_A_FETCH, (error, rows) => {
+        if (error) this.destroy(error)
+        else if (rows.length === 0) this.push(null)
+        else for (const row of rows) this.push(row)
+      })
+    },
+    destroy(error, done) {
+      cursor.close(() => {})
+      done(error)
+    },
+  })
 }
 
 /** Lists have no text that others read: they become JSON. */

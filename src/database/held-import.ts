@@ -1,4 +1,12 @@
+import type { CatalogChanges } from '../documents/catalog-line.ts'
 import { UsageError } from '../errors.ts'
+import {
+  analyzeWhereLarge,
+  beginCatalogChange,
+  countChanges,
+  deactivateLacking,
+  NO_CHANGES,
+} from './catalog-change.ts'
 import { transaction } from './pool.ts'
 import type { Client, Database } from './pool.ts'
 import type { RowOf } from './statement.ts'
@@ -9,8 +17,8 @@ export interface ImportRequest {
   /** The file, or CATALOG_SQL. */
   readonly source: string
   readonly requestedBy: string
-  /** Deactivates what the rows do not name. */
-  readonly prune: boolean
+  /** Deactivates what the rows do not name; null where they are single things, and no list of all there is. */
+  readonly prune: boolean | null
   /** However much that is. */
   readonly acceptsAll: boolean
   /** Takes everything back at its end, and goes on to it where the import would be held. */
@@ -30,15 +38,6 @@ export interface HeldImport extends Pick<
   readonly isRefused: boolean
 }
 
-/** Begins to change the catalog, in the caller's transaction: no other change goes on beside it. */
-export async function beginCatalogChange(client: Client): Promise<void> {
-  // A plan over staged rows is long and runs once: compiling it costs more than it saves.
-  await client.query(`set local jit = off; set local work_mem = '64MB'`)
-  await catalog.lock.run(client)
-  await catalog.createTouchedBatches.run(client)
-  await catalog.createLacking.run(client)
-}
-
 /** Holds an import that lacks too much, whose lacks are staged. @returns null where it may be applied */
 export async function holdImport(
   client: Client,
@@ -46,7 +45,7 @@ export async function holdImport(
 ): Promise<HeldImport | null> {
   const { isMuch, digest, ...counts } = await catalog.countLacking.one(client)
   if (!isMuch) return null
-  const decided = await catalog.findDecided.first(client, { digest })
+  const decided = await catalog.findDecided.first(client, { digest, source })
   if (decided !== undefined)
     return { ...counts, importId: decided.importId, isRefused: decided.state === 'refused' }
   await catalog.replaceHeld.run(client)
@@ -55,8 +54,9 @@ export async function holdImport(
   return { ...counts, importId, isRefused: false }
 }
 
-/** Somebody's decision on the import that is held. */
+/** Somebody's decision on a held import. */
 export interface ImportDecision {
+  readonly importId: number
   readonly state: 'accepted' | 'refused'
   readonly decidedBy: string
   readonly reason: string | null
@@ -70,36 +70,40 @@ export interface DecidedImport {
   readonly deactivated: number
 }
 
-const DEACTIVATE = [
-  catalog.deactivateOrganizations,
-  catalog.deactivateDocuments,
-  catalog.deactivateAnnotations,
-  catalog.deactivateUserGroups,
-]
-
 /**
- * Decides on the import of the catalog that is held. Accepted, what it lacks becomes inactive at once; what it adds comes
- * with the next import. Refused, an import that lacks just the same is not asked again.
- * @throws UsageError where none is held
+ * Decides on the import of the catalog that is held. Accepted, what it lacks, and nobody has named since, becomes inactive at
+ * once; what it adds comes with the next import. Refused, an import that lacks just the same is not asked again until a whole
+ * list is applied.
+ * @throws UsageError where it is not held: another one may have taken its place since it was looked at
  */
 export async function decideImport(
   database: Database,
-  { state, decidedBy, reason }: ImportDecision,
+  { importId, state, decidedBy, reason }: ImportDecision,
 ): Promise<DecidedImport> {
-  return transaction(database, async (client) => {
+  const changes = await transaction(database, async (client) => {
     await beginCatalogChange(client)
     const held = await catalog.heldImport.first(client)
-    if (held === undefined) throw new UsageError('No import of the catalog is held.')
-    const { importId } = held
-    let deactivated = 0
-    if (state === 'accepted') {
-      await catalog.stageHeld.run(client, { importId })
-      await catalog.analyzeLacking.run(client)
-      for (const deactivate of DEACTIVATE) deactivated += (await deactivate.one(client)).scopes
-      await catalog.countBatchScopes.run(client)
-    }
-    const decision = { importId, state, decidedBy, reason, went: deactivated }
-    await catalog.decideImport.run(client, decision)
-    return { importId, state, deactivated }
+    if (held?.importId !== importId) throw isNotHeld(importId, held?.importId)
+    const done = state === 'accepted' ? await applyHeld(client, importId) : NO_CHANGES
+    const { went } = countChanges(done)
+    await catalog.decideImport.run(client, { importId, state, decidedBy, reason, went })
+    return done
   })
+  await analyzeWhereLarge(database, changes)
+  return { importId, state, deactivated: countChanges(changes).went }
+}
+
+async function applyHeld(client: Client, importId: number): Promise<CatalogChanges> {
+  await catalog.stageHeld.run(client, { importId })
+  await catalog.analyzeLacking.run(client)
+  const changes = await deactivateLacking(client)
+  await catalog.countBatchScopes.run(client)
+  return changes
+}
+
+function isNotHeld(importId: number, held: number | undefined): UsageError {
+  const other = held === undefined ? 'none is' : `import ${held} is`
+  return new UsageError(
+    `Import ${importId} of the catalog is not held, ${other}: see collab-sync catalog show.`,
+  )
 }

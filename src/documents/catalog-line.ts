@@ -1,5 +1,8 @@
 import * as z from 'zod'
 import { id } from './check.ts'
+import { PageRequestSchema } from './page.ts'
+import { ScopeIdsSchema } from './scope.ts'
+import type { Scope } from './scope.ts'
 
 /** One thing to sync, in the words of `contract.md` ("Catalog lines"). Null counts as absent. */
 export const CatalogLineSchema = z
@@ -19,8 +22,87 @@ export const CatalogLineSchema = z
         'cannot be combined with documentId: a user group belongs to an organization',
       )
   })
+  .meta({ id: 'CatalogLine', description: 'One thing to sync: what its last id names.' })
 
 /** An organization, or a document, an annotation or a user group in it. It implies its parents. */
 export type CatalogLine = z.output<typeof CatalogLineSchema>
 
 export const CATALOG_MEMBERS = CatalogLineSchema.keyof().options
+
+const LINES_FAULT = 'must be a list of 1 to 1000 lines'
+
+const LinesSchema = z
+  .array(CatalogLineSchema, LINES_FAULT)
+  .min(1, LINES_FAULT)
+  .max(1000, LINES_FAULT)
+
+/** Asks that what the catalog lacks of what is named be added, rather than refused. */
+export const AddSchema = z
+  .boolean('must be true or false')
+  .describe('Adds what the catalog lacks, rather than refuse it.')
+
+/** What is asked to be added to the catalog. */
+export const NewLinesSchema = z
+  .strictObject({
+    lines: LinesSchema,
+    add: AddSchema.optional().describe(
+      'Adds also the parents that the catalog lacks; without it such a line is refused.',
+    ),
+  })
+  .meta({ id: 'NewCatalogLines' })
+
+/** What is asked to be removed from the catalog. */
+export const OldLinesSchema = z.strictObject({ lines: LinesSchema })
+
+/** The data of a `catalog` job. */
+export const CatalogJobSchema = z.discriminatedUnion('change', [
+  NewLinesSchema.extend({ change: z.literal('add') }),
+  OldLinesSchema.extend({ change: z.literal('remove') }),
+])
+
+const CatalogCountsSchema = z.object({
+  added: z.number(),
+  reactivated: z.number(),
+  deactivated: z.number(),
+})
+
+/** What a change did to the rows of each kind; what was as it was asked for is in none of the counts. */
+export const CatalogChangesSchema = z
+  .object({
+    organizations: CatalogCountsSchema,
+    documents: CatalogCountsSchema,
+    annotations: CatalogCountsSchema,
+    userGroups: CatalogCountsSchema,
+  })
+  .meta({ id: 'CatalogChanges' })
+
+export type CatalogCounts = z.output<typeof CatalogCountsSchema>
+export type CatalogChanges = z.output<typeof CatalogChangesSchema>
+
+/** A line as the catalog holds it. */
+export const CatalogEntrySchema = ScopeIdsSchema.extend({
+  organizationId: z.string(),
+  active: z.boolean().describe('False where it is not asked for any more.'),
+  checkedAt: z.date().nullable().describe('When its last good check began.'),
+}).meta({ id: 'CatalogEntry' })
+
+export type CatalogEntry = z.output<typeof CatalogEntrySchema>
+
+/** What is directly beneath a document, else beneath an organization, else all organizations. */
+export const CatalogRequestSchema = PageRequestSchema.extend({
+  organizationId: id.optional().describe('Its user groups and documents.'),
+  documentId: id.optional().describe('Its annotations. Needs organizationId.'),
+})
+
+/** The lines that name what a run is narrowed to; none where it is not narrowed to anything that the catalog holds. */
+export function linesOf(scope: Scope): CatalogLine[] {
+  const { documentId, annotationId, organizationUserGroupIds = [] } = scope
+  return (scope.organizationIds ?? []).flatMap((organizationId): CatalogLine[] =>
+    organizationUserGroupIds.length === 0
+      ? [{ organizationId, documentId, annotationId }]
+      : organizationUserGroupIds.map((groupId) => ({
+          organizationId,
+          organizationUserGroupId: groupId,
+        })),
+  )
+}

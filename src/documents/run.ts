@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { AddSchema } from './catalog-line.ts'
 import { id, RunIdSchema, text } from './check.ts'
 import { HeldSchema, RejectedRecordSchema } from './waiting.ts'
 import { OfRunRequestSchema, PageRequestSchema } from './page.ts'
@@ -132,7 +133,7 @@ export function scopesInAll(run: Run): number {
 
 /** What a run is asked for with: the body of a request, and the data of a `start-run` job. */
 export const NewRunSchema = z
-  .strictObject({ scope: ScopeSchema.optional() })
+  .strictObject({ scope: ScopeSchema.optional(), add: AddSchema.optional() })
   .meta({ id: 'NewRun', description: '`{}` asks for everything in the catalog.' })
 
 /** The same key again gives the run that it made the first time. */
@@ -142,7 +143,7 @@ export const RetryRequestSchema = z.strictObject({
   idempotencyKey: IdempotencyKeySchema.optional(),
 })
 
-export const RunRequestSchema = RetryRequestSchema.extend({ scope: ScopeSchema.optional() })
+export const RunRequestSchema = RetryRequestSchema.extend(NewRunSchema.shape)
 
 export const AcceptedRunSchema = z
   .object({

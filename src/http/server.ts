@@ -6,6 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import type { CollabSync } from '../client/collab-sync.ts'
 import type { Database } from '../database/pool.ts'
+import { ID_BYTES_MAX } from '../documents/check.ts'
 import type { Log } from '../log.ts'
 import { pages } from '../pages/pages.ts'
 import type { JobQueue } from '../queue/queue.ts'
@@ -40,7 +41,8 @@ export interface HttpServer {
 
 const BODY_BYTES_MAX = 1024 * 1024
 const HEADER_BYTES_MAX = 16 * 1024
-const PARAMETER_CHARACTERS_MAX = 500
+/** An id of {@link ID_BYTES_MAX} bytes, each of them percent-encoded. */
+const PARAMETER_CHARACTERS_MAX = 3 * ID_BYTES_MAX
 /** A request has to be here by then, its headers sooner: a slow sender must not hold a connection. */
 const REQUEST_MS = 30_000
 const HEADERS_MS = 10_000

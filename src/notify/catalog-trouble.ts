@@ -20,12 +20,21 @@ export function describeLacking(source: string, held: Lacking): string {
 }
 
 /** What keeps the catalog from being as its sources say. */
-export type CatalogTrouble = Pick<RowOf<typeof catalog.troubles>, 'state' | 'source' | 'problem'> &
-  Lacking
+export type CatalogTrouble = RowOf<typeof catalog.troubles>
 
 /** A trouble with the catalog, in a sentence or two. */
 export function describeTrouble(trouble: CatalogTrouble): string {
-  return trouble.state === 'held'
-    ? `An import of the catalog is held, nothing was changed. ${describeLacking(trouble.source, trouble)}`
-    : `The catalog is as it was: ${trouble.problem}`
+  const { state, source, problem, importId } = trouble
+  if (state === 'failed') return `The catalog is as it was: ${problem}`
+  const lacking = describeLacking(source, trouble)
+  return state === 'held'
+    ? `Import ${importId} of the catalog is held, nothing was changed. ${lacking}`
+    : `The catalog is as it was: an import came again that was refused. ${lacking}`
+}
+
+/** What there is to do about it, as a command. */
+export function mendTrouble({ state, importId }: CatalogTrouble): string {
+  return state === 'held'
+    ? `\`collab-sync accept --catalog ${importId}\`, or \`refuse --catalog ${importId}\`.`
+    : '`collab-sync catalog refresh` tries again.'
 }

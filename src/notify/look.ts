@@ -1,15 +1,13 @@
-import * as z from 'zod'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as catalog from '../database/statements/catalog.ts'
 import * as notify from '../database/statements/notify.ts'
 import * as scopes from '../database/statements/scopes.ts'
-import { MemberChangeSchema } from '../documents/member-change.ts'
 import { isMissed, lastDue, lateRun } from './nightly.ts'
 import type { Nightly } from './nightly.ts'
 import { HeldFirst } from './notification.ts'
-import type { Notification } from './notification.ts'
+import type { Facts } from './notification.ts'
 
 /** What to look at, and for whom. */
 export interface Watch {
@@ -33,13 +31,13 @@ export async function look(database: Database, watch: Watch): Promise<boolean> {
     const { nightly, receivers, secondsBetween: intervalS } = watch
     const turn = await notify.takeTurn.first(client, { intervalS, schedule: asText(nightly) })
     if (turn === undefined) return false
-    const note: Note = (thing, subject, notification) =>
+    const note: Note = (thing, subject, facts) =>
       notify.note.run(client, {
         thing,
         subject,
-        kind: notification.kind,
-        runId: 'runId' in notification ? notification.runId : null,
-        facts: JSON.stringify(notification),
+        kind: facts.kind,
+        runId: 'runId' in facts ? facts.runId : null,
+        facts: JSON.stringify(facts),
         receivers,
       })
     await lookAtRuns(client, turn, note)
@@ -65,7 +63,7 @@ type Subject = 'run' | 'held' | 'nightly' | 'freshness' | 'catalog.held' | 'cata
  * @param thing names it, so that it is reported once
  * @param subject null where nothing is to become well again
  */
-type Note = (thing: string, subject: Subject | null, notification: Notification) => Promise<unknown>
+type Note = (thing: string, subject: Subject | null, facts: Facts) => Promise<unknown>
 
 async function lookAtRuns(client: Client, turn: Turn, note: Note): Promise<void> {
   for (const ended of await notify.endedRuns.all(client, { since: turn.watchingSince })) {
@@ -159,29 +157,27 @@ async function lookAtCatalog(client: Client, turn: Turn, note: Note): Promise<vo
   ] as const) {
     const kind = `catalog.${state}` as const
     const trouble = troubles.find((each) => each.state === state)
-    // While one is open no other is noted, so that what fails each night is reported once.
-    if ((trouble !== undefined) === (await isOpen(client, kind))) continue
+    const open = await isOpen(client, kind)
     if (trouble === undefined) {
+      if (!open) continue
       const ended = await notify.well.one(client, { subject: kind })
       await note(`well:${kind}:${ended.firstId}`, null, { kind: well, at })
-    } else await note(`${kind}:${trouble.importId}:${at}`, kind, { ...trouble, kind, at })
+    } else if (state === 'held')
+      // Each import once: one that takes the place of another lacks something else.
+      await note(`${kind}:${trouble.importId}`, kind, { ...trouble, kind, at })
+    // While one is open no other is noted, so that what fails each night is reported once.
+    else if (!open) await note(`${kind}:${trouble.importId}:${at}`, kind, { ...trouble, kind, at })
   }
 }
 
 async function lookAtMembers(client: Client, turn: Turn, note: Note): Promise<void> {
-  const { members, lastNumber, first } = await notify.markMembers.one(client, {
-    since: turn.watchingSince,
-  })
-  if (lastNumber === null) return
-  await note(`members:${lastNumber}`, null, {
-    kind: 'members.changed',
-    at: turn.now.toISOString(),
-    members,
-    first: MemberChanges.parse(first),
-  })
+  const since = turn.watchingSince
+  const { numbers } = await notify.markMembers.one(client, { since })
+  const last = numbers.at(-1)
+  if (last === undefined) return
+  const at = turn.now.toISOString()
+  await note(`members:${last}`, null, { kind: 'members.changed', at, numbers: [...numbers] })
 }
-
-const MemberChanges = z.array(MemberChangeSchema)
 
 async function isOpen(client: Client, subject: Subject): Promise<boolean> {
   return (await notify.isOpen.one(client, { subject })).open

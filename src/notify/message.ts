@@ -71,8 +71,7 @@ export function describeNotification(notification: Notification): Message {
     case 'catalog.held':
       return {
         text: `An import of the catalog is held. ${describeLacking(notification.source, notification)}`,
-        action:
-          'Nothing was changed, and runs go on with the catalog as it is. If it is right: `collab-sync accept --catalog`. If not: `collab-sync refuse --catalog`.',
+        action: `Nothing was changed, and runs go on with the catalog as it is. If it is right: \`collab-sync accept --catalog ${notification.importId}\`. If not: \`collab-sync refuse --catalog ${notification.importId}\`.`,
         facts: [['import', String(notification.importId)]],
       }
     case 'catalog.failed':
@@ -84,7 +83,7 @@ export function describeNotification(notification: Notification): Message {
     case 'catalog.settled':
       return { text: 'No import of the catalog is held any more.', action: null, facts: [] }
     case 'catalog.recovered':
-      return { text: 'The catalog was read anew.', action: null, facts: [] }
+      return { text: 'The source of the catalog can be read again.', action: null, facts: [] }
     case 'members.changed': {
       const { members, first } = notification
       return {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { MemberChangeSchema } from '../documents/member-change.ts'
+import type { MemberChange } from '../documents/member-change.ts'
 
 /** A time as it comes out of PostgreSQL's JSON. */
 const isoTime = z.string()
@@ -17,10 +17,11 @@ export const HeldFirst = z.array(
 )
 
 /**
- * What people are notified of, by its kind; stored as JSON, so only what JSON has. Nothing in it was written by a
- * person, but for the names of members that records of the service have.
+ * What is kept of a notification, by its kind; stored as JSON, so only what JSON has. Nothing in it was written by a
+ * person. What may be, such as the names of members that records have, is read when the message is sent, so that an
+ * erasure has one place to look at.
  */
-export const Notification = z.discriminatedUnion('kind', [
+export const Facts = z.discriminatedUnion('kind', [
   z.object({
     kind: z.enum(['run.failed', 'run.partial', 'run.cancelled']),
     at: isoTime,
@@ -99,10 +100,20 @@ export const Notification = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('members.changed'),
     at: isoTime,
-    members: z.number(),
-    /** Ten of them at most. */
-    first: z.array(MemberChangeSchema),
+    /** Rows of sync.member_changes. */
+    numbers: z.array(z.number()),
   }),
 ])
 
-export type Notification = z.infer<typeof Notification>
+export type Facts = z.infer<typeof Facts>
+
+/** What people are notified of: facts, and what is read for them when they are sent. */
+export type Notification =
+  | Exclude<Facts, { kind: 'members.changed' }>
+  | {
+      readonly kind: 'members.changed'
+      readonly at: string
+      readonly members: number
+      /** Ten of them at most. */
+      readonly first: readonly MemberChange[]
+    }

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import * as z from 'zod'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as notify from '../database/statements/notify.ts'
 import * as schedule from '../database/statements/schedule.ts'
+import { MemberChangeSchema } from '../documents/member-change.ts'
 import type { Log } from '../log.ts'
 import { look } from './look.ts'
 import type { Watch } from './look.ts'
 import { bodyFor } from './message.ts'
-import { Notification } from './notification.ts'
+import { Facts } from './notification.ts'
+import type { Notification } from './notification.ts'
 import { PostError, postMessage, receiversOf } from './post.ts'
 import type { Receiver, ReceiverAddress } from './post.ts'
 
@@ -35,7 +38,8 @@ export interface NotifierOptions {
 /**
  * Tells the receivers of NOTIFY_URL what needs a person, and when it is well again. Any number of processes may have
  * one: PostgreSQL decides who looks and who delivers. A message is repeated only where a receiver took it and its answer is
- * late or lost, or a process dies, or PostgreSQL is lost, before that is noted; it then has the same id.
+ * late or lost, or a process dies, or PostgreSQL is lost, before that is noted; it then has the same id, and says the same
+ * but for what was erased or deleted since.
  */
 export class Notifier {
   readonly #options: NotifierOptions
@@ -58,7 +62,7 @@ export class Notifier {
     })
   }
 
-  /** Delivers what is due; receivers do not wait for one another. @returns how many messages were taken */
+  /** Delivers what is due; receivers do not wait for one another. @returns how many messages were taken or need not be sent */
   async deliver(): Promise<number> {
     const sent = await Promise.all(this.#receivers.map((receiver) => this.#deliverTo(receiver)))
     return sent.reduce((sum, each) => sum + each, 0)
@@ -94,8 +98,14 @@ export class Notifier {
     const { notificationId: id, kind } = delivery
     const ids = { notificationId: id, receiver: receiver.key }
     const { signal } = this.#stopped
+    const notification = await notificationOf(database, Facts.parse(delivery.facts))
+    if (notification === null) {
+      await notify.withdraw.run(database, ids)
+      log.info({ ...ids, kind }, 'nothing is left that a message to NOTIFY_URL would tell of')
+      return true
+    }
     try {
-      const body = bodyFor(receiver.shape, id, Notification.parse(delivery.facts))
+      const body = bodyFor(receiver.shape, id, notification)
       await postMessage(receiver, { id, body }, { secret, signal })
     } catch (error) {
       if (!(error instanceof PostError)) throw error
@@ -112,6 +122,16 @@ export class Notifier {
     log.info({ ...ids, kind }, 'notified')
     return true
   }
+}
+
+const MemberChanges = z.array(MemberChangeSchema)
+
+/** What is to be told as it stands now; null where nothing of it is left. */
+async function notificationOf(database: Database, facts: Facts): Promise<Notification | null> {
+  if (facts.kind !== 'members.changed') return facts
+  const { kind, at, numbers } = facts
+  const { members, first } = await notify.memberChanges.one(database, { numbers })
+  return members === 0 ? null : { kind, at, members, first: MemberChanges.parse(first) }
 }
 
 /** Jittered, so that many messages do not come at once to a receiver that is back. */

@@ -112,6 +112,17 @@ export function redactMembers(
   return speaksOfErased && erased !== null ? withoutNames(kept, erased) : kept
 }
 
+/** Names of members that lead from a record to one of its values, each as it is redacted in the record; `[]` is an array. */
+export function redactPath(path: readonly unknown[], redaction: Redaction): unknown[] {
+  let place = ''
+  return path.map((name) => {
+    if (typeof name !== 'string' || name === '[]') return name
+    const redacted = redactName(name, redaction, place)
+    place = name
+    return redacted
+  })
+}
+
 /** A member's name may be an id or an address too: `{"readBy": {"user-17": ...}}`. */
 function redactName(name: string, { erased }: Redaction, place: string): string {
   if (erased === null) return name

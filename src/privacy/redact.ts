@@ -10,6 +10,7 @@ import {
   erasedAs,
   redactMembers,
   redactMessage,
+  redactPath,
   redactValue,
 } from './redact-members.ts'
 import type { Redaction } from './redact-members.ts'
@@ -49,11 +50,12 @@ function redactOther(item: unknown, redaction: Redaction): unknown {
   return redacted === LEFT_OUT ? null : redacted
 }
 
-/** A row of a table, as its columns that can hold text. */
+/** A row of a table, as its columns that can hold text; an array `path` has the names that lead to a member of a record. */
 export function redactRow(row: object, redaction: Redaction): Record<string, unknown> {
-  return redactMembers(row as Json, redaction, (name, value) =>
-    WORDS.has(name) ? redactMessage(value, redaction) : LEFT_OUT,
-  )
+  return redactMembers(row as Json, redaction, (name, value) => {
+    if (name === 'path' && Array.isArray(value)) return redactPath(value, redaction)
+    return WORDS.has(name) ? redactMessage(value, redaction) : LEFT_OUT
+  })
 }
 
 /** The text of a record, as its object is redacted; numbers keep every digit. */

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startNightlyRunJob } from '../../jobs/start-nightly-run.ts'
 import { decideImport } from '../../src/database/held-import.ts'
+import { addToCatalog } from '../../src/catalog/change.ts'
 import { importCatalog } from '../../src/catalog/import.ts'
 import type { CatalogSource } from '../../src/catalog/lines.ts'
 import type { CatalogLine } from '../../src/documents/catalog-line.ts'
+import * as catalog from '../../src/database/statements/catalog.ts'
 import { UsageError } from '../../src/errors.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
@@ -73,8 +75,21 @@ async function imports(): Promise<string[]> {
   return rows.map(({ text }) => text)
 }
 
-const decide = (state: 'accepted' | 'refused') =>
-  decideImport(database.pool, { state, decidedBy: 'somebody', reason: 'why' })
+/** The import that is held; 0 where none is. */
+async function heldId(): Promise<number> {
+  const { rows } = await database.pool.query(
+    `select import_id::int as id from sync.catalog_imports where state = 'held'`,
+  )
+  return rows[0]?.id ?? 0
+}
+
+async function decide(state: 'accepted' | 'refused', importId?: number) {
+  const decision = { state, decidedBy: 'somebody', reason: 'why' }
+  return decideImport(database.pool, { ...decision, importId: importId ?? (await heldId()) })
+}
+
+const troubles = async () =>
+  (await catalog.troubles.all(database.pool)).map(({ state, importId }) => `${importId} ${state}`)
 
 describe('an import that lacks more than a tenth, and more than ten', () => {
   test('of the whole changes nothing and is held; accepted, what it lacks becomes inactive', async () => {
@@ -100,7 +115,9 @@ describe('an import that lacks more than a tenth, and more than ten', () => {
     // What it adds comes with the next one.
     const again = await load([...LINES.slice(0, 5), group(77)])
     expect(again).toMatchObject({ held: null, userGroups: { added: 1 } })
-    await expect(decide('accepted')).rejects.toThrow('No import of the catalog is held.')
+    await expect(decide('accepted')).rejects.toThrow(
+      'Import 0 of the catalog is not held, none is: see collab-sync catalog show.',
+    )
   })
 
   test('of one organization is held too', async () => {
@@ -167,6 +184,16 @@ describe('what is held', () => {
     await expect(decide('accepted')).rejects.toThrow(UsageError)
   })
 
+  test('is decided on by its number: what was looked at, and not what took its place', async () => {
+    const first = await load(LINES.slice(15))
+    await load(LINES.slice(80))
+    await expect(decide('accepted', first.held?.importId)).rejects.toThrow(
+      'Import 2 of the catalog is not held, import 3 is: see collab-sync catalog show.',
+    )
+    expect(await active()).toBe(90)
+    expect(await decide('accepted', 3)).toMatchObject({ deactivated: 80 })
+  })
+
   test('and refused is not asked again while it is the same', async () => {
     const before = await stamps()
     await load(LINES.slice(40))
@@ -176,6 +203,41 @@ describe('what is held', () => {
     expect(await imports()).toEqual(['applied 90 0', 'refused 40 0 0 why'])
     expect((await load(LINES.slice(41))).held).toMatchObject({ isRefused: false })
     expect(await stamps()).toEqual(before)
+  })
+
+  test('and refused is shown while it comes again, and asked again once a whole list was applied', async () => {
+    await load(LINES.slice(40))
+    await decide('refused')
+    expect(await troubles()).toEqual([])
+    await load(LINES.slice(40))
+    expect(await troubles()).toEqual(['2 refused'])
+    await load(LINES)
+    expect(await troubles()).toEqual([])
+    expect((await load(LINES.slice(40))).held).toMatchObject({ isRefused: false, lacking: 40 })
+    expect(await troubles()).toEqual(['4 held'])
+  })
+
+  test('and refused of one source says nothing of another, which ends its own failure', async () => {
+    await load(LINES.slice(40))
+    await decide('refused')
+    const failed = {
+      source: 'CATALOG_SQL',
+      requestedBy: 'schedule',
+      problem: 'CATALOG_SQL failed: no.',
+    }
+    await catalog.insertFailedImport.run(database.pool, failed)
+    expect(await troubles()).toEqual(['3 failed'])
+    const query = { ...sourceOf(LINES.slice(40)), name: 'CATALOG_SQL' }
+    const held = await importCatalog(database.pool, query, { prune: true })
+    expect(held.held).toMatchObject({ isRefused: false })
+    expect(await troubles()).toEqual(['4 held'])
+    await decide('refused')
+    await catalog.insertFailedImport.run(database.pool, failed)
+    // Single things are no list; a list of any source is.
+    await addToCatalog(database.pool, [group(9)], { source: 'catalog add', requestedBy: 'me' })
+    expect(await troubles()).toEqual(['5 failed'])
+    await load(LINES)
+    expect(await troubles()).toEqual([])
   })
 
   test('leaves active what was named again before somebody accepted it', async () => {
@@ -188,6 +250,21 @@ describe('what is held', () => {
       annotations: { reactivated: 40 },
     })
     expect(await active()).toBe(90)
+  })
+
+  test('leaves active what was named since, or is new, with its parents', async () => {
+    await load([group(1)])
+    expect(await troubles()).toEqual(['2 held'])
+    const by = { source: 'catalog add', requestedBy: 'me' }
+    await addToCatalog(database.pool, [annotation(3), annotation(99), group(2)], by)
+    await importCatalog(database.pool, sourceOf([annotation(4)]), { prune: false })
+    // acme with its document and three annotations, small with two groups.
+    expect(await decide('accepted')).toMatchObject({ deactivated: 80 + 3 })
+    expect(await active()).toBe(5 + 3)
+    const { rows } = await database.pool.query(
+      `select string_agg(annotation_id, ' ' order by annotation_id) as ids from collab.annotations where in_catalog`,
+    )
+    expect(rows[0].ids).toBe('a3 a4 a99')
   })
 
   test('is accepted once, beside imports at the same time', async () => {
@@ -208,6 +285,8 @@ describe('what is held', () => {
   })
 })
 
+const NOT_HELD = 'Import 7 of the catalog is not held, none is: see collab-sync catalog show.'
+
 describe('as a person sees it', () => {
   let command: BuiltCommand
   beforeAll(async () => {
@@ -225,13 +304,13 @@ describe('as a person sees it', () => {
     const held = await run(['catalog', 'import', '-', '--prune'], text)
     expect(held.code).toBe(3)
     expect(held.stdout).toMatch(
-      /Of the 90 scopes that the catalog has, standard input lacks 40: more than a tenth of organization "acme"\. Nothing was changed\. If that is right: collab-sync accept --catalog\./,
+      /Of the 90 scopes that the catalog has, standard input lacks 40: more than a tenth of organization "acme"\. Nothing was changed\. If that is right: collab-sync accept --catalog 2\./,
     )
     const json = await run(['catalog', 'import', '-', '--prune', '--json'], text)
     expect(json.code).toBe(3)
     expect(JSON.parse(json.stdout)).toMatchObject({ held: { lacking: 40 }, catalog: {} })
     expect((await run(['status'])).stdout).toMatch(
-      /An import of the catalog is held, nothing was changed\. Of the 90 scopes .* lacks 40/,
+      /Import 2 of the catalog is held, nothing was changed\. Of the 90 scopes .* lacks 40/,
     )
     expect((await run(['catalog', 'show'])).stdout).toMatch(/held .* lacks 40 of 90 scopes/)
     const dry = await run(['catalog', 'import', '-', '--prune', '--dry-run'], text)
@@ -239,25 +318,35 @@ describe('as a person sees it', () => {
     expect(dry.stdout).toMatch(
       /annotations +0 +0 +40 [^]*It would be held\. Nothing was changed: --dry-run\./,
     )
-    expect(await run(['refuse', '--catalog', '--reason', 'cut off'])).toMatchObject({ code: 0 })
+    expect(await run(['refuse', '--catalog', '2', '--reason', 'cut off'])).toMatchObject({
+      code: 0,
+    })
     const refused = await run(['catalog', 'import', '-', '--prune'], text)
     expect(refused.code).toBe(3)
     expect(refused.stdout).toMatch(/an import that lacks just this was refused/)
-    expect((await run(['status'])).stdout).not.toMatch(/An import of the catalog is held/)
+    expect((await run(['status'])).stdout).toMatch(
+      /The catalog is as it was: an import came again that was refused\. Of the 90/,
+    )
+    const refusedDry = await run(['catalog', 'import', '-', '--prune', '--dry-run'], text)
+    expect(refusedDry.stdout).toMatch(/It would change nothing: an import that lacks just this was/)
     expect(await run(['catalog', 'import', '-', '--prune', '--accept-all'], text)).toMatchObject({
       code: 0,
     })
   })
 
   test.each([
-    [['accept', '--catalog'], 'No import of the catalog is held.'],
-    [['refuse', '--catalog'], 'No import of the catalog is held.'],
-    [['accept'], 'Name a run, or give --catalog.'],
-    [['accept', 'abcdef', '--catalog'], 'Give a run or --catalog, not both.'],
-    [['accept', 'abcdef', '--reason', 'x'], '--reason is for --catalog.'],
-    [['refuse'], `Required option '--catalog' not specified.`],
+    [['accept', '--catalog', '7'], NOT_HELD],
+    [['refuse', '--catalog', '7'], NOT_HELD],
     [
-      ['refuse', '--catalog', '--reason', 'x'.repeat(1001)],
+      ['accept', '--catalog', 'last'],
+      "Option '--catalog <import>' argument 'last' is invalid. It must be a whole number from 1.",
+    ],
+    [['accept'], 'Name a run, or give --catalog.'],
+    [['accept', 'abcdef', '--catalog', '7'], 'Give a run or --catalog, not both.'],
+    [['accept', 'abcdef', '--reason', 'x'], '--reason is for --catalog.'],
+    [['refuse'], `Required option '--catalog <import>' not specified.`],
+    [
+      ['refuse', '--catalog', '7', '--reason', 'x'.repeat(1001)],
       '--reason must not be longer than 1,000 characters.',
     ],
     [
@@ -302,7 +391,7 @@ test('a night whose CATALOG_SQL fails, or lacks too much, runs with the catalog 
     const words = await night(lacking)
     expect(words).not.toContain(failed)
     expect(words).toMatch(
-      /An import of the catalog is held, nothing was changed\. Of the [\d,]+ scopes that the catalog has, CATALOG_SQL lacks/,
+      /Import \d+ of the catalog is held, nothing was changed\. Of the [\d,]+ scopes that the catalog has, CATALOG_SQL lacks/,
     )
     const { rows } = await pool.query(
       `select state, requested_by, problem is null as fine from sync.catalog_imports order by import_id`,

@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { createConnection, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NumberedLine } from '../../src/catalog/lines.ts'
 import { querySource } from '../../src/catalog/query.ts'
@@ -45,6 +49,82 @@ test('more rows than one batch of the cursor come in order', async () => {
   const lines = await read('select n as organization_id from generate_series(1, 5001) n')
   expect(lines).toHaveLength(5001)
   expect(lines.at(-1)).toEqual({ number: 5001, line: { organizationId: '5001' } })
+})
+
+/** A way to a server that can be cut. */
+interface Proxy {
+  url(url: string): string
+  /** As a firewall does that forgets a connection. */
+  reset(): void
+  close(): Promise<void>
+}
+
+async function openProxy({ hostname, port }: URL): Promise<Proxy> {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    const onward = createConnection({ host: hostname, port: Number(port || 5432) })
+    for (const each of [socket, onward]) each.on('error', () => {})
+    socket.pipe(onward).pipe(socket)
+    sockets.push(socket, onward)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url(url) {
+      const moved = new URL(url)
+      moved.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+      return moved.href
+    },
+    reset: () => sockets.forEach((socket) => socket.resetAndDestroy()),
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await promisify(server.close.bind(server))()
+    },
+  }
+}
+
+/** Ends the connection on which a query runs or a cursor is open. */
+async function cutOff(how: 'terminate' | 'reset', proxy?: Proxy): Promise<void> {
+  await expect
+    .poll(async () => {
+      const { rowCount } = await database.pool.query(
+        `select ${how === 'terminate' ? 'pg_terminate_backend(pid)' : ''} from pg_stat_activity
+        where application_name = 'collab-sync catalog' and datname = current_database() and query like '%generate_series%'`,
+      )
+      return rowCount
+    })
+    .toBeGreaterThan(0)
+  proxy?.reset()
+}
+
+describe.each([
+  [
+    'while the query runs',
+    'select n::text as organization_id from generate_series(1, 3) n, pg_sleep(60)',
+  ],
+  ['between two reads', 'select n::text as organization_id from generate_series(1, 1000000) n'],
+])('a connection that is lost %s ends the reading', (when, text) => {
+  const reading = async (url: string, cut: () => Promise<void>) => {
+    const lines = querySource(url, text).lines()[Symbol.asyncIterator]()
+    if (when === 'between two reads') await lines.next()
+    const cutting = cut()
+    const rest = async () => {
+      for (;;) if ((await lines.next()).done) return
+    }
+    const ended = expect(rest()).rejects.toThrow(EnvironmentError)
+    await cutting
+    await ended
+  }
+
+  test('where the server ends it', () => reading(database.url, () => cutOff('terminate')))
+
+  test('where the network does', async () => {
+    const proxy = await openProxy(new URL(database.url))
+    try {
+      await reading(proxy.url(database.url), () => cutOff('reset', proxy))
+    } finally {
+      await proxy.close()
+    }
+  })
 })
 
 test('a reader that stops early leaves no connection behind', async () => {

@@ -40,7 +40,7 @@ describe.each(commands.map((command) => ({ name: command.name(), command })))(
 )
 
 test('every module of src/cli/commands is loaded by a command', () => {
-  const declared = ['program', 'operator-commands', 'data-commands']
+  const declared = ['program', 'operator-commands', 'data-commands', 'catalog-commands']
     .map((name) => read(`src/cli/${name}.ts`))
     .join('\n')
   const modules = readdirSync(join(ROOT, 'src/cli/commands'))

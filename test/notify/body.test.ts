@@ -161,7 +161,7 @@ test('each notification is told in one sentence, and what is bad says what to do
       [
         "catalog.held",
         "An import of the catalog is held. Of the 90 scopes that the catalog has, catalog.ndjson lacks 84: more than a tenth of each of 2 organizations, of "<!channel> & *acme*" the most.",
-        "Nothing was changed, and runs go on with the catalog as it is. If it is right: \`collab-sync accept --catalog\`. If not: \`collab-sync refuse --catalog\`.",
+        "Nothing was changed, and runs go on with the catalog as it is. If it is right: \`collab-sync accept --catalog 7\`. If not: \`collab-sync refuse --catalog 7\`.",
       ],
       [
         "catalog.failed",
@@ -175,7 +175,7 @@ test('each notification is told in one sentence, and what is bad says what to do
       ],
       [
         "catalog.recovered",
-        "The catalog was read anew.",
+        "The source of the catalog can be read again.",
         null,
       ],
       [

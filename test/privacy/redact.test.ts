@@ -120,6 +120,16 @@ test('in a row of a table the column says whether it holds words', () => {
   ).toEqual({ comment_text: 'ann', author_user_id: ANN, rest: { by: ANN } })
 })
 
+test('names that lead to a member are redacted as in the record: by the one before, over arrays', () => {
+  const by = pseudonymOf(SALT, '42')
+  const erasure = { organizationId: null, pseudonym: by, emailHashes: [], nameHashes: [] }
+  const redaction = { ...ERASED, erased: erasedIn(SALT, [erasure], 'org') }
+  const path = (...names: string[]) => redactRow({ path: names }, redaction)['path']
+  expect(path('readBy', '42', 'at')).toEqual(['readBy', by, 'at'])
+  expect(path('owners', '[]', '42')).toEqual(['owners', '[]', by])
+  expect(path('42', 'months', '42')).toEqual(['42', 'months', '42'])
+})
+
 test('without unknown members just the documented ones are left, in the author too', () => {
   const by = comment({ userId: 'bob', name: 'B', plan: 'x' }, { reactions: [1] })
   expect(redactComment(by, BARE)).toEqual(comment({ userId: 'bob', name: 'B' }))

@@ -10,6 +10,8 @@ import * as observed from '../../src/database/statements/observed.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
+import { createLog } from '../../src/log.ts'
+import { observeMembers } from '../../src/sync/run/observe.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
 import { fillComments } from '../export/fill-comments.ts'
@@ -79,7 +81,8 @@ describe('by runs', () => {
   let command: BuiltCommand
   beforeAll(async () => {
     command = await buildCommand()
-    live = await openLive('postgres')
+    // Enough comments for what comes up later to be new.
+    live = await openLive('postgres', { world: { commentsPerAnnotation: 9 } })
     ;({ pool } = live.database)
     await live.importCatalog()
     const filled = [...places(live.world)].filter(
@@ -152,6 +155,17 @@ describe('by runs', () => {
     ]) {
       expect(overview).toContain(sentence)
       expect(stdout).toContain(sentence)
+    }
+  })
+
+  test('a run is settled also where nothing can be looked through', async () => {
+    const rename = (from: string, to: string) =>
+      pool.query(`alter function collab_store.${from}(integer) rename to ${to}`)
+    await rename('observe_page', 'gone')
+    try {
+      expect(await live.run()).toMatchObject({ status: 'succeeded' })
+    } finally {
+      await rename('gone', 'observe_page')
     }
   })
 })
@@ -250,12 +264,134 @@ describe('by what is stored', () => {
     await put(61, 63, 'rest || \'{"again": 1}\'')
     await observe(pool)
     const rest = await membersOf(pool)
-    expect(rest.get(`${'y'.repeat(100)}…`)).toMatchObject({ types: ['number'] })
+    expect(rest.get('…')).toMatchObject({ types: ['number'] })
     expect(rest.get('""')).toMatchObject({ types: ['number'] })
     expect(rest.get('large')).toMatchObject({ types: ['object'] })
     expect(rest.has('large.z')).toBe(false)
     expect(rest.get('"*"')).toMatchObject({ types: ['number'] })
     expect(Math.max(...[...rest.keys()].map((path) => path.length))).toBeLessThan(700)
+  })
+
+  test('many paths in a page fail nothing: 60 comments of 85 kB with 3,500 keys of their own below 18 objects', async () => {
+    await observe(pool)
+    await put(
+      1,
+      60,
+      `(repeat('{"' || repeat('n', 100) || '":', 18) || (select jsonb_object_agg('key-' || n || '-' || comment_id, 1)::text from generate_series(1, 3500) n) || repeat('}', 18))::jsonb`,
+    )
+    await observe(pool)
+    const own = [...(await membersOf(pool))].filter(([path]) => path.startsWith('nnn'))
+    expect(own).toHaveLength(19)
+    expect(own[0]?.[1]).toMatchObject({ types: ['object'], records: 60 })
+    const [path, deepest] = own.at(-1) ?? []
+    expect(path).toMatch(/n\.\*$/)
+    expect(deepest?.types).toEqual(['number'])
+    expect(await noticed(pool)).toEqual([`comment new ${'n'.repeat(100)} object`])
+  })
+
+  test('a change that PostgreSQL cannot look through is passed over and told; all others are counted', async () => {
+    await observe(pool)
+    const before = (await membersOf(pool)).get('commentText')?.records ?? 0
+    await put(1, 400, `'{"fine": 1}'`)
+    await put(77, 77, `'{"poison": 1}'`)
+    await pool.query(`create function refuse() returns trigger language plpgsql as
+        $$ begin raise program_limit_exceeded using message = 'too large'; end $$;
+      create trigger refuse before insert on collab_store.observed_members
+      for each row when (new.path[1] = 'poison') execute function refuse()`)
+    const run = await pool.query(
+      `insert into sync.runs (status, trigger, scope, started_at) values ('running', 'cli', '{}', now()) returning run_id`,
+    )
+    await expect.poll(async () => (await readHeldBack(pool)).lines).toBe(0)
+    const lines: string[] = []
+    const log = createLog('warn', { write: (line) => void lines.push(line) })
+    const drained = new AbortController().signal
+    await observeMembers({ database: pool, drained, log }, run.rows[0].run_id)
+    // 399 of the first statement and two lines of comment 77, both with what it is now.
+    expect((await membersOf(pool)).get('fine')?.records).toBe(399)
+    expect((await membersOf(pool)).get('commentText')?.records).toBe(before + 399)
+    expect((await observed.observe.one(pool, { maxChanges: 1 })).hasMore).toBe(false)
+    expect(lines.map((line) => JSON.parse(line).sqlState)).toEqual(['54000', '54000'])
+  })
+
+  test('it ends after a step where the worker stops, and begins none where the run is settled or to end', async () => {
+    await expect.poll(async () => (await readHeldBack(pool)).lines).toBe(0)
+    const log = createLog('silent')
+    const looked = async () =>
+      (await pool.query('select sum(records)::int as n from collab_store.observed_records')).rows[0]
+        .n
+    const begin = async (set: string, stopping = new AbortController()) => {
+      const { rows } = await pool.query(
+        `insert into sync.runs (status, trigger, scope, started_at) values ('running', 'cli', '{}', now()) returning run_id`,
+      )
+      const runId = rows[0].run_id as string
+      await pool.query(`update sync.runs set ${set} where run_id = $1`, [runId])
+      return () => observeMembers({ database: pool, drained: stopping.signal, log }, runId)
+    }
+    await (
+      await begin(`finished_at = now(), status = 'succeeded'`)
+    )()
+    await (
+      await begin(`stopping = 'cancelled'`)
+    )()
+    expect(await looked()).toBe(0)
+    // So many changes are of the catalog.
+    await observed.observe.one(pool, { maxChanges: 1002 })
+    expect(await looked()).toBe(0)
+    const stopping = new AbortController()
+    const look = await begin('problem = null', stopping)
+    const looking = look()
+    stopping.abort()
+    await looking
+    expect(await looked()).toBe(250)
+    await look()
+    expect(await looked()).toBe(250)
+    await (
+      await begin('problem = null')
+    )()
+    expect(await looked()).toBe(2100)
+  })
+
+  test('what comes up among the first 500 records is no news, and what few had is never absent', async () => {
+    await pool.query('delete from collab_store.comments where comment_id between 401 and 2000')
+    await pool.query('delete from collab_store.comments where comment_id > 2001')
+    const ends = `update collab_store.observed_records set cursor = reporting.changes_cursor(), records = 0, is_known = false`
+    await expect.poll(async () => (await readHeldBack(pool)).lines).toBe(0)
+    await pool.query(ends)
+    await pool.query(`update collab_store.comments set status = 'one' where comment_id = 2001`)
+    await observe(pool)
+    expect((await membersOf(pool)).get('commentText')?.records).toBe(1)
+    const change = async (times: number, comments: number) => {
+      for (let time = 0; time < times; time += 1)
+        await pool.query(
+          `update collab_store.comments set status = status || 'x' where comment_id <= $1`,
+          [comments],
+        )
+      await observe(pool)
+    }
+    await put(1, 20, `jsonb_build_object('rare' || comment_id, 1)`)
+    await observe(pool)
+    await change(1, 191)
+    expect((await membersOf(pool)).get('rare7')).toMatchObject({ records: 2 })
+    expect(await noticed(pool)).toEqual([])
+    await put(1, 20, 'null')
+    // Twenty had it, and these were less than one in 50.
+    const seldom = async (from: number) => {
+      await put(from, from + 9, `'{"seldom": 1}'`)
+      await observe(pool)
+      await put(from, from + 9, 'null')
+    }
+    await seldom(21)
+    expect(await noticed(pool)).toEqual([])
+    await change(5, 400)
+    await seldom(31)
+    await change(3, 400)
+    const members = await membersOf(pool)
+    expect(members.get('rare7')).toMatchObject({ is_absent: false })
+    expect(members.get('seldom')).toMatchObject({ records: 20, is_absent: false })
+    expect(await noticed(pool)).toEqual([])
+    await put(1, 1, `'{"late": 1}'`)
+    await observe(pool)
+    expect(await noticed(pool)).toEqual(['comment new late number'])
   })
 
   test('each change is counted once, whoever looks, and what is gone is not looked at', async () => {
@@ -275,7 +411,7 @@ describe('by what is stored', () => {
 
   test('where prune came first, what it deleted stays uncounted, and the rest is counted', async () => {
     await expect.poll(async () => (await readHeldBack(pool)).lines).toBe(0)
-    await observed.observe.one(pool, { maxChanges: 1500 })
+    await observed.observe.one(pool, { maxChanges: 1900 })
     await expect
       .poll(async () => (await prune(pool, new Date(Date.now() + 1000))).changes)
       .toBeGreaterThan(0)
@@ -323,4 +459,35 @@ describe('by what is stored', () => {
     const paths = [...(await membersOf(pool)).keys()].filter((path) => path.startsWith('seenBy.'))
     expect(paths.toSorted()).toEqual([`seenBy.${pseudonym}`, 'seenBy.user-8'].toSorted())
   })
+
+  test.each(['42', 'q7'])(
+    'an id that may be anything, %s, goes from the paths where what leads to it means people',
+    async (userId) => {
+      await observe(pool)
+      const rest = (id: string) =>
+        `'${JSON.stringify({ readBy: { [id]: true, 142: true }, months: { [userId]: 1 }, owners: [{ [id]: 1 }] })}'`
+      await put(1, 3, rest(userId))
+      await observe(pool)
+      const { pseudonym } = await eraseUser(pool, { userId, organizationId: null, reason: 'x' })
+      const { rows } = await pool.query(
+        `select collab_store.member_of(path) as member from collab_store.observed_members where cardinality(path) > 1
+        union all select collab_store.member_of(path) from sync.member_changes where cardinality(path) > 1`,
+      )
+      expect(rows.map(({ member }) => member).toSorted()).toEqual(
+        [
+          'from.email',
+          'from.name',
+          'from.userId',
+          `months.${userId}`,
+          'owners[]',
+          `owners[].${pseudonym}`,
+          'readBy.142',
+          `readBy.${pseudonym}`,
+        ].toSorted(),
+      )
+      await put(1, 3, rest(pseudonym))
+      await observe(pool)
+      expect((await noticed(pool)).filter((line) => line.includes(pseudonym))).toEqual([])
+    },
+  )
 })

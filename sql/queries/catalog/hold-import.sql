@@ -1,9 +1,9 @@
 -- Holds an import, with what it lacks.
 -- Params: $1 source, $2 requestedBy, $3 lines, $4 scopes, $5 lacking, $6 organizations, $7 firstOrganizationId?, $8 digest.
 with held as (
-  insert into sync.catalog_imports (source, requested_by, state, lines, scopes, lacking, organizations, first_organization_id,
+  insert into sync.catalog_imports (source, requested_by, state, prunes, lines, scopes, lacking, organizations, first_organization_id,
     lacking_digest)
-  values ($1, $2, 'held', $3, $4, $5, $6, $7, $8)
+  values ($1, $2, 'held', true, $3, $4, $5, $6, $7, $8)
   returning import_id
 ), keys as (
   insert into sync.catalog_lacking (import_id, kind, keys)

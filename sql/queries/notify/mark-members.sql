@@ -1,12 +1,12 @@
--- Marks what was noticed of members since somebody watches as told, and gives the first of it.
+-- Marks what was noticed of members since somebody watches as told, and gives its numbers. What the message says is read
+-- when it is sent (notify/member-changes): the names of members may be ids, so they are kept in one place only.
 -- Params: $1 since (when somebody watches).
--- Never null: members, first[].
+-- Never null: numbers, numbers[].
 with told as (
   update sync.member_changes
   set told_at = now()
   where told_at is null and noticed_at >= $1
-  returning number, object, collab_store.member_of(path) as member, change, types
+  returning number
 )
-select count(*)::int as members, max(number) as last_number,
-  (array_agg(jsonb_build_object('object', object, 'member', member, 'change', change, 'types', types) order by number))[1:10] as first
+select coalesce(array_agg(number::int order by number), '{}') as numbers
 from told

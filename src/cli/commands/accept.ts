@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import { decideImport } from '../../database/held-import.ts'
 import type { ImportDecision } from '../../database/held-import.ts'
 import { UsageError } from '../../errors.ts'
@@ -9,10 +8,13 @@ import { EXIT } from '../exit.ts'
 import { print, printJson } from '../output.ts'
 import { findRun } from '../scope-options.ts'
 import { quietLog, withTables } from '../with-store.ts'
+import { processUser } from '../../process-user.ts'
 
 const REASON_MAX = 1000
 
 interface DecideOptions {
+  /** The held import. */
+  readonly catalog?: number
   readonly reason?: string
   readonly json?: boolean
 }
@@ -23,13 +25,13 @@ interface DecideOptions {
  */
 export async function accept(
   text: string | undefined,
-  options: DecideOptions & { organization?: string; catalog?: boolean },
+  options: DecideOptions & { organization?: string },
 ): Promise<number> {
-  const { organization, catalog = false, reason, json } = options
-  if (catalog) {
+  const { organization, catalog, reason, json } = options
+  if (catalog !== undefined) {
     if (text !== undefined || organization !== undefined)
       throw new UsageError('Give a run or --catalog, not both.')
-    return decide('accepted', options)
+    return decide('accepted', catalog, options)
   }
   if (text === undefined) throw new UsageError('Name a run, or give --catalog.')
   if (reason !== undefined) throw new UsageError('--reason is for --catalog.')
@@ -48,13 +50,17 @@ export async function accept(
   })
 }
 
-/** `collab-sync refuse --catalog`: leaves the catalog as it is. @throws UsageError where no import is held */
-export async function refuse(options: DecideOptions): Promise<number> {
-  return decide('refused', options)
+/** `collab-sync refuse --catalog`: leaves the catalog as it is. @throws UsageError where that import is not held */
+export async function refuse({
+  catalog,
+  ...options
+}: DecideOptions & { catalog: number }): Promise<number> {
+  return decide('refused', catalog, options)
 }
 
 async function decide(
   state: ImportDecision['state'],
+  importId: number,
   { reason = null, json }: { reason?: string | null; json?: boolean },
 ): Promise<number> {
   if ((reason?.length ?? 0) > REASON_MAX)
@@ -62,7 +68,7 @@ async function decide(
   const settings = readSettings(process.env, { need: ['database'] })
   const opening = { settings, log: quietLog(settings), name: state }
   return withTables(opening, async ({ database }) => {
-    const decision = { state, decidedBy: userInfo().username, reason }
+    const decision = { importId, state, decidedBy: processUser(), reason }
     const decided = await decideImport(database, decision)
     if (json) printJson(decided)
     else if (state === 'accepted')

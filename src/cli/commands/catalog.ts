@@ -20,7 +20,7 @@ import { quietLog, withTables } from '../with-store.ts'
 /** What an import did, and what the catalog holds after it. */
 type Imported = CatalogImport & { readonly isDryRun: boolean; readonly catalog: CatalogSize }
 
-const KINDS: readonly (readonly [kind: CatalogKind, name: string])[] = [
+export const KINDS: readonly (readonly [kind: CatalogKind, name: string])[] = [
   ['organizations', 'organizations'],
   ['documents', 'documents'],
   ['annotations', 'annotations'],
@@ -112,17 +112,26 @@ async function load(
 const DRY_RUN = 'Nothing was changed: --dry-run.'
 
 function describeHeld(name: string, held: HeldImport, isDryRun: boolean): string {
-  if (isDryRun) return `${describeLacking(name, held)} It would be held. ${DRY_RUN}`
+  const lacking = describeLacking(name, held)
+  if (isDryRun)
+    return `${lacking} It would ${held.isRefused ? 'change nothing: an import that lacks just this was refused' : 'be held'}. ${DRY_RUN}`
   return held.isRefused
-    ? `${describeLacking(name, held)} Nothing was changed: an import that lacks just this was refused.`
-    : `${describeLacking(name, held)} Nothing was changed. If that is right: collab-sync accept --catalog. If not: collab-sync refuse --catalog.`
+    ? `${lacking} Nothing was changed: an import that lacks just this was refused.`
+    : `${lacking} Nothing was changed. If that is right: collab-sync accept --catalog ${held.importId}. If not: collab-sync refuse --catalog ${held.importId}.`
 }
 
 function importsTable(imports: readonly RowOf<typeof catalog.recentImports>[]): string {
-  const columns = [{ head: 'at' }, { head: 'source' }, { head: 'by' }, { head: 'state' }]
+  const columns = [
+    { head: 'import' },
+    { head: 'at' },
+    { head: 'source' },
+    { head: 'by' },
+    { head: 'state' },
+  ]
   return table(
     [...columns, ...numberColumns('came', 'went'), { head: '' }],
     imports.map((each) => [
+      String(each.importId),
       time(each.lastSeenAt),
       shorten(each.source, 30),
       shorten(each.decidedBy ?? each.requestedBy, 30),
@@ -164,6 +173,6 @@ function rowsOf({ active, inactive }: CatalogSize): string[][] {
   return KINDS.map(([kind, name]) => [name, count(active[kind]), count(inactive[kind])])
 }
 
-function numberColumns(...heads: string[]) {
+export function numberColumns(...heads: string[]) {
   return heads.map((head) => ({ head, align: 'right' as const }))
 }

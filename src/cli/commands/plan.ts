@@ -1,3 +1,4 @@
+import { UsageError } from '../../errors.ts'
 import { count, counted, scopePath } from '../../format.ts'
 import { printable } from '../../printable.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -13,6 +14,8 @@ import { quietLog, withApp } from '../with-store.ts'
 /** `collab-sync run --dry-run`: tells what a run would do to the tables, and does none of it. */
 export async function plan(options: RequestOptions & { json?: boolean }): Promise<number> {
   checkRequest(options)
+  if (options.add)
+    throw new UsageError('--add changes the catalog, and --dry-run changes nothing: leave out one.')
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
   return withApp({ settings, log: quietLog(settings), name: 'plan' }, async (app) => {
     const request = await requestOf(app.store.database, options)

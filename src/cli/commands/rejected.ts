@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import type { Database } from '../../database/pool.ts'
 import * as rejected from '../../database/statements/rejected.ts'
 import { settleRejected } from '../../database/waiting.ts'
@@ -11,6 +10,7 @@ import { EXIT } from '../exit.ts'
 import { print, printJson, table } from '../output.ts'
 import { findRun } from '../scope-options.ts'
 import { quietLog, withTables } from '../with-store.ts'
+import { processUser } from '../../process-user.ts'
 
 interface Options {
   run?: string
@@ -66,7 +66,7 @@ export async function rejectedSettle(
   return withRejected(async (database) => {
     const choice =
       run === undefined ? { ids: ids.map(Number) } : { runId: await findRun(database, run) }
-    const as = reason === undefined ? null : { by: userInfo().username, reason }
+    const as = reason === undefined ? null : { by: processUser(), reason }
     const changed = await settleRejected(database, choice, as)
     if (json)
       printJson(as === null ? { changed } : ({ setAside: changed, changed } satisfies SetAsideDone))

@@ -1,4 +1,4 @@
-import { describeTrouble } from '../../notify/catalog-trouble.ts'
+import { describeTrouble, mendTrouble } from '../../notify/catalog-trouble.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
 import type { Database } from '../../database/pool.ts'
@@ -102,7 +102,7 @@ function describe(overview: Overview): string {
       ['workers', describeWorkers(overview.workers)],
     ]),
     ...overview.catalog.map((each) =>
-      paint.yellow(printable(`${describeTrouble(each)} ${TROUBLE_HINT}`)),
+      paint.yellow(printable(`${describeTrouble(each)} ${mendTrouble(each)}`)),
     ),
     heading('Runs'),
     runs.length === 0 ? '  None yet. Start one with: collab-sync run' : runsTable(runs),
@@ -121,8 +121,6 @@ function describe(overview: Overview): string {
         ]),
   ].join('\n')
 }
-
-const TROUBLE_HINT = 'See: collab-sync catalog show'
 
 function heldHeading(listings: number): string {
   return heading(

@@ -146,11 +146,32 @@ export const decideImport = new Statement<
   null
 >('catalog/decide-import', { parameters: 'importId state decidedBy reason went' })
 
-/** The import that is held, or was refused, for lacking just the same; one that was refused is not asked again. */
+/** The import of the same source that is held, or was refused, for lacking just the same. A refusal holds until a whole list is applied again: what is lacking after that is another matter. */
 export const findDecided = new Statement<
-  { digest: string },
+  { digest: string; source: string },
   { importId: number; state: 'applied' | 'held' | 'accepted' | 'refused' | 'replaced' | 'failed' }
->('catalog/find-decided', { parameters: 'digest', columns: 'importId state' })
+>('catalog/find-decided', { parameters: 'digest source', columns: 'importId state' })
+
+/** What the catalog has of some lines, in their order. A line that is not there at all, or whose parents are not, has no keys from there on. While an import is held none counts as settled: to name a line takes it out of what that one lacks. */
+export const findLines = new Statement<
+  {
+    organizationIds: readonly string[]
+    documentIds: readonly (string | null)[]
+    annotationIds: readonly (string | null)[]
+    userGroupIds: readonly (string | null)[]
+  },
+  {
+    organizationKey: number | null
+    documentKey: number | null
+    annotationKey: number | null
+    userGroupKey: number | null
+    isSettled: boolean
+  }
+>('catalog/find-lines', {
+  parameters: 'organizationIds documentIds annotationIds userGroupIds',
+  columns: 'organizationKey documentKey annotationKey userGroupKey isSettled',
+  neverNull: 'isSettled',
+})
 
 /** The import that is held, locked; nothing where none is. */
 export const heldImport = new Statement<null, { importId: number }>('catalog/held-import', {
@@ -183,9 +204,39 @@ export const insertFailedImport = new Statement<
 
 /** Notes an import that was applied. */
 export const insertImport = new Statement<
-  { source: string; requestedBy: string; lines: number; came: number; went: number },
+  {
+    source: string
+    requestedBy: string
+    prunes: boolean | null
+    lines: number
+    came: number
+    went: number
+  },
   null
->('catalog/insert-import', { parameters: 'source requestedBy lines came went' })
+>('catalog/insert-import', { parameters: 'source requestedBy prunes lines came went' })
+
+/** What the catalog holds directly beneath a document, else beneath an organization, else its organizations; user groups before documents. In the order of the ids, so that each page is read from an index. */
+export const list = new Statement<
+  {
+    organizationId: string | null
+    documentId: string | null
+    afterUserGroupId: string | null
+    afterId: string | null
+    limit: number
+  },
+  {
+    organizationId: string
+    documentId: string | null
+    annotationId: string | null
+    organizationUserGroupId: string | null
+    active: boolean
+    checkedAt: Date | null
+  }
+>('catalog/list', {
+  parameters: 'organizationId documentId afterUserGroupId afterId limit',
+  columns: 'organizationId documentId annotationId organizationUserGroupId active checkedAt',
+  neverNull: 'organizationId active',
+})
 
 /** Lets one import at a time number new scopes; held to the end of the transaction. */
 export const lock = new Statement<null, { pgAdvisoryXactLock: unknown | null }>('catalog/lock', {
@@ -282,10 +333,21 @@ export const stageHeld = new Statement<{ importId: number }, null>('catalog/stag
 /** What is active and no line names. */
 export const stageLacking = new Statement<null, null>('catalog/stage-lacking')
 
+/** Takes up what is to become inactive: what is named, and what is beneath it. */
+export const stageRemoved = new Statement<
+  {
+    organizationKey: readonly number[]
+    documentKey: readonly number[]
+    annotationKey: readonly number[]
+    userGroupKey: readonly number[]
+  },
+  null
+>('catalog/stage-removed', { parameters: 'organizationKey documentKey annotationKey userGroupKey' })
+
 /** User groups that the lines name. */
 export const stageUserGroups = new Statement<null, null>('catalog/stage-user-groups')
 
-/** What keeps the catalog from being as its sources say: an import that is held, and a source whose last import failed. */
+/** What keeps the catalog from being as its sources say: an import that is held; one that was refused and came again since; and a source that could not be read, until it can, or another list is imported. */
 export const troubles = new Statement<
   null,
   {
@@ -302,3 +364,6 @@ export const troubles = new Statement<
 >('catalog/troubles', {
   columns: 'importId at state source scopes lacking organizations firstOrganizationId problem',
 })
+
+/** Takes what the lines of an import name out of what the held one lacks: somebody has asked for it since. */
+export const unholdNamed = new Statement<null, null>('catalog/unhold-named')

@@ -88,14 +88,20 @@ export const markHeld = new Statement<
   neverNull: 'listings usersMissing',
 })
 
-/** Marks what was noticed of members since somebody watches as told, and gives the first of it. */
-export const markMembers = new Statement<
-  { since: Date },
-  { members: number; lastNumber: number | null; first: readonly unknown[] | null }
->('notify/mark-members', {
-  parameters: 'since',
-  columns: 'members lastNumber first',
-  neverNull: 'members',
+/** Marks what was noticed of members since somebody watches as told, and gives its numbers. What the message says is read when it is sent (notify/member-changes): the names of members may be ids, so they are kept in one place only. */
+export const markMembers = new Statement<{ since: Date }, { numbers: readonly number[] }>(
+  'notify/mark-members',
+  { parameters: 'since', columns: 'numbers', neverNull: 'numbers' },
+)
+
+/** What a message tells of members, as far as it is still there, and the first ten of it. */
+export const memberChanges = new Statement<
+  { numbers: readonly number[] },
+  { members: number; first: readonly unknown[] }
+>('notify/member-changes', {
+  parameters: 'numbers',
+  columns: 'members first',
+  neverNull: 'members first',
 })
 
 /** Marks as well what was reported of missing and late nightly runs, once a scheduled run of that night or later succeeded. */
@@ -179,3 +185,9 @@ export const well = new Statement<{ subject: string }, { firstId: string | null 
   parameters: 'subject',
   columns: 'firstId',
 })
+
+/** Gives up the delivery of a message of which nothing is left to tell; the receiver is not to blame. */
+export const withdraw = new Statement<{ notificationId: string; receiver: string }, null>(
+  'notify/withdraw',
+  { parameters: 'notificationId receiver' },
+)

@@ -7,6 +7,7 @@ import {
   RunSchema,
   RunsRequestSchema,
 } from '../../documents/run.ts'
+import { CatalogEntrySchema, CatalogRequestSchema } from '../../documents/catalog-line.ts'
 import { ChangesPageSchema, ChangesRequestSchema } from '../../documents/change.ts'
 import { OrganizationSchema, OrganizationsRequestSchema } from '../../documents/freshness.ts'
 import { HeldListingSchema, RejectedRecordSchema } from '../../documents/waiting.ts'
@@ -73,6 +74,24 @@ export async function listingRoutes(
       answered: 'A page of organizations.',
     }),
     async (request, reply) => sendPage(request, reply, request.query, collabSync.listOrganizations),
+  )
+  app.get(
+    '/catalog',
+    listing(CatalogRequestSchema, CatalogEntrySchema, {
+      id: 'listCatalog',
+      tag: 'Catalog',
+      summary:
+        'What the catalog holds beneath a document, else an organization, else all organizations',
+      answered: 'A page of the catalog.',
+    }),
+    async (request, reply) => {
+      const { organizationId, documentId } = request.query
+      if (documentId !== undefined && organizationId === undefined)
+        throw new ProblemError(400, 'documentId needs organizationId.', {
+          errors: [{ in: 'query', member: 'documentId', detail: 'needs organizationId' }],
+        })
+      return sendPage(request, reply, request.query, collabSync.listCatalog)
+    },
   )
   app.get(
     '/changes',

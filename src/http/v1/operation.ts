@@ -9,7 +9,7 @@ import { ProblemError, ProblemSchema } from '../problem.ts'
 /** What an operation says of itself in the OpenAPI document, and what is checked of its requests. */
 export interface OperationParts {
   readonly id: string
-  readonly tag: 'Runs' | 'What needs a person' | 'Freshness' | 'Changes' | 'Schedule'
+  readonly tag: 'Runs' | 'What needs a person' | 'Freshness' | 'Changes' | 'Catalog' | 'Schedule'
   readonly summary: string
   readonly description?: string
   readonly params?: z.ZodType
@@ -108,7 +108,7 @@ export function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 /** Answers so where what was asked for cannot be done, though the request is sound. */
-export function refused(status: 409 | 422): (error: unknown) => never {
+export function refused(status: 404 | 409 | 422): (error: unknown) => never {
   return (error) => {
     throw error instanceof UsageError ? new ProblemError(status, error.message) : error
   }

@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import { ProblemError } from '../problem.ts'
+import { catalogRoutes } from './catalog-routes.ts'
 import { listingRoutes } from './listing-routes.ts'
 import type { V1Options } from './operation.ts'
 import { runEventsRoute } from './run-events.ts'
@@ -32,7 +33,14 @@ export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promi
         errors: [{ in: 'body', member: '', detail: 'must be left out' }],
       })
   })
-  for (const routes of [runRoutes, runEventsRoute, listingRoutes, settleRoutes, scheduleRoutes]) {
+  for (const routes of [
+    runRoutes,
+    runEventsRoute,
+    listingRoutes,
+    settleRoutes,
+    catalogRoutes,
+    scheduleRoutes,
+  ]) {
     await app.register(routes, { collabSync })
   }
 }

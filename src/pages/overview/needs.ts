@@ -1,4 +1,4 @@
-import { describeTrouble } from '../../notify/catalog-trouble.ts'
+import { describeTrouble, mendTrouble } from '../../notify/catalog-trouble.ts'
 import type { CatalogTrouble } from '../../notify/catalog-trouble.ts'
 import type { RowOf } from '../../database/statement.ts'
 import type * as pages from '../../database/statements/pages.ts'
@@ -67,7 +67,7 @@ export function needsOf(known: {
       },
     ...troubles.map((each): Need => ({
       tone: 'bad',
-      sentence: `${describeTrouble(each)}${each.state === 'held' ? ' `collab-sync accept --catalog`, or `refuse --catalog`.' : ' `collab-sync catalog refresh` tries again.'}`,
+      sentence: `${describeTrouble(each)} ${mendTrouble(each)}`,
       path: '/organizations',
       words: 'Organizations',
     })),

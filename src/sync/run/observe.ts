@@ -7,17 +7,23 @@ const CHANGES_A_STEP = 250
 /**
  * Looks through what changed for the members that the records have, so that what is new, gone or of another type is known
  * when the run ends. What the run's share of time does not suffice for, as after a first load, the next runs look through.
- * It never fails: a run is settled whatever its records are like.
+ * It ends after the step in hand where the worker is stopping, or the run is over or to end early. It never fails: a run is
+ * settled whatever its records are like.
  */
 export async function observeMembers(
-  { database, log }: Pick<SyncContext, 'database' | 'log'>,
+  { database, drained, log }: Pick<SyncContext, 'database' | 'drained' | 'log'>,
   runId: string,
 ): Promise<void> {
+  const begunMs = performance.now()
   try {
-    const share = await observed.timeFor.first(database, { runId })
-    const endMs = performance.now() + (share?.seconds ?? 0) * 1000
-    while (performance.now() < endMs) {
-      const { hasMore } = await observed.observe.one(database, { maxChanges: CHANGES_A_STEP })
+    while (!drained.aborted) {
+      const share = await observed.timeFor.first(database, { runId })
+      if (share === undefined || performance.now() - begunMs > share.seconds * 1000) return
+      const { hasMore, passedOver } = await observed.observe.one(database, {
+        maxChanges: CHANGES_A_STEP,
+      })
+      if (passedOver !== null)
+        log.warn({ runId, sqlState: passedOver }, 'the members of a change were not looked through')
       if (!hasMore) return
     }
   } catch (error) {

@@ -12,7 +12,7 @@ import * as items from '../../database/statements/items.ts'
 import * as runs from '../../database/statements/runs.ts'
 import { operationsOf } from '../../documents/scope.ts'
 import type { Scope } from '../../documents/scope.ts'
-import { UsageError } from '../../errors.ts'
+import { notInCatalog, UsageError } from '../../errors.ts'
 import type { Operation } from '../../errors.ts'
 import { currentTraceparent, describeSpan, withSpan } from '../../trace.ts'
 import { DoneScopes } from '../claim.ts'
@@ -119,10 +119,7 @@ async function checkInCatalog(client: Client, scope: Scope): Promise<void> {
     annotationId: scope.annotationId ?? null,
     userGroupIds: scope.organizationUserGroupIds ?? null,
   })
-  if (missing === undefined) return
-  throw new UsageError(
-    `${missing.what} ${JSON.stringify(missing.id)} is not in the catalog; add it with: collab-sync catalog import FILE.`,
-  )
+  if (missing !== undefined) throw notInCatalog(missing.what, missing.id ?? '')
 }
 
 function nothingToDo({ failedOf, scope }: RunRequest): UsageError {

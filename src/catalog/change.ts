@@ -1,0 +1,125 @@
+import { NO_CHANGES, removeScopes } from '../database/catalog-change.ts'
+import type { Database } from '../database/pool.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as catalog from '../database/statements/catalog.ts'
+import { linesOf } from '../documents/catalog-line.ts'
+import type { CatalogChanges, CatalogLine } from '../documents/catalog-line.ts'
+import type { Scope } from '../documents/scope.ts'
+import { notInCatalog, UsageError } from '../errors.ts'
+import { importCatalog } from './import.ts'
+import type { CatalogSource } from './lines.ts'
+
+/** Who changes the catalog, and how: for the table of imports. */
+export interface ChangedBy {
+  /** What asked, such as the command. */
+  readonly source: string
+  readonly requestedBy: string
+}
+
+/**
+ * Makes the catalog hold some lines, all or none; again is harmless. Where it holds them already nothing is locked and
+ * nothing written.
+ * @param options.add adds also the parents that it lacks
+ * @throws UsageError naming a parent that it lacks, without `add`
+ */
+export async function addToCatalog(
+  database: Database,
+  lines: readonly CatalogLine[],
+  { add = false, source, requestedBy }: ChangedBy & { readonly add?: boolean | undefined },
+): Promise<CatalogChanges> {
+  const found = await findLines(database, lines)
+  if (!add) for (const { named, place } of found) requireKnown(named.slice(0, -1), place)
+  if (found.every(({ place }) => place.isSettled)) return NO_CHANGES
+  const given: CatalogSource = {
+    name: source,
+    unit: 'line',
+    async *lines() {
+      for (const [index, line] of lines.entries()) yield { number: index + 1, line }
+    },
+  }
+  const options = { prune: null, requestedBy }
+  const done = await importCatalog(database, given, options)
+  const { organizations, documents, annotations, userGroups } = done
+  return { organizations, documents, annotations, userGroups }
+}
+
+/**
+ * Makes the catalog hold what a run is to be narrowed to, parents too.
+ * @throws UsageError where the scope names no organization
+ */
+export async function addScope(
+  database: Database,
+  scope: Scope,
+  requestedBy: string,
+): Promise<void> {
+  const lines = linesOf(scope)
+  if (lines.length === 0)
+    throw new UsageError('add needs organizationIds: there is nothing else to add.')
+  await addToCatalog(database, lines, { source: 'run --add', requestedBy, add: true })
+}
+
+/**
+ * Makes lines, and what is beneath them, inactive: they are not asked for any more, and their rows stay. Again is harmless.
+ * @throws UsageError naming what the catalog never had; nothing was changed
+ */
+export async function removeFromCatalog(
+  database: Database,
+  lines: readonly CatalogLine[],
+  by: ChangedBy,
+): Promise<CatalogChanges> {
+  const keys: Record<(typeof LEVELS)[number]['key'], number[]> = {
+    organizationKey: [],
+    documentKey: [],
+    annotationKey: [],
+    userGroupKey: [],
+  }
+  for (const { named, place } of await findLines(database, lines)) {
+    requireKnown(named, place)
+    const last = named.at(-1)?.key
+    if (last !== undefined) keys[last].push(place[last] as number)
+  }
+  return removeScopes(database, keys, { ...by, lines: lines.length })
+}
+
+const LEVELS = [
+  { id: 'organizationId', key: 'organizationKey', what: 'Organization' },
+  { id: 'documentId', key: 'documentKey', what: 'Document' },
+  { id: 'annotationId', key: 'annotationKey', what: 'Annotation' },
+  { id: 'organizationUserGroupId', key: 'userGroupKey', what: 'User group' },
+] as const
+
+/** One of the things that a line names, and its id. */
+interface Named {
+  readonly what: string
+  readonly key: (typeof LEVELS)[number]['key']
+  readonly id: string
+}
+
+type Place = RowOf<typeof catalog.findLines>
+
+/** What each line names, from the organization on, and where the catalog has it. */
+async function findLines(
+  database: Database,
+  lines: readonly CatalogLine[],
+): Promise<{ named: Named[]; place: Place }[]> {
+  const places = await catalog.findLines.all(database, {
+    organizationIds: lines.map(({ organizationId }) => organizationId),
+    documentIds: lines.map(({ documentId }) => documentId ?? null),
+    annotationIds: lines.map(({ annotationId }) => annotationId ?? null),
+    userGroupIds: lines.map(({ organizationUserGroupId }) => organizationUserGroupId ?? null),
+  })
+  return places.map((place, index) => {
+    const line = lines[index]
+    const named = LEVELS.flatMap(({ id, key, what }) => {
+      const value = line?.[id]
+      return value == null ? [] : [{ what, key, id: value }]
+    })
+    return { named, place }
+  })
+}
+
+/** A slip of the pen must not make an organization that nobody has. */
+function requireKnown(named: readonly Named[], place: Place): void {
+  const missing = named.find(({ key }) => place[key] === null)
+  if (missing !== undefined) throw notInCatalog(missing.what, missing.id)
+}

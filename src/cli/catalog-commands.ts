@@ -1,0 +1,85 @@
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import * as help from './help.ts'
+import { JSON_OPTION, wholeFromOne } from './operator-commands.ts'
+import type { OnExitCode } from './operator-commands.ts'
+import { collect } from './scope-options.ts'
+
+/** The command for what there is to sync. */
+export function addCatalogCommands(program: Command, onExitCode: OnExitCode): void {
+  const catalog = program
+    .command('catalog')
+    .summary('what there is to sync')
+    .description(help.CATALOG)
+  catalog
+    .command('import')
+    .description(help.CATALOG_IMPORT)
+    .argument('<file>', 'NDJSON or CSV, or - for standard input')
+    .option('--prune', 'deactivate what the file does not list; its rows stay')
+    .option(
+      '--accept-all',
+      'deactivate also more than a tenth at once, rather than hold the import',
+    )
+    .option('--dry-run', 'show what would come and go, and change nothing')
+    .option(...JSON_OPTION)
+    .addHelpText('after', help.CATALOG_IMPORT_AFTER)
+    .action(async (file, options) =>
+      onExitCode(await (await import('./commands/catalog.ts')).catalogImport(file, options)),
+    )
+  catalog
+    .command('refresh')
+    .description(help.CATALOG_REFRESH)
+    .option('--prune', 'deactivate what the query does not list (default: CATALOG_PRUNE)')
+    .option(
+      '--accept-all',
+      'deactivate also more than a tenth at once, rather than hold the import',
+    )
+    .option('--dry-run', 'show what would come and go, and change nothing')
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/catalog.ts')).catalogRefresh(options)),
+    )
+  catalog
+    .command('show')
+    .description('Counts the organizations, documents, annotations and user groups of the catalog.')
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/catalog.ts')).catalogShow(options)),
+    )
+
+  addLineOptions(catalog.command('add').description(help.CATALOG_ADD))
+    .option('--add', 'also the organization and the document of it, where the catalog lacks them')
+    .option(...JSON_OPTION)
+    .addHelpText('after', help.CATALOG_ADD_AFTER)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/catalog-lines.ts')).catalogAdd(options)),
+    )
+  addLineOptions(catalog.command('remove').description(help.CATALOG_REMOVE))
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/catalog-lines.ts')).catalogRemove(options)),
+    )
+  catalog
+    .command('list')
+    .description(help.CATALOG_LIST)
+    .option('--organization <id>', 'its user groups and documents')
+    .option('--document <id>', 'its annotations; of one organization')
+    .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
+    .option('--cursor <cursor>', 'go on from there: the nextCursor of the list before')
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/catalog-lines.ts')).catalogList(options)),
+    )
+}
+
+function addLineOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--organization <id>', 'the organization; may be repeated')
+        .argParser(collect)
+        .makeOptionMandatory(),
+    )
+    .option('--document <id>', 'a document of one organization')
+    .option('--annotation <id>', 'an annotation of one document')
+    .option('--group <id>', 'a user group of the organization; may be repeated', collect)
+}

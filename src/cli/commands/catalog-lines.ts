@@ -1,0 +1,101 @@
+import { addToCatalog, removeFromCatalog } from '../../catalog/change.ts'
+import type { ChangedBy } from '../../catalog/change.ts'
+import { listingsOn } from '../../client/listings.ts'
+import type { Database } from '../../database/pool.ts'
+import { linesOf } from '../../documents/catalog-line.ts'
+import type { CatalogChanges, CatalogEntry, CatalogLine } from '../../documents/catalog-line.ts'
+import { count, time } from '../../format.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit.ts'
+import { note, paint, print, printJson, table } from '../output.ts'
+import { scopeOf } from '../scope-options.ts'
+import type { ScopeOptions } from '../scope-options.ts'
+import { quietLog, withTables } from '../with-store.ts'
+import { KINDS, numberColumns } from './catalog.ts'
+import { processUser } from '../../process-user.ts'
+
+type LineOptions = Pick<ScopeOptions, 'organization' | 'document' | 'annotation' | 'group'> & {
+  readonly json?: boolean
+}
+
+/** `collab-sync catalog add`: adds what the options name. */
+export async function catalogAdd({
+  add,
+  ...options
+}: LineOptions & { readonly add?: boolean }): Promise<number> {
+  return change('catalog add', options, (database, lines, by) =>
+    addToCatalog(database, lines, { ...by, add }),
+  )
+}
+
+/** `collab-sync catalog remove`: deactivates what the options name, and what is beneath it. */
+export async function catalogRemove(options: LineOptions): Promise<number> {
+  return change('catalog remove', options, removeFromCatalog)
+}
+
+async function change(
+  source: string,
+  { json, ...options }: LineOptions,
+  work: (database: Database, lines: CatalogLine[], by: ChangedBy) => Promise<CatalogChanges>,
+): Promise<number> {
+  const lines = linesOf(scopeOf(options))
+  const settings = readSettings(process.env, { need: ['database'] })
+  return withTables({ settings, log: quietLog(settings), name: source }, async ({ database }) => {
+    const changes = await work(database, lines, { source, requestedBy: processUser() })
+    if (json) printJson(changes)
+    else print(describeChanges(changes))
+    return EXIT.done
+  })
+}
+
+function describeChanges(changes: CatalogChanges): string {
+  const rows = KINDS.flatMap(([kind, name]) => {
+    const { added, reactivated, deactivated } = changes[kind]
+    const counts = [added, reactivated, deactivated]
+    return counts.some((each) => each > 0) ? [[name, ...counts.map(count)]] : []
+  })
+  if (rows.length === 0) return 'Nothing to change: the catalog is so already.'
+  return table([{ head: '' }, ...numberColumns('added', 'reactivated', 'deactivated')], rows)
+}
+
+/** `collab-sync catalog list`: what is beneath a document, else an organization, else all organizations. */
+export async function catalogList(options: {
+  readonly organization?: string
+  readonly document?: string
+  readonly limit: number
+  readonly cursor?: string
+  readonly json?: boolean
+}): Promise<number> {
+  const { organization: organizationId, document: documentId, limit, cursor, json } = options
+  const settings = readSettings(process.env, { need: ['database'] })
+  const opening = { settings, log: quietLog(settings), name: 'catalog list' }
+  return withTables(opening, async ({ database }) => {
+    const page = await listingsOn(database).listCatalog({
+      limit,
+      ...(organizationId !== undefined && { organizationId }),
+      ...(documentId !== undefined && { documentId }),
+      ...(cursor !== undefined && { cursor }),
+    })
+    if (json) printJson(page)
+    else {
+      const columns = [{ head: '' }, { head: 'id' }, { head: 'last good check' }, { head: '' }]
+      print(page.items.length === 0 ? 'Nothing.' : table(columns, page.items.map(rowOf)))
+      if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
+    }
+    return EXIT.done
+  })
+}
+
+function rowOf(entry: CatalogEntry): string[] {
+  const { organizationId, documentId, annotationId, organizationUserGroupId: groupId } = entry
+  const [kind, id] =
+    groupId !== null
+      ? ['user group', groupId]
+      : annotationId !== null
+        ? ['annotation', annotationId]
+        : documentId !== null
+          ? ['document', documentId]
+          : ['organization', organizationId]
+  const checked = entry.checkedAt === null ? paint.dim('never') : time(entry.checkedAt)
+  return [kind, id, checked, entry.active ? '' : paint.yellow('inactive')]
+}

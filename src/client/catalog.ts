@@ -1,0 +1,22 @@
+import { addToCatalog, removeFromCatalog } from '../catalog/change.ts'
+import { NewLinesSchema, OldLinesSchema } from '../documents/catalog-line.ts'
+import { checked } from '../documents/check.ts'
+import type { CollabSync, Parts } from './collab-sync.ts'
+
+/** Changing what there is to sync. */
+export function catalogOn({
+  database,
+  trigger,
+}: Parts): Pick<CollabSync, 'addToCatalog' | 'removeFromCatalog'> {
+  const by = (source: string) => ({ source, requestedBy: trigger })
+  return {
+    async addToCatalog(request) {
+      const { lines, add } = checked(NewLinesSchema, request, '')
+      return addToCatalog(database, lines, { ...by('catalog add'), add })
+    },
+    async removeFromCatalog(request) {
+      const { lines } = checked(OldLinesSchema, request, '')
+      return removeFromCatalog(database, lines, by('catalog remove'))
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import type { CatalogChanges } from '../documents/catalog-line.ts'
+import { transaction } from './pool.ts'
+import type { Client, Database } from './pool.ts'
+import type { On } from './statement.ts'
+import * as catalog from './statements/catalog.ts'
+
+const NOTHING = { added: 0, reactivated: 0, deactivated: 0 }
+/** What is said where all was as it was asked for. */
+export const NO_CHANGES: CatalogChanges = {
+  organizations: NOTHING,
+  documents: NOTHING,
+  annotations: NOTHING,
+  userGroups: NOTHING,
+}
+
+/** Begins to change the catalog, in the caller's transaction: no other change goes on beside it. */
+export async function beginCatalogChange(client: Client): Promise<void> {
+  // A plan over staged rows is long and runs once: compiling it costs more than it saves.
+  await client.query(
+    `set local jit = off; set local work_mem = '64MB'; set local statement_timeout = 0`,
+  )
+  await catalog.lock.run(client)
+  await catalog.createTouchedBatches.run(client)
+  await catalog.createLacking.run(client)
+}
+
+const DEACTIVATE = {
+  organizations: catalog.deactivateOrganizations,
+  documents: catalog.deactivateDocuments,
+  annotations: catalog.deactivateAnnotations,
+  userGroups: catalog.deactivateUserGroups,
+}
+
+/** Deactivates what is staged as lacking. Batches are to be counted after it. */
+export async function deactivateLacking(client: Client): Promise<CatalogChanges> {
+  const changes = { ...NO_CHANGES }
+  for (const [kind, statement] of Object.entries(DEACTIVATE)) {
+    const deactivated = (await statement.one(client)).scopes
+    changes[kind as keyof typeof DEACTIVATE] = { ...NOTHING, deactivated }
+  }
+  return changes
+}
+
+/**
+ * Deactivates scopes, and what is beneath them, in one transaction. A row in the table of imports says so, where any was
+ * active.
+ * @param keys of what is named
+ * @param by.lines how many lines named it
+ */
+export async function removeScopes(
+  database: Database,
+  keys: Record<'organizationKey' | 'documentKey' | 'annotationKey' | 'userGroupKey', number[]>,
+  by: { readonly source: string; readonly requestedBy: string; readonly lines: number },
+): Promise<CatalogChanges> {
+  const changes = await transaction(database, async (client) => {
+    await beginCatalogChange(client)
+    await catalog.stageRemoved.run(client, keys)
+    await catalog.analyzeLacking.run(client)
+    const done = await deactivateLacking(client)
+    await catalog.countBatchScopes.run(client)
+    const counts = countChanges(done)
+    if (counts.went > 0) await catalog.insertImport.run(client, { ...by, prunes: null, ...counts })
+    return done
+  })
+  await analyzeWhereLarge(database, changes)
+  return changes
+}
+
+/** How many scopes came, or came back, and how many went. */
+export function countChanges(changes: CatalogChanges): { came: number; went: number } {
+  const { organizations, documents, annotations, userGroups } = changes
+  let [came, went] = [0, 0]
+  for (const { added, reactivated, deactivated } of [
+    organizations,
+    documents,
+    annotations,
+    userGroups,
+  ]) {
+    came += added + reactivated
+    went += deactivated
+  }
+  return { came, went }
+}
+
+/** In scopes. */
+const LARGE_CHANGE = 1000
+
+/** After a change of many scopes the server's own statistics would mislead its plans until it counts again. */
+export async function analyzeWhereLarge(on: On, changes: CatalogChanges): Promise<void> {
+  const { came, went } = countChanges(changes)
+  if (came + went >= LARGE_CHANGE) await catalog.analyze.run(on)
+}
