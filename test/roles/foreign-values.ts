@@ -61,16 +61,19 @@ const ORDERED: readonly Condition[] = [
   (c, v) => `${c} is null or ${c} = ${v}`,
 ]
 
+/** A pattern of the value itself: in `auth0|2` the sign is an alternative, and a pattern of it matches one's own ids with a 2. */
+const literally = (v: string) => `regexp_replace(${v}, '[^a-zA-Z0-9]', '\\\\\\&', 'g')`
+
 const TEXT: readonly Condition[] = [
   ...ORDERED,
-  (c, v) => `${c} like ${v}`,
-  (c, v) => `${c} like ${v} || '%'`,
-  (c, v) => `${c} like '%' || ${v}`,
-  (c, v) => `${c} not like '%' || ${v} || '%'`,
-  (c, v) => `${c} ilike ${v}`,
-  (c, v) => `${c} ~ ('^' || ${v})`,
-  (c, v) => `${c} ~* ${v}`,
-  (c, v) => `${c} similar to ${v}`,
+  (c, v) => `${c} like ${literally(v)}`,
+  (c, v) => `${c} like ${literally(v)} || '%'`,
+  (c, v) => `${c} like '%' || ${literally(v)}`,
+  (c, v) => `${c} not like '%' || ${literally(v)} || '%'`,
+  (c, v) => `${c} ilike ${literally(v)}`,
+  (c, v) => `${c} ~ ('^' || ${literally(v)})`,
+  (c, v) => `${c} ~* ${literally(v)}`,
+  (c, v) => `${c} similar to ${literally(v)}`,
   (c, v) => `${c} ^@ ${v}`,
   (c, v) => `${c} ~<~ ${v}`,
   (c, v) => `${c} collate "C" >= ${v}`,
