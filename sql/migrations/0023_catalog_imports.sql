@@ -9,7 +9,6 @@ create table sync.catalog_imports (
   source text not null,
   requested_by text not null,
   state text not null check (state in ('applied', 'held', 'accepted', 'refused', 'replaced', 'failed')),
-  prunes boolean,
   lines bigint,
   came integer not null default 0,
   went integer not null default 0,
@@ -29,10 +28,9 @@ comment on table sync.catalog_imports is 'Imports of the catalog: who, when, how
 comment on column sync.catalog_imports.import_id is 'Our id of the row.';
 comment on column sync.catalog_imports.at is 'When it was made first (our clock).';
 comment on column sync.catalog_imports.last_seen_at is 'When an import last lacked just the same, or failed just the same (our clock).';
-comment on column sync.catalog_imports.source is 'The file, CATALOG_SQL, or what named single lines, such as catalog add.';
-comment on column sync.catalog_imports.requested_by is 'Who asked for it: user of the command, schedule, http, or api for a program.';
+comment on column sync.catalog_imports.source is 'The file, or CATALOG_SQL.';
+comment on column sync.catalog_imports.requested_by is 'Who asked for it: user of the command, or schedule.';
 comment on column sync.catalog_imports.state is 'applied: the catalog is as it says. held: it lacks so much that nothing was changed, and a person decides. accepted, refused: somebody decided. replaced: a later import took its place. failed: CATALOG_SQL could not be read.';
-comment on column sync.catalog_imports.prunes is 'Whether what its lines do not name became inactive, or is to; null where it was not read, or where single things were added or removed.';
 comment on column sync.catalog_imports.lines is 'Lines, or rows, that were read; null where that failed.';
 comment on column sync.catalog_imports.came is 'Scopes that were added or became active again: organizations, documents, annotations, user groups.';
 comment on column sync.catalog_imports.went is 'Scopes that became inactive.';
