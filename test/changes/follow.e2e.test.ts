@@ -79,7 +79,7 @@ test('who follows hears of a change, and is told by whom the feed is held back, 
         /"feed of changes",\s+"state": "warn",\s+"found": "1 change held back by [^"]+ in the database /,
       )
     await holder.query('rollback')
-    await follower.shows(/"comment_text": "heard"/)
+    await follower.shows(/"comment_text":"heard"/)
   } finally {
     holder.release(true)
     follower.child.kill('SIGKILL')

@@ -87,7 +87,10 @@ const catalogWithoutTexts = async (): Promise<string[]> =>
   (await describeCatalog(database.pool)).map((line) =>
     line
       .replace(/^(column \S+) \d+/, '$1')
-      .replace(/^(relation (?:collab|reporting)\..*)"definition": "(?:[^"\\]|\\.)*"/, '$1'),
+      .replace(
+        /^(relation (?:collab\.|reporting\.|collab_store\.comment_lines).*)"definition": "(?:[^"\\]|\\.)*"/,
+        '$1',
+      ),
   )
 
 const COMMENT_VIEWS = ['collab.comments', 'reporting.comments', 'reporting.comments_with_deleted']

@@ -81,7 +81,7 @@ async function functionsOfOurs(): Promise<string[]> {
   const argument = (type: string, place: number) => sensible[type] ?? (place === 0 ? `'a'` : 'null')
   // The feed is read from its beginning.
   return rows.map(({ name, types }) =>
-    name === 'reporting.changes'
+    ['reporting.changes', 'reporting.changes_as_json'].includes(name)
       ? `${name}(max_changes => 1000000)`
       : `${name}(${types.map(argument).join(', ')})`,
   )
