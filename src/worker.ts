@@ -5,10 +5,11 @@ import * as runs from './database/statements/runs.ts'
 import * as schedule from './database/statements/schedule.ts'
 import * as workers from './database/statements/workers.ts'
 import { keepNotified } from './notify/notifier.ts'
+import type { QueueName } from './queue/backend.ts'
 import { itemDelivery } from './queue/queue.ts'
 import { daysWithoutRun, registerSchedule, unregisterSchedule } from './queue/schedule.ts'
 import { idsOf, startQueueWorker } from './queue/worker.ts'
-import type { Delivered } from './queue/worker.ts'
+import type { Delivered, QueueWorker } from './queue/worker.ts'
 import { Sweep } from './sync/run/settle.ts'
 import { outsideTraces, withSpan } from './trace.ts'
 
@@ -91,16 +92,20 @@ async function start(
         log: app.log,
       }),
     )
-    const queueWorker = await startQueueWorker(app.queue.place, handlers, {
-      concurrency: JOBS_IN_HAND,
-      adjust: (inProgress) => jobsInProgress(inProgress, app.sync.collabApi.concurrency()),
-      log: app.log,
-    })
+    const startOn = (queue: QueueName) =>
+      startQueueWorker(app.queue.place, handlers, {
+        queue,
+        concurrency: JOBS_IN_HAND,
+        adjust: (inProgress) => jobsInProgress(inProgress, app.sync.collabApi.concurrency()),
+        log: app.log,
+      })
+    const queueWorkers: QueueWorker[] = []
+    for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
     return {
       async stop() {
         app.drain()
         const patience = setTimeout(() => app.abandon(), GRACE_MS)
-        await queueWorker.close()
+        await Promise.all(queueWorkers.map((each) => each.close()))
         clearTimeout(patience)
         await stopUpkeep()
       },

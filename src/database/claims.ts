@@ -1,4 +1,4 @@
-import { parseScope } from '../documents/scope.ts'
+import { isEverything, parseScope } from '../documents/scope.ts'
 import type { Scope } from '../documents/scope.ts'
 import type { Database } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
@@ -134,13 +134,23 @@ export type PlannedItem = RowOf<typeof insertFirst>
 /** A piece of a run, as the queue delivers it, which serves low rounds first. */
 export interface Item extends PlannedItem {
   readonly runId: string
+  /** Whether its run names what it wants: a person waits for it. */
+  readonly isNarrow: boolean
   /** Where its run began in a trace, for whoever hands it over outside of that trace. */
   readonly traceparent?: string | null
 }
 
 /** Planned items, to hand to the queue. */
-export function toItems(runId: string, planned: readonly PlannedItem[]): Item[] {
-  return planned.map((item) => ({ runId, ...item }))
+export function toItems(
+  run: { runId: string; isNarrow: boolean },
+  planned: readonly PlannedItem[],
+): Item[] {
+  return planned.map((item) => ({ ...run, ...item }))
+}
+
+/** Whether a claimed item is of a run that names what it wants, or wants what failed. */
+export function isNarrowClaim({ scope, onlyScopes }: Pick<Claim, 'scope' | 'onlyScopes'>): boolean {
+  return onlyScopes !== null || !isEverything(scope)
 }
 
 /** A worker without a heartbeat for so long is taken for dead; six heartbeats. */

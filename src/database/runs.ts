@@ -40,7 +40,8 @@ export async function planPaging(
 ): Promise<Item[]> {
   const expected = await runs.expectScopes.one(client, { runId, operations, organizationIds })
   if (expected.scopesExpected === 0) return []
-  return toItems(runId, await items.insertFirst.all(client, { runId }))
+  const isNarrow = organizationIds !== null
+  return toItems({ runId, isNarrow }, await items.insertFirst.all(client, { runId }))
 }
 
 /**
@@ -53,7 +54,7 @@ export async function planAtOnce(
   plans: readonly (() => Promise<PlannedItem[]>)[],
 ): Promise<Item[]> {
   const planned: Item[] = []
-  for (const plan of plans) planned.push(...toItems(runId, await plan()))
+  for (const plan of plans) planned.push(...toItems({ runId, isNarrow: true }, await plan()))
   await runs.expectPlanned.run(client, { runId })
   return planned
 }

@@ -91,6 +91,11 @@ export function isNarrowed(scope: Scope): boolean {
   return scope.userIds !== undefined || scope.commentIds !== undefined
 }
 
+/** True where the scope names nothing: it is everything in the catalog, of one operation or both. */
+export function isEverything({ operations: _, ...ids }: Scope): boolean {
+  return Object.values(ids).every((each) => each === undefined)
+}
+
 /** The scope in words for a person, such as `organization acme, document plan`. */
 export function describeScope(scope: Scope): string {
   const parts = [

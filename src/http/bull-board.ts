@@ -21,17 +21,20 @@ export const BULL_BOARD_CSP = [
 ].join('; ')
 
 /**
- * Bull Board for the queue, to look at and not to touch: what its buttons do (retry, remove, empty) is done to deliveries
+ * Bull Board for the queues, to look at and not to touch: what its buttons do (retry, remove, empty) is done to deliveries
  * only, of which PostgreSQL keeps the truth, so that they would help nobody. To be registered with a prefix, behind the
  * authentication, in a scope without `@fastify/static` of its own. It asks nothing of the queue before a page is looked at.
  * @param queue on Redis or PostgreSQL
  */
 export function bullBoard({ bull }: JobQueue): FastifyPluginAsync {
   return async (scope) => {
-    const queue = new BullMQAdapter(bull, { readOnlyMode: true })
-    queue.setFormatter('data', idsOf)
+    const queues = Object.values(bull).map((each) => {
+      const queue = new BullMQAdapter(each, { readOnlyMode: true })
+      queue.setFormatter('data', idsOf)
+      return queue
+    })
     const board = new LookOnly().setBasePath(scope.prefix)
-    createBullBoard({ queues: [queue], serverAdapter: board, options: { uiConfig: UI } })
+    createBullBoard({ queues, serverAdapter: board, options: { uiConfig: UI } })
     // Errors are answered in one place, by the server that this is a part of.
     board.setErrorHandler((error) => {
       throw error

@@ -64,7 +64,7 @@ export function openReadiness(parts: {
   })
   const queued = watched('The queue', log, async () => {
     try {
-      await queue.bull.isPaused()
+      await queue.bull.requests.isPaused()
     } catch (error) {
       throw new Away('The queue does not answer, or refuses us.', error)
     }

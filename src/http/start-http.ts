@@ -1,10 +1,11 @@
+import type { Queue } from 'bullmq'
 import { isIPv6 } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { migrateQueue, QUEUE_NAME } from '../queue/backend.ts'
-import type { QueuePlace } from '../queue/backend.ts'
+import { migrateQueue, QUEUE_NAMES } from '../queue/backend.ts'
+import type { QueueName, QueuePlace } from '../queue/backend.ts'
 import { openQueue } from '../queue/queue.ts'
 import type { JobQueue } from '../queue/queue.ts'
 import { requireOwnToken } from '../settings/settings.ts'
@@ -92,7 +93,10 @@ export function openQueueLate(place: QueuePlace, log: Log): LateQueue {
   }
   return {
     place,
-    bull: lateBull(() => queue?.bull ?? null),
+    bull: {
+      requests: lateBull('requests', () => queue),
+      everything: lateBull('everything', () => queue),
+    },
     deliver: async (jobs) => opened().deliver(jobs),
     countPending: async () => opened().countPending(),
     async wait() {
@@ -129,16 +133,16 @@ async function openWhenThere(
 }
 
 /** BullMQ's queue, for those who hold it before it is there: by its name alone until then. */
-function lateBull(find: () => JobQueue['bull'] | null): JobQueue['bull'] {
-  return new Proxy({} as JobQueue['bull'], {
+function lateBull(queue: QueueName, find: () => JobQueue | null): Queue {
+  return new Proxy({} as Queue, {
     get(_target, member) {
-      const bull = find()
-      if (bull !== null) {
+      const bull = find()?.bull[queue]
+      if (bull !== undefined) {
         const value: unknown = Reflect.get(bull, member, bull)
         return typeof value === 'function' ? value.bind(bull) : value
       }
       // What Bull Board looks at when it hears of a queue.
-      if (member === 'name') return QUEUE_NAME
+      if (member === 'name') return QUEUE_NAMES[queue]
       if (member === 'metaValues') return { version: 'bullmq' }
       throw new EnvironmentError('The queue does not answer yet.')
     },

@@ -12,8 +12,14 @@ export type QueuePlace =
   | { readonly kind: 'redis'; readonly url: string; readonly prefix: string }
   | { readonly kind: 'postgres'; readonly url: string }
 
-/** Name of the one queue (contract.md, "The queue"). */
-export const QUEUE_NAME = 'collab-sync'
+/**
+ * `requests` has what programs ask for (contract.md, "The queue") and the items of narrow runs; `everything` has the items of
+ * runs of everything, which take up each job that may be in hand: a worker that has its fill looks for no other job, however
+ * urgent, so that the two have workers of their own.
+ */
+export const QUEUE_NAMES = { requests: 'collab-sync', everything: 'collab-sync-everything' } as const
+
+export type QueueName = keyof typeof QUEUE_NAMES
 
 /** BullMQ's constructors on one place, and the options they need; the only file that knows which place it is. */
 export interface Backend {

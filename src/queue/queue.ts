@@ -4,15 +4,16 @@ import type { Log } from '../log.ts'
 import { inTraceOf } from '../trace.ts'
 import {
   backendOf,
-  QUEUE_NAME,
+  QUEUE_NAMES,
   refreshStatistics,
   requireRedis,
   telemetryOption,
 } from './backend.ts'
-import type { QueuePlace } from './backend.ts'
+import type { QueueName, QueuePlace } from './backend.ts'
 
 /** A job to deliver: its name says which file of `jobs/` works it, its data is ids and nothing else. */
 export interface Delivery {
+  readonly queue: QueueName
   readonly name: string
   readonly data: Readonly<Record<string, unknown>>
   /** One job a key: the same key again is ignored while that job exists. */
@@ -27,7 +28,7 @@ export interface Delivery {
 export interface JobQueue {
   readonly place: QueuePlace
   /** BullMQ's own, for its schedulers and its dashboard. */
-  readonly bull: Queue
+  readonly bull: Readonly<Record<QueueName, Queue>>
   /** Hands jobs to the queue. PostgreSQL knows what is to be done, so one that is lost here is handed over again. */
   deliver(jobs: readonly Delivery[]): Promise<void>
   /** Jobs that are waiting or in hand, the next nightly one left out. */
@@ -47,15 +48,18 @@ const ATTEMPTS = 25
 export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> {
   await requireRedis(place)
   const { classes, producer } = backendOf(place)
-  const bull = new classes.Queue(QUEUE_NAME, {
-    ...producer,
-    ...(await telemetryOption()),
-  }) as unknown as Queue
-  bull.on('error', (error) => log.warn({ err: error }, 'queue'))
+  const options = { ...producer, ...(await telemetryOption()) }
+  const open = (name: QueueName) => {
+    const queue = new classes.Queue(QUEUE_NAMES[name], options) as unknown as Queue
+    queue.on('error', (error) => log.warn({ err: error }, 'queue'))
+    return queue
+  }
+  const bull = { requests: open('requests'), everything: open('everything') }
+  const queues = Object.values(bull)
   try {
-    await bull.waitUntilReady()
+    await Promise.all(queues.map((queue) => queue.waitUntilReady()))
   } catch (error) {
-    await bull.close().catch(() => {})
+    await Promise.all(queues.map((queue) => queue.close().catch(() => {})))
     throw new EnvironmentError(
       `The queue cannot be used: ${(error as Error).message}. Run \`collab-sync migrate\`.`,
       { cause: error },
@@ -66,17 +70,25 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
     bull,
     async deliver(jobs) {
       for (const [traceparent, ofTrace] of byTrace(jobs)) {
-        await inTraceOf(traceparent, () => addInChunks(bull, ofTrace))
+        await inTraceOf(traceparent, async () => {
+          for (const name of ['requests', 'everything'] as const)
+            await addInChunks(
+              bull[name],
+              ofTrace.filter(({ queue }) => queue === name),
+            )
+        })
       }
       if (jobs.length >= ANALYZE_FROM_JOBS) await refreshStatistics(place)
     },
     async countPending() {
-      const counts = await bull.getJobCounts('waiting', 'prioritized', 'active', 'delayed')
-      const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
-      return all - (await bull.getJobSchedulersCount())
+      const counts = await Promise.all(
+        queues.map((queue) => queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed')),
+      )
+      const all = counts.flatMap(Object.values<number>).reduce((sum, count) => sum + count, 0)
+      return all - (await bull.requests.getJobSchedulersCount())
     },
     async close() {
-      await bull.close()
+      await Promise.all(queues.map((queue) => queue.close()))
     },
   }
 }
@@ -120,10 +132,12 @@ export function itemDelivery(item: {
   itemId: number
   kind: string
   round: number
+  isNarrow: boolean
   traceparent?: string | null
 }): Delivery {
-  const { runId, itemId, kind, round, traceparent = null } = item
+  const { runId, itemId, kind, round, isNarrow, traceparent = null } = item
   return {
+    queue: isNarrow ? 'requests' : 'everything',
     name: kind,
     data: { runId, itemId },
     key: `item-${itemId}`,
@@ -134,7 +148,8 @@ export function itemDelivery(item: {
 
 /** The job that settles a run. */
 export function finishDelivery(runId: string): Delivery {
-  return { name: 'finish-run', data: { runId }, key: `finish-${runId}`, priority: 0 }
+  const key = `finish-${runId}`
+  return { queue: 'requests', name: 'finish-run', data: { runId }, key, priority: 0 }
 }
 
 /** What is asked of a queue that may hang. @throws its own error, or a TimeoutError where it takes longer */

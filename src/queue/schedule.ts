@@ -34,9 +34,9 @@ export async function registerSchedule(
   // Two that register at once on PostgreSQL as queue make one fail; what stays is right.
   await pRetry(
     async () => {
-      const found = await queue.bull.getJobScheduler(NIGHTLY)
+      const found = await queue.bull.requests.getJobScheduler(NIGHTLY)
       if (found?.pattern === cron && found.tz === timeZone && found.next !== undefined) return
-      await queue.bull.upsertJobScheduler(
+      await queue.bull.requests.upsertJobScheduler(
         NIGHTLY,
         { pattern: cron, tz: timeZone },
         {
@@ -53,11 +53,11 @@ export async function registerSchedule(
 
 /** Takes the nightly schedule out of the queue. */
 export async function unregisterSchedule(queue: JobQueue): Promise<void> {
-  await queue.bull.removeJobScheduler(NIGHTLY)
+  await queue.bull.requests.removeJobScheduler(NIGHTLY)
 }
 
 /** When the next nightly run is due; null where none is registered. */
 export async function nextNightly(queue: JobQueue): Promise<Date | null> {
-  const found = await queue.bull.getJobScheduler(NIGHTLY)
+  const found = await queue.bull.requests.getJobScheduler(NIGHTLY)
   return found?.next === undefined ? null : new Date(found.next)
 }

@@ -2,8 +2,8 @@ import { UnrecoverableError, WaitingError } from 'bullmq'
 import type { Job, Worker } from 'bullmq'
 import { DrainingError, RunStoppedError, UsageError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { backendOf, QUEUE_NAME, telemetryOption } from './backend.ts'
-import type { QueuePlace } from './backend.ts'
+import { backendOf, QUEUE_NAMES, telemetryOption } from './backend.ts'
+import type { QueueName, QueuePlace } from './backend.ts'
 
 /** A job as its handler sees it. */
 export interface Delivered {
@@ -16,6 +16,7 @@ export interface Delivered {
 export type Handler = (job: Delivered) => Promise<unknown>
 
 export interface WorkerOptions {
+  readonly queue: QueueName
   /** Jobs in hand at a time. Each keeps its own calls waiting in line, so that calls never wait for a job. */
   readonly concurrency: number
   /** Asked at the end of each job: how many to have in hand from now on. */
@@ -42,11 +43,11 @@ const BACKOFF_MAX_MS = 30_000
 export async function startQueueWorker(
   place: QueuePlace,
   handlers: ReadonlyMap<string, Handler>,
-  { concurrency, adjust, log }: WorkerOptions,
+  { queue, concurrency, adjust, log }: WorkerOptions,
 ): Promise<QueueWorker> {
   const { classes, worker: connection } = backendOf(place)
   const worker: Worker = new classes.Worker(
-    QUEUE_NAME,
+    QUEUE_NAMES[queue],
     async (job, token) => {
       try {
         return await work(job as unknown as Job, token, handlers, log)
@@ -83,7 +84,7 @@ async function work(
     throw new UnrecoverableError(`There is no job named ${JSON.stringify(job.name)}.`)
   }
   try {
-    return await handler({ data: job.data, requestKey: `${QUEUE_NAME}:${job.id}:${job.timestamp}` })
+    return await handler({ data: job.data, requestKey: `${job.queueName}:${job.id}:${job.timestamp}` })
   } catch (error) {
     if (error instanceof RunStoppedError) return null
     if (error instanceof UsageError) throw new UnrecoverableError(error.message)

@@ -2,6 +2,7 @@ import { DrainingError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { SharedRateLimit } from '../service/attempt.ts'
 import { sleep, WaitLine } from '../service/wait.ts'
+import type { Priority } from '../service/wait.ts'
 
 export interface RateLimitOptions {
   /** Most calls a second of all processes together (`SYNC_RATE_LIMIT`); null for no limit. */
@@ -48,10 +49,10 @@ export class RateLimiter implements SharedRateLimit {
     this.#groupMax = Math.max(1, Math.floor(GROUP_MS / (this.#spacing?.intervalMs ?? GROUP_MS)))
   }
 
-  acquire(signal?: AbortSignal): Promise<void> {
+  acquire(signal?: AbortSignal, priority?: Priority): Promise<void> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason as Error)
     if (this.#spacing === null && this.#isFree()) return FREE
-    const turn = this.#line.join(signal)
+    const turn = this.#line.join(signal, priority)
     if (!this.#dealing) void this.#deal()
     return turn
   }

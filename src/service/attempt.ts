@@ -14,6 +14,7 @@ import type { RequestOptions } from './request.ts'
 import { pauseMs } from './retry.ts'
 import type { RetryPolicy } from './retry.ts'
 import { Refusal } from './token.ts'
+import type { Priority } from './wait.ts'
 
 /** Counts that calls add to, kept by the caller: one object for a batch, say. */
 export interface CallStats {
@@ -32,6 +33,8 @@ export interface Call {
   readonly signal?: AbortSignal
   /** Gives up waiting for a permit, a slot or the next try, and lets a call in flight end; `signal` when left out. */
   readonly waitSignal?: AbortSignal
+  /** Where it waits beside other calls for a permit or a slot; `normal` when left out. */
+  readonly priority?: Priority
   /** `digest` of the last answer that was taken to the same filter. */
   readonly knownDigest?: Buffer
   readonly stats?: CallStats
@@ -99,10 +102,10 @@ export class Attempts {
    * @throws CallError where there is no usable answer; the signal's reason when it aborts; DrainingError after `close`
    */
   async once(asked: Asked, sending: Sending, call: Call): Promise<Answer> {
-    const { signal, waitSignal = signal, knownDigest, stats } = call
-    const turn = this.#concurrency.enter(waitSignal)
+    const { signal, waitSignal = signal, priority = 'normal', knownDigest, stats } = call
+    const turn = this.#concurrency.enter(waitSignal, priority)
     if (turn !== null) await turn
-    const permit = new Permit(this.#concurrency)
+    const permit = new Permit(this.#concurrency, priority)
     const place = new BodyPlace(this.#bodies, () => call.room?.(waitSignal) ?? null)
     let outcome: Outcome = 'other'
     let failure: unknown = null
@@ -110,7 +113,7 @@ export class Attempts {
       this.#refusal.check(sending.token)
       await call.room?.(waitSignal)
       permit.waitsForSlot()
-      await this.#options.sharedRateLimit.acquire(waitSignal)
+      await this.#options.sharedRateLimit.acquire(waitSignal, priority)
       const waitedMs = permit.sent()
       if (stats !== undefined) stats.waitedMs += waitedMs
       const { path, body, token, attemptNumber } = sending
@@ -209,12 +212,12 @@ function callOutcome(loadOutcome: Outcome, failure: unknown): CallOutcome {
  */
 export interface SharedRateLimit {
   /**
-   * Waits for a slot to make one call, first come, first served, and while a pause of any process lasts.
+   * Waits for a slot to make one call, in the order of WaitLine, and while a pause of any process lasts.
    * Costs no round trip where there is neither limit nor pause. When the shared store is away, a limit
    * is kept by waiting for it.
    * @throws the signal's reason, as soon as it aborts
    */
-  acquire(signal?: AbortSignal): Promise<void>
+  acquire(signal?: AbortSignal, priority?: Priority): Promise<void>
   /** Pauses all processes for `ms`; this one at once. Never rejects: without the store, it pauses alone. */
   pauseAll(ms: number): Promise<void>
   /** Stops waiting and timers; who waits in `acquire` gets a DrainingError. */

@@ -1,5 +1,6 @@
 import { DrainingError } from '../errors.ts'
 import { WaitLine } from './wait.ts'
+import type { Priority } from './wait.ts'
 
 /** How a call went, as far as the load of the service is concerned. `other` says nothing of the service's load. */
 export type Outcome = 'success' | 'overload' | 'timeout' | 'other'
@@ -20,20 +21,26 @@ const EWMA_WEIGHT = 0.1
 /** Slower than this many times the best average, and by this much more, is a latency jump. */
 const JUMP_FACTOR = 4
 const JUMP_MS = 500
+/** Where calls hold their permits longer than this, some are kept for calls of high priority, which would wait too long. */
+const LONG_HELD_MS = 1000
+/** One of so many. */
+const KEPT_PART = 8
 /** Shortest time between two halvings: the calls already in flight must not halve it again. */
 const MIN_HALVING_MS = 1000
 
 /**
- * The limit of calls in flight in one process: at most `limit` calls in flight, first come, first served. The service's limits
+ * The limit of calls in flight in one process: at most `limit` calls in flight, in the order of WaitLine. The service's limits
  * are not shown (service-api.md, Limits), so the limit finds itself (AIMD): it starts at the user's own
- * number, halves on overload or a latency jump, and rises by one for each `limit` successes.
+ * number, halves on overload or a latency jump, and rises by one for each `limit` successes. An eighth of it is kept for
+ * calls of high priority while permits are held for more than a second in the mean; otherwise one is free soon enough.
  */
 export class ConcurrencyLimit {
   readonly #max: number
   readonly #now: () => number
   readonly #line = new WaitLine()
   #limit: number
-  #inFlight = 0
+  readonly #inFlight = { high: 0, normal: 0 }
+  #heldMsEwma = 0
   #successes = 0
   #ewmaMs: number | null = null
   #bestMs = Infinity
@@ -52,18 +59,26 @@ export class ConcurrencyLimit {
    * back with `leave`.
    * @throws the signal's reason when it aborts first; DrainingError when it closes
    */
-  enter(signal?: AbortSignal): Promise<void> | null {
+  enter(signal?: AbortSignal, priority: Priority = 'normal'): Promise<void> | null {
     if (this.#closed) throw closedError()
-    if (this.#inFlight < this.#limit && this.#line.length === 0) {
-      this.#inFlight += 1
+    if (this.#isFreeFor(priority) && (priority === 'high' || this.#line.length === 0)) {
+      this.#inFlight[priority] += 1
       return null
     }
-    return this.#line.join(signal)
+    return this.#line.join(signal, priority)
   }
 
-  /** Gives a permit back, telling how the call went and how long the service took. */
-  leave(outcome: Outcome, latencyMs: number): void {
-    this.#inFlight -= 1
+  /** Gives a permit back, telling how the call went, how long the service took and how long the permit was held. */
+  leave(
+    outcome: Outcome,
+    latencyMs: number,
+    { priority, heldMs }: { priority: Priority; heldMs: number } = {
+      priority: 'normal',
+      heldMs: latencyMs,
+    },
+  ): void {
+    this.#inFlight[priority] -= 1
+    this.#heldMsEwma += EWMA_WEIGHT * (heldMs - this.#heldMsEwma)
     this.learn(outcome, latencyMs)
   }
 
@@ -82,7 +97,7 @@ export class ConcurrencyLimit {
 
   snapshot(): ConcurrencySnapshot {
     return {
-      inFlight: this.#inFlight,
+      inFlight: this.#inFlight.high + this.#inFlight.normal,
       limit: this.#limit,
       waiting: this.#line.length,
       latencyMsEwma: this.#ewmaMs,
@@ -96,7 +111,18 @@ export class ConcurrencyLimit {
   }
 
   #letIn(): void {
-    while (this.#inFlight < this.#limit && this.#line.letOneGo()) this.#inFlight += 1
+    while (this.#isFreeFor('high')) {
+      const priority = this.#line.letOneGo({ onlyHigh: !this.#isFreeFor('normal') })
+      if (priority === null) return
+      this.#inFlight[priority] += 1
+    }
+  }
+
+  #isFreeFor(priority: Priority): boolean {
+    const { high, normal } = this.#inFlight
+    if (high + normal >= this.#limit) return false
+    const isKept = priority === 'normal' && this.#heldMsEwma > LONG_HELD_MS && this.#limit > 1
+    return !isKept || normal < this.#limit - Math.ceil(this.#limit / KEPT_PART)
   }
 
   #learnLatency(latencyMs: number): void {
@@ -136,13 +162,16 @@ function closedError(): DrainingError {
 /** The permit of one call, and how long the service took with it. */
 export class Permit {
   readonly #concurrency: ConcurrencyLimit
+  readonly #priority: Priority
+  readonly #heldSince = performance.now()
   #since = 0
   #sentAt: number | null = null
   #answeredAt: number | null = null
   #isHeld = true
 
-  constructor(concurrency: ConcurrencyLimit) {
+  constructor(concurrency: ConcurrencyLimit, priority: Priority) {
     this.#concurrency = concurrency
+    this.#priority = priority
   }
 
   /** Zero for a call that was never made. */
@@ -174,12 +203,16 @@ export class Permit {
   /** Before it is known how the call went. */
   giveBack(): void {
     this.#isHeld = false
-    this.#concurrency.leave('other', 0)
+    this.#concurrency.leave('other', 0, this.#held())
   }
 
   ended(outcome: Outcome): void {
     this.#answeredAt ??= performance.now()
-    if (this.#isHeld) this.#concurrency.leave(outcome, this.serviceMs)
+    if (this.#isHeld) this.#concurrency.leave(outcome, this.serviceMs, this.#held())
     else this.#concurrency.learn(outcome, this.serviceMs)
+  }
+
+  #held() {
+    return { priority: this.#priority, heldMs: performance.now() - this.#heldSince }
   }
 }

@@ -59,20 +59,28 @@ interface Waiting {
   reject(reason: unknown): void
 }
 
-/** A line of callers who wait for something: strictly first come, first served. */
+/** Who of those that wait goes on first: `high` is for what people wait for. */
+export type Priority = 'high' | 'normal'
+
+/** So many of high priority go on in a row while one of normal priority waits: nobody waits for ever. */
+const HIGH_IN_A_ROW = 3
+
+/** A line of callers who wait for something: high priority first, and among equals first come, first served. */
 export class WaitLine {
   // A Set keeps the order of arrival and lets the aborted leave from the middle at no cost.
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting = { high: new Set<Waiting>(), normal: new Set<Waiting>() }
+  #highInARow = 0
 
   get length(): number {
-    return this.#waiting.size
+    return this.#waiting.high.size + this.#waiting.normal.size
   }
 
   /** Waits for its turn. @throws the signal's reason when it aborts first: the place is given up */
-  join(signal?: AbortSignal): Promise<void> {
+  join(signal?: AbortSignal, priority: Priority = 'normal'): Promise<void> {
+    const equals = this.#waiting[priority]
     return new Promise((resolve, reject) => {
       if (signal === undefined) {
-        this.#waiting.add({ resolve, reject })
+        equals.add({ resolve, reject })
         return
       }
       let forget = (): void => {}
@@ -86,29 +94,39 @@ export class WaitLine {
           reject(reason as Error)
         },
       }
-      this.#waiting.add(waiting)
+      equals.add(waiting)
       forget = onAbort(signal, () => {
-        this.#waiting.delete(waiting)
+        equals.delete(waiting)
         reject(signal.reason as Error)
       })
     })
   }
 
-  /** Lets the first one go on; false when nobody waits. */
-  letOneGo(): boolean {
-    for (const first of this.#waiting) {
-      this.#waiting.delete(first)
-      first.resolve()
-      return true
-    }
-    return false
+  /**
+   * Lets the next one go on.
+   * @param options.onlyHigh nobody of normal priority
+   * @returns its priority; null when nobody waits who may go on
+   */
+  letOneGo({ onlyHigh = false } = {}): Priority | null {
+    const { high, normal } = this.#waiting
+    const mayBeNormal = !onlyHigh && normal.size > 0
+    const isNormal = mayBeNormal && (high.size === 0 || this.#highInARow >= HIGH_IN_A_ROW)
+    const [first] = isNormal ? normal : high
+    if (first === undefined) return null
+    this.#highInARow = !isNormal && mayBeNormal ? this.#highInARow + 1 : 0
+    const priority = isNormal ? 'normal' : 'high'
+    this.#waiting[priority].delete(first)
+    first.resolve()
+    return priority
   }
 
   /** Sends everybody away with `reason`. */
   dismiss(reason: Error): void {
-    const all = [...this.#waiting]
-    this.#waiting.clear()
-    for (const waiting of all) waiting.reject(reason)
+    for (const equals of Object.values(this.#waiting)) {
+      const all = [...equals]
+      equals.clear()
+      for (const waiting of all) waiting.reject(reason)
+    }
   }
 }
 

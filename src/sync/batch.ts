@@ -1,3 +1,4 @@
+import { isNarrowClaim } from '../database/claims.ts'
 import type { Claim } from '../database/claims.ts'
 import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
@@ -5,6 +6,7 @@ import * as items from '../database/statements/items.ts'
 import { CallError, DrainingError, RunStoppedError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import { sleep } from '../service/wait.ts'
+import type { Priority } from '../service/wait.ts'
 import { describeSpan } from '../trace.ts'
 import { ATTEMPTS_MAX, DoneScopes, failItem, startItem, SupersededError } from './claim.ts'
 import { BatchCommits } from './commit/batch-commits.ts'
@@ -78,6 +80,10 @@ async function syncClaimed(context: SyncContext, claim: Claim): Promise<void> {
   await batch.sync(scopes)
 }
 
+function priorityOf(claim: Claim): Priority {
+  return isNarrowClaim(claim) ? 'high' : 'normal'
+}
+
 /** One claimed batch: its scopes are asked for, many at a time, until all are or something ends it. */
 class BatchInProgress {
   readonly #context: SyncContext
@@ -112,7 +118,8 @@ class BatchInProgress {
     const { collabApi, database, maxIds, privacy } = context
     const stats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
     const onSent = (isRetry: boolean) => context.sentCalls.add(claim.runId, 1, isRetry ? 1 : 0)
-    const call = { stats, onSent, signal: stopped, waitSignal: this.#waitSignal }
+    const priority = priorityOf(claim)
+    const call = { stats, onSent, signal: stopped, waitSignal: this.#waitSignal, priority }
     // A commit that asks waits for no room: room is made by commits.
     const { lastErasure, writtenMember } = claim
     const asking = { collabApi, database, maxIds, privacy, lastErasure, writtenMember, call }
@@ -147,9 +154,8 @@ class BatchInProgress {
   async #askAll(scopes: readonly BatchScope[]): Promise<void> {
     const { scopePlaces } = this.#context
     try {
-      await scopePlaces.each(scopes, this.#waitSignal, (scope, triesAgain) =>
-        this.#syncScope(scope, triesAgain),
-      )
+      const as = { signal: this.#waitSignal, priority: priorityOf(this.#claim) }
+      await scopePlaces.each(scopes, as, (scope, triesAgain) => this.#syncScope(scope, triesAgain))
     } catch (error) {
       this.#end(error)
     }

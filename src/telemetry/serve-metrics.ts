@@ -70,7 +70,15 @@ function serviceReader({ database, queue }: MetricsOptions): () => Promise<strin
 
 async function readQueue(queue: JobQueue): Promise<QueueSignals> {
   const states = ['waiting', 'prioritized', 'active', 'delayed', 'failed'] as const
-  const [jobs, next] = await Promise.all([queue.bull.getJobCounts(...states), nextNightly(queue)])
+  const { requests, everything } = queue.bull
+  const [some, others, next] = await Promise.all([
+    requests.getJobCounts(...states),
+    everything.getJobCounts(...states),
+    nextNightly(queue),
+  ])
+  const jobs = Object.fromEntries(
+    states.map((state) => [state, (some[state] ?? 0) + (others[state] ?? 0)]),
+  )
   return { jobs, nextNightly: next }
 }
 

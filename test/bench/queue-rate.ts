@@ -34,6 +34,7 @@ async function rateOf(place: QueuePlace): Promise<number> {
   const log = createLog('warn')
   const queue = await openQueue(place, log)
   const jobs = Array.from({ length: JOBS }, (_, number) => ({
+    queue: 'requests' as const,
     name: 'empty',
     data: { number },
     key: `empty-${number}`,
@@ -56,7 +57,7 @@ async function rateOf(place: QueuePlace): Promise<number> {
         },
       ],
     ]),
-    { concurrency: IN_HAND, adjust: (inProgress) => inProgress, log },
+    { queue: 'requests', concurrency: IN_HAND, adjust: (inProgress) => inProgress, log },
   )
   await ended
   const seconds = (performance.now() - startedMs) / 1000

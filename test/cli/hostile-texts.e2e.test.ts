@@ -139,8 +139,8 @@ test('the log of a worker has nothing of a foreign job but its name, and nothing
   const queue = await openQueue({ kind: 'postgres', url: database.url }, pino({ level: 'silent' }))
   try {
     const data = { runId: { secret: 'SECRET-A' }, itemId: 'SECRET-B', body: 'SECRET-C' }
-    await queue.bull.add(`foreign${STEERING}`, data, { attempts: 1 })
-    await queue.bull.add('sync-batch', data, { attempts: 1 })
+    await queue.bull.requests.add(`foreign${STEERING}`, data, { attempts: 1 })
+    await queue.bull.requests.add('sync-batch', data, { attempts: 1 })
     await worker.shows(/"job":"foreign[^\n]*job failed/)
     await worker.shows(/"job":"sync-batch"[^\n]*job failed/)
   } finally {

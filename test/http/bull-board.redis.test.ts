@@ -45,7 +45,7 @@ describe.each(QUEUE_KINDS)('Bull Board with the queue on %s', (kind) => {
     const run = { trigger: 'cli', scope: {}, requestKey: null } as const
     const { runId, items } = await startRun(app.sync, run)
     await app.deliver(items)
-    await app.queue.bull.add('start-run', { scope: {}, password: 'hunter2' }, { jobId: 'foreign' })
+    await app.queue.bull.requests.add('start-run', { scope: {}, password: 'hunter2' }, { jobId: 'foreign' })
     const list = await server.inject(
       '/inside/queues/api/queues?activeQueue=collab-sync&status=latest&page=1&jobsPerPage=10',
     )
@@ -64,7 +64,7 @@ describe.each(QUEUE_KINDS)('Bull Board with the queue on %s', (kind) => {
   })
 
   test('nothing that changes the queue is there to be asked', async () => {
-    await app.queue.bull.add('start-run', {}, { jobId: 'stays' })
+    await app.queue.bull.requests.add('start-run', {}, { jobId: 'stays' })
     const changing = [
       ['PUT', 'queues/pause'],
       ['PUT', 'queues/collab-sync/pause'],
@@ -79,8 +79,8 @@ describe.each(QUEUE_KINDS)('Bull Board with the queue on %s', (kind) => {
       const answer = await server.inject({ method, url, payload: { name: 'x', data: {} } })
       expect([path, answer.statusCode]).toEqual([path, 404])
     }
-    expect(await app.queue.bull.isPaused()).toBe(false)
-    expect(await app.queue.bull.getJob('stays')).toBeDefined()
+    expect(await app.queue.bull.requests.isPaused()).toBe(false)
+    expect(await app.queue.bull.requests.getJob('stays')).toBeDefined()
   })
 })
 

@@ -190,6 +190,55 @@ describe('the limit of the gate', () => {
   })
 })
 
+describe('calls of high priority', () => {
+  test('overtake those of normal priority that wait, three to one', async () => {
+    const { gate } = gateOf(1)
+    gate.enter()
+    const order: string[] = []
+    const wait = async (name: string, priority: 'high' | 'normal') => {
+      await gate.enter(undefined, priority)
+      order.push(name)
+      gate.leave('success', 1, { priority, heldMs: 1 })
+    }
+    const waits = [wait('n', 'normal'), wait('n', 'normal')]
+    for (let n = 0; n < 5; n += 1) waits.push(wait('h', 'high'))
+    gate.leave('success', 1)
+    await Promise.all(waits)
+    expect(order.join('')).toBe('hhhnhhn')
+  })
+
+  test.each([
+    { heldMs: 900, entered: 16 },
+    { heldMs: 1500, entered: 14 },
+  ])(
+    'have an eighth of the permits to themselves once they are held for long: $heldMs ms',
+    ({ heldMs, entered }) => {
+      const { gate } = gateOf(16)
+      for (let n = 0; n < 100; n += 1) {
+        gate.enter()
+        gate.leave('success', heldMs)
+      }
+      while (gate.snapshot().waiting === 0) gate.enter()
+      expect(gate.snapshot().inFlight).toBe(entered)
+      for (let free = 16 - entered; free > 0; free -= 1)
+        expect(gate.enter(undefined, 'high')).toBeNull()
+      expect(gate.enter(undefined, 'high')).not.toBeNull()
+      // The one of high priority goes first, and the part of the others stays theirs.
+      gate.leave('success', heldMs)
+      expect(gate.snapshot()).toMatchObject({ inFlight: 16, waiting: 1 })
+    },
+  )
+
+  test('keep none of a single permit, so that a run of everything ends', () => {
+    const { gate } = gateOf(1)
+    for (let n = 0; n < 3; n += 1) {
+      expect(gate.enter()).toBeNull()
+      gate.leave('timeout', 30_000)
+    }
+    expect(gate.enter()).toBeNull()
+  })
+})
+
 describe('the permit of a call', () => {
   afterEach(() => void vi.useRealTimers())
 
@@ -197,7 +246,7 @@ describe('the permit of a call', () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const gate = new ConcurrencyLimit(2)
     gate.enter()
-    const permit = new Permit(gate)
+    const permit = new Permit(gate, 'normal')
     vi.advanceTimersByTime(5)
     expect([permit.waitedMs, permit.serviceMs]).toEqual([null, 0])
     permit.waitsForSlot()
@@ -217,7 +266,7 @@ describe('the permit of a call', () => {
     const gate = new ConcurrencyLimit(2)
     gate.enter()
     gate.enter()
-    const permit = new Permit(gate)
+    const permit = new Permit(gate, 'normal')
     permit.waitsForSlot()
     permit.sent()
     permit.giveBack()
@@ -231,7 +280,7 @@ describe('the permit of a call', () => {
   test('of a call that was never made teaches nothing', () => {
     const gate = new ConcurrencyLimit(2)
     gate.enter()
-    const permit = new Permit(gate)
+    const permit = new Permit(gate, 'normal')
     permit.waitsForSlot()
     permit.ended('other')
     expect([permit.waitedMs, permit.serviceMs]).toEqual([null, 0])

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ScopePlaces } from '../../src/sync/fetch/schedule.ts'
 
-const NEVER = new AbortController().signal
+const NEVER = { signal: new AbortController().signal, priority: 'normal' } as const
 
 test('begins batch after batch in the order in which they came, and no more than there are places', async () => {
   const places = new ScopePlaces(4) // Eight places.
@@ -56,7 +56,7 @@ test('a batch that is given up waits for what it began, and gives its places to 
   const places = new ScopePlaces(4)
   const given = new AbortController()
   const ended: number[] = []
-  const slow = places.each(range(20), given.signal, async (scope) => {
+  const slow = places.each(range(20), { ...NEVER, signal: given.signal }, async (scope) => {
     await setTimeout(20)
     ended.push(scope)
   })
@@ -81,7 +81,7 @@ test('a batch that is given up while another one begins its scopes leaves the li
   const first = places.each(range(9), NEVER, () => held)
   const given = new AbortController()
   const begun: number[] = []
-  const second = places.each(range(5), given.signal, async (scope) => {
+  const second = places.each(range(5), { ...NEVER, signal: given.signal }, async (scope) => {
     begun.push(scope)
   })
   await setImmediate()
@@ -96,8 +96,31 @@ test('a batch that is given up while another one begins its scopes leaves the li
 test('a batch of no scopes ends, and one that was given up before begins none', async () => {
   const places = new ScopePlaces(1)
   await places.each([], NEVER, () => Promise.reject(new Error('no scope')))
-  const aborted = AbortSignal.abort(new Error('given up'))
+  const aborted = { ...NEVER, signal: AbortSignal.abort(new Error('given up')) }
   await expect(places.each([1], aborted, async () => {})).rejects.toThrow('given up')
+})
+
+test('scopes of high priority wait for none of normal priority, nor for the batch that begins them', async () => {
+  const places = new ScopePlaces(4)
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  const begun: string[] = []
+  const work = (scope: string) => {
+    begun.push(scope)
+    return ended
+  }
+  const scopes = (name: string) => range(9).map(() => name)
+  const all = [
+    places.each(scopes('normal'), NEVER, work),
+    places.each(scopes('normal'), NEVER, work),
+    places.each(scopes('high'), { ...NEVER, priority: 'high' }, work),
+  ]
+  await setImmediate()
+  expect(begun.filter((each) => each === 'normal')).toHaveLength(8)
+  expect(begun.filter((each) => each === 'high')).toHaveLength(8)
+  end()
+  await Promise.all(all)
+  expect(begun).toHaveLength(27)
 })
 
 function range(length: number): number[] {

@@ -96,7 +96,7 @@ export const remove = new Statement<
 /** Whoever reads a view meanwhile waits no longer than this. */
 export const shortWait = new Statement<null, null>('columns/short-wait')
 
-/** What is made of an added column, and what is made of its views in a way that no replacing follows. */
+/** What is made of an added column, and what is made of its views in a way that no replacing follows; but for comment_lines, which remove_column makes anew. */
 export const usedBy = new Statement<{ object: string; name: string }, { usedBy: string }>(
   'columns/used-by',
   { parameters: 'object name', columns: 'usedBy', neverNull: 'usedBy' },

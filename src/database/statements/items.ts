@@ -96,11 +96,12 @@ export const lost = new Statement<
     kind: 'page-organizations' | 'page-documents' | 'sync-batch'
     round: number
     traceparent: string | null
+    isNarrow: boolean
   }
 >('items/lost', {
   parameters: 'deadAfterS limit workerId inProgress',
-  columns: 'runId itemId kind round traceparent',
-  neverNull: 'runId itemId kind round',
+  columns: 'runId itemId kind round traceparent isNarrow',
+  neverNull: 'runId itemId kind round isNarrow',
 })
 
 /** The batches that a narrow run was planned with. Bit n of only_scopes is '1' where scope n is wanted; null means all. */

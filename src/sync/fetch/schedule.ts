@@ -3,6 +3,7 @@ import type { Scope } from '../../documents/scope.ts'
 import { CallError } from '../../errors.ts'
 import type { Operation } from '../../errors.ts'
 import { WaitLine } from '../../service/wait.ts'
+import type { Priority } from '../../service/wait.ts'
 import { askComments } from './comments.ts'
 import type { Asking } from './comments.ts'
 import type { AskedResult } from './result.ts'
@@ -17,14 +18,26 @@ const SCOPES_A_CALL = 2
 /** What a scope takes while its first try is under way; from then on, while it waits for another try or makes it, it takes 1. */
 const FIRST_TRY = 4
 
-/** The scopes that a process asks for at a time, batch after batch in the order in which they came. */
+/** Room for scopes under way, and whose batch begins its scopes now. */
+interface Lane {
+  readonly room: Room
+  readonly turn: Room
+}
+
+/**
+ * The scopes that a process asks for at a time, batch after batch in the order in which they came. Those of high priority
+ * have room of their own: they wait for no batch of normal priority.
+ */
 export class ScopePlaces {
-  readonly #room: Room
-  readonly #turn = new Room(1, 1)
+  readonly #lanes: Readonly<Record<Priority, Lane>>
 
   /** @param callsMax most calls in flight */
   constructor(callsMax: number) {
-    this.#room = new Room(callsMax * SCOPES_A_CALL * FIRST_TRY, FIRST_TRY)
+    const lane = () => ({
+      room: new Room(callsMax * SCOPES_A_CALL * FIRST_TRY, FIRST_TRY),
+      turn: new Room(1, 1),
+    })
+    this.#lanes = { high: lane(), normal: lane() }
   }
 
   /**
@@ -34,34 +47,39 @@ export class ScopePlaces {
    */
   async each<T>(
     scopes: readonly T[],
-    signal: AbortSignal,
+    { signal, priority }: { signal: AbortSignal; priority: Priority },
     work: (scope: T, triesAgain: () => void) => Promise<void>,
   ): Promise<void> {
+    const { room, turn } = this.#lanes[priority]
     const begun: Promise<void>[] = []
     try {
-      await this.#turn.take(signal)
+      await turn.take(signal)
       try {
         for (const scope of scopes) {
-          const wait = this.#room.take(signal)
+          const wait = room.take(signal)
           if (wait !== null) await wait
-          begun.push(this.#begin(scope, work))
+          begun.push(begin(scope, room, work))
         }
       } finally {
-        this.#turn.giveBack(1)
+        turn.giveBack(1)
       }
     } finally {
       await Promise.all(begun)
     }
   }
+}
 
-  #begin<T>(scope: T, work: (scope: T, triesAgain: () => void) => Promise<void>): Promise<void> {
-    let taken = FIRST_TRY
-    const keep = (units: number) => {
-      this.#room.giveBack(taken - units)
-      taken = units
-    }
-    return work(scope, () => keep(1)).then(() => keep(0))
+function begin<T>(
+  scope: T,
+  room: Room,
+  work: (scope: T, triesAgain: () => void) => Promise<void>,
+): Promise<void> {
+  let taken = FIRST_TRY
+  const keep = (units: number) => {
+    room.giveBack(taken - units)
+    taken = units
   }
+  return work(scope, () => keep(1)).then(() => keep(0))
 }
 
 /** Units, taken so many at a time and given back as they come. */

@@ -1,4 +1,4 @@
-import { toItems } from '../../database/claims.ts'
+import { isNarrowClaim, toItems } from '../../database/claims.ts'
 import type { Item } from '../../database/claims.ts'
 import * as items from '../../database/statements/items.ts'
 import { operationsOf } from '../../documents/scope.ts'
@@ -25,7 +25,7 @@ export async function planOrganizations(
     limit: ORGANIZATIONS_A_PAGE,
     batchesOfEach: BATCHES_OF_EACH,
   })
-  return toItems(ids.runId, planned)
+  return toItems({ runId: ids.runId, isNarrow: isNarrowClaim(claim) }, planned)
 }
 
 /** Plans the next batches of one large organization. @returns as planOrganizations */
@@ -40,5 +40,5 @@ export async function planDocuments(
     operations: operationsOf(claim.scope, context.operations),
     limit: Math.min(BATCHES_OF_EACH * 2 ** claim.round, BATCHES_A_PAGE_MAX),
   })
-  return toItems(ids.runId, planned)
+  return toItems({ runId: ids.runId, isNarrow: isNarrowClaim(claim) }, planned)
 }
