@@ -4,6 +4,7 @@ import { codeOf } from './pool.ts'
 import type { Database } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as changes from './statements/changes.ts'
+import * as exporting from './statements/export.ts'
 
 type Row = RowOf<typeof changes.read>
 
@@ -48,6 +49,54 @@ export async function readChanges(
     cursor: end.cursor,
     hasMore: end.change === 'more',
   }
+}
+
+/**
+ * Page after page for ever, each as of a moment no earlier than the one before. Where a page ends is known before its rows
+ * are read, so that the server reads the next one beside it; where there was no more, the next page is read when it is
+ * asked for.
+ * @throws as readChanges
+ */
+export async function* readPages(
+  database: Database,
+  { after, ...filter }: ChangesFilter,
+): AsyncGenerator<ReadChanges, never> {
+  let next = beginPage(database, { after, ...filter })
+  for (;;) {
+    const { cursor, hasMore, page } = await next
+    if (hasMore) next = beginPage(database, { after: cursor, ...filter })
+    // Nobody may be there any more to be told.
+    next.catch(() => {})
+    yield await page
+    if (!hasMore) next = beginPage(database, { after: cursor, ...filter })
+  }
+}
+
+interface BegunPage extends Pick<ReadChanges, 'cursor' | 'hasMore'> {
+  readonly page: Promise<ReadChanges>
+}
+
+async function beginPage(database: Database, filter: ChangesFilter): Promise<BegunPage> {
+  const client = await database.connect()
+  let page: Promise<ReadChanges>
+  let end: ReadChanges
+  try {
+    await exporting.begin.run(client)
+    end = await readChanges(client, { ...filter, objects: [] })
+    page = readChanges(client, filter)
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+  const ended = page.then(async (read) => {
+    await client.query('commit')
+    return read
+  })
+  ended.then(
+    () => client.release(),
+    () => client.release(true),
+  )
+  return { cursor: end.cursor, hasMore: end.hasMore, page: ended }
 }
 
 /** The last row has nothing but the cursor to go on from. */

@@ -17,7 +17,10 @@ export type QueuePlace =
  * runs of everything, which take up each job that may be in hand: a worker that has its fill looks for no other job, however
  * urgent, so that the two have workers of their own.
  */
-export const QUEUE_NAMES = { requests: 'collab-sync', everything: 'collab-sync-everything' } as const
+export const QUEUE_NAMES = {
+  requests: 'collab-sync',
+  everything: 'collab-sync-everything',
+} as const
 
 export type QueueName = keyof typeof QUEUE_NAMES
 

@@ -84,7 +84,10 @@ async function work(
     throw new UnrecoverableError(`There is no job named ${JSON.stringify(job.name)}.`)
   }
   try {
-    return await handler({ data: job.data, requestKey: `${job.queueName}:${job.id}:${job.timestamp}` })
+    return await handler({
+      data: job.data,
+      requestKey: `${job.queueName}:${job.id}:${job.timestamp}`,
+    })
   } catch (error) {
     if (error instanceof RunStoppedError) return null
     if (error instanceof UsageError) throw new UnrecoverableError(error.message)

@@ -45,7 +45,11 @@ describe.each(QUEUE_KINDS)('Bull Board with the queue on %s', (kind) => {
     const run = { trigger: 'cli', scope: {}, requestKey: null } as const
     const { runId, items } = await startRun(app.sync, run)
     await app.deliver(items)
-    await app.queue.bull.requests.add('start-run', { scope: {}, password: 'hunter2' }, { jobId: 'foreign' })
+    await app.queue.bull.requests.add(
+      'start-run',
+      { scope: {}, password: 'hunter2' },
+      { jobId: 'foreign' },
+    )
     const list = await server.inject(
       '/inside/queues/api/queues?activeQueue=collab-sync&status=latest&page=1&jobsPerPage=10',
     )

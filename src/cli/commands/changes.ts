@@ -1,5 +1,5 @@
-import { listenForChanges, readChanges, readHeldBack } from '../../database/changes.ts'
-import type { ReadChanges, StoredChange } from '../../database/changes.ts'
+import { listenForChanges, readHeldBack, readPages } from '../../database/changes.ts'
+import type { StoredChange } from '../../database/changes.ts'
 import type { Database } from '../../database/pool.ts'
 import { isReaderGone, openTarget, writeAll } from '../../export/target.ts'
 import { count, counted, time } from '../../format.ts'
@@ -16,7 +16,7 @@ interface ChangesOptions {
   follow?: boolean
 }
 
-/** Changes that are in memory at a time. */
+/** Changes a page, of which two are in memory. */
 const PAGE = 1000
 /** How long what cannot be heard of waits at most: through a pooler, of a standby, or held back. */
 const POLL_MS = 2000
@@ -47,7 +47,7 @@ async function printChanges(
   const noteHeldBack = heldBackNotes(database)
   try {
     let changes = 0
-    for await (const page of pagesBehind(database, after ?? null, objects)) {
+    for await (const page of readPages(database, { after: after ?? null, max: PAGE, objects })) {
       const printed = page.changes.slice(0, limit - changes)
       if (printed.length > 0) await writeAll(out, printed.map(lineOf).join(''))
       changes += printed.length
@@ -63,25 +63,6 @@ async function printChanges(
     throw new Error('The feed has no end.')
   } finally {
     listener?.close()
-  }
-}
-
-/** Page after page for ever: the next one is read while one is printed, and where there was no more, when it is asked for. */
-async function* pagesBehind(
-  database: Database,
-  after: string | null,
-  objects: readonly string[] | null,
-): AsyncGenerator<ReadChanges, never> {
-  const read = (cursor: string | null) =>
-    readChanges(database, { after: cursor, max: PAGE, objects })
-  let next = read(after)
-  for (;;) {
-    const page = await next
-    if (page.hasMore) next = read(page.cursor)
-    // Nobody may be there any more to be told.
-    next.catch(() => {})
-    yield page
-    if (!page.hasMore) next = read(page.cursor)
   }
 }
 

@@ -1,0 +1,78 @@
+import { afterEach, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
+import { places } from '../../src/demo/catalog.ts'
+import { edit } from '../../src/demo/changes.ts'
+import { parseScope } from '../../src/documents/scope.ts'
+import { startRun } from '../../src/sync/run/start.ts'
+import { startWorker } from '../../src/worker.ts'
+import { expectTablesEqual } from '../helpers/expect-equal.ts'
+import { isMissing, openLive, settled } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { until } from './servers.ts'
+
+let live: Live | undefined
+afterEach(() => live?.close())
+
+/** Nine whole batches: all jobs in hand, all places and all permits are taken by the run of everything. */
+const WORLD = {
+  organizations: 3,
+  documentsPerOrganization: 4,
+  annotationsPerDocument: 150,
+  commentsPerAnnotation: 1,
+}
+/** Half of a batch: who has waited for the end of one has seen more. */
+const CALLS_BEFORE_IT = 128
+const NARROW_RUNS = 3
+
+test.for([
+  { kind: 'postgres', workers: 1, settings: {} },
+  { kind: 'redis', workers: 2, settings: { SYNC_RATE_LIMIT: '60' } },
+] as const)(
+  'a narrow run ends beside a run of everything, which ends too: queue in $kind, $workers workers, $settings',
+  { timeout: 300_000 },
+  async ({ kind, workers, settings }, { skip }) => {
+    skip(isMissing(kind), 'no Redis')
+    live = await openLive(kind, { world: WORLD, settings: { SYNC_CONCURRENCY: '4', ...settings } })
+    const { world, standIn, database } = live
+    await live.importCatalog()
+    standIn.latencyMs = 100
+    const apps = await Promise.all(Array.from({ length: workers }, () => live?.openApp()))
+    const [app] = apps
+    if (app === undefined) throw new Error('no worker')
+    const working = await Promise.all(
+      apps.map((each) => startWorker(each ?? app, jobs, { keepsSchedule: false })),
+    )
+    const begin = async (scope: object) => {
+      const request = { trigger: 'cli', scope: parseScope(scope), requestKey: null } as const
+      const { runId, items } = await startRun(app.sync, request)
+      await app.deliver(items)
+      return runId
+    }
+    const everything = await begin({})
+    await until('all permits are taken', () => standIn.calls.total >= 40 || null)
+
+    for (const { organizationId, documentId, annotationId } of [...places(world)].slice(
+      -NARROW_RUNS,
+    )) {
+      const place = { organizationId, documentId, annotationId }
+      const [comment] = world.comments(place) ?? []
+      if (comment) edit(world, place, comment.commentId, { text: 'asked for by a person' })
+      const before = standIn.calls.log.length
+      const narrow = await begin({ organizationIds: [organizationId], documentId, annotationId })
+      expect(await settled(database, narrow)).toMatchObject({ status: 'succeeded' })
+      const its = standIn.calls.log
+        .slice(before)
+        .findIndex(({ data }) => JSON.stringify(data).includes(annotationId))
+      expect(its).toBeGreaterThanOrEqual(0)
+      expect(its).toBeLessThan(CALLS_BEFORE_IT)
+    }
+    const { rows } = await database.pool.query('select status from sync.runs where run_id = $1', [
+      everything,
+    ])
+    expect(rows).toEqual([{ status: 'running' }])
+    standIn.latencyMs = 0
+    expect(await settled(database, everything)).toMatchObject({ status: 'succeeded' })
+    await Promise.all(working.map((each) => each.stop()))
+    await expectTablesEqual(database, world)
+  },
+)
