@@ -92,8 +92,8 @@ export function isNarrowed(scope: Scope): boolean {
 }
 
 /** True where the scope names nothing: it is everything in the catalog, of one operation or both. */
-export function isEverything({ operations: _, ...ids }: Scope): boolean {
-  return Object.values(ids).every((each) => each === undefined)
+export function isEverything(scope: Scope): boolean {
+  return Object.entries(scope).every(([name, each]) => name === 'operations' || each === undefined)
 }
 
 /** The scope in words for a person, such as `organization acme, document plan`. */
