@@ -64,10 +64,12 @@ export async function setSearchIndex(url: string, state: 'on' | 'off'): Promise<
   try {
     const client = await database.connect()
     try {
-      // Over millions of comments it takes minutes; closing the connection gives the lock back.
+      // Over millions of comments it takes minutes.
       await client.query('set statement_timeout = 0')
       return await changeIndex(client, state)
     } finally {
+      // A server under load hears late that a connection was closed, and whoever comes next must not find the lock taken.
+      await client.query('select pg_advisory_unlock_all()').catch(() => {})
       client.release(true)
     }
   } finally {

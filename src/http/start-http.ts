@@ -1,4 +1,3 @@
-import type { Queue } from 'bullmq'
 import { isIPv6 } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -132,9 +131,11 @@ async function openWhenThere(
   return null
 }
 
+type BullQueue = JobQueue['bull'][QueueName]
+
 /** BullMQ's queue, for those who hold it before it is there: by its name alone until then. */
-function lateBull(queue: QueueName, find: () => JobQueue | null): Queue {
-  return new Proxy({} as Queue, {
+function lateBull(queue: QueueName, find: () => JobQueue | null): BullQueue {
+  return new Proxy({} as BullQueue, {
     get(_target, member) {
       const bull = find()?.bull[queue]
       if (bull !== undefined) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/app.ts'
 import type { App } from '../../src/app.ts'
+import type { Scope } from '../../src/documents/scope.ts'
 import { openDatabase } from '../../src/database/pool.ts'
 import { createLog } from '../../src/log.ts'
 import { readSettings } from '../../src/settings/settings.ts'
@@ -15,8 +16,8 @@ export type QueueKind = 'redis' | 'postgres'
 
 /** The program in this process, with a worker that has its jobs in hand. */
 export interface Program {
-  /** One run of everything, from asking for it until it is settled. */
-  run(): Promise<MeasuredRun>
+  /** One run, of everything without a scope, from asking for it until it is settled. */
+  run(scope?: Scope): Promise<MeasuredRun>
   stop(): Promise<void>
 }
 
@@ -76,13 +77,13 @@ export async function startProgram(environment: Record<string, string>): Promise
   const firstCall = watchFirstCall(app)
   const worker = await startWorker(app, jobs, { keepsSchedule: false })
   return {
-    async run() {
+    async run(scope = {}) {
       firstCall.atMs = null
       const cpuBefore = process.cpuUsage()
       const startedAtMs = Date.now()
       const { runId, items } = await startRun(app.sync, {
         trigger: 'cli',
-        scope: {},
+        scope,
         requestKey: null,
       })
       await app.deliver(items)

@@ -8,6 +8,7 @@ import { firstLoad } from './first-load.ts'
 import { listings } from './listings.ts'
 import { memory } from './memory.ts'
 import { million } from './million.ts'
+import { narrowed } from './narrowed.ts'
 import { network } from './network.ts'
 import { oddRecords } from './odd-records.ts'
 import { plainLoop } from './plain-loop.ts'
@@ -28,6 +29,7 @@ export const comparisons: readonly Comparison[] = [
   memory,
   workers,
   queue,
+  narrowed,
   bytes,
   listings,
   oddRecords,
