@@ -138,6 +138,7 @@ function held({ runId, listings, usersMissing, first }: Notification & { kind: '
 }
 
 function trigger(by: string): string {
+  if (by === 'refresh') return 'The refresh of a day'
   return by === 'schedule' ? 'The nightly run' : `A run (${by})`
 }
 

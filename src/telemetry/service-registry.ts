@@ -64,7 +64,7 @@ type AddGauge = (
   values: readonly (readonly [Labels, number | null])[],
 ) => void
 
-const TRIGGERS = ['schedule', 'cli', 'http', 'api'] as const
+const TRIGGERS = ['schedule', 'cli', 'http', 'api', 'hint', 'refresh'] as const
 const STATUSES = ['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled'] as const
 const SETTLED = ['succeeded', 'partial', 'failed', 'cancelled'] as const
 const SCOPE_OUTCOMES = [

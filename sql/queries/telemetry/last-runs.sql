@@ -2,7 +2,7 @@
 -- Params: $1 refusal (how the problem of a run begins whose credentials were refused).
 -- Never null: requested_s, finished_s, is_refused.
 select r.*
-from unnest(array['schedule', 'cli', 'http', 'api']) t (trigger)
+from unnest(array['schedule', 'cli', 'http', 'api', 'hint', 'refresh']) t (trigger)
 cross join lateral (
   select trigger, status, calls, retries, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped, rejected,
     extract(epoch from requested_at)::float8 as requested_s,

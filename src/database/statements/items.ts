@@ -11,7 +11,7 @@ export const anyPending = new Statement<{ runId: string }, { pending: boolean }>
 export const claim = new Statement<
   { runId: string; itemId: number; workerId: string; isAgain: boolean },
   {
-    kind: 'page-organizations' | 'page-documents' | 'sync-batch'
+    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
     batchKey: number | null
     round: number
     attempts: number
@@ -25,7 +25,7 @@ export const claim = new Statement<
     runStatus: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
     scope: unknown
     stopping: 'failed' | 'cancelled' | null
-    trigger: 'schedule' | 'cli' | 'http' | 'api'
+    trigger: 'schedule' | 'cli' | 'http' | 'api' | 'hint' | 'refresh'
     claimNo: number
     claimedAt: Date
     at: Date
@@ -84,7 +84,11 @@ export const commit = new Statement<
 /** The first item of a run that pages organizations. */
 export const insertFirst = new Statement<
   { runId: string },
-  { itemId: number; kind: 'page-organizations' | 'page-documents' | 'sync-batch'; round: number }
+  {
+    itemId: number
+    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
+    round: number
+  }
 >('items/insert-first', { parameters: 'runId', columns: 'itemId kind round' })
 
 /** Items of runs under way that no live worker works on: candidates to hand to the queue again. Of those that the asking worker took up, it knows itself which are in progress; of the others', a heartbeat has to do. */
@@ -93,7 +97,7 @@ export const lost = new Statement<
   {
     runId: string
     itemId: number
-    kind: 'page-organizations' | 'page-documents' | 'sync-batch'
+    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
     round: number
     traceparent: string | null
     isNarrow: boolean
@@ -117,7 +121,11 @@ export const ofRun = new Statement<
 /** The next batches of one large organization, and a paging item for those after them. */
 export const pageDocuments = new Statement<
   { runId: string; itemId: number; operations: readonly string[]; limit: number },
-  { itemId: number; kind: 'page-organizations' | 'page-documents' | 'sync-batch'; round: number }
+  {
+    itemId: number
+    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
+    round: number
+  }
 >('items/page-documents', {
   parameters: 'runId itemId operations limit',
   columns: 'itemId kind round',
@@ -133,7 +141,11 @@ export const pageOrganizations = new Statement<
     limit: number
     batchesOfEach: number
   },
-  { itemId: number; kind: 'page-organizations' | 'page-documents' | 'sync-batch'; round: number }
+  {
+    itemId: number
+    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
+    round: number
+  }
 >('items/page-organizations', {
   parameters: 'runId itemId operations organizationIds limit batchesOfEach',
   columns: 'itemId kind round',
@@ -142,7 +154,11 @@ export const pageOrganizations = new Statement<
 /** Plans the annotations of one document, or one of them, grouped by the batches they lie in. */
 export const planDocumentComments = new Statement<
   { runId: string; organizationId: string; documentId: string; annotationId: string | null },
-  { itemId: number; kind: 'page-organizations' | 'page-documents' | 'sync-batch'; round: number }
+  {
+    itemId: number
+    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
+    round: number
+  }
 >('items/plan-document-comments', {
   parameters: 'runId organizationId documentId annotationId',
   columns: 'itemId kind round',
@@ -151,7 +167,11 @@ export const planDocumentComments = new Statement<
 /** Plans the listing of one document. */
 export const planDocumentUsers = new Statement<
   { runId: string; organizationId: string; documentId: string },
-  { itemId: number; kind: 'page-organizations' | 'page-documents' | 'sync-batch'; round: number }
+  {
+    itemId: number
+    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
+    round: number
+  }
 >('items/plan-document-users', {
   parameters: 'runId organizationId documentId',
   columns: 'itemId kind round',
@@ -160,13 +180,21 @@ export const planDocumentUsers = new Statement<
 /** Plans just the scopes that failed in an earlier run. */
 export const planFailed = new Statement<
   { runId: string; failedOf: string },
-  { itemId: number; kind: 'page-organizations' | 'page-documents' | 'sync-batch'; round: number }
+  {
+    itemId: number
+    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
+    round: number
+  }
 >('items/plan-failed', { parameters: 'runId failedOf', columns: 'itemId kind round' })
 
 /** Plans the listings of some user groups. */
 export const planGroups = new Statement<
   { runId: string; organizationIds: readonly string[] | null; userGroupIds: readonly string[] },
-  { itemId: number; kind: 'page-organizations' | 'page-documents' | 'sync-batch'; round: number }
+  {
+    itemId: number
+    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
+    round: number
+  }
 >('items/plan-groups', {
   parameters: 'runId organizationIds userGroupIds',
   columns: 'itemId kind round',
@@ -175,7 +203,11 @@ export const planGroups = new Statement<
 /** Plans a question about some users to organizations as a whole (scope 0 of users batch 0). */
 export const planOrganizationUsers = new Statement<
   { runId: string; organizationIds: readonly string[] | null },
-  { itemId: number; kind: 'page-organizations' | 'page-documents' | 'sync-batch'; round: number }
+  {
+    itemId: number
+    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
+    round: number
+  }
 >('items/plan-organization-users', {
   parameters: 'runId organizationIds',
   columns: 'itemId kind round',

@@ -34,7 +34,7 @@ export const endedRuns = new Statement<
   { since: Date },
   {
     runId: string
-    trigger: 'schedule' | 'cli' | 'http' | 'api'
+    trigger: 'schedule' | 'cli' | 'http' | 'api' | 'hint' | 'refresh'
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
     finishedAt: Date
     scopesPlanned: number
@@ -145,7 +145,7 @@ export const runsWell = new Statement<
   null,
   {
     runId: string
-    trigger: 'schedule' | 'cli' | 'http' | 'api'
+    trigger: 'schedule' | 'cli' | 'http' | 'api' | 'hint' | 'refresh'
     finishedAt: Date
     problems: number
   }

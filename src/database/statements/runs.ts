@@ -80,7 +80,7 @@ export const reports = new Statement<
   { runIds: readonly string[] | null; limit: number; deadAfterS: number },
   {
     runId: string
-    trigger: 'schedule' | 'cli' | 'http' | 'api'
+    trigger: 'schedule' | 'cli' | 'http' | 'api' | 'hint' | 'refresh'
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
     scope: unknown
     requestedAt: Date
@@ -130,7 +130,7 @@ export const settle = new Statement<
   { runId: string; problem: string | null },
   {
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
-    trigger: 'schedule' | 'cli' | 'http' | 'api'
+    trigger: 'schedule' | 'cli' | 'http' | 'api' | 'hint' | 'refresh'
     durationS: number
   }
 >('runs/settle', {

@@ -5,7 +5,7 @@ import { Statement } from '../statement.ts'
 export const lastRuns = new Statement<
   { refusal: string },
   {
-    trigger: 'schedule' | 'cli' | 'http' | 'api'
+    trigger: 'schedule' | 'cli' | 'http' | 'api' | 'hint' | 'refresh'
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
     calls: number
     retries: number
@@ -30,7 +30,7 @@ export const lastRuns = new Statement<
 export const runTotals = new Statement<
   null,
   {
-    trigger: 'schedule' | 'cli' | 'http' | 'api'
+    trigger: 'schedule' | 'cli' | 'http' | 'api' | 'hint' | 'refresh'
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
     runs: number
     calls: number

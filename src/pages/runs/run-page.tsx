@@ -111,6 +111,8 @@ const ASKERS: Record<RunDetails['trigger'], string> = {
   cli: 'a command',
   http: 'a person or program, over HTTP',
   api: 'a program',
+  hint: 'somebody who knew of a change',
+  refresh: 'continuous refresh',
 }
 
 /** Who asked for what, when, and how long it took. */
