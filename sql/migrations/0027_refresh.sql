@@ -16,7 +16,7 @@ create table collab_store.recent_threads (
 ) with (fillfactor = 90);
 create index recent_threads_active on collab_store.recent_threads (active_at, annotation_key);
 comment on table collab_store.recent_threads is 'Annotations that changed within the last eleven days: the ones that refresh looks at more often than at all others. Written when a look finds something, and by nobody where there is no refresh.';
-comment on column collab_store.recent_threads.annotation_key is 'Our key of the annotation.';
+comment on column collab_store.recent_threads.annotation_key is 'Of which annotation, by our key.';
 comment on column collab_store.recent_threads.active_at is 'When it last changed, as far as known: lastUpdated of what was found last; the middle of the time between two looks where a change has none. Never in the future.';
 comment on column collab_store.recent_threads.written_in is 'The transaction that wrote the row: a pass whose snapshot does not see it has not looked at it as it is.';
 comment on index collab_store.recent_threads_active is 'A class is a range of it.';
@@ -121,7 +121,7 @@ create table sync.hints (
   worker_id text
 ) with (fillfactor = 50);
 comment on table sync.hints is 'Annotations of which somebody said that they changed, and that were not looked at since. Only with continuous refresh: without it a hint is a narrowed run.';
-comment on column sync.hints.annotation_key is 'Our key of the annotation.';
+comment on column sync.hints.annotation_key is 'What changed: the annotation, by our key; hinted once until it is looked at.';
 comment on column sync.hints.hinted_at is 'When it was last said; one that is not claimed yet is not written again.';
 comment on column sync.hints.claimed_at is 'When a worker took it: what is said after that needs another look.';
 comment on column sync.hints.worker_id is 'That worker.';

@@ -15,7 +15,9 @@ const RUN_STATUSES = ['queued', 'running', 'succeeded', 'partial', 'failed', 'ca
 
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
-const TriggerSchema = z.enum(['schedule', 'cli', 'http', 'api', 'hint', 'refresh']).describe('Who asked for it.')
+const TriggerSchema = z
+  .enum(['schedule', 'cli', 'http', 'api', 'hint', 'refresh'])
+  .describe('Who asked for it.')
 
 /** Who asked for a run. */
 export type Trigger = z.output<typeof TriggerSchema>
