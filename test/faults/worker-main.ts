@@ -15,7 +15,8 @@ const opened = await openApp(settings, store, log)
 // So that a test of deaths does not wait for what six heartbeats take.
 const deadAfterS = Number(process.env['TEST_DEAD_AFTER_S'] ?? opened.sync.deadAfterS)
 const app = { ...opened, sync: { ...opened.sync, deadAfterS } }
-const worker = await startWorker(app, jobs, { keepsSchedule: false })
+const keepsSchedule = process.env['TEST_KEEPS_SCHEDULE'] === '1'
+const worker = await startWorker(app, jobs, { keepsSchedule })
 process.once('SIGTERM', () => {
   void worker
     .stop()

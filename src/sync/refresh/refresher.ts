@@ -21,6 +21,8 @@ const IDLE_MS = 500
 const REST_MS = 1_000
 /** Between two looks for hints. */
 const HINTS_MS = 400
+/** Looks that wait for the budget: enough for the time that it takes to plan the next ones. */
+const WAITING_S = 0.5
 /** Looks under way at a time, those that wait for another try included: then the service is slower than the budget. */
 const LOOKS_MAX = 512
 
@@ -43,6 +45,8 @@ export class Refresher {
   #noted = new Set<number>()
   #day: { readonly runId: string; readonly itemId: number; readonly until: Date } | null = null
   #under = 0
+  #waiting = 0
+  #waitingMax = 1
   readonly #pauses: Pauses
 
   /** @param moment the time and the definitions; PostgreSQL's own when left out */
@@ -120,6 +124,7 @@ export class Refresher {
       this.#day = (await refresh.openRun.first(database, { at, workerId })) ?? null
       this.#noted = new Set()
     }
+    this.#waitingMax = Math.max(1, Math.ceil(budget * WAITING_S))
     return this.#day && { ...moment, budget }
   }
 
@@ -135,16 +140,24 @@ export class Refresher {
     }
   }
 
-  /** Begins a look when the budget allows a call. @throws the signal's reason when the worker drains first */
+  /** Begins a look: its call is sent when the budget allows it. @throws the signal's reason when the worker drains first */
   async #begin(look: () => Promise<void>): Promise<{ readonly ended: Promise<void> }> {
     const { drained } = this.#context
-    while (this.#under >= LOOKS_MAX) await this.#line.join(drained)
-    await this.#budget.acquire(drained)
+    while (this.#under >= LOOKS_MAX || this.#waiting >= this.#waitingMax)
+      await this.#line.join(drained)
     this.#under += 1
-    const ended = look().finally(() => {
-      this.#under -= 1
-      this.#line.letOneGo()
-    })
+    this.#waiting += 1
+    const ended = this.#budget
+      .acquire(drained)
+      .finally(() => {
+        this.#waiting -= 1
+        this.#line.letOneGo()
+      })
+      .then(look)
+      .finally(() => {
+        this.#under -= 1
+        this.#line.letOneGo()
+      })
     ended.catch(() => {})
     return { ended }
   }

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { isMissing } from '../helpers/live.ts'
+import { randomPrefix, redisUrl } from '../helpers/redis.ts'
+import { liveRefresh } from './live-refresh.ts'
+
+/** `REFRESH_SECONDS=200 REFRESH_ANNOTATIONS=2000` is what was measured for docs/PERFORMANCE.md. */
+const SECONDS = Number(process.env['REFRESH_SECONDS'] ?? 25)
+const ANNOTATIONS = Number(process.env['REFRESH_ANNOTATIONS'] ?? 400)
+const KILL_EVERY_S = Number(process.env['REFRESH_KILL_EVERY'] ?? 8)
+
+const BUDGET = 40
+/** Less than a second passes between a look and its check, and a kill costs a page. */
+const PROMISE_S = Math.max(20, (75 * ANNOTATIONS) / 2000)
+
+test.for([
+  { kind: 'postgres', killEveryS: null },
+  { kind: 'postgres', killEveryS: KILL_EVERY_S },
+  { kind: 'redis', killEveryS: null },
+] as const)(
+  'two workers share one budget, see changes early and keep the promise: $kind, killed every $killEveryS s',
+  { timeout: 3_600_000 },
+  async ({ kind, killEveryS }, { skip }) => {
+    skip(isMissing(kind), 'no Redis')
+    const url = redisUrl()
+    const found = await liveRefresh({
+      annotations: ANNOTATIONS,
+      seconds: SECONDS,
+      budget: BUDGET,
+      promiseS: PROMISE_S,
+      workers: 2,
+      activeThreads: 12,
+      killEveryS,
+      ...(kind === 'redis' && url !== undefined && { redis: { url, prefix: randomPrefix() } }),
+    })
+    const { delays, ...numbers } = found
+    const mean = delays.reduce((sum, each) => sum + each, 0) / delays.length
+    console.log(
+      JSON.stringify({
+        kind,
+        killEveryS,
+        changes: delays.length,
+        meanMs: mean,
+        ratio: mean / found.roundRobinMs,
+        ...numbers,
+      }),
+    )
+    expect(found.mostInASecond).toBeLessThanOrEqual(44)
+    expect(found.checkedTooLate).toBe(0)
+    expect(found.lacking).toBe(0)
+  },
+)
