@@ -56,6 +56,12 @@ do $$
 declare
   definition text := pg_get_functiondef('reporting.changes_as_json'::regproc);
   id_at constant text := '(select r.old_id from collab_store.renames r where r.kind = %L and r.key = %s and r.number >= %s order by r.number limit 1)';
+  document_before constant text := format('coalesce(' || id_at || ', d.document_id)', 'document', 'd.document_key', 'l.rename');
+  annotation_before constant text := format('coalesce(' || id_at || ', a.annotation_id)', 'annotation', 'a.annotation_key', 'l.rename');
+  user_group_before constant text := format('coalesce(' || id_at || ', g.organization_user_group_id)', 'user_group', 'g.user_group_key', 'l.rename');
+  erased constant text := $t$case when u.user_id is null or l.change = 'erased' then nullif(%s, %s) end$t$;
+  document_then constant text := format(erased, format(id_at, 'document', 'd.document_key', 'l.number'), 'd.document_id');
+  user_group_then constant text := format(erased, format(id_at, 'user_group', 'g.user_group_key', 'l.number'), 'g.organization_user_group_id');
   change record;
 begin
   for change in
@@ -65,40 +71,31 @@ begin
       ('null::uuid, null::uuid;', 'null::uuid, null::uuid, null::json;'),
       ('c.run_id, n.key,', 'c.run_id, c.rename, n.key,'),
       ($t$when 'document_user' then json_build_object('organization_id', o.organization_id, 'document_id', d.document_id,$t$,
-        $t$when 'document_user' then json_build_object('organization_id', o.organization_id, 'document_id', coalesce(e.id, d.document_id),$t$),
+        $t$when 'document_user' then json_build_object('organization_id', o.organization_id, 'document_id', coalesce($t$
+          || document_then || ', d.document_id),'),
       ($t$else json_build_object('organization_id', o.organization_id, 'organization_user_group_id', g.organization_user_group_id, 'user_id'$t$,
-        $t$else json_build_object('organization_id', o.organization_id, 'organization_user_group_id', coalesce(e.id, g.organization_user_group_id), 'user_id'$t$),
+        $t$else json_build_object('organization_id', o.organization_id, 'organization_user_group_id', coalesce($t$
+          || user_group_then || $t$, g.organization_user_group_id), 'user_id'$t$),
       ('from collab.document_users v
             where ', 'from collab.document_users v
-            where e.id is null and '),
+            where (' || document_then || ') is null and '),
       ('from collab.user_group_members v
             where ', 'from collab.user_group_members v
-            where e.id is null and '),
-      ('and u.person = l.person
-', 'and u.person = l.person
-      left join lateral (
-        select nullif(case l.object when ''document_user'' then ' || format(id_at, 'document', 'l.key', 'l.number') || '
-          else ' || format(id_at, 'user_group', 'l.key', 'l.number') || ' end, coalesce(d.document_id, g.organization_user_group_id)) as id
-      ) e on l.object in (''document_user'', ''user_group_member'') and (u.user_id is null or l.change = ''erased'')
-      left join lateral (
-        select coalesce(' || format(id_at, 'document', 'd.document_key', 'l.rename') || ', d.document_id) as document_id,
-          coalesce(' || format(id_at, 'annotation', 'a.annotation_key', 'l.rename') || ', a.annotation_id) as annotation_id,
-          coalesce(' || format(id_at, 'user_group', 'g.user_group_key', 'l.rename') || ', g.organization_user_group_id) as user_group_id
-      ) b on l.rename is not null
-'),
+            where (' || user_group_then || ') is null and '),
       ('l.at, l.run_id, l.person
 ', $t$l.at, l.run_id, l.person,
-        case when l.rename is null then null
-          else case l.object
-            when 'document' then json_build_object('organization_id', o.organization_id, 'document_id', b.document_id)
-            when 'annotation' then json_build_object('organization_id', o.organization_id, 'document_id', b.document_id, 'annotation_id', b.annotation_id)
-            when 'comment' then json_build_object('organization_id', o.organization_id, 'document_id', b.document_id,
-              'annotation_id', b.annotation_id, 'comment_id', l.comment_id)
-            when 'user_group' then json_build_object('organization_id', o.organization_id, 'organization_user_group_id', b.user_group_id)
-            when 'document_user' then json_build_object('organization_id', o.organization_id, 'document_id', b.document_id, 'user_id', u.user_id)
-            else json_build_object('organization_id', o.organization_id, 'organization_user_group_id', b.user_group_id, 'user_id', u.user_id)
-          end
-        end
+        case when l.rename is not null then (case l.object
+          when 'document' then json_build_object('organization_id', o.organization_id, 'document_id', $t$ || document_before || $t$)
+          when 'annotation' then json_build_object('organization_id', o.organization_id, 'document_id', $t$ || document_before || $t$,
+            'annotation_id', $t$ || annotation_before || $t$)
+          when 'comment' then json_build_object('organization_id', o.organization_id, 'document_id', $t$ || document_before || $t$,
+            'annotation_id', $t$ || annotation_before || $t$, 'comment_id', l.comment_id)
+          when 'user_group' then json_build_object('organization_id', o.organization_id, 'organization_user_group_id', $t$ || user_group_before || $t$)
+          when 'document_user' then json_build_object('organization_id', o.organization_id, 'document_id', $t$ || document_before || $t$,
+            'user_id', u.user_id)
+          else json_build_object('organization_id', o.organization_id, 'organization_user_group_id', $t$ || user_group_before || $t$,
+            'user_id', u.user_id)
+        end) end
 $t$)
     ) as c (old_text, new_text)
   loop

@@ -16,8 +16,10 @@ export class Copy {
 
   apply({ object, key, old_key: oldKey, person, row }: Line): void {
     // People by their hash: the id is gone where somebody was erased.
-    const nameOf = ({ user_id: _, ...rest }: Record<string, unknown>) =>
-      JSON.stringify([object, Object.entries(rest).toSorted(), person ?? null])
+    const nameOf = (ids: Record<string, unknown>) => {
+      const rest = Object.entries(ids).filter(([name]) => name !== 'user_id')
+      return JSON.stringify([object, rest.toSorted(), person ?? null])
+    }
     if (oldKey) this.rows.delete(nameOf(oldKey))
     const name = nameOf(key)
     if (row === null) this.rows.delete(name)
