@@ -119,7 +119,7 @@ async function checkInCatalog(client: Client, scope: Scope): Promise<void> {
     annotationId: scope.annotationId ?? null,
     userGroupIds: scope.organizationUserGroupIds ?? null,
   })
-  if (missing !== undefined) throw notInCatalog(missing.what, missing.id ?? '')
+  if (missing !== undefined) throw notInCatalog(missing.what, missing.id ?? '', missing.renamedTo)
 }
 
 function nothingToDo({ failedOf, scope }: RunRequest): UsageError {
