@@ -2,11 +2,13 @@ import * as z from 'zod'
 import { AddSchema } from './catalog-line.ts'
 import { id, RunIdSchema } from './check.ts'
 
+const LIST_FAULT = 'must name one organization'
+
 /** What somebody says to have changed: the comments of one annotation, or of all active ones of a document. */
 export const HintScopeSchema = z
   .strictObject(
     {
-      organizationIds: z.array(id, 'must be a list').length(1, 'must name one organization'),
+      organizationIds: z.array(id, LIST_FAULT).length(1, LIST_FAULT),
       documentId: id,
       annotationId: id.optional().describe('Without it all annotations of the document.'),
     },

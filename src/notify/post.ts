@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import pRetry from 'p-retry'
-import { signatureHeaders } from '../webhook-signature.ts'
+import { signatureHeaders } from '../webhook.ts'
 
 /** One call may take so long. */
 const CALL_MS = 10_000

@@ -120,14 +120,14 @@ describe('each surface', () => {
     const all = await answers({ add: true })
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1)
     expect(await rows('select source, came from sync.catalog_imports')).toEqual([
-      { source: 'hint --add', came: '3' },
+      { source: 'hint --add', came: 3 },
     ])
   })
 })
 
 describe('wrong use', () => {
   test.each([
-    [[], '--organization is missing.'],
+    [[], '--organization must name one organization.'],
     [['--document', 'd'], '--document needs exactly one organization in --organization.'],
     [['--organization', 'a'], '--document is missing.'],
     [['--organization', 'a', '--annotation', 'x'], '--annotation needs --document.'],
@@ -136,8 +136,8 @@ describe('wrong use', () => {
       '--document needs exactly one organization in --organization.',
     ],
     [['--organization', 'a', '--document', ''], '--document must not be empty.'],
-    [['--organization', 'a', '--document', 'd', '--user', 'u'], "unknown option '--user'"],
-    [['--organization', 'a', '--document', 'd', '--comment', '1'], "unknown option '--comment'"],
+    [['--organization', 'a', '--document', 'd', '--user', 'u'], "Unknown option '--user'."],
+    [['--organization', 'a', '--document', 'd', '--comment', '1'], "Unknown option '--comment'"],
     [
       ['--listen', '--document', 'd'],
       '--listen goes with --add alone: the channel says what changed.',

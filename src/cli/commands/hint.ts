@@ -1,6 +1,6 @@
 import { giveHint } from '../../client/hints.ts'
 import { notifiedHints } from '../../client/notified-hints.ts'
-import { listenTo } from '../../database/listen.ts'
+import { listenTo } from '../../client/listen.ts'
 import type { Hinted } from '../../documents/hint.ts'
 import { UsageError } from '../../errors.ts'
 import { count } from '../../format.ts'

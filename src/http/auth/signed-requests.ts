@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { signatureFault } from '../../webhook-signature.ts'
+import { signatureFault } from '../../webhook.ts'
 import { ProblemError } from '../problem.ts'
 
 declare module 'fastify' {
