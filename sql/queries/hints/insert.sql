@@ -2,7 +2,6 @@
 -- written again: it will be looked at later than now. In the order of their keys, so that two hints cannot wait for each other.
 -- Params: $1 organizationId, $2 documentId, $3 annotationId? (null for all that are active).
 -- Never null: threads.
--- Prepared.
 with threads as materialized (
   select a.annotation_key
   from collab_store.annotations a

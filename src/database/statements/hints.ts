@@ -19,7 +19,6 @@ export const insert = new Statement<
   parameters: 'organizationId documentId annotationId',
   columns: 'threads',
   neverNull: 'threads',
-  isPrepared: true,
 })
 
 /** Whether continuous refresh looks at what is hinted. */
