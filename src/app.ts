@@ -15,6 +15,7 @@ import { finishDelivery, itemDelivery, openQueue } from './queue/queue.ts'
 import type { JobQueue } from './queue/queue.ts'
 import { openPostgresRateLimit } from './rate-limit/postgres.ts'
 import { openRedisRateLimit } from './rate-limit/redis.ts'
+import type { RateLimitOptions } from './rate-limit/limiter.ts'
 import { openServiceClient } from './service-client.ts'
 import type { CallReport, SharedRateLimit } from './service/attempt.ts'
 import type { ServiceSettings } from './settings/settings.ts'
@@ -32,6 +33,8 @@ export interface App {
   readonly store: Store
   readonly sync: SyncContext
   readonly queue: JobQueue
+  /** Calls that all processes may send for continuous refresh; null where there is none. */
+  readonly refreshBudget: SharedRateLimit | null
   /** Hands items of runs to the queue. */
   deliver(items: readonly Item[]): Promise<void>
   /** Hands the run's end to the queue when nothing of it is pending. */
@@ -66,7 +69,7 @@ export async function openApp(
   await requireDefinitions(store.database, settings)
   await migrateQueue(store.queuePlace)
   const queue = await openQueue(store.queuePlace, log)
-  const rateLimit = openRateLimit(settings, store, log)
+  const rateLimit = openRateLimits(settings, store, log)
   const collabApi = await openOrClose(
     () =>
       openServiceClient(settings, {
@@ -107,6 +110,7 @@ export async function openApp(
     store,
     sync,
     queue,
+    refreshBudget: rateLimit.budget,
     deliver: (planned) => queue.deliver(planned.map(itemDelivery)),
     async finishIfDone(runId) {
       if ((await items.anyPending.one(store.database, { runId })).pending) return
@@ -148,23 +152,36 @@ async function openOrClose<T>(open: () => T, close: () => Promise<void>): Promis
   }
 }
 
-/** The calls a second that all processes agree on: in Redis where there is one, else in PostgreSQL. */
-function openRateLimit(settings: Settings, store: Store, log: Log) {
-  const options = { callsPerSecond: settings.rateLimit ?? null, log }
-  if (settings.redisUrl === undefined) {
-    const shared: SharedRateLimit = openPostgresRateLimit(store.database, RATE_LIMIT_NAME, options)
-    return { shared, close: () => shared.close() }
-  }
-  const redis = new Redis(settings.redisUrl, { lazyConnect: false })
-  redis.on('error', (error) => log.warn({ err: error }, 'redis'))
-  const shared = openRedisRateLimit(redis, `${settings.queuePrefix}:${RATE_LIMIT_NAME}`, options)
+/**
+ * The calls a second that all processes agree on, and those of continuous refresh among them: in Redis where there is one, else
+ * in PostgreSQL.
+ */
+function openRateLimits(
+  { rateLimit, redisUrl, refreshBudget, queuePrefix }: Settings,
+  store: Store,
+  log: Log,
+) {
+  const redis = redisUrl === undefined ? null : new Redis(redisUrl, { lazyConnect: false })
+  redis?.on('error', (error) => log.warn({ err: error }, 'redis'))
+  const open = (name: string, options: Omit<RateLimitOptions, 'log'>): SharedRateLimit =>
+    redis === null
+      ? openPostgresRateLimit(store.database, name, { ...options, log })
+      : openRedisRateLimit(redis, `${queuePrefix}:${name}`, { ...options, log })
+  const shared = open(RATE_LIMIT_NAME, { callsPerSecond: rateLimit ?? null })
+  const budget =
+    refreshBudget === undefined
+      ? null
+      : open(BUDGET_NAME, { callsPerSecond: refreshBudget, isSteady: true })
   return {
     shared,
+    budget,
     async close() {
       await shared.close()
-      redis.disconnect()
+      await budget?.close()
+      redis?.disconnect()
     },
   }
 }
 
 const RATE_LIMIT_NAME = 'collab-sync-pace'
+const BUDGET_NAME = 'collab-sync-refresh'

@@ -1,6 +1,7 @@
 import type { App } from './app.ts'
 import type { Item } from './database/claims.ts'
 import * as definitions from './database/statements/definitions.ts'
+import * as refresh from './database/statements/refresh.ts'
 import * as runs from './database/statements/runs.ts'
 import * as schedule from './database/statements/schedule.ts'
 import * as workers from './database/statements/workers.ts'
@@ -10,6 +11,7 @@ import { itemDelivery } from './queue/queue.ts'
 import { daysWithoutRun, registerSchedule, unregisterSchedule } from './queue/schedule.ts'
 import { idsOf, startQueueWorker } from './queue/worker.ts'
 import type { Delivered, QueueWorker } from './queue/worker.ts'
+import { Refresher } from './sync/refresh/refresher.ts'
 import { Sweep } from './sync/run/settle.ts'
 import { outsideTraces, withSpan } from './trace.ts'
 
@@ -69,11 +71,17 @@ async function start(
     deliver: (items: readonly Item[]) => app.queue.deliver(items.map(itemDelivery)),
     countPending: () => app.queue.countPending(),
   })
+  const { refreshBudget } = app
+  const isRefreshing = options.keepsSchedule && refreshBudget !== null
+  const refresher = isRefreshing ? new Refresher(app.sync, refreshBudget) : null
   await writeHeartbeat(app)
   const upkeep = [
     every(HEARTBEAT_MS, app, () => writeHeartbeat(app)),
     every(WRITE_CALLS_MS, app, () => app.sync.sentCalls.write()),
     every(SWEEP_MS, app, async () => {
+      const { workerId, deadAfterS } = app.sync
+      const itemId = refresher?.itemId ?? null
+      await refresh.closeItems.run(app.store.database, { workerId, itemId, deadAfterS })
       await sweep.once()
       if (options.keepsSchedule) await keepSchedule(app)
     }),
@@ -101,11 +109,12 @@ async function start(
       })
     const queueWorkers: QueueWorker[] = []
     for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
+    const refreshing = refresher?.run()
     return {
       async stop() {
         app.drain()
         const patience = setTimeout(() => app.abandon(), GRACE_MS)
-        await Promise.all(queueWorkers.map((each) => each.close()))
+        await Promise.all([...queueWorkers.map((each) => each.close()), refreshing])
         clearTimeout(patience)
         await stopUpkeep()
       },

@@ -10,7 +10,7 @@ comment on column collab_store.definitions.refresh_budget is 'REFRESH_BUDGET, in
 comment on column collab_store.definitions.change_target is 'CHANGE_TARGET: within which a change should be seen. It is reported, and decides nothing.';
 
 create table collab_store.recent_threads (
-  annotation_key integer primary key references collab_store.annotations on delete cascade,
+  annotation_key integer primary key, -- no reference: its check would lock the annotation, for each change that is found
   active_at timestamptz not null,
   written_in xid8 not null default pg_current_xact_id()
 ) with (fillfactor = 90);

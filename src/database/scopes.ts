@@ -43,14 +43,14 @@ export async function readScopes(
   return annotations.map((each) => ({ ...each, kind: 'annotation' }))
 }
 
-/** Lets scopes keep the time of their last good check, before their batch's time moves on, and whether this try failed. */
+/** Lets scopes keep the time of their last good check, before their batch's time moves on, and whether this try, at `at`, failed. */
 export async function keepCheck(
   client: Client,
   scopes: readonly BatchScope[],
-  isFailing: boolean,
+  { isFailing, at }: { isFailing: boolean; at: Date },
 ): Promise<void> {
   for (const [kind, keys] of keysByKind(scopes))
-    await KEEP_CHECK[kind].run(client, { keys, isFailing })
+    await KEEP_CHECK[kind].run(client, { keys, isFailing, at })
 }
 
 /** Sets the own time of check of scopes that were checked well; null gives them back to their batch. */
@@ -92,7 +92,12 @@ export interface KnownAnswer {
   readonly changed: boolean
   /** Of an annotation whose comments are all new; of others PostgreSQL takes them from what is stored. */
   readonly facts?: ThreadFacts
+  /** When the annotation last changed, as far as its answer tells, in ISO 8601; null or left out where nothing changed. */
+  readonly activeAt?: string | null
 }
+
+/** A thread that changed within so many seconds is looked at by itself, where there is continuous refresh: 11.4 days. */
+export const RECENT_S = 240 * 4 ** 6
 
 /** What reports ask of a thread; times in ISO 8601. */
 export interface ThreadFacts {
@@ -128,6 +133,8 @@ export async function storeAnswers(
         liveComments: records,
         isChanged: those.map(({ changed }) => changed),
         at,
+        activeAts: those.map(({ activeAt = null }) => activeAt),
+        recentS: RECENT_S,
       })
     else await STORE_LISTING[kind].run(client, { ...answerColumns(those), users: records })
   }
@@ -147,6 +154,8 @@ async function storeFirstAnswers(
     firstAnswerAts: answers.map(({ facts }) => facts.firstAnswerAt),
     authors: answers.map(({ facts }) => arrayText(facts.authors)),
     at,
+    activeAts: answers.map(({ activeAt = null }) => activeAt),
+    recentS: RECENT_S,
   })
 }
 

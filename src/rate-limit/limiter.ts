@@ -8,14 +8,20 @@ export interface RateLimitOptions {
   /** Most calls a second of all processes together (`SYNC_RATE_LIMIT`); null for no limit. */
   readonly callsPerSecond: number | null
   readonly log: Log
+  /**
+   * For a caller who always comes back for another slot: slots are taken in larger portions, and nearly all of the limit is
+   * used.
+   */
+  readonly isSteady?: boolean
 }
 
-/** Calls are spaced for this part of the limit: the rest absorbs what networks and event loops delay. */
-const USED_PART = 0.95
-/** Slots for this much time are reserved at once, so that a high limit needs no round trip a call. */
-const GROUP_MS = 50
-/** A delay up to this is made up for; more would let calls bunch up. */
-const TOLERANCE_MS = 50
+/**
+ * `usedPart`: calls are spaced for this part of the limit, the rest absorbs what networks and event loops delay. `groupMs`:
+ * slots for so much time are reserved at once, so that a high limit needs no round trip a call. `toleranceMs`: a delay up to
+ * this is made up for; more would let calls bunch up.
+ */
+const AS_THEY_COME = { usedPart: 0.95, groupMs: 50, toleranceMs: 50 }
+const STEADY = { usedPart: 0.965, groupMs: 400, toleranceMs: 10 }
 /** Without a limit, pauses of other processes are heard of this often, while calls are made. */
 const LISTEN_EVERY_MS = 1000
 /** A pause that ends this much later than the known one is worth telling the others. */
@@ -25,13 +31,14 @@ const STORE_RETRY_MS = 500
 
 /**
  * The rate of all processes over a store. The calls of this process stand in one line; slots are
- * reserved in groups no larger than those waiting, one group at a time, and handed out on time.
+ * reserved in groups, for callers who are not steady no larger than those waiting, one group at a time, and handed out on time.
  */
 export class RateLimiter implements SharedRateLimit {
   readonly #store: RateLimitStore
   readonly #log: Log
   readonly #spacing: Spacing | null
   readonly #groupMax: number
+  readonly #isSteady: boolean
   readonly #line = new WaitLine()
   readonly #closing = new AbortController()
   #pausedUntilMs = -Infinity
@@ -39,14 +46,16 @@ export class RateLimiter implements SharedRateLimit {
   #dealing = false
   #storeIsAway = false
 
-  constructor(store: RateLimitStore, { callsPerSecond, log }: RateLimitOptions) {
+  constructor(store: RateLimitStore, { callsPerSecond, isSteady = false, log }: RateLimitOptions) {
     this.#store = store
     this.#log = log
+    this.#isSteady = isSteady
+    const { usedPart, groupMs, toleranceMs } = isSteady ? STEADY : AS_THEY_COME
     this.#spacing =
       callsPerSecond === null
         ? null
-        : { intervalMs: 1000 / (callsPerSecond * USED_PART), toleranceMs: TOLERANCE_MS }
-    this.#groupMax = Math.max(1, Math.floor(GROUP_MS / (this.#spacing?.intervalMs ?? GROUP_MS)))
+        : { intervalMs: 1000 / (callsPerSecond * usedPart), toleranceMs }
+    this.#groupMax = Math.max(1, Math.floor(groupMs / (this.#spacing?.intervalMs ?? groupMs)))
   }
 
   acquire(signal?: AbortSignal, priority?: Priority): Promise<void> {
@@ -111,7 +120,7 @@ export class RateLimiter implements SharedRateLimit {
   }
 
   async #dealGroup(spacing: Spacing): Promise<void> {
-    const slots = Math.min(this.#groupMax, this.#line.length)
+    const slots = this.#isSteady ? this.#groupMax : Math.min(this.#groupMax, this.#line.length)
     const taken = await this.#reach(() => this.#store.take(slots, spacing))
     if (taken === null) return sleep(STORE_RETRY_MS, this.#closing.signal)
     if (taken.pauseMs > 0) return this.#learnPause(taken.pauseMs)
@@ -120,7 +129,8 @@ export class RateLimiter implements SharedRateLimit {
       const dueInMs = firstMs + slot * spacing.intervalMs - performance.now()
       if (dueInMs > 0) await sleep(dueInMs, this.#closing.signal)
       // Slots within a pause are lost: used after it, they would come on top of fresh ones.
-      if (performance.now() < this.#pausedUntilMs || !this.#line.letOneGo()) return
+      if (performance.now() < this.#pausedUntilMs) return
+      if (this.#line.letOneGo() === null && !this.#isSteady) return
     }
   }
 

@@ -42,6 +42,8 @@ export interface Call {
   readonly onSent?: (isRetry: boolean) => void
   /** Hears of each try that failed, before the wait for the next one, if there is one. */
   readonly onFailedTry?: () => void
+  /** As `room`, but before a permit is taken: a limit that holds for some callers only. */
+  readonly turn?: (waitSignal?: AbortSignal) => Promise<void> | null
   /**
    * Asked, with a permit in hand, before the call is made: null to go on, else what to wait for. Whoever cannot take one more
    * answer holds up all calls: there is one memory.
@@ -103,8 +105,10 @@ export class Attempts {
    */
   async once(asked: Asked, sending: Sending, call: Call): Promise<Answer> {
     const { signal, waitSignal = signal, priority = 'normal', knownDigest, stats } = call
-    const turn = this.#concurrency.enter(waitSignal, priority)
+    const turn = call.turn?.(waitSignal) ?? null
     if (turn !== null) await turn
+    const entered = this.#concurrency.enter(waitSignal, priority)
+    if (entered !== null) await entered
     const permit = new Permit(this.#concurrency, priority)
     const place = new BodyPlace(this.#bodies, () => call.room?.(waitSignal) ?? null)
     let outcome: Outcome = 'other'

@@ -124,6 +124,15 @@ export const OPERATOR_ROWS = {
       'Every scope of the catalog is checked well at least so often, such as 75s, 26h or 7d; what is not is stale, and people are told. migrate stores it, the same for all processes.',
     example: '26h',
   },
+  changeTargetMs: {
+    name: 'CHANGE_TARGET',
+    group: 'notify',
+    parse: parseNotify.duration,
+    default: '1h',
+    meaning:
+      'Within which a change should be seen: reported and forecast only. migrate stores it, the same for all processes.',
+    example: '1h',
+  },
   nightlyLateAfterMs: {
     name: 'NIGHTLY_LATE_AFTER',
     group: 'notify',

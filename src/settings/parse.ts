@@ -24,6 +24,18 @@ export function decimalNumber(min: number, max: number): z.ZodType<number, strin
   })
 }
 
+const DAY_S = 86_400
+
+/** A rate in calls a second: written so (`40`, `0.5`) or by the day (`2500000/d`). */
+export const callRate: z.ZodType<number, string> = parser(
+  'must be a number of calls a second, from 0.001 to 100000, or a day, such as 2500000/d',
+  (text) => {
+    const [, digits, daily] = /^(\d{1,15}(?:\.\d{1,15})?)(\/d)?$/.exec(text) ?? []
+    const rate = Number(digits) / (daily === undefined ? 1 : DAY_S)
+    return rate >= 0.001 && rate <= 100_000 ? rate : undefined
+  },
+)
+
 /**
  * A share from 0 to 1, written `50%`, `0.5` or `50`. A bare number up to 1 is a fraction, above 1 it is
  * a percentage: so `1` is all, and one percent is written `1%`.

@@ -52,7 +52,7 @@ export function readSettings<Need extends SettingNeed>(
   const settings = values as Settings & ServiceSettings
   if (need.includes('service'))
     faults.push(...serviceFaults(settings, given), ...notifyFaults(settings))
-  faults.push(...catalogFaults(given, need))
+  faults.push(...budgetFaults(settings), ...catalogFaults(given, need))
   if (faults.length > 0) throw new UsageError(faults.join('\n'))
   return settings
 }
@@ -148,6 +148,16 @@ function notifyFaults({ notifyUrls = [], notifySecret, allowHttp }: Settings): s
       ),
     )
   return faults
+}
+
+/** What continuous refresh may send is a part of what all may send. */
+function budgetFaults({ rateLimit, refreshBudget }: Settings): string[] {
+  if (rateLimit === undefined || refreshBudget === undefined || refreshBudget <= rateLimit)
+    return []
+  const { refreshBudget: budget, rateLimit: limit } = SETTINGS
+  return [
+    `${budget.name} is ${refreshBudget} calls a second and ${limit.name} ${rateLimit}: the budget is a part of the limit, and must not be above it.`,
+  ]
 }
 
 function catalogFaults(given: Environment, need: readonly SettingNeed[]): string[] {

@@ -62,6 +62,14 @@ export const SYNC_ROWS = {
     meaning: 'Most calls a second to the service, all processes together. Without it unlimited.',
     example: '50',
   },
+  refreshBudget: {
+    name: 'REFRESH_BUDGET',
+    group: 'sync',
+    parse: parse.callRate,
+    meaning:
+      'Calls a second (40) or a day (2500000/d) for continuous refresh, all processes together. Without it there is none. migrate stores it, the same for all processes.',
+    example: '40',
+  },
   timeoutMs: {
     name: 'SYNC_TIMEOUT_MS',
     group: 'sync',

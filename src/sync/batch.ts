@@ -1,4 +1,4 @@
-import { isNarrowClaim } from '../database/claims.ts'
+import { commitItem, isNarrowClaim } from '../database/claims.ts'
 import type { Claim } from '../database/claims.ts'
 import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
@@ -127,6 +127,7 @@ class BatchInProgress {
       claim,
       where,
       done,
+      record: (on, commit) => commitItem(on, { claim, ...commit }),
       asking,
       stats,
       databaseMs,

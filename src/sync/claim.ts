@@ -72,7 +72,7 @@ export async function failItem(context: SyncContext, claim: Claim): Promise<void
   await transaction(context.database, async (client) => {
     const failures = scopes.map((scope) => ({ scope, error }))
     await insertFailures(client, { runId, batchKey, operation }, failures)
-    await keepCheck(client, scopes, true)
+    await keepCheck(client, scopes, { isFailing: true, at: claim.at })
     const isCommitted = await commitItem(client, {
       claim,
       counts,

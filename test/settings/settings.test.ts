@@ -66,6 +66,7 @@ describe('what is read', () => {
       privacyEmail: 'keep',
       privacyRaw: 'keep',
       freshnessPromiseMs: 93_600_000,
+      changeTargetMs: 3_600_000,
       nightlyLateAfterMs: 1_800_000,
       logLevel: 'info',
     })

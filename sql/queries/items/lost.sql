@@ -7,7 +7,7 @@ select i.run_id, i.item_id, i.kind, i.round, r.traceparent, i.only_scopes is not
 from sync.runs r
 join sync.run_items i using (run_id)
 left join sync.workers w using (worker_id)
-where r.status in ('queued', 'running') and i.state = 'pending'
+where r.status in ('queued', 'running') and i.state = 'pending' and i.kind <> 'refresh'
   and case when i.worker_id = $3 then i.item_id <> all($4)
     else w.worker_id is null or w.heartbeat_at < now() - make_interval(secs => $1) end
 order by i.run_id, i.item_id

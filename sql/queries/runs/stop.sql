@@ -3,7 +3,7 @@
 -- Params: $1 runId, $2 stopping ('failed' or 'cancelled'), $3 problem (one sentence).
 with stopped as (
   update sync.runs set stopping = $2, problem = coalesce(problem, $3)
-  where run_id = $1 and finished_at is null and stopping is null
+  where run_id = $1 and finished_at is null and stopping is null and trigger <> 'refresh'
   returning run_id, scope, coalesce(started_at, requested_at) as began_at
 ), noted as (
   update collab_store.definitions d

@@ -1,6 +1,18 @@
 -- What is known of annotations whose answer changed something (or could not be stored in full: digests null). Once the
 -- comments are written: what reports ask of a thread is taken from them.
--- Params: $1 keys, $2 liveComments, $3 bodyDigests[?], $4 contentDigests[?], $5 isChanged, $6 at.
+-- A thread that changed lately is looked at more often, where there is continuous refresh.
+-- Params: $1 keys, $2 liveComments, $3 bodyDigests[?], $4 contentDigests[?], $5 isChanged, $6 at, $7 activeAts[?] (when the
+-- thread changed, as far as known), $8 recentS (how long that is lately).
+with recent as (
+  insert into collab_store.recent_threads as r (annotation_key, active_at)
+  select n.annotation_key, least(n.active_at, $6)
+  from unnest($1::int[], $7::timestamptz[]) as n (annotation_key, active_at)
+  where n.active_at > $6::timestamptz - make_interval(secs => $8)
+    and (select refresh_budget is not null from collab_store.definitions)
+  on conflict (annotation_key) do update
+  set active_at = excluded.active_at, written_in = excluded.written_in
+  where excluded.active_at > r.active_at
+)
 update collab_store.annotations a
 set comment_count = n.comment_count, body_digest = n.body_digest, content_digest = n.content_digest,
   changed_at = case when n.changed then $6 else a.changed_at end,

@@ -10,10 +10,16 @@ export const offsets = new Statement<{ timeZone: string }, { fromMs: number; ahe
 /** What words mean in reports here. */
 export const read = new Statement<
   null,
-  { freshnessPromiseS: number; writtenMember: string | null; reportTimeZone: string }
+  {
+    freshnessPromiseS: number
+    writtenMember: string | null
+    reportTimeZone: string
+    refreshBudget: number | null
+    changeTargetS: number
+  }
 >('definitions/read', {
-  columns: 'freshnessPromiseS writtenMember reportTimeZone',
-  neverNull: 'freshnessPromiseS',
+  columns: 'freshnessPromiseS writtenMember reportTimeZone refreshBudget changeTargetS',
+  neverNull: 'freshnessPromiseS changeTargetS',
 })
 
 /** Notes on which days of the week the nightly schedule that holds never starts a run. */
@@ -24,9 +30,17 @@ export const setDaysWithoutRun = new Statement<{ timeZone: string; days: readonl
 
 /** Takes the definitions of the settings over. With another member that says when a comment was written, or other days, answers that are in hand are thrown away and asked for again, and stored comments are to be looked at. */
 export const set = new Statement<
-  { freshnessPromiseS: number; writtenMember: string | null; reportTimeZone: string },
+  {
+    freshnessPromiseS: number
+    writtenMember: string | null
+    reportTimeZone: string
+    refreshBudget: number | null
+    changeTargetS: number
+  },
   null
->('definitions/set', { parameters: 'freshnessPromiseS writtenMember reportTimeZone' })
+>('definitions/set', {
+  parameters: 'freshnessPromiseS writtenMember reportTimeZone refreshBudget changeTargetS',
+})
 
 /** The time in a time zone; fails for one that PostgreSQL does not know. */
 export const timeOfZone = new Statement<{ timeZone: string }, { there: Date | null }>(

@@ -81,27 +81,27 @@ export const freshness = new Statement<
 
 /** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
 export const keepCheckAnnotations = new Statement<
-  { keys: readonly number[]; isFailing: boolean },
+  { keys: readonly number[]; isFailing: boolean; at: Date },
   null
->('scopes/keep-check-annotations', { parameters: 'keys isFailing' })
+>('scopes/keep-check-annotations', { parameters: 'keys isFailing at' })
 
 /** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
 export const keepCheckDocuments = new Statement<
-  { keys: readonly number[]; isFailing: boolean },
+  { keys: readonly number[]; isFailing: boolean; at: Date },
   null
->('scopes/keep-check-documents', { parameters: 'keys isFailing' })
+>('scopes/keep-check-documents', { parameters: 'keys isFailing at' })
 
 /** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
 export const keepCheckOrganizations = new Statement<
-  { keys: readonly number[]; isFailing: boolean },
+  { keys: readonly number[]; isFailing: boolean; at: Date },
   null
->('scopes/keep-check-organizations', { parameters: 'keys isFailing' })
+>('scopes/keep-check-organizations', { parameters: 'keys isFailing at' })
 
 /** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
 export const keepCheckUserGroups = new Statement<
-  { keys: readonly number[]; isFailing: boolean },
+  { keys: readonly number[]; isFailing: boolean; at: Date },
   null
->('scopes/keep-check-user-groups', { parameters: 'keys isFailing' })
+>('scopes/keep-check-user-groups', { parameters: 'keys isFailing at' })
 
 /** Takes the batch for this transaction, so that one run at a time writes to its scopes; and says which run it is, for the feed of changes. */
 export const lockBatch = new Statement<
@@ -144,7 +144,7 @@ export const setCheckUserGroups = new Statement<{ keys: readonly number[]; at: D
   { parameters: 'keys at' },
 )
 
-/** What is known of annotations whose answer changed something (or could not be stored in full: digests null). Once the comments are written: what reports ask of a thread is taken from them. */
+/** What is known of annotations whose answer changed something (or could not be stored in full: digests null). Once the comments are written: what reports ask of a thread is taken from them. A thread that changed lately is looked at more often, where there is continuous refresh. */
 export const storeAnswerAnnotations = new Statement<
   {
     keys: readonly number[]
@@ -153,10 +153,12 @@ export const storeAnswerAnnotations = new Statement<
     contentDigests: readonly (Buffer | null)[]
     isChanged: readonly boolean[]
     at: Date
+    activeAts: readonly (string | null)[]
+    recentS: number
   },
   null
 >('scopes/store-answer-annotations', {
-  parameters: 'keys liveComments bodyDigests contentDigests isChanged at',
+  parameters: 'keys liveComments bodyDigests contentDigests isChanged at activeAts recentS',
 })
 
 /** What is known of listings whose answer was stored. */
@@ -204,11 +206,13 @@ export const storeFirstAnswerAnnotations = new Statement<
     firstAnswerAts: readonly (string | null)[]
     authors: readonly string[]
     at: Date
+    activeAts: readonly (string | null)[]
+    recentS: number
   },
   null
 >('scopes/store-first-answer-annotations', {
   parameters:
-    'keys liveComments bodyDigests contentDigests firstCommentAts lastCommentAts firstAnswerAts authors at',
+    'keys liveComments bodyDigests contentDigests firstCommentAts lastCommentAts firstAnswerAts authors at activeAts recentS',
 })
 
 /** Notes that users of an organization were written from a scope outside its first users batch, so that an older answer to its own listing is thrown away. Returns nothing where a newer one has written already. */

@@ -1,5 +1,4 @@
-import { noCounts } from '../../database/claims.ts'
-import type { Claim, Counts } from '../../database/claims.ts'
+import { noCounts, type Claim, type Counts } from '../../database/claims.ts'
 import { isConnectionLost, rolledBack } from '../../database/pool.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import { CallError, DrainingError, RunStoppedError } from '../../errors.ts'
@@ -10,11 +9,11 @@ import type { DoneScopes } from '../claim.ts'
 import type { SyncContext } from '../context.ts'
 import { countsSince } from '../counts.ts'
 import type { Asking } from '../fetch/comments.ts'
-import { logFailure, logFault } from '../fetch/result.ts'
-import type { AskedResult, FailedResult, ScopeResult } from '../fetch/result.ts'
+import { logFailure, logFault, type AskedResult } from '../fetch/result.ts'
+import type { FailedResult, ScopeResult } from '../fetch/result.ts'
 import { failedBy, isolateRecords, isScopeFault } from '../isolate.ts'
 import { Uncommitted } from './buffer.ts'
-import { commitAnswers, writeResults } from './commit.ts'
+import { commitAnswers, type RecordCommit, writeResults } from './commit.ts'
 import type { NewThreads } from './new-threads.ts'
 
 /** What the commits of one batch need to know of it. */
@@ -22,11 +21,11 @@ export interface CommitsOf {
   readonly claim: Claim
   readonly where: { readonly batchKey: number; readonly operation: Operation }
   readonly done: DoneScopes
+  readonly record: RecordCommit
   /** How to ask for a scope again whose answer could not be processed. */
   readonly asking: Asking
-  /** What the calls of the batch have cost so far. */
+  /** What the calls of the batch have cost so far, and waiting for PostgreSQL that no commit has counted yet. */
   readonly stats: CallStats
-  /** Waiting for PostgreSQL that no commit has counted yet. */
   readonly databaseMs: number
   /** Hears what ends the batch: a commit that failed for another reason than what was to be stored. */
   readonly onError: (error: unknown) => void
@@ -127,8 +126,8 @@ export class BatchCommits {
   }
 
   async #commitWhatIsNew(): Promise<void> {
-    const isNothingNew = this.#uncommitted.isEmpty && this.#of.stats.calls === this.#counted.calls
-    if (!isNothingNew) await this.#commit(false)
+    const isCounted = this.#of.stats.calls === this.#counted.calls
+    if (!isCounted || !this.#uncommitted.isEmpty) await this.#commit(false)
   }
 
   /** Nothing of a commit that fails counts as done: its answers are asked for again. */
@@ -203,7 +202,8 @@ export class BatchCommits {
 
   #committing(counts: Counts) {
     const { shrinkLimit, privacy } = this.#context
-    return { ...this.#of.where, claim: this.#of.claim, shrinkLimit, emails: privacy.emails, counts }
+    const { claim, record, where } = this.#of
+    return { ...where, claim, record, shrinkLimit, emails: privacy.emails, counts }
   }
 
   async #commitAtOnce(

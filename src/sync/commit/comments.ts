@@ -9,7 +9,7 @@ import type { Client } from '../../database/pool.ts'
 import { storeAnswers } from '../../database/scopes.ts'
 import type { KnownAnswer } from '../../database/scopes.ts'
 import { putUsers } from '../../database/users.ts'
-import { compareComments, notBeforeOf } from '../compare/comments.ts'
+import { activeAtOf, compareComments, notBeforeOf } from '../compare/comments.ts'
 import type { CommentChanges } from '../compare/comments.ts'
 import type { Committing } from '../context.ts'
 import type { CommentsResult, NewThreadResult } from '../fetch/result.ts'
@@ -70,7 +70,7 @@ export async function commitComments(
     client,
     [
       ...firstAnswers.map(firstAnswerOf),
-      ...compared.flatMap(({ result, changes }) => knownAnswerOf(result, changes)),
+      ...compared.flatMap(({ result, changes }) => knownAnswerOf(result, changes, claim.claimedAt)),
     ],
     at,
   )
@@ -84,20 +84,21 @@ export async function commitComments(
 }
 
 function firstAnswerOf(thread: NewThreadResult): KnownAnswer {
-  const { scope, comments: recordCount, bodyDigest, contentDigest, facts } = thread
-  return { scope, recordCount, bodyDigest, contentDigest, changed: true, facts }
+  const { scope, comments: recordCount, bodyDigest, contentDigest, facts, activeAt } = thread
+  return { scope, recordCount, bodyDigest, contentDigest, changed: true, facts, activeAt }
 }
 
 /**
  * What is now known of the annotation. A narrowed answer that changed something leaves no digest: the next full listing
  * may be the one that was stored before it, and must be looked at all the same.
  */
-function knownAnswerOf(result: CommentsResult, changes: CommentChanges): KnownAnswer[] {
+function knownAnswerOf(result: CommentsResult, changes: CommentChanges, at: Date): KnownAnswer[] {
   const { scope, bodyDigest, contentDigest } = result
   const changed = changes.added.length + changes.changed.length + changes.deleted.length > 0
   const isKnown = contentDigest === null && scope.contentDigest === null
   if (!changed && (isKnown || !result.isListing)) return []
-  return [{ scope, recordCount: changes.live, bodyDigest, contentDigest, changed }]
+  const activeAt = activeAtOf(changes, scope, at)
+  return [{ scope, recordCount: changes.live, bodyDigest, contentDigest, changed, activeAt }]
 }
 
 function count({ counts }: Committing, result: CommentsResult, changes: CommentChanges): void {

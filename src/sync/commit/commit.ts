@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises'
-import { commitItem } from '../../database/claims.ts'
 import type { Claim, Counts, ItemCommit } from '../../database/claims.ts'
 import { insertFailures, insertRejectedRecords } from '../../database/failures.ts'
 import type { RejectedRecord, ScopeFailure } from '../../database/failures.ts'
@@ -7,6 +6,7 @@ import { transaction } from '../../database/pool.ts'
 import type { Client, Database } from '../../database/pool.ts'
 import { keepCheck, setCheck } from '../../database/scopes.ts'
 import type { BatchScope, ScopeKind } from '../../database/scopes.ts'
+import type { On } from '../../database/statement.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import type { Operation } from '../../errors.ts'
 import { SupersededError } from '../claim.ts'
@@ -19,19 +19,25 @@ import { commitUsers, OrganizationBusyError } from './users.ts'
 import type { Listing } from './users.ts'
 
 /**
+ * Writes the checkpoint and the counts of a commit, with its answers in one transaction.
+ * @returns false where another claim has written to the batch: nothing of the commit holds then
+ */
+export type RecordCommit = (on: On, commit: Omit<ItemCommit, 'claim'>) => Promise<boolean>
+
+/**
  * Commits answers: their upserts, their retirements, the checkpoint and the counts in one transaction, or nothing.
  * @throws SupersededError where another claim has written to the batch, or the item is done already
  */
 export async function commitAnswers(
   database: Database,
-  committing: Committing & { readonly claim: Claim },
+  committing: Committing & { readonly claim: Claim; readonly record: RecordCommit },
   results: readonly ScopeResult[],
   end: Pick<ItemCommit, 'doneScopes' | 'isEnd'>,
 ): Promise<void> {
-  const { counts, claim } = committing
+  const { counts, claim, record } = committing
   if (results.every((result) => isPlain(result, claim))) {
     countUnchanged(counts, results)
-    if (!(await commitItem(database, { claim, counts, ...end }))) throw new SupersededError()
+    if (!(await record(database, { counts, ...end }))) throw new SupersededError()
     return
   }
   const before = { ...counts }
@@ -43,7 +49,7 @@ export async function commitAnswers(
       if (!(await isWritten(client, { ...committing, yields }, results))) return false
       // Up to here: how long the last statement takes is known when it is too late to be stored.
       counts.database_ms += Math.round(performance.now() - startedMs)
-      if (!(await commitItem(client, { claim, counts, ...end }))) throw new SupersededError()
+      if (!(await record(client, { counts, ...end }))) throw new SupersededError()
       return true
     })
   const yields = () => performance.now() - startedMs < YIELD_MAX_MS
@@ -140,8 +146,10 @@ interface Tried {
 async function noteChecks(client: Client, claim: WritersClaim, tried: Tried): Promise<void> {
   const { good, failed, held, parts } = tried
   const differing = good.filter(({ hasOwnCheck }) => hasOwnCheck)
-  await keepCheck(client, failed, true)
-  await keepCheck(client, [...held, ...differing.filter((scope) => parts.has(scope))], false)
+  const { at } = claim
+  const kept = [...held, ...differing.filter((scope) => parts.has(scope))]
+  await keepCheck(client, failed, { isFailing: true, at })
+  await keepCheck(client, kept, { isFailing: false, at })
   if (claim.onlyScopes === null) return setCheck(client, differing, null)
   const whole = good.filter((scope) => !parts.has(scope))
   await setCheck(client, whole, claim.claimedAt)

@@ -2,7 +2,7 @@ import { unitsOf } from '../../columns.ts'
 import { CommentRows } from '../../database/comment-rows.ts'
 import type { EncodedRows } from '../../database/comment-rows.ts'
 import type { ZoneDays } from '../../database/zone-days.ts'
-import { notBeforeOf, threadFactsOf } from '../compare/comments.ts'
+import { latestOf, notBeforeOf, threadFactsOf } from '../compare/comments.ts'
 import type { CommentsResult, NewThreadResult } from '../fetch/result.ts'
 import { keepNewest } from './user-rows.ts'
 import type { AuthorSighting } from './user-rows.ts'
@@ -51,6 +51,7 @@ export class NewThreads {
       comments: records.length,
       rows: { from, to: this.#rows.bytes },
       facts,
+      activeAt: latestOf(records),
       rejects,
       rejectedItems,
       bodyDigest,

@@ -50,6 +50,33 @@ export function notBeforeOf({ checkedAt, contentDigest }: BatchScope): Date | nu
   return contentDigest === null ? null : (checkedAt ?? null)
 }
 
+/** The latest time that comments tell of themselves, in ISO 8601; null where none does. */
+export function latestOf(comments: readonly CommentRecord[]): string | null {
+  let latest: string | null = null
+  for (const { lastUpdated } of comments)
+    if (lastUpdated !== null && (latest === null || lastUpdated > latest)) latest = lastUpdated
+  return latest
+}
+
+/**
+ * When an annotation last changed, as far as an answer tells: by lastUpdated of what was added or edited. What has no later
+ * time than before, such as a deletion, happened at some time since the last check: the middle of it is taken.
+ * @param at when the answer was asked for
+ */
+export function activeAtOf(
+  changes: CommentChanges,
+  { checkedAt }: BatchScope,
+  at: Date,
+): string | null {
+  const { added, changed, deleted } = changes
+  if (added.length + changed.length + deleted.length === 0) return null
+  const latest = latestOf([...added, ...changed])
+  const since = checkedAt?.getTime() ?? at.getTime()
+  if (deleted.length === 0 && latest !== null && Date.parse(latest) > since) return latest
+  const middle = new Date((since + at.getTime()) / 2).toISOString()
+  return latest !== null && latest > middle ? latest : middle
+}
+
 /** What an answer changes of one listing of members. */
 export interface MemberChanges {
   readonly joined: readonly string[]

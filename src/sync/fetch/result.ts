@@ -40,6 +40,8 @@ export interface NewThreadResult extends AnswerResult {
   /** Where its rows are among those of `NewThreads`, in bytes. */
   readonly rows: { readonly from: number; readonly to: number }
   readonly facts: ThreadFacts
+  /** lastUpdated of the comment that changed last. */
+  readonly activeAt: string | null
 }
 
 /** Comments to store. */

@@ -1,0 +1,7 @@
+-- Draws a claim for looks that no item of a run stands for: as items/claim has it.
+-- Params: none.
+-- Never null: claim_no, report_time_zone.
+-- Prepared.
+select nextval('sync.claim_no') as claim_no, (select max(e.erasure_id) from sync.erasures e) as last_erasure, d.written_member,
+  d.report_time_zone
+from collab_store.definitions d

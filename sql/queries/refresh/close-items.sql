@@ -1,0 +1,10 @@
+-- Ends what workers refreshed on earlier days, where they are dead or have begun another day: the run of that day is settled
+-- when nothing of it is pending.
+-- Params: $1 workerId, $2 itemId? (what this worker adds to now), $3 deadAfterS.
+update sync.run_items i
+set state = 'done', finished_at = now(), scopes_planned = i.scopes_succeeded + i.scopes_failed + i.scopes_held
+from sync.runs r
+where i.kind = 'refresh' and i.state = 'pending' and r.run_id = i.run_id and r.finished_at is null
+  and r.request_key < 'refresh ' || (select (now() at time zone schedule_time_zone)::date::text from collab_store.definitions)
+  and case when i.worker_id = $1 then i.item_id is distinct from $2
+    else not exists (select from sync.workers w where w.worker_id = i.worker_id and w.heartbeat_at > now() - make_interval(secs => $3)) end

@@ -1,0 +1,8 @@
+-- The next threads of a pass, the latest change first: those that come after a place and not after another one.
+-- Params: $1 afterActiveAt, $2 afterKey, $3 toActiveAt, $4 toKey, $5 limit.
+-- Prepared.
+select annotation_key as key, active_at
+from collab_store.recent_threads
+where (active_at, annotation_key) < ($1::timestamptz, $2::int) and (active_at, annotation_key) >= ($3::timestamptz, $4::int)
+order by active_at desc, annotation_key desc
+limit $5

@@ -1,0 +1,72 @@
+import type { On } from '../../database/statement.ts'
+import type { BatchScope } from '../../database/scopes.ts'
+import * as refresh from '../../database/statements/refresh.ts'
+import type { SharedRateLimit } from '../../service/attempt.ts'
+import type { SyncContext } from '../context.ts'
+
+/** What looks of this process share. */
+export interface Looking {
+  readonly context: SyncContext
+  /** The item that holds what this worker does today. */
+  readonly item: { readonly runId: string; readonly itemId: number }
+  /** Calls that all processes may send for refresh. */
+  readonly budget: SharedRateLimit
+  /** Gives up what waits; calls in flight end. */
+  readonly signal: AbortSignal
+  /** The time by which checks are dated. */
+  readonly now: () => Promise<Date>
+  /** Hears of each look. */
+  readonly looked: (looked: Looked, organizationKey: number) => void
+}
+
+/** Begins a look when it may begin. */
+export type BeginLook = (look: () => Promise<void>) => Promise<{ readonly ended: Promise<void> }>
+
+/** What came of a look. */
+export type Looked = 'found' | 'unchanged' | 'failed'
+
+/** What came of the looks of a page, added up until it ends. */
+export class LooksSoFar {
+  calls = 0
+  readonly #looks = { found: 0, unchanged: 0, failed: 0 }
+  readonly #learned = { found: 0, gapS: 0 }
+  readonly #unchanged = { organization: 0, group: 0, document: 0, annotation: 0 }
+  #records = 0
+
+  /** What the looks tell of how often threads of their class change. */
+  get learned(): { readonly found: number; readonly gapS: number } {
+    return this.#learned
+  }
+
+  /** @param gapMs since the look before; null where it tells nothing */
+  learn(looked: Looked, gapMs: number | null): void {
+    this.#looks[looked] += 1
+    if (gapMs === null || looked === 'failed') return
+    this.#learned.gapS += Math.max(0, gapMs / 1000)
+    if (looked === 'found') this.#learned.found += 1
+  }
+
+  /** A look that found nothing and wrote nothing. */
+  unchanged({ kind, recordCount }: BatchScope): void {
+    this.#unchanged[kind] += 1
+    this.#records += recordCount
+  }
+
+  /** Adds them to the hour, and those that wrote nothing to the day. */
+  async write(on: On, item: Looking['item'], of: number, at: Date): Promise<void> {
+    const { found, failed, unchanged } = this.#looks
+    const { organization, document, group, annotation } = this.#unchanged
+    const looks = found + failed + unchanged
+    if (looks === 0) return
+    await refresh.countLooks.run(on, { at, class: of, looks, calls: this.calls, found, failed })
+    await refresh.addLooks.run(on, {
+      ...item,
+      scopesSucceeded: organization + document + group + annotation,
+      recordsUnchanged: this.#records,
+      organizationsDone: organization,
+      documentsDone: document,
+      groupsDone: group,
+      annotationsDone: annotation,
+    })
+  }
+}

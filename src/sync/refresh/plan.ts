@@ -1,0 +1,224 @@
+import { transaction } from '../../database/pool.ts'
+import type { Client } from '../../database/pool.ts'
+import type { RowOf } from '../../database/statement.ts'
+import * as refresh from '../../database/statements/refresh.ts'
+import type { SyncContext } from '../context.ts'
+import { EVERYTHING, fadedOver, nextClass, quietTimes, weights } from './classes.ts'
+import type { ClassState, Promised } from './classes.ts'
+import { before, beginPass, KEY_MAX, sweptAt } from './pass.ts'
+import type { Moment, RecentThread, RefreshPage, Sweep } from './pass.ts'
+
+/** So much work is handed out at a time: short enough that no class waits long for another. */
+const PAGE_S = 5
+const PAGE_MAX = 512
+const PAGE_MIN = 8
+/** Batches are handed out for longer: what a page costs is then little for each look. */
+const BATCHES_S = 20
+const BATCHES_MAX = 8
+const BATCH_SCOPES = 256
+/** Batches are handed out by when they were last checked. */
+const NO_PASS = {
+  pass: 0,
+  passStartedAt: null,
+  passSnapshot: null,
+  fromActiveAt: null,
+  fromKey: null,
+  toActiveAt: null,
+  toKey: null,
+}
+
+/** How many looks of one class are planned together. */
+export function looksAPage(budget: number): number {
+  return Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.ceil(budget * PAGE_S)))
+}
+
+/**
+ * Hands out what to look at next, one transaction a page; several workers plan one after the other.
+ *
+ * A class is gone through from the thread that changed last, with a cursor; both edges of its pass are those of its begin, so
+ * that nobody who grows older meanwhile is missed. Nothing is kept of a look that found nothing.
+ */
+export class Planner {
+  readonly #context: Pick<SyncContext, 'database' | 'workerId' | 'deadAfterS' | 'operations'>
+  /** Pages that this worker works on. */
+  readonly #inHand = new Set<number>()
+  /** Scopes of the catalog, as last counted. */
+  scopes = 0
+
+  constructor(context: Pick<SyncContext, 'database' | 'workerId' | 'deadAfterS' | 'operations'>) {
+    this.#context = context
+  }
+
+  /**
+   * The next page.
+   * @param moment of the definitions, with a budget
+   * @param sweeping looks that this worker has left of batches in hand: they are granted before others are handed out
+   * @returns `granted` where looks of batches in hand come next; null where nothing is to be looked at now
+   */
+  async next(
+    moment: Moment & Promised,
+    sweeping: number,
+  ): Promise<RefreshPage | { readonly granted: number } | null> {
+    const { database, deadAfterS, operations, workerId } = this.#context
+    const page = await transaction(database, async (client) => {
+      const lost = await refresh.takeLostPage.first(client, {
+        workerId,
+        at: moment.at,
+        inHand: [...this.#inHand],
+        deadAfterS,
+      })
+      const sweeps = await refresh.lockSweeps.all(client)
+      if (lost !== undefined) return this.#takeOver(client, moment, sweeps, lost)
+      const begun: Sweep[] = []
+      for (const sweep of sweeps) {
+        const now = await beginPass(client, moment, sweep, operations)
+        if (now !== sweep && now.threads > 0) await refresh.writeSweep.run(client, now)
+        begun.push(now)
+      }
+      this.scopes = begun[EVERYTHING]?.threads ?? 0
+      return this.#choose(client, moment, begun, sweeping)
+    })
+    if (page !== null && 'pageId' in page) this.#inHand.add(page.pageId)
+    return page
+  }
+
+  /**
+   * Ends a page of which each thread was looked at.
+   * @param learned what the looks found, of its class
+   * @param also written in the same transaction
+   */
+  async end(
+    page: RefreshPage,
+    at: Date,
+    learned: { readonly found: number; readonly gapS: number },
+    also: (client: Client) => Promise<void>,
+  ): Promise<void> {
+    const { database, workerId } = this.#context
+    await transaction(database, async (client) => {
+      const sweeps = await refresh.lockSweeps.all(client)
+      const learnedAt = sweeps[page.class]?.learnedAt ?? at
+      const faded = fadedOver((at.getTime() - learnedAt.getTime()) / 1000)
+      await refresh.endPage.run(client, { pageId: page.pageId, workerId, at, faded, ...learned })
+      await also(client)
+    })
+    this.#inHand.delete(page.pageId)
+  }
+
+  /** A page that is not done: whoever plans next takes it over. */
+  async giveBack({ pageId }: RefreshPage): Promise<void> {
+    const { database, workerId } = this.#context
+    this.#inHand.delete(pageId)
+    await refresh.giveBackPage.run(database, { pageId, workerId })
+  }
+
+  async #takeOver(
+    client: Client,
+    { at }: Moment,
+    sweeps: readonly Sweep[],
+    lost: RowOf<typeof refresh.takeLostPage>,
+  ): Promise<RefreshPage> {
+    const { pageId, class: of, batchKeys, fromActiveAt, fromKey, toActiveAt, toKey } = lost
+    if (batchKeys !== null) {
+      const batches = await refresh.batchesByKey.all(client, { keys: batchKeys })
+      return { pageId, class: of, at, threads: [], batches }
+    }
+    const threads = await this.#threads(client, sweeps, of, {
+      afterActiveAt: fromActiveAt as Date,
+      afterKey: fromKey ?? 0,
+      toActiveAt: toActiveAt as Date,
+      toKey: toKey ?? 0,
+      limit: PAGE_MAX,
+    })
+    return { pageId, class: of, at, threads, batches: [] }
+  }
+
+  async #threads(
+    client: Client,
+    sweeps: readonly Sweep[],
+    of: number,
+    range: Parameters<typeof refresh.page.all>[1],
+  ): Promise<RecentThread[]> {
+    const found = await refresh.page.all(client, range)
+    return found.map((thread) => ({ ...thread, sweptAt: sweptAt(sweeps, of, thread.activeAt) }))
+  }
+
+  async #choose(
+    client: Client,
+    moment: Moment & Promised,
+    sweeps: readonly Sweep[],
+    sweeping: number,
+  ): Promise<RefreshPage | { readonly granted: number } | null> {
+    const looks = looksAPage(moment.budget)
+    const classes = sweeps.map(stateOf)
+    const next = nextClass(classes, weights(classes, moment), looks)
+    if (next === null) return null
+    const { chosen, virtualTime } = next
+    const moved = { ...(sweeps[chosen] as Sweep), virtualTime }
+    if (chosen !== EVERYTHING) return this.#handOutThreads(client, moment, sweeps, moved, looks)
+    await refresh.writeSweep.run(client, moved)
+    if (sweeping > 0) return { granted: looks }
+    return this.#handOutBatches(client, moment)
+  }
+
+  async #handOutThreads(
+    client: Client,
+    { at }: Moment,
+    sweeps: readonly Sweep[],
+    sweep: Sweep,
+    limit: number,
+  ): Promise<RefreshPage> {
+    const { class: of, pass, startedAt, snapshot, afterActiveAt, afterKey } = sweep
+    const from = { afterActiveAt: afterActiveAt as Date, afterKey: afterKey ?? 0 }
+    const lowest = before(startedAt as Date, quietTimes(of).toS)
+    const range = { ...from, toActiveAt: lowest, toKey: KEY_MAX, limit }
+    const threads = await this.#threads(client, sweeps, of, range)
+    const isPlanned = threads.length < limit
+    const last = isPlanned ? undefined : threads.at(-1)
+    const [toActiveAt, toKey] = last ? [last.activeAt, last.key] : [lowest, KEY_MAX]
+    await refresh.writeSweep.run(client, {
+      ...sweep,
+      isPlanned,
+      afterActiveAt: toActiveAt,
+      afterKey: toKey,
+    })
+    const { pageId } = await refresh.insertPage.one(client, {
+      class: of,
+      pass,
+      passStartedAt: startedAt,
+      passSnapshot: snapshot,
+      fromActiveAt: from.afterActiveAt,
+      fromKey: from.afterKey,
+      toActiveAt,
+      toKey,
+      batchKeys: null,
+      workerId: this.#context.workerId,
+      at,
+    })
+    return { pageId, class: of, at, threads, batches: [] }
+  }
+
+  async #handOutBatches(
+    client: Client,
+    { at, budget }: Moment & Promised,
+  ): Promise<RefreshPage | null> {
+    const { operations, workerId } = this.#context
+    const limit = Math.max(
+      1,
+      Math.min(BATCHES_MAX, Math.round((budget * BATCHES_S) / BATCH_SCOPES)),
+    )
+    const batches = await refresh.batches.all(client, { operations: [...operations], limit })
+    if (batches.length === 0) return null
+    const { pageId } = await refresh.insertPage.one(client, {
+      ...NO_PASS,
+      class: EVERYTHING,
+      batchKeys: batches.map(({ batchKey }) => batchKey),
+      workerId,
+      at,
+    })
+    return { pageId, class: EVERYTHING, at, threads: [], batches }
+  }
+}
+
+function stateOf({ class: of, threads, virtualTime, found, gapS, isPlanned }: Sweep): ClassState {
+  return { threads, virtualTime, found, gapS, isReady: of === EVERYTHING || !isPlanned }
+}

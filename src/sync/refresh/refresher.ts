@@ -1,0 +1,217 @@
+import { setTimeout } from 'node:timers/promises'
+import * as refresh from '../../database/statements/refresh.ts'
+import { CallError } from '../../errors.ts'
+import type { SharedRateLimit } from '../../service/attempt.ts'
+import { WaitLine } from '../../service/wait.ts'
+import type { SyncContext } from '../context.ts'
+import { refusal } from '../run/settle.ts'
+import { EVERYTHING, neededShare } from './classes.ts'
+import type { Promised } from './classes.ts'
+import { Hints } from './hints.ts'
+import { looksAPage, Planner } from './plan.ts'
+import type { Moment, RefreshPage } from './pass.ts'
+import { SweptPage } from './sweep.ts'
+import { lookAtThreads } from './look.ts'
+import type { Looking, LooksSoFar } from './looking.ts'
+import { Pauses } from './pauses.ts'
+
+/** Between two looks for something to do, where there is nothing. */
+const IDLE_MS = 500
+/** Between two tries while PostgreSQL is away, or refresh is switched off or paused. */
+const REST_MS = 1_000
+/** Between two looks for hints. */
+const HINTS_MS = 400
+/** Looks under way at a time, those that wait for another try included: then the service is slower than the budget. */
+const LOOKS_MAX = 512
+
+/**
+ * What one worker does of continuous refresh, until it is stopped: pages of threads and batches, each call within the budget
+ * that all processes share. BullMQ has no part in it: to lose its queue loses nothing here.
+ */
+export class Refresher {
+  readonly #context: SyncContext
+  readonly #budget: SharedRateLimit
+  readonly #moment: () => Promise<Moment>
+  readonly #planner: Planner
+  readonly #hints = new Hints()
+  readonly #line = new WaitLine()
+  /** Pages of which all looks are begun. */
+  readonly #ending = new Set<Promise<void>>()
+  /** Batches in hand, which are looked at a portion at a time. */
+  readonly #swept: SweptPage[] = []
+  /** Scopes whose failure has its row in sync.failures today. */
+  #noted = new Set<number>()
+  #day: { readonly runId: string; readonly itemId: number; readonly until: Date } | null = null
+  #under = 0
+  readonly #pauses: Pauses
+
+  /** @param moment the time and the definitions; PostgreSQL's own when left out */
+  constructor(
+    context: SyncContext,
+    budget: SharedRateLimit,
+    moment: () => Promise<Moment> = () => refresh.begin.one(context.database),
+  ) {
+    this.#context = context
+    this.#budget = budget
+    this.#moment = moment
+    this.#planner = new Planner(context)
+    this.#pauses = new Pauses(context, async () => (await this.#moment()).at)
+  }
+
+  /** The item that holds what this worker does today; null before its first look. */
+  get itemId(): number | null {
+    return this.#day?.itemId ?? null
+  }
+
+  /** Refreshes until the worker drains. Never rejects: what fails is logged and tried again. */
+  async run(): Promise<void> {
+    await Promise.all([this.#repeat(() => this.step()), this.#repeat(() => this.#lookAtHints())])
+    for (const page of this.#swept.splice(0)) this.#endSoon(page.page, page.end())
+    await Promise.all(this.#ending)
+  }
+
+  /**
+   * Begins the looks that are due next.
+   * @returns milliseconds to rest before the next step
+   */
+  async step(): Promise<number> {
+    const moment = await this.#readyMoment()
+    if (moment === null) return REST_MS
+    const left = this.#swept.reduce((sum, page) => sum + page.left, 0)
+    const next = await this.#planner.next(moment, left)
+    if (next === null) return IDLE_MS
+    const looks = looksAPage(moment.budget)
+    if ('granted' in next) await this.#sweep(next.granted)
+    else if (next.class !== EVERYTHING) await this.#lookAtThreads(next)
+    else {
+      this.#swept.push(new SweptPage(this.#looking(), next))
+      await this.#sweep(looks)
+    }
+    return 0
+  }
+
+  /** Waits until every look that is begun has ended. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#ending)
+  }
+
+  /** Does something again and again until the worker drains. */
+  async #repeat(step: () => Promise<number>): Promise<void> {
+    const { drained, log } = this.#context
+    while (!drained.aborted) {
+      const restMs = await step().catch((error: unknown) => {
+        if (!drained.aborted) log.warn({ err: error }, 'refresh')
+        return REST_MS
+      })
+      if (restMs > 0) await setTimeout(restMs, undefined, { signal: drained }).catch(() => {})
+    }
+  }
+
+  /** Null where refresh is switched off or paused, or where another worker makes the run of the day this moment. */
+  async #readyMoment(): Promise<(Moment & Promised) | null> {
+    const { collabApi, database, workerId } = this.#context
+    const moment = await this.#moment()
+    const { at, pausedSince, pausedUntil, refreshBudget: budget } = moment
+    if (budget === null || (pausedUntil !== null && pausedUntil > at)) return null
+    // What a former try was refused must not refuse this one unasked.
+    if (pausedSince !== null) collabApi.startAfresh()
+    this.#pauses.isPaused = pausedSince !== null
+    if (this.#day === null || at >= this.#day.until) {
+      this.#day = (await refresh.openRun.first(database, { at, workerId })) ?? null
+      this.#noted = new Set()
+    }
+    return this.#day && { ...moment, budget }
+  }
+
+  #looking(): Looking {
+    if (this.#day === null) throw new Error('No day has begun.')
+    return {
+      context: this.#context,
+      budget: this.#budget,
+      item: this.#day,
+      signal: this.#context.drained,
+      now: async () => (await this.#moment()).at,
+      looked: (looked, organizationKey) => this.#pauses.looked(looked, organizationKey),
+    }
+  }
+
+  /** Begins a look when the budget allows a call. @throws the signal's reason when the worker drains first */
+  async #begin(look: () => Promise<void>): Promise<{ readonly ended: Promise<void> }> {
+    const { drained } = this.#context
+    while (this.#under >= LOOKS_MAX) await this.#line.join(drained)
+    await this.#budget.acquire(drained)
+    this.#under += 1
+    const ended = look().finally(() => {
+      this.#under -= 1
+      this.#line.letOneGo()
+    })
+    ended.catch(() => {})
+    return { ended }
+  }
+
+  async #lookAtThreads(page: RefreshPage): Promise<void> {
+    const begun = await lookAtThreads(this.#looking(), page, this.#noted, (look) =>
+      this.#begin(look),
+    )
+    this.#endSoon(page, begun.ended)
+  }
+
+  /** Begins so many looks of the batches in hand. */
+  async #sweep(looks: number): Promise<void> {
+    for (let left = looks; left > 0 && this.#swept[0] !== undefined;) {
+      const [page] = this.#swept
+      try {
+        left = await page.begin(left, (look) => this.#begin(look))
+      } catch (error) {
+        page.failed(error)
+      }
+      if (page.left > 0) continue
+      this.#swept.shift()
+      this.#endSoon(
+        page.page,
+        page.end((look) => this.#begin(look)),
+      )
+    }
+  }
+
+  /** Ends a page when its looks have ended, or gives it back where one of them could not be made. */
+  #endSoon(page: RefreshPage, looks: Promise<LooksSoFar>): void {
+    const ending = looks
+      .then(async (soFar) => {
+        const { at } = await this.#moment()
+        const write = (client: Parameters<typeof soFar.write>[0]) =>
+          soFar.write(client, this.#looking().item, page.class, at)
+        await this.#planner.end(page, at, soFar.learned, write)
+      })
+      .catch(async (error: unknown) => {
+        await this.#planner.giveBack(page).catch(() => {})
+        await this.#failed(error)
+      })
+      .catch((error: unknown) => this.#context.log.warn({ err: error }, 'refresh'))
+      .finally(() => this.#ending.delete(ending))
+    this.#ending.add(ending)
+  }
+
+  async #lookAtHints(): Promise<number> {
+    const moment = this.#pauses.isPaused ? null : await this.#readyMoment()
+    if (moment === null) return REST_MS
+    const looking = this.#looking()
+    const share = neededShare(this.#planner.scopes, moment)
+    try {
+      const looks = await this.#hints.look(looking, { budget: moment.budget, share }, this.#noted)
+      await looks?.write(this.#context.database, looking.item, this.#hints.class, moment.at)
+    } catch (error) {
+      await this.#failed(error)
+    }
+    return HINTS_MS
+  }
+
+  /** What ended looks and is no failure of their scopes. */
+  async #failed(error: unknown): Promise<void> {
+    const { drained, log } = this.#context
+    if (drained.aborted) return
+    if (error instanceof CallError && error.kind === 'credentials')
+      await this.#pauses.pause(refusal(error))
+    else log.warn({ err: error }, 'refresh')
+  }
+}

@@ -1,0 +1,250 @@
+import { importCatalog } from '../../src/catalog/import.ts'
+import { setDefinitions } from '../../src/database/definitions.ts'
+import * as refresh from '../../src/database/statements/refresh.ts'
+import { createLog } from '../../src/log.ts'
+import { openPrivacy } from '../../src/privacy/privacy.ts'
+import { readAnswer } from '../../src/service/answer.ts'
+import type { SharedRateLimit } from '../../src/service/attempt.ts'
+import type { Call, CollabApi } from '../../src/service/client.ts'
+import type { CommentsFilter } from '../../src/service/filters.ts'
+import { RunSignals, StoreSignal } from '../../src/sync/context.ts'
+import type { SyncContext } from '../../src/sync/context.ts'
+import { SentCalls } from '../../src/sync/counts.ts'
+import { ScopePlaces } from '../../src/sync/fetch/schedule.ts'
+import { Refresher } from '../../src/sync/refresh/refresher.ts'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import type { Activity } from './activity.ts'
+
+const DAY = 86_400
+
+/** What a policy gave: times in seconds, of the changes from the first measured day on. */
+export interface Outcome {
+  readonly delays: readonly number[]
+  readonly changes: number
+  /** The longest time between two looks at one annotation. */
+  readonly worstAgeS: number
+  readonly calls: number
+}
+
+/** The service of a made-up world, whose clock moves with each call. */
+export class SimulatedService {
+  readonly #activity: Activity
+  readonly #beginMs: number
+  readonly #measureFromS: number
+  readonly #seen: Int32Array
+  readonly #lastLook: Float64Array
+  readonly #bodies = new Map<number, { readonly events: number; readonly digest: Buffer }>()
+  readonly delays: number[] = []
+  worstAgeS = 0
+  calls = 0
+  nowS = 0
+
+  constructor(
+    activity: Activity,
+    { beginMs, measureFromS }: { beginMs: number; measureFromS: number },
+  ) {
+    this.#activity = activity
+    this.#beginMs = beginMs
+    this.#measureFromS = measureFromS
+    this.#seen = new Int32Array(activity.annotations.length)
+    this.#lastLook = new Float64Array(activity.annotations.length)
+  }
+
+  /** By the clock of the world. */
+  get now(): Date {
+    return new Date(this.#beginMs + Math.round(this.nowS * 1000))
+  }
+
+  /** A look at an annotation: what it sees was delayed until now. */
+  look(index: number): number {
+    const { events } = this.#annotation(index)
+    const { nowS } = this
+    const isMeasured = nowS >= this.#measureFromS
+    this.calls += 1
+    if (isMeasured) this.worstAgeS = Math.max(this.worstAgeS, nowS - (this.#lastLook[index] ?? 0))
+    this.#lastLook[index] = nowS
+    let seen = this.#seen[index] ?? 0
+    for (; (events[seen]?.atS ?? Infinity) <= nowS; seen += 1) {
+      const atS = events[seen]?.atS ?? 0
+      if (atS >= this.#measureFromS) this.delays.push(nowS - atS)
+    }
+    this.#seen[index] = seen
+    return seen
+  }
+
+  /** What came of it all; what nobody has seen yet counts with its age. */
+  outcome(): Outcome {
+    const { nowS } = this
+    const unseen = this.#activity.annotations.flatMap(({ events }, index) =>
+      events
+        .slice(this.#seen[index])
+        .filter(({ atS }) => atS >= this.#measureFromS && atS <= nowS)
+        .map(({ atS }) => nowS - atS),
+    )
+    const delays = [...this.delays, ...unseen].sort((one, other) => one - other)
+    for (const [, last] of this.#lastLook.entries())
+      this.worstAgeS = Math.max(this.worstAgeS, nowS - last)
+    const { calls, worstAgeS } = this
+    return { delays, changes: delays.length, calls, worstAgeS }
+  }
+
+  /** The service as the program sees it. */
+  api(): CollabApi {
+    return {
+      getComments: async (filter, call) => this.#comments(filter, call),
+      getUsers: () => Promise.reject(new Error('There are no users in this world.')),
+      concurrency: () => ({ inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }),
+      startAfresh: () => {},
+      close: async () => {},
+    }
+  }
+
+  async #comments(filter: CommentsFilter, call: Call = {}) {
+    const turn = call.turn?.()
+    if (turn) await turn
+    const index = Number(filter.annotationId)
+    const events = this.look(index)
+    if (call.stats !== undefined) call.stats.calls += 1
+    const known = this.#bodies.get(index)
+    const isAsKnown = filter.commentIds === undefined && known?.events === events
+    if (isAsKnown && call.knownDigest?.equals(known.digest))
+      return { status: 'same-bytes', digest: known.digest } as const
+    const comments = this.#commentsAfter(index, events)
+    const data = filter.commentIds?.map((id) => comments.get(id) ?? null) ?? [...comments.values()]
+    const body = Buffer.from(JSON.stringify({ result: { status: 'success', message: 'ok', data } }))
+    const reply = { httpStatus: 200, retryAfterMs: null, body }
+    const answer = readAnswer(
+      reply,
+      { operation: 'comments', filter, secrets: [] },
+      call.knownDigest,
+    )
+    if (filter.commentIds === undefined) this.#bodies.set(index, { events, digest: answer.digest })
+    return answer
+  }
+
+  #commentsAfter(index: number, count: number): Map<number, object> {
+    const comments = new Map<
+      number,
+      { commentId: number; commentText: string; lastUpdated: string }
+    >()
+    for (const [commentId, { atS, kind }] of this.#annotation(index)
+      .events.slice(0, count)
+      .entries()) {
+      const last = [...comments.keys()].at(-1)
+      if (kind === 'delete' && last !== undefined) comments.delete(last)
+      if (kind === 'delete') continue
+      const id = kind === 'edit' && last !== undefined ? last : commentId + 1
+      const lastUpdated = new Date(this.#beginMs + Math.round(atS * 1000)).toISOString()
+      comments.set(id, { commentId: id, commentText: `${kind} ${commentId}`, lastUpdated })
+    }
+    return comments
+  }
+
+  #annotation(index: number) {
+    const annotation = this.#activity.annotations[index]
+    if (annotation === undefined) throw new Error(`No annotation ${index}.`)
+    return annotation
+  }
+}
+
+/** Round robin at the same calls, from the same begin: one look after the other in the order of the catalog. */
+export function roundRobin(
+  activity: Activity,
+  { callsPerDay, measureFromS }: { callsPerDay: number; measureFromS: number },
+): Outcome {
+  const service = new SimulatedService(activity, { beginMs: 0, measureFromS })
+  const { length } = activity.annotations
+  for (let call = 0; service.nowS < activity.days * DAY; call += 1) {
+    service.look(call % length)
+    service.nowS += DAY / callsPerDay
+  }
+  return service.outcome()
+}
+
+/** Continuous refresh by the program itself: its planner, its statements, its commits, on the world's clock. */
+export async function refreshed(
+  activity: Activity,
+  options: { callsPerDay: number; measureFromS: number; promiseS: number },
+): Promise<Outcome> {
+  const { callsPerDay, measureFromS, promiseS } = options
+  const database = await createTestDatabase()
+  try {
+    await fillCatalog(database, activity)
+    const beginMs = Date.now()
+    const budget = callsPerDay / DAY
+    await setDefinitions(database.pool, {
+      freshnessPromiseMs: promiseS * 1000,
+      refreshBudget: budget,
+    })
+    const service = new SimulatedService(activity, { beginMs, measureFromS })
+    const draining = new AbortController()
+    const context = contextOf(database, service.api(), draining.signal)
+    let stepS = 0
+    const limit: SharedRateLimit = {
+      async acquire() {
+        service.nowS += stepS
+      },
+      pauseAll: async () => {},
+      close: async () => {},
+    }
+    const refresher = new Refresher(context, limit, async () => ({
+      ...(await refresh.begin.one(database.pool)),
+      at: service.now,
+    }))
+    const step = async () => {
+      if ((await refresher.step()) > 0) service.nowS += 1
+      await refresher.ended()
+    }
+    // A first pass outside of time: what the world is like at its begin is known.
+    while (service.calls < activity.annotations.length) await step()
+    stepS = 1 / budget
+    while (service.nowS < activity.days * DAY) await step()
+    return service.outcome()
+  } finally {
+    await database.drop()
+  }
+}
+
+function contextOf(
+  { pool }: TestDatabase,
+  collabApi: CollabApi,
+  drained: AbortSignal,
+): SyncContext {
+  const log = createLog('warn')
+  return {
+    collabApi,
+    database: pool,
+    log,
+    workerId: 'simulated',
+    deadAfterS: 30,
+    runSignals: new RunSignals(),
+    storeSignal: new StoreSignal(),
+    scopePlaces: new ScopePlaces(1),
+    sentCalls: new SentCalls(pool, log),
+    itemsInProgress: new Set(),
+    drained,
+    privacy: openPrivacy(pool, { email: 'keep', raw: 'keep' }),
+    maxIds: 30,
+    shrinkLimit: 0.5,
+    operations: ['comments'],
+  }
+}
+
+async function fillCatalog({ pool }: TestDatabase, { annotations }: Activity): Promise<void> {
+  const source = {
+    name: 'activity',
+    unit: 'line' as const,
+    async *lines() {
+      for (const [index, { organization, document }] of annotations.entries()) {
+        const line = {
+          organizationId: `organization ${organization}`,
+          documentId: `document ${document}`,
+          annotationId: String(index),
+        }
+        yield { number: index + 1, line }
+      }
+    },
+  }
+  await importCatalog(pool, source, { prune: false })
+}
