@@ -45,17 +45,19 @@ export async function addToCatalog(
 
 /**
  * Makes the catalog hold what a run is to be narrowed to, parents too.
+ * @param source what asked, for the table of imports
  * @throws UsageError where the scope names no organization
  */
 export async function addScope(
   database: Database,
   scope: Scope,
   requestedBy: string,
+  source = 'run --add',
 ): Promise<void> {
   const lines = linesOf(scope)
   if (lines.length === 0)
     throw new UsageError('add needs organizationIds: there is nothing else to add.')
-  await addToCatalog(database, lines, { source: 'run --add', requestedBy, add: true })
+  await addToCatalog(database, lines, { source, requestedBy, add: true })
 }
 
 /**

@@ -35,6 +35,7 @@ import type {
   SetAsideDone,
 } from '../documents/waiting.ts'
 import type { ChangesPage, ChangesRequestSchema } from '../documents/change.ts'
+import type { Hinted, HintScopeSchema } from '../documents/hint.ts'
 import type { OfRunRequestSchema, Page } from '../documents/page.ts'
 import type { NewSchedule, NightlySchedule } from '../documents/schedule.ts'
 import type { Log } from '../log.ts'
@@ -60,6 +61,16 @@ export interface CollabSync {
    * @throws UsageError where none did, there is no such run, or it is not over
    */
   retryRun(runId: string, request?: z.input<typeof RetryRequestSchema>): Promise<RequestedRun>
+  /**
+   * Says that comments of an annotation, or of a document, changed: they are looked at next. However often it is said before
+   * that look begins, it is one look.
+   * @param options.add adds what the scope names and the catalog lacks, rather than refuse it
+   * @throws UsageError for a wrong scope, or one that names what the catalog lacks
+   */
+  hint(
+    scope: z.input<typeof HintScopeSchema>,
+    options?: { add?: boolean | undefined },
+  ): Promise<Hinted>
   /**
    * Ends a run early; resolves once that is noted, not when it is settled. Again is harmless until it is.
    * @throws UsageError where it is over or there is none
