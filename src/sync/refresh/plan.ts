@@ -3,19 +3,21 @@ import type { Client } from '../../database/pool.ts'
 import type { RowOf } from '../../database/statement.ts'
 import * as refresh from '../../database/statements/refresh.ts'
 import type { SyncContext } from '../context.ts'
-import { EVERYTHING, fadedOver, nextClass, quietTimes, weights } from './classes.ts'
+import {
+  batchesAPage,
+  EVERYTHING,
+  fadedOver,
+  looksAPage,
+  nextClass,
+  PAGE_MAX,
+  quietTimes,
+  virtualTimeAfter,
+  weights,
+} from './classes.ts'
 import type { ClassState, Promised } from './classes.ts'
 import { before, beginPass, KEY_MAX, sweptAt } from './pass.ts'
 import type { Moment, RecentThread, RefreshPage, Sweep } from './pass.ts'
 
-/** So much work is handed out at a time: short enough that no class waits long for another. */
-const PAGE_S = 5
-const PAGE_MAX = 512
-const PAGE_MIN = 8
-/** Batches are handed out for longer: what a page costs is then little for each look. */
-const BATCHES_S = 20
-const BATCHES_MAX = 8
-const BATCH_SCOPES = 256
 /** Batches are handed out by when they were last checked. */
 const NO_PASS = {
   pass: 0,
@@ -25,11 +27,6 @@ const NO_PASS = {
   fromKey: null,
   toActiveAt: null,
   toKey: null,
-}
-
-/** How many looks of one class are planned together. */
-export function looksAPage(budget: number): number {
-  return Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.ceil(budget * PAGE_S)))
 }
 
 /**
@@ -148,14 +145,17 @@ export class Planner {
     sweeps: readonly Sweep[],
     sweeping: number,
   ): Promise<RefreshPage | { readonly granted: number } | null> {
-    const looks = looksAPage(moment.budget)
+    const looks = looksAPage(moment)
     const classes = sweeps.map(stateOf)
-    const next = nextClass(classes, weights(classes, moment), looks)
+    const weighed = weights(classes, moment)
+    const next = nextClass(classes, weighed, looks)
     if (next === null) return null
-    const { chosen, virtualTime } = next
-    const moved = { ...(sweeps[chosen] as Sweep), virtualTime }
-    if (chosen !== EVERYTHING) return this.#handOutThreads(client, moment, sweeps, moved, looks)
-    await refresh.writeSweep.run(client, moved)
+    const { at, chosen } = next
+    const after = (made: number) => virtualTimeAfter(at, made, weighed[chosen] ?? 0)
+    const sweep = sweeps[chosen] as Sweep
+    if (chosen !== EVERYTHING)
+      return this.#handOutThreads(client, moment, sweeps, sweep, { limit: looks, after })
+    await refresh.writeSweep.run(client, { ...sweep, virtualTime: after(looks) })
     if (sweeping > 0) return { granted: looks }
     return this.#handOutBatches(client, moment)
   }
@@ -165,7 +165,7 @@ export class Planner {
     { at }: Moment,
     sweeps: readonly Sweep[],
     sweep: Sweep,
-    limit: number,
+    { limit, after }: { limit: number; after: (looks: number) => number },
   ): Promise<RefreshPage> {
     const { class: of, pass, startedAt, snapshot, afterActiveAt, afterKey } = sweep
     const from = { afterActiveAt: afterActiveAt as Date, afterKey: afterKey ?? 0 }
@@ -177,6 +177,7 @@ export class Planner {
     const [toActiveAt, toKey] = last ? [last.activeAt, last.key] : [lowest, KEY_MAX]
     await refresh.writeSweep.run(client, {
       ...sweep,
+      virtualTime: after(threads.length),
       isPlanned,
       afterActiveAt: toActiveAt,
       afterKey: toKey,
@@ -197,15 +198,10 @@ export class Planner {
     return { pageId, class: of, at, threads, batches: [] }
   }
 
-  async #handOutBatches(
-    client: Client,
-    { at, budget }: Moment & Promised,
-  ): Promise<RefreshPage | null> {
+  async #handOutBatches(client: Client, moment: Moment & Promised): Promise<RefreshPage | null> {
+    const { at } = moment
     const { operations, workerId } = this.#context
-    const limit = Math.max(
-      1,
-      Math.min(BATCHES_MAX, Math.round((budget * BATCHES_S) / BATCH_SCOPES)),
-    )
+    const limit = batchesAPage(moment)
     const batches = await refresh.batches.all(client, { operations: [...operations], limit })
     if (batches.length === 0) return null
     const { pageId } = await refresh.insertPage.one(client, {
