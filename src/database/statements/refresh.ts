@@ -164,30 +164,11 @@ export const insertPage = new Statement<
   columns: 'pageId',
 })
 
-/** How far refresh is with each class, for the one worker that plans now: locks them. */
-export const lockSweeps = new Statement<
-  null,
-  {
-    class: number
-    pass: number
-    startedAt: Date | null
-    snapshot: string | null
-    isPlanned: boolean
-    afterActiveAt: Date | null
-    afterKey: number | null
-    beforeStartedAt: Date | null
-    threads: number
-    virtualTime: number
-    found: number
-    gapS: number
-    learnedAt: Date | null
-    wholeSince: Date | null
-  }
->('refresh/lock-sweeps', {
-  columns:
-    'class pass startedAt snapshot isPlanned afterActiveAt afterKey beforeStartedAt threads virtualTime found gapS learnedAt wholeSince',
-  isPrepared: true,
-})
+/** One worker plans at a time. A lock of the rows would write a record for each of them. */
+export const lockSweeps = new Statement<null, { pgAdvisoryXactLock: unknown | null }>(
+  'refresh/lock-sweeps',
+  { columns: 'pgAdvisoryXactLock', isPrepared: true },
+)
 
 /** The run that holds what refresh does in one day, by the time zone of the schedule, and a worker's item of it: made by whoever comes first. Nothing where another one is making the run this moment. */
 export const openRun = new Statement<
@@ -218,6 +199,31 @@ export const pause = new Statement<
 /** Forgets threads that have been quiet for longer than any class lasts: their batch sees them. */
 export const purge = new Statement<{ before: Date }, null>('refresh/purge', {
   parameters: 'before',
+})
+
+/** How far refresh is with each class. */
+export const readSweeps = new Statement<
+  null,
+  {
+    class: number
+    pass: number
+    startedAt: Date | null
+    snapshot: string | null
+    isPlanned: boolean
+    afterActiveAt: Date | null
+    afterKey: number | null
+    beforeStartedAt: Date | null
+    threads: number
+    virtualTime: number
+    found: number
+    gapS: number
+    learnedAt: Date | null
+    wholeSince: Date | null
+  }
+>('refresh/read-sweeps', {
+  columns:
+    'class pass startedAt snapshot isPlanned afterActiveAt afterKey beforeStartedAt threads virtualTime found gapS learnedAt wholeSince',
+  isPrepared: true,
 })
 
 /** Which annotations changed lately, and are looked at by themselves too. */

@@ -6,7 +6,7 @@ import type { Operation } from '../../errors.ts'
 import { EVERYTHING, HOT_CLASSES, quietTimes } from './classes.ts'
 
 /** How far refresh is with one class. */
-export type Sweep = RowOf<typeof refresh.lockSweeps>
+export type Sweep = RowOf<typeof refresh.readSweeps>
 
 /** The moment at which something is planned: of PostgreSQL, or of a world whose clock is made. */
 export type Moment = RowOf<typeof refresh.begin>

@@ -64,7 +64,8 @@ export class Planner {
         inHand: [...this.#inHand],
         deadAfterS,
       })
-      const sweeps = await refresh.lockSweeps.all(client)
+      await refresh.lockSweeps.run(client)
+      const sweeps = await refresh.readSweeps.all(client)
       if (lost !== undefined) return this.#takeOver(client, moment, sweeps, lost)
       const begun: Sweep[] = []
       for (const sweep of sweeps) {
@@ -92,7 +93,8 @@ export class Planner {
   ): Promise<void> {
     const { database, workerId } = this.#context
     await transaction(database, async (client) => {
-      const sweeps = await refresh.lockSweeps.all(client)
+      await refresh.lockSweeps.run(client)
+      const sweeps = await refresh.readSweeps.all(client)
       const learnedAt = sweeps[page.class]?.learnedAt ?? at
       const faded = fadedOver((at.getTime() - learnedAt.getTime()) / 1000)
       await refresh.endPage.run(client, { pageId: page.pageId, workerId, at, faded, ...learned })
