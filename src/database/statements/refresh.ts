@@ -21,7 +21,7 @@ export const addLooks = new Statement<
   isPrepared: true,
 })
 
-/** Batches that another worker did not come to the end of. */
+/** Batches as they are now. */
 export const batchesByKey = new Statement<
   { keys: readonly number[] },
   {
@@ -37,9 +37,9 @@ export const batchesByKey = new Statement<
   neverNull: 'batchXmin',
 })
 
-/** The batches that were not checked for longest, but for those that a worker has in hand. */
+/** The batches that were not checked for longest, but for those that a worker has in hand or had a moment ago. */
 export const batches = new Statement<
-  { operations: readonly string[]; limit: number },
+  { operations: readonly string[]; limit: number; notSince: Date; at: Date },
   {
     batchKey: number
     operation: 'users' | 'comments'
@@ -48,7 +48,7 @@ export const batches = new Statement<
     batchXmin: string
   }
 >('refresh/batches', {
-  parameters: 'operations limit',
+  parameters: 'operations limit notSince at',
   columns: 'batchKey operation scopes checkedAt batchXmin',
   neverNull: 'batchXmin',
   isPrepared: true,
@@ -126,6 +126,12 @@ export const endPage = new Statement<
   { pageId: number; workerId: string; at: Date; faded: number; found: number; gapS: number },
   null
 >('refresh/end-page', { parameters: 'pageId workerId at faded found gapS' })
+
+/** Batches that a dead worker had in hand, or this one before it was interrupted: they are due by when they were last checked. */
+export const freeBatches = new Statement<
+  { workerId: string; inHand: readonly number[]; deadAfterS: number },
+  null
+>('refresh/free-batches', { parameters: 'workerId inHand deadAfterS', isPrepared: true })
 
 /** Threads that were not looked at all the same: another worker takes them. */
 export const giveBackHints = new Statement<{ keys: readonly number[]; workerId: string }, null>(
@@ -247,23 +253,22 @@ export const takeHints = new Statement<
   isPrepared: true,
 })
 
-/** Takes over a page that was given back, or whose worker is dead. */
+/** Takes over a page of threads that was given back, or whose worker is dead. */
 export const takeLostPage = new Statement<
   { workerId: string; at: Date; inHand: readonly number[]; deadAfterS: number },
   {
     pageId: number
     class: number
     pass: number
-    fromActiveAt: Date | null
-    fromKey: number | null
-    toActiveAt: Date | null
-    toKey: number | null
-    batchKeys: readonly number[] | null
+    fromActiveAt: Date
+    fromKey: number
+    toActiveAt: Date
+    toKey: number
   }
 >('refresh/take-lost-page', {
   parameters: 'workerId at inHand deadAfterS',
-  columns: 'pageId class pass fromActiveAt fromKey toActiveAt toKey batchKeys',
-  neverNull: 'pageId class pass',
+  columns: 'pageId class pass fromActiveAt fromKey toActiveAt toKey',
+  neverNull: 'pageId class pass fromActiveAt fromKey toActiveAt toKey',
   isPrepared: true,
 })
 

@@ -34,8 +34,8 @@ export interface RefreshPage {
   readonly batches: readonly BatchToSweep[]
 }
 
-/** A pass of a class never begins sooner after the one before: the other classes take the calls. */
-const PASS_MIN_S = 5
+/** No pass of a class begins sooner after the one before, and no batch is swept again: the other classes take the calls. */
+export const PASS_MIN_S = 5
 /** How often the scopes of the catalog are counted. */
 const COUNT_EVERY_S = 600
 

@@ -15,7 +15,7 @@ import {
   weights,
 } from './classes.ts'
 import type { ClassState, Promised } from './classes.ts'
-import { before, beginPass, KEY_MAX, sweptAt } from './pass.ts'
+import { before, beginPass, KEY_MAX, PASS_MIN_S, sweptAt } from './pass.ts'
 import type { Moment, RecentThread, RefreshPage, Sweep } from './pass.ts'
 
 /** Batches are handed out by when they were last checked. */
@@ -58,12 +58,9 @@ export class Planner {
   ): Promise<RefreshPage | { readonly granted: number } | null> {
     const { database, deadAfterS, operations, workerId } = this.#context
     const page = await transaction(database, async (client) => {
-      const lost = await refresh.takeLostPage.first(client, {
-        workerId,
-        at: moment.at,
-        inHand: [...this.#inHand],
-        deadAfterS,
-      })
+      const mine = { workerId, inHand: [...this.#inHand], deadAfterS }
+      await refresh.freeBatches.run(client, mine)
+      const lost = await refresh.takeLostPage.first(client, { ...mine, at: moment.at })
       await refresh.lockSweeps.run(client)
       const sweeps = await refresh.readSweeps.all(client)
       if (lost !== undefined) return this.#takeOver(client, moment, sweeps, lost)
@@ -116,18 +113,9 @@ export class Planner {
     sweeps: readonly Sweep[],
     lost: RowOf<typeof refresh.takeLostPage>,
   ): Promise<RefreshPage> {
-    const { pageId, class: of, batchKeys, fromActiveAt, fromKey, toActiveAt, toKey } = lost
-    if (batchKeys !== null) {
-      const batches = await refresh.batchesByKey.all(client, { keys: batchKeys })
-      return { pageId, class: of, at, threads: [], batches }
-    }
-    const threads = await this.#threads(client, sweeps, of, {
-      afterActiveAt: fromActiveAt as Date,
-      afterKey: fromKey ?? 0,
-      toActiveAt: toActiveAt as Date,
-      toKey: toKey ?? 0,
-      limit: PAGE_MAX,
-    })
+    const { pageId, class: of, fromActiveAt, fromKey, toActiveAt, toKey } = lost
+    const range = { afterActiveAt: fromActiveAt, afterKey: fromKey, toActiveAt, toKey }
+    const threads = await this.#threads(client, sweeps, of, { ...range, limit: PAGE_MAX })
     return { pageId, class: of, at, threads, batches: [] }
   }
 
@@ -204,7 +192,12 @@ export class Planner {
     const { at } = moment
     const { operations, workerId } = this.#context
     const limit = batchesAPage(moment)
-    const batches = await refresh.batches.all(client, { operations: [...operations], limit })
+    const batches = await refresh.batches.all(client, {
+      operations: [...operations],
+      limit,
+      notSince: before(at, PASS_MIN_S),
+      at,
+    })
     if (batches.length === 0) return null
     const { pageId } = await refresh.insertPage.one(client, {
       ...NO_PASS,
