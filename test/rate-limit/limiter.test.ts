@@ -40,11 +40,11 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-function open(callsPerSecond: number | null) {
+function open(callsPerSecond: number | null, isSteady = false) {
   const store = new Store()
   const texts: string[] = []
   const log = createLog('info', { write: (text) => texts.push(text) })
-  const limit = new RateLimiter(store, { callsPerSecond, log })
+  const limit = new RateLimiter(store, { callsPerSecond, isSteady, log })
   const letGo: number[] = []
   /** So many callers, and when each was let go, from now. */
   const call = (callers: number) => {
@@ -75,6 +75,46 @@ describe('a limit that processes share', () => {
     await vi.advanceTimersByTimeAsync(2000)
     expect(store.taken.map(({ slots }) => slots)).toEqual([1, 1])
     expect(store.taken[0]?.spacing.intervalMs).toBeCloseTo(1000 / 1.9, 6)
+  })
+
+  test('for a steady caller reserves slots of 400 ms at once', async () => {
+    const { store, limit } = open(40, true)
+    await limit.acquire()
+    expect(store.taken[0]).toMatchObject({ slots: 15, spacing: { toleranceMs: 10 } })
+    expect(store.taken[0]?.spacing.intervalMs).toBeCloseTo(1000 / (40 * 0.965), 6)
+    await limit.close()
+  })
+
+  test('lets a steady caller use nearly all of the limit, and no second hold more', async () => {
+    const limit = openProcessRateLimit({
+      callsPerSecond: 40,
+      isSteady: true,
+      log: createLog('silent'),
+    })
+    const letGo: number[] = []
+    const again = (): Promise<void> =>
+      limit.acquire().then(() => {
+        letGo.push(performance.now())
+        return again()
+      })
+    const going = again().catch(() => {})
+    await vi.advanceTimersByTimeAsync(10_000)
+    const inOneSecond = letGo.map((at) => letGo.filter((each) => each >= at && each < at + 1000))
+    expect(Math.max(...inOneSecond.map(({ length }) => length))).toBeLessThanOrEqual(40)
+    expect(letGo.length / 10).toBeGreaterThanOrEqual(0.95 * 40)
+    await limit.close()
+    await going
+  })
+
+  test('a slot that a steady caller comes too late for is lost, and those after it are not', async () => {
+    const { store, limit } = open(40, true)
+    await limit.acquire()
+    await vi.advanceTimersByTimeAsync(100)
+    const second = limit.acquire()
+    await vi.advanceTimersByTimeAsync(30)
+    await second
+    expect(store.taken).toHaveLength(1)
+    await limit.close()
   })
 
   test('lets one caller go a slot, the first when the store says', async () => {

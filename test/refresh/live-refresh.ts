@@ -149,7 +149,7 @@ async function told(
   for (const its of byKey.values()) {
     const times = its.map(({ atMs }) => atMs).filter((atMs) => atMs <= endMs)
     for (const [index, atMs] of [...times, endMs].entries())
-      if (index > 0 && atMs > beginMs)
+      if (index > 0 && (times[index - 1] ?? 0) >= beginMs)
         worstAgeMs = Math.max(worstAgeMs, atMs - (times[index - 1] ?? 0))
   }
   const { rows } = await rig.database.pool.query<{
