@@ -4,7 +4,10 @@ import type { ActivityOptions } from './activity.ts'
 import { refreshed, roundRobin } from './simulated.ts'
 import type { Outcome } from './simulated.ts'
 
-/** `npm run refresh-worlds` has five seeds of 20,000 annotations over three weeks; here one small world is enough to see a mistake. */
+/**
+ * One small world, enough to see a mistake. What docs/decisions tells was measured with REFRESH_SEEDS=5
+ * REFRESH_ANNOTATIONS=20000 REFRESH_DAYS=14, which takes twenty minutes.
+ */
 const SEEDS = Number(process.env['REFRESH_SEEDS'] ?? 1)
 const ANNOTATIONS = Number(process.env['REFRESH_ANNOTATIONS'] ?? 3_000)
 const DAYS = Number(process.env['REFRESH_DAYS'] ?? 8)
