@@ -102,7 +102,10 @@ export class LookedAtBatch {
     }
     try {
       const asking = { ...this.#asking, call: { ...call, turn } }
-      return await askScope(asking, this.#where.operation, scope, {})
+      const result = await askScope(asking, this.#where.operation, scope, {})
+      // The looks of a page may be half an hour apart: what they find is dated by each of them.
+      if (result.outcome !== 'comments') return result
+      return { ...result, scope: { ...result.scope, seenAt: this.#looking.clock.about() } }
     } catch (error) {
       if (!isScopeFault(error) || this.#looking.signal.aborted) throw error
       return error instanceof CallError ? this.#commits.failed(scope, error) : { fault: error }
