@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { importCatalog } from '../../src/catalog/import.ts'
 import { setDefinitions } from '../../src/database/definitions.ts'
 import * as refresh from '../../src/database/statements/refresh.ts'
@@ -11,6 +12,7 @@ import { RunSignals, StoreSignal } from '../../src/sync/context.ts'
 import type { SyncContext } from '../../src/sync/context.ts'
 import { SentCalls } from '../../src/sync/counts.ts'
 import { ScopePlaces } from '../../src/sync/fetch/schedule.ts'
+import { Clock } from '../../src/sync/refresh/clock.ts'
 import { Refresher } from '../../src/sync/refresh/refresher.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
@@ -27,6 +29,13 @@ export interface Outcome {
   readonly calls: number
 }
 
+/** A change that a look was the first to show: of a comment that is new, or whose lastUpdated moved. Times of the world's clock. */
+export interface Sight {
+  readonly organization: number
+  readonly atMs: number
+  readonly seenMs: number
+}
+
 /** The service of a made-up world, whose clock moves with each call. */
 export class SimulatedService {
   readonly #activity: Activity
@@ -36,6 +45,10 @@ export class SimulatedService {
   readonly #lastLook: Float64Array
   readonly #bodies = new Map<number, { readonly events: number; readonly digest: Buffer }>()
   readonly delays: number[] = []
+  readonly #sights: Sight[] = []
+  readonly #shown = new Map<number, Shown>()
+  #turns: Promise<void> = Promise.resolve()
+  #answered: () => void = () => {}
   worstAgeS = 0
   calls = 0
   nowS = 0
@@ -73,6 +86,22 @@ export class SimulatedService {
     return seen
   }
 
+  /** The clock moves when each call before is answered: what an answer shows was seen at the time of its call. */
+  async takeTurn(stepS: number): Promise<void> {
+    const before = this.#turns
+    let answered = () => {}
+    this.#turns = new Promise((resolve) => (answered = resolve))
+    await before
+    await setImmediate()
+    this.#answered = answered
+    this.nowS += stepS
+  }
+
+  /** What stored answers have shown since the first of each annotation. */
+  get sights(): readonly Sight[] {
+    return [...this.#sights, ...[...this.#shown.values()].flatMap(({ sights }) => sights)]
+  }
+
   /** What came of it all; what nobody has seen yet counts with its age. */
   outcome(): Outcome {
     const { nowS } = this
@@ -103,6 +132,14 @@ export class SimulatedService {
   async #comments(filter: CommentsFilter, call: Call = {}) {
     const turn = call.turn?.()
     if (turn) await turn
+    try {
+      return this.#answer(filter, call)
+    } finally {
+      this.#answered()
+    }
+  }
+
+  #answer(filter: CommentsFilter, call: Call) {
     const index = Number(filter.annotationId)
     const events = this.look(index)
     if (call.stats !== undefined) call.stats.calls += 1
@@ -119,15 +156,37 @@ export class SimulatedService {
       { operation: 'comments', filter, secrets: [] },
       call.knownDigest,
     )
-    if (filter.commentIds === undefined) this.#bodies.set(index, { events, digest: answer.digest })
+    if (filter.commentIds !== undefined) return answer
+    this.#bodies.set(index, { events, digest: answer.digest })
+    this.#noteSights(index, answer.digest, call.knownDigest, events)
     return answer
   }
 
-  #commentsAfter(index: number, count: number): Map<number, object> {
-    const comments = new Map<
-      number,
-      { commentId: number; commentText: string; lastUpdated: string }
-    >()
+  /** Notes what an answer shows that no stored one did. One that is known by another digest was thrown away: it has shown nothing. */
+  #noteSights(index: number, digest: Buffer, known: Buffer | undefined, events: number): void {
+    const last = this.#shown.get(index)
+    const isStored = last === undefined || known === undefined || known.equals(last.digest)
+    const before = isStored ? last : last.before
+    const { organization } = this.#annotation(index)
+    const seenMs = this.now.getTime()
+    const comments = new Map(before?.comments)
+    const sights: Sight[] = []
+    for (const [id, { lastUpdated }] of this.#commentsAfter(index, events)) {
+      if (before !== undefined && (comments.get(id) ?? '') < lastUpdated)
+        sights.push({ organization, atMs: Date.parse(lastUpdated), seenMs })
+      comments.set(id, lastUpdated)
+    }
+    if (isStored && last !== undefined) this.#sights.push(...last.sights)
+    this.#shown.set(index, {
+      digest,
+      comments,
+      sights,
+      before: before && { ...before, before: undefined },
+    })
+  }
+
+  #commentsAfter(index: number, count: number): Map<number, ServedComment> {
+    const comments = new Map<number, ServedComment>()
     for (const [commentId, { atS, kind }] of this.#annotation(index)
       .events.slice(0, count)
       .entries()) {
@@ -148,6 +207,21 @@ export class SimulatedService {
   }
 }
 
+/** The last listing of an annotation, and the stored one before it. */
+interface Shown {
+  readonly digest: Buffer
+  /** lastUpdated by id. */
+  readonly comments: ReadonlyMap<number, string>
+  readonly sights: readonly Sight[]
+  readonly before: Shown | undefined
+}
+
+interface ServedComment {
+  readonly commentId: number
+  readonly commentText: string
+  readonly lastUpdated: string
+}
+
 /** Round robin at the same calls, from the same begin: one look after the other in the order of the catalog. */
 export function roundRobin(
   activity: Activity,
@@ -165,13 +239,13 @@ export function roundRobin(
 /** Continuous refresh by the program itself: its planner, its statements, its commits, on the world's clock. */
 export async function refreshed(
   activity: Activity,
-  options: { callsPerDay: number; measureFromS: number; promiseS: number },
+  options: { callsPerDay: number; measureFromS: number; promiseS: number; beginMs?: number },
+  look: (database: TestDatabase, service: SimulatedService) => Promise<void> = async () => {},
 ): Promise<Outcome> {
-  const { callsPerDay, measureFromS, promiseS } = options
+  const { callsPerDay, measureFromS, promiseS, beginMs = Date.now() } = options
   const database = await createTestDatabase()
   try {
     await fillCatalog(database, activity)
-    const beginMs = Date.now()
     const budget = callsPerDay / DAY
     await setDefinitions(database.pool, {
       freshnessPromiseMs: promiseS * 1000,
@@ -182,16 +256,15 @@ export async function refreshed(
     const context = contextOf(database, service.api(), draining.signal)
     let stepS = 0
     const limit: SharedRateLimit = {
-      async acquire() {
-        service.nowS += stepS
-      },
+      acquire: () => service.takeTurn(stepS),
       pauseAll: async () => {},
       close: async () => {},
     }
-    const refresher = new Refresher(context, limit, async () => ({
-      ...(await refresh.begin.one(database.pool)),
-      at: service.now,
-    }))
+    const clock = new Clock(
+      async () => ({ ...(await refresh.begin.one(database.pool)), at: service.now }),
+      () => service.nowS * 1000,
+    )
+    const refresher = new Refresher(context, limit, clock)
     const step = async () => {
       if ((await refresher.step()) > 0) service.nowS += 1
       await refresher.ended()
@@ -200,6 +273,7 @@ export async function refreshed(
     while (service.calls < activity.annotations.length) await step()
     stepS = 1 / budget
     while (service.nowS < activity.days * DAY) await step()
+    await look(database, service)
     return service.outcome()
   } finally {
     await database.drop()

@@ -73,7 +73,18 @@ export class LookedAtBatch {
       turn: (waitSignal?: AbortSignal) => budget.acquire(waitSignal, where.priority),
       priority: where.priority,
     }
-    const asking = { collabApi, database, maxIds, privacy, lastErasure, writtenMember, call }
+    // The looks of a page may be half an hour apart: what they find is dated by each of them.
+    const seenAt = () => looking.clock.about()
+    const asking = {
+      collabApi,
+      database,
+      maxIds,
+      privacy,
+      lastErasure,
+      writtenMember,
+      call,
+      seenAt,
+    }
     this.#commits = new BatchCommits(context, {
       claim,
       where,
@@ -102,10 +113,7 @@ export class LookedAtBatch {
     }
     try {
       const asking = { ...this.#asking, call: { ...call, turn } }
-      const result = await askScope(asking, this.#where.operation, scope, {})
-      // The looks of a page may be half an hour apart: what they find is dated by each of them.
-      if (result.outcome !== 'comments') return result
-      return { ...result, scope: { ...result.scope, seenAt: this.#looking.clock.about() } }
+      return await askScope(asking, this.#where.operation, scope, {})
     } catch (error) {
       if (!isScopeFault(error) || this.#looking.signal.aborted) throw error
       return error instanceof CallError ? this.#commits.failed(scope, error) : { fault: error }

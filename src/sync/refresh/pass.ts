@@ -35,7 +35,7 @@ export interface RefreshPage {
 }
 
 /** A pass of a class never begins sooner after the one before: the other classes take the calls. */
-const PASS_MIN_S = 5
+export const PASS_MIN_S = 5
 /** How often the scopes of the catalog are counted. */
 const COUNT_EVERY_S = 600
 
