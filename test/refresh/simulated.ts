@@ -239,9 +239,16 @@ export function roundRobin(
 /** Continuous refresh by the program itself: its planner, its statements, its commits, on the world's clock. */
 export async function refreshed(
   activity: Activity,
-  options: { callsPerDay: number; measureFromS: number; promiseS: number; beginMs?: number },
+  options: {
+    callsPerDay: number
+    measureFromS: number
+    promiseS: number
+    beginMs?: number
+    /** When to call `look`; at the end when left out. */
+    lookAtS?: number
+  },
   look: (database: TestDatabase, service: SimulatedService) => Promise<void> = async () => {},
-): Promise<Outcome> {
+): Promise<Outcome & { readonly sights: readonly Sight[] }> {
   const { callsPerDay, measureFromS, promiseS, beginMs = Date.now() } = options
   const database = await createTestDatabase()
   try {
@@ -272,9 +279,11 @@ export async function refreshed(
     // A first pass outside of time: what the world is like at its begin is known.
     while (service.calls < activity.annotations.length) await step()
     stepS = 1 / budget
-    while (service.nowS < activity.days * DAY) await step()
+    const endS = activity.days * DAY
+    while (service.nowS < (options.lookAtS ?? endS)) await step()
     await look(database, service)
-    return service.outcome()
+    while (service.nowS < endS) await step()
+    return { ...service.outcome(), sights: service.sights }
   } finally {
     await database.drop()
   }

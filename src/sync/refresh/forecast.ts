@@ -34,8 +34,8 @@ export interface Forecasting extends Promised {
  * @returns null where there is no annotation to look at
  */
 export async function readForecast(on: On): Promise<Forecast | null> {
-  const { refreshBudget, promiseS, at } = await refresh.begin.one(on)
-  const { changeTargetS: targetS } = await refresh.read.one(on)
+  const { at } = await refresh.begin.one(on)
+  const { refreshBudget, promiseS, changeTargetS: targetS } = await refresh.state.one(on)
   const { scopes: annotations } = await refresh.countScopes.one(on, { operations: ['comments'] })
   const { scopes } = await refresh.countScopes.one(on, { operations: ['users', 'comments'] })
   if (annotations === 0) return null
