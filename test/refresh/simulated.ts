@@ -29,11 +29,14 @@ export interface Outcome {
   readonly calls: number
 }
 
-/** A change that a look was the first to show: of a comment that is new, or whose lastUpdated moved. Times of the world's clock. */
+/** A change that a listing showed: of a comment that is new, or whose lastUpdated moved. Times of the world's clock. */
 export interface Sight {
   readonly organization: number
+  readonly index: number
+  readonly id: number
   readonly atMs: number
-  readonly seenMs: number
+  /** The first look that showed it, and those after it that did not know that one: its answer may have been thrown away. */
+  readonly looksMs: number[]
 }
 
 /** The service of a made-up world, whose clock moves with each call. */
@@ -45,7 +48,8 @@ export class SimulatedService {
   readonly #lastLook: Float64Array
   readonly #bodies = new Map<number, { readonly events: number; readonly digest: Buffer }>()
   readonly delays: number[] = []
-  readonly #sights: Sight[] = []
+  /** What listings have shown since the first of each annotation. */
+  readonly sights: Sight[] = []
   readonly #shown = new Map<number, Shown>()
   #turns: Promise<void> = Promise.resolve()
   #answered: () => void = () => {}
@@ -95,11 +99,6 @@ export class SimulatedService {
     await setImmediate()
     this.#answered = answered
     this.nowS += stepS
-  }
-
-  /** What stored answers have shown since the first of each annotation. */
-  get sights(): readonly Sight[] {
-    return [...this.#sights, ...[...this.#shown.values()].flatMap(({ sights }) => sights)]
   }
 
   /** What came of it all; what nobody has seen yet counts with its age. */
@@ -162,27 +161,23 @@ export class SimulatedService {
     return answer
   }
 
-  /** Notes what an answer shows that no stored one did. One that is known by another digest was thrown away: it has shown nothing. */
+  /** Notes what a listing is the first to show, and what it shows again to who does not know the one before, or not yet. */
   #noteSights(index: number, digest: Buffer, known: Buffer | undefined, events: number): void {
     const last = this.#shown.get(index)
-    const isStored = last === undefined || known === undefined || known.equals(last.digest)
-    const before = isStored ? last : last.before
-    const { organization } = this.#annotation(index)
+    const isKnown = last === undefined || known === undefined || known.equals(last.digest)
     const seenMs = this.now.getTime()
-    const comments = new Map(before?.comments)
-    const sights: Sight[] = []
+    const sights = isKnown ? [] : [...last.sights]
+    for (const { looksMs } of sights) looksMs.push(seenMs)
+    const { organization } = this.#annotation(index)
+    const comments = new Map(last?.comments)
     for (const [id, { lastUpdated }] of this.#commentsAfter(index, events)) {
-      if (before !== undefined && (comments.get(id) ?? '') < lastUpdated)
-        sights.push({ organization, atMs: Date.parse(lastUpdated), seenMs })
+      const isNew = last !== undefined && (comments.get(id) ?? '') < lastUpdated
+      if (isNew)
+        sights.push({ organization, index, id, atMs: Date.parse(lastUpdated), looksMs: [seenMs] })
+      if (isNew) this.sights.push(sights.at(-1) as Sight)
       comments.set(id, lastUpdated)
     }
-    if (isStored && last !== undefined) this.#sights.push(...last.sights)
-    this.#shown.set(index, {
-      digest,
-      comments,
-      sights,
-      before: before && { ...before, before: undefined },
-    })
+    this.#shown.set(index, { digest, comments, sights })
   }
 
   #commentsAfter(index: number, count: number): Map<number, ServedComment> {
@@ -207,13 +202,12 @@ export class SimulatedService {
   }
 }
 
-/** The last listing of an annotation, and the stored one before it. */
+/** The last listing of an annotation. */
 interface Shown {
   readonly digest: Buffer
   /** lastUpdated by id. */
   readonly comments: ReadonlyMap<number, string>
   readonly sights: readonly Sight[]
-  readonly before: Shown | undefined
 }
 
 interface ServedComment {

@@ -15,7 +15,7 @@ const THREADS = 20_000
 /** A document may have any number of threads: no more than this are read. */
 const THREADS_MAX = 2 * THREADS
 /** Looks of one replay: a larger budget is tried on fewer of the threads. */
-const LOOKS_MAX = 4_000_000
+const LOOKS_MAX = 2_000_000
 const THREADS_MIN = 500
 const PLANNED_S = 10
 const FACTORS = [0.5, 1, 2, 4]
@@ -59,14 +59,15 @@ export function forecast(sample: readonly PastThread[], of: Forecasting): Foreca
   const most = Math.max(THREADS_MIN, Math.floor((sample.length * LOOKS_MAX) / looks(sample.length)))
   const threads = sample.slice(0, most)
   const part = threads.length / annotations
-  const page = Math.max(looksAPage(budget) * part, budget * part * PLANNED_S)
+  // More calls than this would be no news: each thread is looked at within minutes.
+  const replayed = Math.min(budget * part, LOOKS_MAX / (REPLAYED_S + WARM_S))
   const { delays, everythingS } = replay(threads, {
-    budget: budget * part,
+    budget: replayed,
     promiseS,
     others: Math.round((scopes - annotations) * part),
     untilS: REPLAYED_S,
     warmS: WARM_S,
-    looksAPage: Math.max(1, Math.round(page)),
+    looksAPage: Math.max(1, Math.round(Math.max(looksAPage(budget) * part, replayed * PLANNED_S))),
   })
   const { length } = delays
   const quantile = (share: number) =>
@@ -78,6 +79,6 @@ export function forecast(sample: readonly PastThread[], of: Forecasting): Foreca
     withinTarget: length === 0 ? null : delays.filter((each) => each <= targetS).length / length,
     p50S: quantile(0.5),
     p95S: quantile(0.95),
-    everythingWithinS: everythingS,
+    everythingWithinS: (everythingS * replayed) / (budget * part),
   }
 }

@@ -1,3 +1,4 @@
+import { RECENT_S } from '../../database/scopes.ts'
 import { EVERYTHING, fadedOver, HOT_CLASSES, nextClass, quietTimes, weights } from './classes.ts'
 import type { ClassState, Promised } from './classes.ts'
 import { PASS_MIN_S } from './pass.ts'
@@ -64,8 +65,11 @@ class Replay {
     for (const [index, { times, firstS }] of threads.entries()) {
       const before = times.filter((atS) => atS <= -warmS)
       this.#seen[index] = before.length
-      this.#lookedAt[index] = -warmS - ((scopes - index) / scopes) * (scopes / options.budget)
-      this.#recent.put(index, before.at(-1) ?? -Infinity)
+      const activeS = before.at(-1) ?? -Infinity
+      // As in a sweep that has gone on for long; what changed lately was looked at just now.
+      const sweptS = -warmS - (scopes - index) / options.budget
+      this.#lookedAt[index] = activeS > -warmS - RECENT_S ? -warmS : sweptS
+      this.#recent.put(index, activeS)
       this.#left += times.filter((atS) => isMeasured(atS, firstS, untilS)).length
     }
   }
