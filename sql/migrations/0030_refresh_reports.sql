@@ -5,6 +5,10 @@
 comment on column collab_store.comments.first_seen_at is 'When a check first saw the comment (our clock): when its answer came where refresh saw it, when its batch was begun where a run did.';
 comment on column collab_store.comments.version_at is 'When a check first saw the current version (our clock), as first_seen_at.';
 
+-- Of all organizations together: who was granted single ones sees none of it.
+create policy everything on collab_store.recent_threads
+  using ((select collab_store.sees_every_organization(current_user))) with check (true);
+
 create view reporting.refresh_classes as
 select s.class::integer as class, e.quiet_from, e.quiet_to, n.threads,
   coalesce(h.looks, 0)::bigint as looks, coalesce(h.calls, 0)::bigint as calls, coalesce(h.found, 0)::bigint as found,
@@ -77,34 +81,27 @@ cross join lateral (
     join collab_store.comments a using (organization_key)
     where a.day = d.day and a.not_before is not null
     union all
-    select e.organization_key, greatest(0, extract(epoch from e.version_at - e.last_updated))::numeric
-    from collab_store.comments e
-    join collab_store.comment_versions b on b.annotation_key = e.annotation_key and b.comment_id = e.comment_id and b.version = e.version - 1
-    where e.version > 1 and e.change <> 'deleted' and e.last_updated >= d.day_start and e.last_updated < d.day_end
-      and (b.last_updated < e.last_updated or b.last_updated is null)
-    union all
-    -- No version is seen a day before its time, whatever the clocks.
-    select c.organization_key, greatest(0, extract(epoch from v.valid_from - v.last_updated))::numeric
-    from collab_store.comment_versions v
-    join collab_store.comment_versions b on b.annotation_key = v.annotation_key and b.comment_id = v.comment_id and b.version = v.version - 1
-    join collab_store.comments c on c.annotation_key = v.annotation_key and c.comment_id = v.comment_id
-    where v.version > 1 and v.change <> 'deleted' and v.valid_from > d.day_start - interval '1 day'
-      and v.last_updated >= d.day_start and v.last_updated < d.day_end and (b.last_updated < v.last_updated or b.last_updated is null)
-    union all
-    select e.organization_key, null
+    select e.organization_key, case when k.is_dated then greatest(0, extract(epoch from e.version_at - e.last_updated)) end::numeric
     from collab_store.comments e
     left join collab_store.comment_versions b
       on b.annotation_key = e.annotation_key and b.comment_id = e.comment_id and b.version = e.version - 1
-    where e.version > 1 and e.version_at >= d.day_start and e.version_at < d.day_end
-      and (e.change = 'deleted' or b.version is null or e.last_updated is null or b.last_updated >= e.last_updated)
+    cross join lateral (select e.change <> 'deleted' and b.version is not null and e.last_updated is not null
+      and coalesce(b.last_updated < e.last_updated, true) as is_dated) k
+    where e.version > 1 and (e.last_updated >= d.day_start and e.last_updated < d.day_end or e.version_at >= d.day_start and e.version_at < d.day_end)
+      and case when k.is_dated then e.last_updated else e.version_at end >= d.day_start
+      and case when k.is_dated then e.last_updated else e.version_at end < d.day_end
     union all
-    select c.organization_key, null
+    select c.organization_key, case when k.is_dated then greatest(0, extract(epoch from v.valid_from - v.last_updated)) end::numeric
     from collab_store.comment_versions v
+    join collab_store.comments c on c.annotation_key = v.annotation_key and c.comment_id = v.comment_id
     left join collab_store.comment_versions b
       on b.annotation_key = v.annotation_key and b.comment_id = v.comment_id and b.version = v.version - 1
-    join collab_store.comments c on c.annotation_key = v.annotation_key and c.comment_id = v.comment_id
-    where v.version > 1 and v.valid_from >= d.day_start and v.valid_from < d.day_end
-      and (v.change = 'deleted' or b.version is null or v.last_updated is null or b.last_updated >= v.last_updated)
+    cross join lateral (select v.change <> 'deleted' and b.version is not null and v.last_updated is not null
+      and coalesce(b.last_updated < v.last_updated, true) as is_dated) k
+    -- No version is seen a day before its time, whatever the clocks.
+    where v.version > 1 and v.valid_from > d.day_start - interval '1 day'
+      and case when k.is_dated then v.last_updated else v.valid_from end >= d.day_start
+      and case when k.is_dated then v.last_updated else v.valid_from end < d.day_end
   ) c
   group by grouping sets ((c.organization_key), ())
   having count(*) > 0
