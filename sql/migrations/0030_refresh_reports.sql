@@ -57,16 +57,17 @@ comment on column reporting.refresh_classes.whole_since is 'Begin of the last pa
 -- A day is found by three indexes: comments by the day on which they were written, edits by lastUpdated, what has no time of its
 -- own by when it was seen. So each day is looked up by itself, and `where day` leaves the others alone.
 create view reporting.change_delay_daily as
-select o.organization_id, d.day, n.changes, n.undated, round(n.undated::numeric / n.changes, 4) as undated_share,
+select o.organization_id, x.day, n.changes, n.undated, round(n.undated::numeric / n.changes, 4) as undated_share,
   n.p50_seconds, n.p95_seconds, n.mean_seconds, n.within_target,
   round(n.within_target::numeric / nullif(n.changes - n.undated, 0), 4) as within_target_share,
   d.day_end <= (select stale_before from collab_store.promise) as is_final
-from (
+from unnest(array(
+  select (now() at time zone f.report_time_zone)::date - n from collab_store.definitions f cross join generate_series(-1, 400) n
+)) x (day)
+cross join lateral (
   select x.day, x.day::timestamp at time zone f.report_time_zone as day_start,
     (x.day + 1)::timestamp at time zone f.report_time_zone as day_end, f.change_target
   from collab_store.definitions f
-  cross join generate_series(-1, 400) n
-  cross join lateral (select (now() at time zone f.report_time_zone)::date - n as day) x
 ) d
 cross join lateral (
   select c.organization_key, count(*) as changes, count(*) filter (where c.seconds is null) as undated,
@@ -81,15 +82,18 @@ cross join lateral (
     join collab_store.comments a using (organization_key)
     where a.day = d.day and a.not_before is not null
     union all
-    select e.organization_key, case when k.is_dated then greatest(0, extract(epoch from e.version_at - e.last_updated)) end::numeric
+    select e.organization_key, greatest(0, extract(epoch from e.version_at - e.last_updated))::numeric
+    from collab_store.comments e
+    join collab_store.comment_versions b on b.annotation_key = e.annotation_key and b.comment_id = e.comment_id and b.version = e.version - 1
+    where e.version > 1 and e.change <> 'deleted' and e.last_updated >= d.day_start and e.last_updated < d.day_end
+      and (b.last_updated < e.last_updated or b.last_updated is null)
+    union all
+    select e.organization_key, null
     from collab_store.comments e
     left join collab_store.comment_versions b
       on b.annotation_key = e.annotation_key and b.comment_id = e.comment_id and b.version = e.version - 1
-    cross join lateral (select e.change <> 'deleted' and b.version is not null and e.last_updated is not null
-      and coalesce(b.last_updated < e.last_updated, true) as is_dated) k
-    where e.version > 1 and (e.last_updated >= d.day_start and e.last_updated < d.day_end or e.version_at >= d.day_start and e.version_at < d.day_end)
-      and case when k.is_dated then e.last_updated else e.version_at end >= d.day_start
-      and case when k.is_dated then e.last_updated else e.version_at end < d.day_end
+    where e.version > 1 and e.version_at >= d.day_start and e.version_at < d.day_end
+      and (e.change = 'deleted' or b.version is null or e.last_updated is null or b.last_updated >= e.last_updated)
     union all
     select c.organization_key, case when k.is_dated then greatest(0, extract(epoch from v.valid_from - v.last_updated)) end::numeric
     from collab_store.comment_versions v
