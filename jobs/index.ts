@@ -1,5 +1,6 @@
 import { changeCatalogJob } from './change-catalog.ts'
 import { finishRunJob } from './finish-run.ts'
+import { hintJob } from './hint.ts'
 import type { Job } from './job.ts'
 import { pageDocumentsJob } from './page-documents.ts'
 import { pageOrganizationsJob } from './page-organizations.ts'
@@ -16,4 +17,5 @@ export const jobs: readonly Job[] = [
   syncBatchJob,
   finishRunJob,
   changeCatalogJob,
+  hintJob,
 ]

@@ -1,3 +1,5 @@
+import type { App } from '../src/app.ts'
+import type { Scope } from '../src/documents/scope.ts'
 import { UsageError } from '../src/errors.ts'
 import { startRun } from '../src/sync/run/start.ts'
 import type { Job } from './job.ts'
@@ -8,7 +10,8 @@ export const startNightlyRunJob: Job = {
   async perform(app, { requestKey }) {
     await app.refreshCatalog()
     try {
-      const request = { trigger: 'schedule', scope: {}, requestKey } as const
+      const scope = scopeOfNight(app)
+      const request = { trigger: 'schedule', scope, requestKey } as const
       const { runId, items } = await startRun(app.sync, request)
       await app.deliver(items)
       return { runId }
@@ -19,4 +22,9 @@ export const startNightlyRunJob: Job = {
       throw error
     }
   },
+}
+
+/** Where comments are refreshed all day a night asks for users alone. */
+function scopeOfNight({ refreshBudget, sync: { operations } }: App): Scope {
+  return refreshBudget !== null && operations.includes('users') ? { operations: ['users'] } : {}
 }

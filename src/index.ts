@@ -5,10 +5,16 @@
 
 export { openCollabSync } from './client/open-collab-sync.ts'
 export type { CollabSync } from './client/collab-sync.ts'
-export type { CatalogChanges, CatalogEntry, CatalogLine } from './documents/catalog-line.ts'
+export type {
+  CatalogChanges,
+  CatalogEntry,
+  CatalogLine,
+  Renamed,
+} from './documents/catalog-line.ts'
 export type { Change, ChangesPage } from './documents/change.ts'
 export type { Failure, FailureReport } from './documents/run.ts'
 export type { Freshness, OrganizationFreshness } from './documents/freshness.ts'
+export type { Hinted, HintScope } from './documents/hint.ts'
 export type { AcceptedHeld, HeldListing } from './documents/waiting.ts'
 export type { Page, PageRequest } from './documents/page.ts'
 export type { RejectedChoice, RejectedRecord, Replayed, SetAsideDone } from './documents/waiting.ts'

@@ -1,6 +1,6 @@
 import { NO_CHANGES, removeScopes } from '../database/catalog-change.ts'
 import type { Database } from '../database/pool.ts'
-import type { RowOf } from '../database/statement.ts'
+import type { On, RowOf } from '../database/statement.ts'
 import * as catalog from '../database/statements/catalog.ts'
 import { linesOf } from '../documents/catalog-line.ts'
 import type { CatalogChanges, CatalogLine } from '../documents/catalog-line.ts'
@@ -45,17 +45,19 @@ export async function addToCatalog(
 
 /**
  * Makes the catalog hold what a run is to be narrowed to, parents too.
+ * @param source what asked, for the table of imports
  * @throws UsageError where the scope names no organization
  */
 export async function addScope(
   database: Database,
   scope: Scope,
   requestedBy: string,
+  source = 'run --add',
 ): Promise<void> {
   const lines = linesOf(scope)
   if (lines.length === 0)
     throw new UsageError('add needs organizationIds: there is nothing else to add.')
-  await addToCatalog(database, lines, { source: 'run --add', requestedBy, add: true })
+  await addToCatalog(database, lines, { source, requestedBy, add: true })
 }
 
 /**
@@ -75,6 +77,7 @@ export async function removeFromCatalog(
   }
   for (const { named, place } of await findLines(database, lines)) {
     requireKnown(named, place)
+    requireCurrent(named)
     const last = named.at(-1)?.key
     if (last !== undefined) keys[last].push(place[last] as number)
   }
@@ -82,27 +85,28 @@ export async function removeFromCatalog(
 }
 
 const LEVELS = [
-  { id: 'organizationId', key: 'organizationKey', what: 'Organization' },
-  { id: 'documentId', key: 'documentKey', what: 'Document' },
-  { id: 'annotationId', key: 'annotationKey', what: 'Annotation' },
-  { id: 'organizationUserGroupId', key: 'userGroupKey', what: 'User group' },
+  { member: 'organizationId', key: 'organizationKey', what: 'Organization' },
+  { member: 'documentId', key: 'documentKey', what: 'Document' },
+  { member: 'annotationId', key: 'annotationKey', what: 'Annotation' },
+  { member: 'organizationUserGroupId', key: 'userGroupKey', what: 'User group' },
 ] as const
 
 /** One of the things that a line names, and its id. */
-interface Named {
-  readonly what: string
-  readonly key: (typeof LEVELS)[number]['key']
+export type Named = Readonly<(typeof LEVELS)[number]> & {
   readonly id: string
+  /** What it is called now; null where the catalog has no such thing. */
+  readonly idNow: string | null
 }
 
-type Place = RowOf<typeof catalog.findLines>
+/** What a line names, from the organization on, and where the catalog has it. */
+export interface FoundLine {
+  readonly named: readonly Named[]
+  readonly place: RowOf<typeof catalog.findLines>
+}
 
-/** What each line names, from the organization on, and where the catalog has it. */
-async function findLines(
-  database: Database,
-  lines: readonly CatalogLine[],
-): Promise<{ named: Named[]; place: Place }[]> {
-  const places = await catalog.findLines.all(database, {
+/** Finds what each line names, also by an id that it had before. */
+export async function findLines(on: On, lines: readonly CatalogLine[]): Promise<FoundLine[]> {
+  const places = await catalog.findLines.all(on, {
     organizationIds: lines.map(({ organizationId }) => organizationId),
     documentIds: lines.map(({ documentId }) => documentId ?? null),
     annotationIds: lines.map(({ annotationId }) => annotationId ?? null),
@@ -110,16 +114,22 @@ async function findLines(
   })
   return places.map((place, index) => {
     const line = lines[index]
-    const named = LEVELS.flatMap(({ id, key, what }) => {
-      const value = line?.[id]
-      return value == null ? [] : [{ what, key, id: value }]
+    const named = LEVELS.flatMap((level) => {
+      const id = line?.[level.member]
+      return id == null ? [] : [{ ...level, id, idNow: place[level.member] }]
     })
     return { named, place }
   })
 }
 
-/** A slip of the pen must not make an organization that nobody has. */
-function requireKnown(named: readonly Named[], place: Place): void {
+/** A slip of the pen must not make an organization that nobody has. @throws UsageError naming what the catalog lacks */
+export function requireKnown(named: readonly Named[], place: FoundLine['place']): void {
   const missing = named.find(({ key }) => place[key] === null)
   if (missing !== undefined) throw notInCatalog(missing.what, missing.id)
+}
+
+/** Whoever asks for something by an id that it had before may mean another thing. @throws UsageError saying the new id */
+export function requireCurrent(named: readonly Named[]): void {
+  const renamed = named.find(({ id, idNow }) => idNow !== id)
+  if (renamed !== undefined) throw notInCatalog(renamed.what, renamed.id, renamed.idNow)
 }

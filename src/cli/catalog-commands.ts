@@ -39,12 +39,14 @@ export function addCatalogCommands(program: Command, onExitCode: OnExitCode): vo
     .action(async (options) =>
       onExitCode(await (await import('./commands/catalog.ts')).catalogRefresh(options)),
     )
-  catalog
-    .command('show')
-    .description('Counts the organizations, documents, annotations and user groups of the catalog.')
+  addLineOptions(catalog.command('show').description(help.CATALOG_SHOW), false)
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/catalog.ts')).catalogShow(options)),
+    .action(async ({ json, ...line }) =>
+      onExitCode(
+        Object.keys(line).length === 0
+          ? await (await import('./commands/catalog.ts')).catalogShow({ json })
+          : await (await import('./commands/catalog-lines.ts')).catalogShowLine({ json, ...line }),
+      ),
     )
 
   addLineOptions(catalog.command('add').description(help.CATALOG_ADD))
@@ -59,6 +61,13 @@ export function addCatalogCommands(program: Command, onExitCode: OnExitCode): vo
     .action(async (options) =>
       onExitCode(await (await import('./commands/catalog-lines.ts')).catalogRemove(options)),
     )
+  addLineOptions(catalog.command('rename').description(help.CATALOG_RENAME))
+    .argument('<newId>', 'what the last of them is called now')
+    .option(...JSON_OPTION)
+    .addHelpText('after', help.CATALOG_RENAME_AFTER)
+    .action(async (newId, options) =>
+      onExitCode(await (await import('./commands/catalog-lines.ts')).catalogRename(newId, options)),
+    )
   catalog
     .command('list')
     .description(help.CATALOG_LIST)
@@ -72,12 +81,12 @@ export function addCatalogCommands(program: Command, onExitCode: OnExitCode): vo
     )
 }
 
-function addLineOptions(command: Command): Command {
+function addLineOptions(command: Command, isNeeded = true): Command {
   return command
     .addOption(
       new Option('--organization <id>', 'the organization; may be repeated')
         .argParser(collect)
-        .makeOptionMandatory(),
+        .makeOptionMandatory(isNeeded),
     )
     .option('--document <id>', 'a document of one organization')
     .option('--annotation <id>', 'an annotation of one document')

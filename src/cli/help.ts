@@ -48,6 +48,18 @@ Examples:
   collab-sync enqueue --organization acme --wait
   id=$(collab-sync enqueue) && collab-sync status "$id"`
 
+export const HINT =
+  prose(`Says that comments of an annotation, or of any annotation of a document, changed: they are looked at next, by continuous
+refresh, or without it by a run of just them. However often it is said before that look begins, it is one look. With --listen
+it stays until SIGTERM or SIGINT, and a trigger on a table of yours says it (docs/HINTS.md); a connection that is lost is made
+anew, and what is sent meanwhile is lost. Logs are then JSON lines on stderr.`)
+
+export const HINT_AFTER = `
+Examples:
+  collab-sync hint --organization acme --document plan --annotation ann-1
+  collab-sync hint --organization acme --document plan --annotation ann-2 --add
+  HINT_DATABASE_URL=postgres://listener@app-db/app collab-sync hint --listen`
+
 export const WORKER =
   prose(`Works jobs until SIGTERM or SIGINT: then it takes no more, finishes what it has in hand and exits with 0; a second
 signal gives that up too. Any number of workers on any number of machines share the work. Workers keep the nightly
@@ -173,6 +185,22 @@ Examples:
 export const CATALOG_REMOVE =
   prose(`Makes an organization, document, annotation or user group, and what is beneath it, inactive: it is not asked for any more,
 and its rows stay. An import that lists it makes it active again.`)
+
+export const CATALOG_SHOW = prose(
+  `Counts the organizations, documents, annotations and user groups of the catalog; or says of one of them whether it is active,
+and what it is called now where it was renamed.`,
+)
+
+export const CATALOG_RENAME = prose(
+  `Gives a document, an annotation or a user group another id, as when the service moved it. What is stored of it stays with it.
+The old id means it from now on, wherever a file, CATALOG_SQL or catalog add names it. Renaming back takes that back.`,
+)
+
+export const CATALOG_RENAME_AFTER = `
+Examples:
+  collab-sync catalog rename --organization acme --document old new
+  collab-sync catalog rename --organization acme --document plan --annotation old new
+  collab-sync catalog rename --organization acme --group old new`
 
 export const CATALOG_LIST = prose(
   `Lists what the catalog holds directly beneath a document, else beneath an organization, else its organizations.`,

@@ -7,7 +7,7 @@ import { addDataCommands } from './data-commands.ts'
 import * as help from './help.ts'
 import { addOperatorCommands, addScheduleCommand, JSON_OPTION } from './operator-commands.ts'
 import type { OnExitCode } from './operator-commands.ts'
-import { ADD_OPTION, addScopeOptions } from './scope-options.ts'
+import { ADD_OPTION, addScopeOptions, collect } from './scope-options.ts'
 
 /**
  * The command line: names, options and help. What a command does is loaded only when it is called, so that `--help` is
@@ -62,6 +62,24 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
     .addHelpText('after', help.ENQUEUE_AFTER)
     .action(async (options) =>
       onExitCode(await (await import('./commands/enqueue.ts')).enqueue(options)),
+    )
+
+  program
+    .command('hint')
+    .summary('say that comments changed')
+    .description(help.HINT)
+    .option('--organization <id>', 'the organization', collect)
+    .option('--document <id>', 'a document of it: all its annotations')
+    .option('--annotation <id>', 'only this annotation of the document')
+    .option(...ADD_OPTION)
+    .option(
+      '--listen [channel]',
+      'stay, and give the hints that pg_notify brings (default: collab_sync_hints)',
+    )
+    .option(...JSON_OPTION)
+    .addHelpText('after', help.HINT_AFTER)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/hint.ts')).hintCommand(options)),
     )
 
   program

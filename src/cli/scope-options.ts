@@ -3,6 +3,9 @@ import { addScope } from '../catalog/change.ts'
 import { failedOf } from '../client/runs.ts'
 import type { Database } from '../database/pool.ts'
 import * as runs from '../database/statements/runs.ts'
+import { checked } from '../documents/check.ts'
+import { HintScopeSchema } from '../documents/hint.ts'
+import type { HintScope } from '../documents/hint.ts'
 import { parseScope } from '../documents/scope.ts'
 import type { Scope } from '../documents/scope.ts'
 import { UsageError } from '../errors.ts'
@@ -48,12 +51,16 @@ export function scopeOf(options: ScopeOptions): Scope {
   const members = Object.entries(OPTION_OF_MEMBER)
     .map(([member, option]) => [member, said[option]] as const)
     .filter(([, value]) => value !== undefined)
-  try {
-    return parseScope(Object.fromEntries(members))
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    throw new UsageError(inOptions(error.message))
-  }
+  return inOptions(() => parseScope(Object.fromEntries(members)))
+}
+
+/**
+ * What the options say to have changed.
+ * @throws UsageError naming the option
+ */
+export function hintScopeOf(options: ScopeOptions): HintScope {
+  const scope = scopeOf(options)
+  return inOptions(() => checked(HintScopeSchema, scope, ''))
 }
 
 const OPTION_OF_MEMBER: Readonly<Record<string, keyof ScopeOptions>> = {
@@ -66,12 +73,19 @@ const OPTION_OF_MEMBER: Readonly<Record<string, keyof ScopeOptions>> = {
   operations: 'operations',
 } satisfies Record<keyof Scope, keyof ScopeOptions>
 
-/** The same message with a person's words: options instead of the members that a program sends. */
-function inOptions(message: string): string {
-  const members = new RegExp(`\\b(${Object.keys(OPTION_OF_MEMBER).join('|')})\\b(\\.\\d+)?`, 'g')
-  return message
-    .replace(/^scope\./, '')
-    .replace(members, (_, member: string) => `--${OPTION_OF_MEMBER[member]}`)
+/** Has what is wrong said in a person's words: options instead of the members that a program sends. */
+function inOptions<T>(check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    const members = new RegExp(`\\b(${Object.keys(OPTION_OF_MEMBER).join('|')})\\b(\\.\\d+)?`, 'g')
+    throw new UsageError(
+      error.message
+        .replace(/^scope\./, '')
+        .replace(members, (_, member: string) => `--${OPTION_OF_MEMBER[member]}`),
+    )
+  }
 }
 
 export function collect(value: string, before: string[] = []): string[] {

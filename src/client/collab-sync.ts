@@ -6,6 +6,8 @@ import type {
   CatalogRequestSchema,
   NewLinesSchema,
   OldLinesSchema,
+  Renamed,
+  RenameSchema,
 } from '../documents/catalog-line.ts'
 import type {
   Failure,
@@ -33,6 +35,7 @@ import type {
   SetAsideDone,
 } from '../documents/waiting.ts'
 import type { ChangesPage, ChangesRequestSchema } from '../documents/change.ts'
+import type { Hinted, HintScopeSchema } from '../documents/hint.ts'
 import type { OfRunRequestSchema, Page } from '../documents/page.ts'
 import type { NewSchedule, NightlySchedule } from '../documents/schedule.ts'
 import type { Log } from '../log.ts'
@@ -58,6 +61,16 @@ export interface CollabSync {
    * @throws UsageError where none did, there is no such run, or it is not over
    */
   retryRun(runId: string, request?: z.input<typeof RetryRequestSchema>): Promise<RequestedRun>
+  /**
+   * Says that comments of an annotation, or of a document, changed: they are looked at next. However often it is said before
+   * that look begins, it is one look.
+   * @param options.add adds what the scope names and the catalog lacks, rather than refuse it
+   * @throws UsageError for a wrong scope, or one that names what the catalog lacks
+   */
+  hint(
+    scope: z.input<typeof HintScopeSchema>,
+    options?: { add?: boolean | undefined },
+  ): Promise<Hinted>
   /**
    * Ends a run early; resolves once that is noted, not when it is settled. Again is harmless until it is.
    * @throws UsageError where it is over or there is none
@@ -123,6 +136,11 @@ export interface CollabSync {
    * @throws UsageError naming what the catalog never had
    */
   removeFromCatalog(request: z.input<typeof OldLinesSchema>): Promise<CatalogChanges>
+  /**
+   * Gives what a line names another id, within what holds it; all that is stored of it stays with it. Again is harmless.
+   * @throws UsageError where the catalog lacks it, where there is such an id already, and for an organization
+   */
+  renameInCatalog(request: z.input<typeof RenameSchema>): Promise<Renamed>
   /**
    * What changed behind a cursor, in the order in which each row did.
    * @throws UsageError for what is no cursor; CursorGoneError where one has to start over from an export

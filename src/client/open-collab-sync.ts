@@ -11,6 +11,7 @@ import { openStore } from '../store.ts'
 import { catalogOn } from './catalog.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 import { readFreshness } from './freshness.ts'
+import { hintingOn } from './hints.ts'
 import { listingsOn } from './listings.ts'
 import { askingOn, runsOn } from './runs.ts'
 import { scheduleOn } from './schedule.ts'
@@ -87,6 +88,7 @@ export function collabSyncOn(parts: Parts): CollabSync {
   return {
     ...tellingAwayInAll(database, {
       ...askingOn(parts),
+      ...hintingOn(parts),
       ...runs,
       ...listingsOn(database),
       ...settlingOn(parts),

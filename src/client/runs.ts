@@ -121,8 +121,9 @@ async function known(database: Database, runId: string, scope: Scope): Promise<R
   return { runId, isNew: false, isDelivered: true }
 }
 
-async function isDelivered(
-  { queue, log }: Parts,
+/** Hands items of a run to the queue. @returns false where that is away: a worker takes the run up */
+export async function isDelivered(
+  { queue, log }: Pick<Parts, 'queue' | 'log'>,
   runId: string,
   items: readonly Item[],
 ): Promise<boolean> {

@@ -133,14 +133,17 @@ function streamRows(client: Client, object: ExportObject, where: ExportFilter): 
 function streamCopy(client: Client, copy: CopyObject, where: CopyFilter): Readable {
   const place = placeOf(copy)
   const values: unknown[] = [where.organizationId]
-  let [person, isGone, distinct] = ['v.person', 'false', '']
+  let [person, isGone, distinct, order] = ['v.person', 'false', '', '']
   let from = `${place} v`
   if (where.after !== null) {
-    // Each line of a row has it as it is in this picture, so that any one of them will do.
-    distinct = 'distinct on (l.key::text, l.person)'
-    ;[person, isGone] = ['l.person', 'l.row is null']
+    // Each line of a row has it as it is in this picture, so that any one of them will do; but where there is one of the key
+    // that a rename took from a row, the row that has the key now.
+    distinct = 'distinct on (k.key::text, l.person)'
+    order = ' order by k.key::text, l.person, k.row is null'
+    ;[person, isGone] = ['l.person', 'k.row is null']
     const lines = `reporting.changes($${values.push(where.after)}, 2147483647, array[$${values.push(copy.changed)}]) l`
-    from = `${lines} join lateral jsonb_populate_record(null::${place}, coalesce(l.row, l.key::jsonb)) v on l.object is not null`
+    const keys = '(values (l.key, l.row), (l.old_key, null)) k (key, row)'
+    from = `${lines} join lateral ${keys} on k.key is not null cross join lateral jsonb_populate_record(null::${place}, coalesce(k.row, k.key::jsonb)) v`
   } else if (OF_PEOPLE.includes(copy.changed) && copy.changed !== 'user') {
     person = 'u.person'
     from += ' left join collab.users u using (organization_id, user_id)'
@@ -149,7 +152,7 @@ function streamCopy(client: Client, copy: CopyObject, where: CopyFilter): Readab
   const columns = copy.columns.map(
     ({ name, type }) => computed[name] ?? selected(`v.${quoted(name)}`, type),
   )
-  const text = `select ${distinct} ${columns.join(', ')} from ${from} where $1::text is null or v.organization_id = $1`
+  const text = `select ${distinct} ${columns.join(', ')} from ${from} where $1::text is null or v.organization_id = $1${order}`
   return stream(client, text, values)
 }
 

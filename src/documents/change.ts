@@ -21,6 +21,12 @@ export const ChangeSchema = z
     key: z
       .record(z.string(), z.union([z.string(), z.number()]).nullable())
       .describe('The key columns of the row; user_id is null where the person was erased since.'),
+    old_key: z
+      .record(z.string(), z.union([z.string(), z.number()]).nullable())
+      .optional()
+      .describe(
+        'Where `catalog rename` gave the row another key: the one from before. Remove the row with it, then take this one.',
+      ),
     person: z
       .string()
       .optional()

@@ -1,5 +1,6 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import pRetry from 'p-retry'
+import { signatureHeaders } from '../webhook.ts'
 
 /** One call may take so long. */
 const CALL_MS = 10_000
@@ -115,23 +116,4 @@ export function receiversOf(addresses: readonly ReceiverAddress[]): Receiver[] {
 
 function keyOf({ shape, url }: ReceiverAddress): string {
   return createHash('sha256').update(`${shape} ${url}`).digest('hex').slice(0, 16)
-}
-
-/**
- * The headers that let a receiver check who sent a message, when, and that it is whole, as the Standard Webhooks
- * specification 1.0.0 says: HMAC-SHA256 of `id.timestamp.body`. The time is that of the try, so that an old message
- * cannot be played back.
- * @param secret `whsec_` and the key in base64
- */
-export function signatureHeaders(
-  secret: string,
-  message: { id: string; body: string },
-  now: Date,
-): Record<string, string> {
-  const timestamp = Math.floor(now.getTime() / 1000)
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
-  const digest = createHmac('sha256', key)
-    .update(`${message.id}.${timestamp}.${message.body}`)
-    .digest('base64')
-  return { 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${digest}` }
 }

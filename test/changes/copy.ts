@@ -6,6 +6,7 @@ import type { StoredChange } from '../../src/database/changes.ts'
 /** What is read of a change to keep a copy. */
 export type Line = Pick<StoredChange, 'object' | 'change' | 'person'> & {
   readonly key: Record<string, unknown>
+  readonly old_key?: Record<string, unknown> | null
   readonly row: Record<string, unknown> | null
 }
 
@@ -13,10 +14,14 @@ export type Line = Pick<StoredChange, 'object' | 'change' | 'person'> & {
 export class Copy {
   readonly rows = new Map<string, Record<string, unknown>>()
 
-  apply({ object, key, person, row }: Line): void {
+  apply({ object, key, old_key: oldKey, person, row }: Line): void {
     // People by their hash: the id is gone where somebody was erased.
-    const { user_id: _, ...rest } = key
-    const name = JSON.stringify([object, Object.entries(rest).toSorted(), person ?? null])
+    const nameOf = (ids: Record<string, unknown>) => {
+      const rest = Object.entries(ids).filter(([name]) => name !== 'user_id')
+      return JSON.stringify([object, rest.toSorted(), person ?? null])
+    }
+    if (oldKey) this.rows.delete(nameOf(oldKey))
+    const name = nameOf(key)
     if (row === null) this.rows.delete(name)
     else this.rows.set(name, row)
   }
@@ -30,7 +35,13 @@ export class Copy {
 }
 
 export function lineOf(change: StoredChange): Line {
-  return { ...change, key: JSON.parse(change.key), row: JSON.parse(change.row ?? 'null') }
+  const { key, oldKey, row } = change
+  return {
+    ...change,
+    key: JSON.parse(key),
+    old_key: JSON.parse(oldKey ?? 'null'),
+    row: JSON.parse(row ?? 'null'),
+  }
 }
 
 /** Reads to the end of the feed, once nothing that is committed is held back: other tests write on the server too. */

@@ -19,7 +19,9 @@ import { addUser } from '../../src/demo/changes.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
 import { UsageError } from '../../src/errors.ts'
+import { addToCatalog } from '../../src/catalog/change.ts'
 import { importCatalog } from '../../src/catalog/import.ts'
+import { renameInCatalog } from '../../src/catalog/rename.ts'
 import { exportByState } from '../../src/export/state.ts'
 import { readAll } from '../changes/copy.ts'
 import { buildCommand } from '../cli/built-command.ts'
@@ -154,6 +156,33 @@ describe('all that a copy may be kept of equals the tables after', () => {
     const [here = ''] = live.world.organizationIds()
     addUser(live.world, here, { ...PERSON })
     await live.run()
+    await follow()
+  })
+
+  test('renames of the catalog, between two exports or several, of ids that others had', async () => {
+    const { pool } = live.database
+    const by = { source: 'a test', requestedBy: 'somebody' }
+    const [organizationId = ''] = live.world.organizationIds()
+    const [other = '', document = ''] = live.world.documentIds(organizationId)
+    const [annotationId = ''] = live.world.annotationIds(organizationId, document)
+    const [organizationUserGroupId = ''] = live.world.groupIds(organizationId)
+    const rename = (line: object, newId: string) =>
+      renameInCatalog(pool, { line: { organizationId, ...line }, newId }, by)
+    await rename({ documentId: document }, 'moved')
+    await rename({ organizationUserGroupId }, 'crew')
+    await follow()
+    await rename({ documentId: 'moved', annotationId }, 'thread')
+    await rename({ documentId: 'moved' }, 'again')
+    // The membership of the person is told by what the document was called when it went.
+    const [member] = live.world.documentUsers(organizationId, document) ?? []
+    await eraseUser(pool, { userId: member?.userId ?? '', organizationId: null, reason: 'asked' })
+    await rename({ documentId: 'again' }, document)
+    await addToCatalog(pool, [{ organizationId, documentId: 'moved' }], by)
+    await rename({ documentId: other }, 'again')
+    await follow()
+    await rename({ documentId: document, annotationId: 'thread' }, annotationId)
+    await rename({ documentId: 'again' }, other)
+    await rename({ organizationUserGroupId: 'crew' }, organizationUserGroupId)
     await follow()
   })
 })

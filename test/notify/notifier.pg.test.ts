@@ -55,6 +55,13 @@ test('a run that ends badly is told once, and once more when a later one of its 
   expect(told()).toHaveLength(2)
 })
 
+test('runs of hints are left out: there may be thousands of them', async () => {
+  await rig.endedRun({ status: 'failed', trigger: 'hint', failed: 10 })
+  await rig.endedRun({ status: 'partial', trigger: 'api', failed: 1 })
+  await lookTogether(three)
+  expect(told()).toMatchObject([{ type: 'run.partial', data: { trigger: 'api' } }])
+})
+
 test('a run of the whole catalog makes a narrower one well, one of other failures does not', async () => {
   const { pool } = rig.database
   await pool.query(`insert into collab_store.organizations (organization_id) values ('acme')`)

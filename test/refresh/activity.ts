@@ -10,6 +10,8 @@ export interface Activity {
 export interface ActiveAnnotation {
   readonly organization: number
   readonly document: number
+  /** When the catalog hears of it; 0 of those that it has from the begin. */
+  readonly knownS: number
   readonly events: readonly Event[]
 }
 
@@ -49,14 +51,15 @@ export function makeActivity(options: ActivityOptions): Activity {
       const usual = 1 + Math.floor(random.logNormal(8, 1.3))
       const size = Math.min(left, random.next() < 0.002 ? usual * 60 : usual)
       left -= size
-      const born = -LIFE + random.next() * LIFE
+      const born = -LIFE + random.next() * (LIFE + end)
       const events: Event[][] = Array.from({ length: size }, () => [])
       const thread = new Threads(random, { zone, end, hasBursts })
       const heats = events.map(() => Math.min(0.93, (0.62 * heatOf * random.gamma(0.9)) / 0.9))
       for (const [index, its] of events.entries()) {
         const heat = heats[index] ?? 0
         const wait = index === 0 ? 0 : random.exponential((random.next() < 0.7 ? 4 : 90) * DAY)
-        const begun = Math.min(-HOUR, random.officeTime(born + wait, zone))
+        const created = random.officeTime(born + wait, zone)
+        const begun = created < end ? created : born
         thread.comment(its, begun, heat)
         const revivals = (hasBursts ? 0.25 : 1.1) * Math.exp(1.6 * random.normal() - 0.8)
         const gap = (365 * DAY) / revivals
@@ -64,13 +67,12 @@ export function makeActivity(options: ActivityOptions): Activity {
           thread.comment(its, random.officeTime(at, zone), heat)
       }
       if (hasBursts) sessions(random, thread, events, { born, end, zone })
-      for (const its of events)
+      for (const its of events.map((each) => each.sort((one, other) => one.atS - other.atS)))
         annotations.push({
           organization,
           document,
-          events: its
-            .filter(({ atS }) => atS > -HISTORY_DAYS * DAY || its[0]?.atS === atS)
-            .sort((one, other) => one.atS - other.atS),
+          knownS: Math.max(0, (its[0]?.atS ?? 0) + random.next() * HOUR),
+          events: its.filter(({ atS }) => atS > -HISTORY_DAYS * DAY || its[0]?.atS === atS),
         })
     }
   }

@@ -105,7 +105,7 @@ export async function liveRefresh(options: LiveOptions): Promise<LiveOutcome> {
       kills += 1
     }
     const endMs = Date.now()
-    await sleep(promiseS * 500)
+    await sleep(promiseS * 1000)
     for (const worker of running) await worker.stop()
     return { ...(await told(rig, { beginMs, endMs, changed, annotations })), kills }
   } finally {

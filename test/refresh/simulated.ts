@@ -75,16 +75,17 @@ export class SimulatedService {
 
   /** A look at an annotation: what it sees was delayed until now. */
   look(index: number): number {
-    const { events } = this.#annotation(index)
+    const { events, knownS } = this.#annotation(index)
     const { nowS } = this
     const isMeasured = nowS >= this.#measureFromS
     this.calls += 1
-    if (isMeasured) this.worstAgeS = Math.max(this.worstAgeS, nowS - (this.#lastLook[index] ?? 0))
+    const before = Math.max(this.#lastLook[index] ?? 0, knownS)
+    if (isMeasured) this.worstAgeS = Math.max(this.worstAgeS, nowS - before)
     this.#lastLook[index] = nowS
     let seen = this.#seen[index] ?? 0
     for (; (events[seen]?.atS ?? Infinity) <= nowS; seen += 1) {
       const atS = events[seen]?.atS ?? 0
-      if (atS >= this.#measureFromS) this.delays.push(nowS - atS)
+      if (atS >= this.#measureFromS) this.delays.push(nowS - Math.max(atS, knownS))
     }
     this.#seen[index] = seen
     return seen
@@ -104,15 +105,15 @@ export class SimulatedService {
   /** What came of it all; what nobody has seen yet counts with its age. */
   outcome(): Outcome {
     const { nowS } = this
-    const unseen = this.#activity.annotations.flatMap(({ events }, index) =>
+    const unseen = this.#activity.annotations.flatMap(({ events, knownS }, index) =>
       events
         .slice(this.#seen[index])
         .filter(({ atS }) => atS >= this.#measureFromS && atS <= nowS)
-        .map(({ atS }) => nowS - atS),
+        .map(({ atS }) => Math.max(0, nowS - Math.max(atS, knownS))),
     )
     const delays = [...this.delays, ...unseen].sort((one, other) => one - other)
-    for (const [, last] of this.#lastLook.entries())
-      this.worstAgeS = Math.max(this.worstAgeS, nowS - last)
+    for (const [index, { knownS }] of this.#activity.annotations.entries())
+      this.worstAgeS = Math.max(this.worstAgeS, nowS - Math.max(this.#lastLook[index] ?? 0, knownS))
     const { calls, worstAgeS } = this
     return { delays, changes: delays.length, calls, worstAgeS }
   }
@@ -216,15 +217,29 @@ interface ServedComment {
   readonly lastUpdated: string
 }
 
-/** Round robin at the same calls, from the same begin: one look after the other in the order of the catalog. */
+/** Those that the catalog does not hold from the begin, in the order in which it hears of them. */
+function laterOf({ annotations }: Activity): number[] {
+  const known = (index: number) => annotations[index]?.knownS ?? 0
+  return [...annotations.keys()]
+    .filter((index) => known(index) > 0)
+    .sort((a, b) => known(a) - known(b))
+}
+
+/** Round robin at the same calls, from the same begin: new annotations at once, then one after the other in the order of the catalog. */
 export function roundRobin(
   activity: Activity,
   { callsPerDay, measureFromS }: { callsPerDay: number; measureFromS: number },
 ): Outcome {
   const service = new SimulatedService(activity, { beginMs: 0, measureFromS })
-  const { length } = activity.annotations
-  for (let call = 0; service.nowS < activity.days * DAY; call += 1) {
-    service.look(call % length)
+  const later = laterOf(activity)
+  const ring = [...activity.annotations.keys()].filter(
+    (index) => activity.annotations[index]?.knownS === 0,
+  )
+  for (let call = 0; service.nowS < activity.days * DAY;) {
+    const [next] = later
+    const isKnown = next !== undefined && (activity.annotations[next]?.knownS ?? 0) <= service.nowS
+    if (isKnown) ring.push(...later.splice(0, 1))
+    service.look((isKnown ? next : ring[call++ % ring.length]) ?? 0)
     service.nowS += DAY / callsPerDay
   }
   return service.outcome()
@@ -246,7 +261,10 @@ export async function refreshed(
   const { callsPerDay, measureFromS, promiseS, beginMs = Date.now() } = options
   const database = await createTestDatabase()
   try {
-    await fillCatalog(database, activity)
+    const atBegin = [...activity.annotations.keys()].filter(
+      (index) => activity.annotations[index]?.knownS === 0,
+    )
+    await addToCatalog(database, activity, atBegin)
     const budget = callsPerDay / DAY
     await setDefinitions(database.pool, {
       freshnessPromiseMs: promiseS * 1000,
@@ -271,12 +289,23 @@ export async function refreshed(
       await refresher.ended()
     }
     // A first pass outside of time: what the world is like at its begin is known.
-    while (service.calls < activity.annotations.length) await step()
+    while (service.calls < atBegin.length) await step()
     stepS = 1 / budget
     const endS = activity.days * DAY
-    while (service.nowS < (options.lookAtS ?? endS)) await step()
+    const later = laterOf(activity)
+    const goOnUntil = async (untilS: number) => {
+      while (service.nowS < untilS) {
+        const known = later.filter(
+          (index) => (activity.annotations[index]?.knownS ?? 0) <= service.nowS,
+        )
+        if (known.length > 0)
+          await addToCatalog(database, activity, later.splice(0, known.length), service.now)
+        await step()
+      }
+    }
+    await goOnUntil(options.lookAtS ?? endS)
     await look(database, service)
-    while (service.nowS < endS) await step()
+    await goOnUntil(endS)
     return { ...service.outcome(), sights: service.sights }
   } finally {
     await database.drop()
@@ -308,12 +337,19 @@ function contextOf(
   }
 }
 
-async function fillCatalog({ pool }: TestDatabase, { annotations }: Activity): Promise<void> {
+/** @param at the time of the world, which the database does not know */
+async function addToCatalog(
+  { pool }: TestDatabase,
+  { annotations }: Activity,
+  indices: readonly number[],
+  at?: Date,
+): Promise<void> {
   const source = {
     name: 'activity',
     unit: 'line' as const,
     async *lines() {
-      for (const [index, { organization, document }] of annotations.entries()) {
+      for (const index of indices) {
+        const { document = 0, organization = 0 } = annotations[index] ?? {}
         const line = {
           organizationId: `organization ${organization}`,
           documentId: `document ${document}`,
@@ -324,4 +360,11 @@ async function fillCatalog({ pool }: TestDatabase, { annotations }: Activity): P
     },
   }
   await importCatalog(pool, source, { prune: false })
+  if (at === undefined) return
+  const ids = indices.map(String)
+  await pool.query(
+    `update collab_store.recent_threads r set active_at = $2 from collab_store.annotations a
+     where a.annotation_key = r.annotation_key and a.annotation_id = any($1)`,
+    [ids, at],
+  )
 }

@@ -1,4 +1,5 @@
--- Adds the annotations that are new; own_checked_at as in add-user-groups.
+-- Adds the annotations that are new; own_checked_at as in add-user-groups. Where there is continuous refresh a few are looked
+-- at next; those of a large import wait as batches that nobody has checked, or they would hold up all others.
 -- Params: none.
 -- Never null: scopes.
 with added as (
@@ -12,7 +13,13 @@ with added as (
   join collab_store.batches b on b.organization_key = s.organization_key
     and b.operation = 'comments' and b.batch_no = s.number / 256
   order by s.organization_key, s.number
-  returning batch_key
+  returning batch_key, annotation_key
+), recent as (
+  insert into collab_store.recent_threads (annotation_key, active_at)
+  select a.annotation_key, date_trunc('milliseconds', now())
+  from added a
+  where (select refresh_budget is not null from collab_store.definitions)
+    and (select count(*) from added) <= greatest(100, (select sum(b.scopes) from collab_store.batches b) / 100)
 ), touched as (
   insert into import_touched_batches select distinct batch_key from added
 )

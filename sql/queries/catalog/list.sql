@@ -35,7 +35,8 @@ from (
     limit $5
   ) union all (
     select 4, o.organization_id, d.document_id, a.annotation_id, null, a.annotation_id, a.active,
-      collab_store.last_good_check(a.own_checked_at, b.checked_at)
+      greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
+        (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key))
     from collab_store.annotations a
     join collab_store.documents d using (document_key)
     join collab_store.organizations o using (organization_key)

@@ -1,10 +1,12 @@
--- Runs that ended other than succeeded, since somebody watches and within a day, and are not noted yet.
+-- Runs that ended other than succeeded, since somebody watches and within a day, and are not noted yet. Those of hints are left
+-- out: there may be thousands while the service is away, and what they failed at is stale, which is told of all together.
 -- Params: $1 since (when somebody watches).
 -- Never null: finished_at, rejected.
 select run_id, trigger, status, finished_at, scopes_planned, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped,
   (select count(*)::int from sync.unstored_records u where u.run_id = r.run_id and u.is_whole and u.set_aside_at is null) as rejected
 from sync.runs r
 where finished_at >= greatest($1, now() - interval '1 day') and status in ('partial', 'failed', 'cancelled')
+  and trigger <> 'hint'
   and not exists (select from sync.notifications n where n.thing = 'run:' || r.run_id)
 order by finished_at, run_id
 limit 100

@@ -1,4 +1,4 @@
--- Batches that another worker did not come to the end of.
+-- Batches as they are now.
 -- Params: $1 keys.
 -- Never null: batch_xmin.
 select b.batch_key, b.operation, b.scopes, b.checked_at, b.xmin::text as batch_xmin

@@ -1,8 +1,4 @@
--- How far refresh is with each class, for the one worker that plans now: locks them.
+-- One worker plans at a time. A lock of the rows would write a record for each of them.
 -- Params: none.
 -- Prepared.
-select class, pass, started_at, snapshot::text as snapshot, is_planned, after_active_at, after_key, before_started_at, threads,
-  virtual_time, found, gap_s, learned_at, whole_since
-from sync.refresh_sweeps
-order by class
-for update
+select pg_advisory_xact_lock(40130713)

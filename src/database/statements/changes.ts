@@ -32,9 +32,10 @@ export const read = new Statement<
     at: Date | null
     runId: string | null
     person: string | null
+    oldKey: string | null
   }
 >('changes/read', {
   parameters: 'after maxChanges objects',
-  columns: 'cursor object change key row at runId person',
+  columns: 'cursor object change key row at runId person oldKey',
   neverNull: 'cursor',
 })

@@ -29,7 +29,7 @@ export const claim = new Statement<
   neverNull: 'isLast',
 })
 
-/** Runs that ended other than succeeded, since somebody watches and within a day, and are not noted yet. */
+/** Runs that ended other than succeeded, since somebody watches and within a day, and are not noted yet. Those of hints are left out: there may be thousands while the service is away, and what they failed at is stale, which is told of all together. */
 export const endedRuns = new Statement<
   { since: Date },
   {

@@ -2,6 +2,7 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import { ProblemError } from '../problem.ts'
 import { catalogRoutes } from './catalog-routes.ts'
+import { hintRoute } from './hint-route.ts'
 import { listingRoutes } from './listing-routes.ts'
 import type { V1Options } from './operation.ts'
 import { runEventsRoute } from './run-events.ts'
@@ -36,6 +37,7 @@ export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promi
   for (const routes of [
     runRoutes,
     runEventsRoute,
+    hintRoute,
     listingRoutes,
     settleRoutes,
     catalogRoutes,

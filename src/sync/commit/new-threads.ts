@@ -2,7 +2,7 @@ import { unitsOf } from '../../columns.ts'
 import { CommentRows } from '../../database/comment-rows.ts'
 import type { EncodedRows } from '../../database/comment-rows.ts'
 import type { ZoneDays } from '../../database/zone-days.ts'
-import { latestOf, notBeforeOf, threadFactsOf } from '../compare/comments.ts'
+import { activeAtOf, notBeforeOf, threadFactsOf } from '../compare/comments.ts'
 import type { CommentsResult, NewThreadResult } from '../fetch/result.ts'
 import { keepNewest } from './user-rows.ts'
 import type { AuthorSighting } from './user-rows.ts'
@@ -17,6 +17,7 @@ const UNITS_MAX = 1024 * 1024
  */
 export class NewThreads {
   readonly #rows: CommentRows
+  readonly #at: Date
   #threads = 0
   readonly #authors = new Map<string, AuthorSighting>()
 
@@ -26,6 +27,7 @@ export class NewThreads {
    */
   constructor(at: Date, days?: ZoneDays) {
     this.#rows = new CommentRows(at, days)
+    this.#at = at
   }
 
   get bytes(): number {
@@ -51,7 +53,7 @@ export class NewThreads {
       comments: records.length,
       rows: { from, to: this.#rows.bytes },
       facts,
-      activeAt: latestOf(records),
+      activeAt: activeAtOf({ added: records, changed: [], deleted: [] }, scope, this.#at),
       rejects,
       rejectedItems,
       bodyDigest,

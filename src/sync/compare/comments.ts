@@ -50,31 +50,26 @@ export function notBeforeOf({ checkedAt, contentDigest }: BatchScope): Date | nu
   return contentDigest === null ? null : (checkedAt ?? null)
 }
 
-/** The latest time that comments tell of themselves, in ISO 8601; null where none does. */
-export function latestOf(comments: readonly CommentRecord[]): string | null {
-  let latest: string | null = null
-  for (const { lastUpdated } of comments)
-    if (lastUpdated !== null && (latest === null || lastUpdated > latest)) latest = lastUpdated
-  return latest
-}
-
 /**
- * When an annotation last changed, as far as an answer tells: by lastUpdated of what was added or edited. What has no later
- * time than before, such as a deletion, happened at some time since the last check: the middle of it is taken.
+ * When an annotation last changed, as far as an answer tells: by lastUpdated of what was added or edited. What has no time since
+ * the last check, such as a deletion, happened at some time between: the middle is taken. In ISO 8601; null where nothing changed,
+ * or a first answer tells no time.
  * @param at when the answer was asked for
  */
 export function activeAtOf(
-  changes: CommentChanges,
-  { checkedAt }: BatchScope,
+  { added, changed, deleted }: Pick<CommentChanges, 'added' | 'changed' | 'deleted'>,
+  { checkedAt = null }: BatchScope,
   at: Date,
 ): string | null {
-  const { added, changed, deleted } = changes
   if (added.length + changed.length + deleted.length === 0) return null
-  const latest = latestOf([...added, ...changed])
-  const since = checkedAt?.getTime() ?? at.getTime()
-  if (deleted.length === 0 && latest !== null && Date.parse(latest) > since) return latest
-  const middle = new Date((since + at.getTime()) / 2).toISOString()
-  return latest !== null && latest > middle ? latest : middle
+  let latest: string | null = null
+  for (const { lastUpdated } of [...added, ...changed])
+    if (lastUpdated !== null && (latest === null || lastUpdated > latest)) latest = lastUpdated
+  if (checkedAt === null) return latest
+  const middle = new Date((checkedAt.getTime() + at.getTime()) / 2).toISOString()
+  const isSince = latest !== null && Date.parse(latest) > checkedAt.getTime()
+  if (isSince && (deleted.length === 0 || (latest ?? '') > middle)) return latest
+  return middle
 }
 
 /** What an answer changes of one listing of members. */

@@ -57,6 +57,7 @@ const DAY_S = 86_400
 const FIRST_RATE = 40 / DAY_S
 /** What was assumed counts as so many looks that found something. */
 const ASSUMED = 20
+const LEAST_WEIGHT = 1e-9
 /** However little the budget is, the other classes keep this part of it. */
 const SWEEP_MAX = 0.95
 
@@ -83,28 +84,54 @@ export function weights(classes: readonly ClassState[], promised: Promised): num
 
 /**
  * Which class goes next: the ready one with the least virtual time.
- * @param looks how many looks it would get
- * @returns it, and its virtual time after these looks; null where none is ready
+ * @param looks how many looks the sweep would get
+ * @returns it, and its virtual time now; null where none is ready
  */
 export function nextClass(
   classes: readonly ClassState[],
   weighed: readonly number[],
   looks: number,
-): { readonly chosen: number; readonly virtualTime: number } | null {
-  const step = (k: number) => looks / Math.max(weighed[k] ?? 0, 1e-9)
+): { readonly chosen: number; readonly at: number } | null {
   const { virtualTime: sweptTime } = classes[EVERYTHING] as ClassState
   // A class of which nothing was to be looked at for a while saves nothing up. The sweep never rests: it is the measure.
-  const least = sweptTime - 1 - step(EVERYTHING)
+  const least = sweptTime - 1 - looks / Math.max(weighed[EVERYTHING] ?? 0, LEAST_WEIGHT)
   let best: { chosen: number; at: number } | null = null
   for (const [chosen, { isReady, virtualTime }] of classes.entries()) {
     if (!isReady || (weighed[chosen] ?? 0) <= 0) continue
     const at = chosen === EVERYTHING ? virtualTime : Math.max(virtualTime, least)
     if (best === null || at < best.at) best = { chosen, at }
   }
-  return best && { chosen: best.chosen, virtualTime: best.at + step(best.chosen) }
+  return best
+}
+
+/** The virtual time of a class after so many looks. */
+export function virtualTimeAfter(at: number, looks: number, weight: number): number {
+  return at + looks / Math.max(weight, LEAST_WEIGHT)
 }
 
 /** What is learned counts half as much after a day. */
 export function fadedOver(seconds: number): number {
   return 0.5 ** (Math.max(0, seconds) / DAY_S)
+}
+
+/** So much work is handed out at a time: short enough that no class waits long for another. */
+const PAGE_S = 5
+export const PAGE_MAX = 512
+const PAGE_MIN = 8
+/** Batches are handed out for longer: what a page costs is then little for each look. */
+const BATCHES_S = 20
+const BATCHES_MAX = 8
+const BATCH_SCOPES = 256
+/** No longer than this part of the promise: what is handed out together is not looked at in the order of its last checks. */
+const PROMISED_PART = 0.02
+/** How many looks of one class are planned together. */
+export function looksAPage({ budget, promiseS }: Promised): number {
+  const seconds = Math.min(PAGE_S, promiseS * PROMISED_PART)
+  return Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.ceil(budget * seconds)))
+}
+
+/** How many batches are handed out together. */
+export function batchesAPage({ budget, promiseS }: Promised): number {
+  const seconds = Math.min(BATCHES_S, promiseS * PROMISED_PART)
+  return Math.max(1, Math.min(BATCHES_MAX, Math.round((budget * seconds) / BATCH_SCOPES)))
 }

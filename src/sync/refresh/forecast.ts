@@ -3,7 +3,7 @@ import type { On } from '../../database/statement.ts'
 import * as refresh from '../../database/statements/refresh.ts'
 import type { Forecast, ForecastRow } from '../../documents/freshness.ts'
 import type { Promised } from './classes.ts'
-import { looksAPage } from './plan.ts'
+import { looksAPage } from './classes.ts'
 import { replay } from './replay.ts'
 import type { PastThread } from './replay.ts'
 
@@ -67,7 +67,10 @@ export function forecast(sample: readonly PastThread[], of: Forecasting): Foreca
     others: Math.round((scopes - annotations) * part),
     untilS: REPLAYED_S,
     warmS: WARM_S,
-    looksAPage: Math.max(1, Math.round(Math.max(looksAPage(budget) * part, replayed * PLANNED_S))),
+    looksAPage: Math.max(
+      1,
+      Math.round(Math.max(looksAPage({ budget, promiseS }) * part, replayed * PLANNED_S)),
+    ),
   })
   const { length } = delays
   const quantile = (share: number) =>

@@ -3,7 +3,7 @@ import { HINTED } from './classes.ts'
 import { lookAtThread } from './look.ts'
 import { claimLooks } from './looked-at-batch.ts'
 import { LooksSoFar } from './looking.ts'
-import type { Looking } from './looking.ts'
+import type { Looking, NotedFailures } from './looking.ts'
 
 /** Hints take at most this part of the calls, and never what the promise needs. */
 const SHARE_MAX = 0.5
@@ -24,7 +24,7 @@ export class Hints {
   async look(
     looking: Looking,
     { budget, share }: { budget: number; share: number },
-    noted: Set<number>,
+    noted: NotedFailures,
   ): Promise<LooksSoFar | null> {
     const limit = this.#allowed(budget * Math.max(0, Math.min(SHARE_MAX, 1 - share)))
     if (limit < 1) return null

@@ -6,7 +6,7 @@ import { SupersededError } from '../claim.ts'
 import { claimLooks, LookedAtBatch } from './looked-at-batch.ts'
 import type { LookClaim } from './looked-at-batch.ts'
 import { LooksSoFar } from './looking.ts'
-import type { BeginLook, Looking } from './looking.ts'
+import type { BeginLook, Looking, NotedFailures } from './looking.ts'
 import type { RefreshPage } from './pass.ts'
 
 /** A thread as it is looked at by itself. */
@@ -19,14 +19,14 @@ const ONE_SCOPE = '1'
 
 /**
  * Looks at one thread. One that is as it was writes nothing.
- * @param noted scopes whose failure this day has a row already
+ * @param noted what failed today
  * @throws what ends the work: refused credentials, the worker stopping, PostgreSQL away
  */
 export async function lookAtThread(
   looking: Looking,
   soFar: LooksSoFar,
   first: { readonly thread: ThreadToLook; readonly claim: LookClaim; readonly priority: Priority },
-  noted: Set<number>,
+  noted: NotedFailures,
 ): Promise<'found' | 'unchanged' | 'failed'> {
   let { thread, claim } = first
   for (let tries = 1; ; tries += 1) {
@@ -42,11 +42,13 @@ export async function lookAtThread(
         soFar.unchanged(scope)
         return 'unchanged'
       }
-      // That it fails still is no news: the row of its failure is there, and so is the time since when.
-      if (outcome === 'failed' && thread.isFailing && noted.has(scope.key)) return 'failed'
+      if (outcome === 'failed' && noted.has(scope)) {
+        soFar.failedAgain()
+        return 'failed'
+      }
       batch.add(scope, result)
       const wrote = await batch.end()
-      if (wrote.scopes_failed > 0) noted.add(scope.key)
+      noted.note(scope, wrote.scopes_failed > 0)
       if (wrote.scopes_failed > 0) return 'failed'
       return wrote.comments_written + wrote.comments_deleted > 0 ? 'found' : 'unchanged'
     } catch (error) {
@@ -69,7 +71,7 @@ export async function lookAtThread(
 export async function lookAtThreads(
   looking: Looking,
   { at, threads }: RefreshPage,
-  noted: Set<number>,
+  noted: NotedFailures,
   begin: BeginLook,
 ): Promise<{ readonly ended: Promise<LooksSoFar> }> {
   const soFar = new LooksSoFar()

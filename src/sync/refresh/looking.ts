@@ -26,6 +26,25 @@ export type BeginLook = (look: () => Promise<void>) => Promise<{ readonly ended:
 /** What came of a look. */
 export type Looked = 'found' | 'unchanged' | 'failed'
 
+/** Scopes whose failure has its row in sync.failures today: that they fail still is no news. */
+export class NotedFailures {
+  readonly #scopes = new Set<string>()
+
+  has({ kind, key }: Scope): boolean {
+    return this.#scopes.has(`${kind} ${key}`)
+  }
+
+  /** Notes what came of a look that was committed. */
+  note({ kind, key }: Scope, isFailed: boolean): void {
+    if (isFailed && this.#scopes.size < NOTED_MAX) this.#scopes.add(`${kind} ${key}`)
+    if (!isFailed) this.#scopes.delete(`${kind} ${key}`)
+  }
+}
+
+type Scope = Pick<BatchScope, 'kind' | 'key'>
+/** Beyond it some have a second row. */
+const NOTED_MAX = 100_000
+
 /** What came of the looks of a page, added up until it ends. */
 export class LooksSoFar {
   calls = 0
@@ -33,6 +52,7 @@ export class LooksSoFar {
   readonly #learned = { found: 0, gapS: 0 }
   readonly #unchanged = { organization: 0, group: 0, document: 0, annotation: 0 }
   #records = 0
+  #failedAgain = 0
 
   /** What the looks tell of how often threads of their class change. */
   get learned(): { readonly found: number; readonly gapS: number } {
@@ -53,6 +73,11 @@ export class LooksSoFar {
     this.#records += recordCount
   }
 
+  /** A look that failed as the one before did, and wrote nothing. */
+  failedAgain(): void {
+    this.#failedAgain += 1
+  }
+
   /** Adds them to the hour, and those that wrote nothing to the day. */
   async write(on: On, item: Looking['item'], of: number, at: Date): Promise<void> {
     const { found, failed, unchanged } = this.#looks
@@ -63,6 +88,7 @@ export class LooksSoFar {
     await refresh.addLooks.run(on, {
       ...item,
       scopesSucceeded: organization + document + group + annotation,
+      scopesFailed: this.#failedAgain,
       recordsUnchanged: this.#records,
       organizationsDone: organization,
       documentsDone: document,

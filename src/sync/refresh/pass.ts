@@ -6,7 +6,7 @@ import type { Operation } from '../../errors.ts'
 import { EVERYTHING, HOT_CLASSES, quietTimes } from './classes.ts'
 
 /** How far refresh is with one class. */
-export type Sweep = RowOf<typeof refresh.lockSweeps>
+export type Sweep = RowOf<typeof refresh.readSweeps>
 
 /** The moment at which something is planned: of PostgreSQL, or of a world whose clock is made. */
 export type Moment = RowOf<typeof refresh.begin>
@@ -34,7 +34,7 @@ export interface RefreshPage {
   readonly batches: readonly BatchToSweep[]
 }
 
-/** A pass of a class never begins sooner after the one before: the other classes take the calls. */
+/** No pass of a class begins sooner after the one before, and no batch is swept again: the other classes take the calls. */
 export const PASS_MIN_S = 5
 /** How often the scopes of the catalog are counted. */
 const COUNT_EVERY_S = 600

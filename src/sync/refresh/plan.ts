@@ -3,19 +3,21 @@ import type { Client } from '../../database/pool.ts'
 import type { RowOf } from '../../database/statement.ts'
 import * as refresh from '../../database/statements/refresh.ts'
 import type { SyncContext } from '../context.ts'
-import { EVERYTHING, fadedOver, nextClass, quietTimes, weights } from './classes.ts'
+import {
+  batchesAPage,
+  EVERYTHING,
+  fadedOver,
+  looksAPage,
+  nextClass,
+  PAGE_MAX,
+  quietTimes,
+  virtualTimeAfter,
+  weights,
+} from './classes.ts'
 import type { ClassState, Promised } from './classes.ts'
-import { before, beginPass, KEY_MAX, sweptAt } from './pass.ts'
+import { before, beginPass, KEY_MAX, PASS_MIN_S, sweptAt } from './pass.ts'
 import type { Moment, RecentThread, RefreshPage, Sweep } from './pass.ts'
 
-/** So much work is handed out at a time: short enough that no class waits long for another. */
-const PAGE_S = 5
-const PAGE_MAX = 512
-const PAGE_MIN = 8
-/** Batches are handed out for longer: what a page costs is then little for each look. */
-const BATCHES_S = 20
-const BATCHES_MAX = 8
-const BATCH_SCOPES = 256
 /** Batches are handed out by when they were last checked. */
 const NO_PASS = {
   pass: 0,
@@ -25,11 +27,6 @@ const NO_PASS = {
   fromKey: null,
   toActiveAt: null,
   toKey: null,
-}
-
-/** How many looks of one class are planned together. */
-export function looksAPage(budget: number): number {
-  return Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.ceil(budget * PAGE_S)))
 }
 
 /**
@@ -61,13 +58,11 @@ export class Planner {
   ): Promise<RefreshPage | { readonly granted: number } | null> {
     const { database, deadAfterS, operations, workerId } = this.#context
     const page = await transaction(database, async (client) => {
-      const lost = await refresh.takeLostPage.first(client, {
-        workerId,
-        at: moment.at,
-        inHand: [...this.#inHand],
-        deadAfterS,
-      })
-      const sweeps = await refresh.lockSweeps.all(client)
+      const mine = { workerId, inHand: [...this.#inHand], deadAfterS }
+      await refresh.freeBatches.run(client, mine)
+      const lost = await refresh.takeLostPage.first(client, { ...mine, at: moment.at })
+      await refresh.lockSweeps.run(client)
+      const sweeps = await refresh.readSweeps.all(client)
       if (lost !== undefined) return this.#takeOver(client, moment, sweeps, lost)
       const begun: Sweep[] = []
       for (const sweep of sweeps) {
@@ -95,7 +90,8 @@ export class Planner {
   ): Promise<void> {
     const { database, workerId } = this.#context
     await transaction(database, async (client) => {
-      const sweeps = await refresh.lockSweeps.all(client)
+      await refresh.lockSweeps.run(client)
+      const sweeps = await refresh.readSweeps.all(client)
       const learnedAt = sweeps[page.class]?.learnedAt ?? at
       const faded = fadedOver((at.getTime() - learnedAt.getTime()) / 1000)
       await refresh.endPage.run(client, { pageId: page.pageId, workerId, at, faded, ...learned })
@@ -117,18 +113,9 @@ export class Planner {
     sweeps: readonly Sweep[],
     lost: RowOf<typeof refresh.takeLostPage>,
   ): Promise<RefreshPage> {
-    const { pageId, class: of, batchKeys, fromActiveAt, fromKey, toActiveAt, toKey } = lost
-    if (batchKeys !== null) {
-      const batches = await refresh.batchesByKey.all(client, { keys: batchKeys })
-      return { pageId, class: of, at, threads: [], batches }
-    }
-    const threads = await this.#threads(client, sweeps, of, {
-      afterActiveAt: fromActiveAt as Date,
-      afterKey: fromKey ?? 0,
-      toActiveAt: toActiveAt as Date,
-      toKey: toKey ?? 0,
-      limit: PAGE_MAX,
-    })
+    const { pageId, class: of, fromActiveAt, fromKey, toActiveAt, toKey } = lost
+    const range = { afterActiveAt: fromActiveAt, afterKey: fromKey, toActiveAt, toKey }
+    const threads = await this.#threads(client, sweeps, of, { ...range, limit: PAGE_MAX })
     return { pageId, class: of, at, threads, batches: [] }
   }
 
@@ -148,14 +135,17 @@ export class Planner {
     sweeps: readonly Sweep[],
     sweeping: number,
   ): Promise<RefreshPage | { readonly granted: number } | null> {
-    const looks = looksAPage(moment.budget)
+    const looks = looksAPage(moment)
     const classes = sweeps.map(stateOf)
-    const next = nextClass(classes, weights(classes, moment), looks)
+    const weighed = weights(classes, moment)
+    const next = nextClass(classes, weighed, looks)
     if (next === null) return null
-    const { chosen, virtualTime } = next
-    const moved = { ...(sweeps[chosen] as Sweep), virtualTime }
-    if (chosen !== EVERYTHING) return this.#handOutThreads(client, moment, sweeps, moved, looks)
-    await refresh.writeSweep.run(client, moved)
+    const { at, chosen } = next
+    const after = (made: number) => virtualTimeAfter(at, made, weighed[chosen] ?? 0)
+    const sweep = sweeps[chosen] as Sweep
+    if (chosen !== EVERYTHING)
+      return this.#handOutThreads(client, moment, sweeps, sweep, { limit: looks, after })
+    await refresh.writeSweep.run(client, { ...sweep, virtualTime: after(looks) })
     if (sweeping > 0) return { granted: looks }
     return this.#handOutBatches(client, moment)
   }
@@ -165,7 +155,7 @@ export class Planner {
     { at }: Moment,
     sweeps: readonly Sweep[],
     sweep: Sweep,
-    limit: number,
+    { limit, after }: { limit: number; after: (looks: number) => number },
   ): Promise<RefreshPage> {
     const { class: of, pass, startedAt, snapshot, afterActiveAt, afterKey } = sweep
     const from = { afterActiveAt: afterActiveAt as Date, afterKey: afterKey ?? 0 }
@@ -177,6 +167,7 @@ export class Planner {
     const [toActiveAt, toKey] = last ? [last.activeAt, last.key] : [lowest, KEY_MAX]
     await refresh.writeSweep.run(client, {
       ...sweep,
+      virtualTime: after(threads.length),
       isPlanned,
       afterActiveAt: toActiveAt,
       afterKey: toKey,
@@ -197,16 +188,16 @@ export class Planner {
     return { pageId, class: of, at, threads, batches: [] }
   }
 
-  async #handOutBatches(
-    client: Client,
-    { at, budget }: Moment & Promised,
-  ): Promise<RefreshPage | null> {
+  async #handOutBatches(client: Client, moment: Moment & Promised): Promise<RefreshPage | null> {
+    const { at } = moment
     const { operations, workerId } = this.#context
-    const limit = Math.max(
-      1,
-      Math.min(BATCHES_MAX, Math.round((budget * BATCHES_S) / BATCH_SCOPES)),
-    )
-    const batches = await refresh.batches.all(client, { operations: [...operations], limit })
+    const limit = batchesAPage(moment)
+    const batches = await refresh.batches.all(client, {
+      operations: [...operations],
+      limit,
+      notSince: before(at, PASS_MIN_S),
+      at,
+    })
     if (batches.length === 0) return null
     const { pageId } = await refresh.insertPage.one(client, {
       ...NO_PASS,

@@ -5,13 +5,14 @@ import type { SharedRateLimit } from '../../service/attempt.ts'
 import { WaitLine } from '../../service/wait.ts'
 import type { SyncContext } from '../context.ts'
 import { refusal } from '../run/settle.ts'
-import { EVERYTHING, neededShare, type Promised } from './classes.ts'
+import { EVERYTHING, looksAPage, neededShare, type Promised } from './classes.ts'
 import { Clock } from './clock.ts'
 import { Hints } from './hints.ts'
-import { looksAPage, Planner } from './plan.ts'
+import { Planner } from './plan.ts'
 import type { Moment, RefreshPage } from './pass.ts'
 import { SweptPage } from './sweep.ts'
 import { lookAtThreads } from './look.ts'
+import { NotedFailures } from './looking.ts'
 import type { Looking, LooksSoFar } from './looking.ts'
 import { Pauses } from './pauses.ts'
 
@@ -41,8 +42,7 @@ export class Refresher {
   readonly #ending = new Set<Promise<void>>()
   /** Batches in hand, which are looked at a portion at a time. */
   readonly #swept: SweptPage[] = []
-  /** Scopes whose failure has its row in sync.failures today. */
-  #noted = new Set<number>()
+  #noted = new NotedFailures()
   #day: { readonly runId: string; readonly itemId: number; readonly until: Date } | null = null
   #under = 0
   #waiting = 0
@@ -84,11 +84,11 @@ export class Refresher {
     const left = this.#swept.reduce((sum, page) => sum + page.left, 0)
     const next = await this.#planner.next(moment, left)
     if (next === null) return IDLE_MS
-    const looks = looksAPage(moment.budget)
+    const looks = looksAPage(moment)
     if ('granted' in next) await this.#sweep(next.granted)
     else if (next.class !== EVERYTHING) await this.#lookAtThreads(next)
     else {
-      this.#swept.push(new SweptPage(this.#looking(), next))
+      this.#swept.push(new SweptPage(this.#looking(), next, this.#noted))
       await this.#sweep(looks)
     }
     return 0
@@ -122,7 +122,7 @@ export class Refresher {
     this.#pauses.isPaused = pausedSince !== null
     if (this.#day === null || at >= this.#day.until) {
       this.#day = (await refresh.openRun.first(database, { at, workerId })) ?? null
-      this.#noted = new Set()
+      this.#noted = new NotedFailures()
     }
     this.#waitingMax = Math.max(1, Math.ceil(budget * WAITING_S))
     return this.#day && { ...moment, budget }

@@ -1,5 +1,13 @@
 import { RECENT_S } from '../../database/scopes.ts'
-import { EVERYTHING, fadedOver, HOT_CLASSES, nextClass, quietTimes, weights } from './classes.ts'
+import {
+  EVERYTHING,
+  fadedOver,
+  HOT_CLASSES,
+  nextClass,
+  quietTimes,
+  virtualTimeAfter,
+  weights,
+} from './classes.ts'
 import type { ClassState, Promised } from './classes.ts'
 import { PASS_MIN_S } from './pass.ts'
 import { PastPass, RecentThreads } from './replayed-pass.ts'
@@ -46,6 +54,8 @@ class Replay {
   readonly #seen: Int32Array
   readonly #lookedAt: Float64Array
   readonly #delays: number[] = []
+  /** Threads that come up while it is replayed, the next one last. */
+  readonly #newest: number[]
   #left = 0
   #nowS: number
   #place = 0
@@ -62,6 +72,10 @@ class Replay {
     this.#lookedAt = new Float64Array(threads.length)
     this.#classes = Array.from({ length: EVERYTHING + 1 }, () => new Learned(-warmS))
     this.#everything.threads = scopes
+    const firstS = (index: number) => threads[index]?.firstS ?? -Infinity
+    this.#newest = [...threads.keys()]
+      .filter((index) => firstS(index) > -warmS && firstS(index) < untilS)
+      .sort((one, other) => firstS(other) - firstS(one))
     for (const [index, { times, firstS }] of threads.entries()) {
       const before = times.filter((atS) => atS <= -warmS)
       this.#seen[index] = before.length
@@ -94,6 +108,7 @@ class Replay {
 
   /** Plans and makes the next looks. @returns how many */
   #choose(looks: number): number {
+    this.#meetNew()
     const nowS = this.#nowS
     for (const [of, pass] of this.#passes.entries()) {
       const learned = this.#classes[of] as Learned
@@ -103,10 +118,10 @@ class Replay {
       }
       learned.isReady = !pass.isPlanned
     }
-    const next = nextClass(this.#classes, weights(this.#classes, this.#options), looks)
+    const weighed = weights(this.#classes, this.#options)
+    const next = nextClass(this.#classes, weighed, looks)
     if (next === null) return 0
     const learned = this.#classes[next.chosen] as Learned
-    learned.virtualTime = next.virtualTime
     const pass = this.#passes[next.chosen]
     let [made, found, gapS] = [0, 0, 0]
     for (; made < looks; made += 1) {
@@ -119,8 +134,19 @@ class Replay {
       if (tells) gapS += this.#nowS - (this.#lookedAt[index] ?? 0)
       if (this.#look(index) && tells) found += 1
     }
+    learned.virtualTime = virtualTimeAfter(next.at, made, weighed[next.chosen] ?? 0)
     learned.learn(this.#nowS, found, gapS)
     return made
+  }
+
+  /** Looks at threads that the catalog did not hold before: at once, as the planner does. */
+  #meetNew(): void {
+    for (let index = this.#newest.at(-1); index !== undefined; index = this.#newest.at(-1)) {
+      if ((this.#threads[index]?.firstS ?? 0) > this.#nowS) return
+      this.#newest.pop()
+      this.#nowS += 1 / this.#options.budget
+      this.#look(index)
+    }
   }
 
   #nextSwept(): number {

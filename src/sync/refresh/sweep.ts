@@ -5,7 +5,7 @@ import { SupersededError } from '../claim.ts'
 import type { BatchToSweep, RefreshPage } from './pass.ts'
 import { claimLooks, LookedAtBatch } from './looked-at-batch.ts'
 import { LooksSoFar } from './looking.ts'
-import type { BeginLook, Looking } from './looking.ts'
+import type { BeginLook, Looking, NotedFailures } from './looking.ts'
 
 /**
  * Batches that are looked at as a whole, a portion of their scopes at a time: between two portions other threads are looked at.
@@ -14,14 +14,17 @@ import type { BeginLook, Looking } from './looking.ts'
 export class SweptPage {
   readonly page: RefreshPage
   readonly #looking: Looking
+  readonly #noted: NotedFailures
   readonly #soFar = new LooksSoFar()
   readonly #waiting: BatchToSweep[]
   readonly #ending: Promise<void>[] = []
   #batch: SweptBatch | null = null
   #failure: { readonly error: unknown } | null = null
 
-  constructor(looking: Looking, page: RefreshPage) {
+  /** @param noted what failed today */
+  constructor(looking: Looking, page: RefreshPage, noted: NotedFailures) {
     this.#looking = looking
+    this.#noted = noted
     this.page = page
     this.#waiting = [...page.batches]
   }
@@ -79,6 +82,7 @@ export class SweptPage {
       batch,
       at,
       scopes,
+      noted: this.#noted,
       recent: new Set(recent.map(({ key }) => key)),
     })
   }
@@ -96,6 +100,7 @@ interface OpenBatch {
   readonly batch: BatchToSweep
   readonly at: Date
   readonly scopes: readonly BatchScope[]
+  readonly noted: NotedFailures
   /** Keys of those that changed lately, and are looked at by themselves too. */
   readonly recent: ReadonlySet<number>
 }
@@ -161,12 +166,16 @@ class SweptBatch {
   }
 
   async #look(scope: BatchScope): Promise<void> {
-    const { at, batch, recent } = this.#open
+    const { at, batch, noted, recent } = this.#open
     const result = await this.#of.ask(scope)
     const outcome = 'fault' in result ? 'failed' : result.outcome
     const looked = outcome === 'unchanged' || outcome === 'failed' ? outcome : 'found'
     if (outcome === 'unchanged' && !scope.hasOwnCheck) this.#soFar.unchanged(scope)
-    else this.#of.add(scope, result)
+    else if (looked === 'failed' && noted.has(scope)) this.#soFar.failedAgain()
+    else {
+      noted.note(scope, looked === 'failed')
+      this.#of.add(scope, result)
+    }
     // What threads are looked at by themselves too tells nothing of the others.
     const isMeasured = batch.checkedAt !== null && !recent.has(scope.key)
     this.#soFar.learn(looked, isMeasured ? at.getTime() - Number(batch.checkedAt) : null)

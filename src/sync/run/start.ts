@@ -48,7 +48,7 @@ export async function startRun(
 }
 
 /** Makes a run in the caller's transaction; see {@link startRun}. */
-async function makeRun(
+export async function makeRun(
   client: Client,
   request: RunRequest,
   defaults: readonly Operation[],
@@ -111,18 +111,22 @@ function narrowPlans(
   return null
 }
 
-/** What a scope names must be in the catalog: a slip of the pen must not look like an empty document. */
-async function checkInCatalog(client: Client, scope: Scope): Promise<void> {
+/**
+ * What a scope names must be in the catalog: a slip of the pen must not look like an empty document.
+ * @throws UsageError naming what it lacks
+ */
+export async function checkInCatalog(client: Client, scope: Scope): Promise<void> {
   const missing = await catalog.missingFromScope.first(client, {
     organizationIds: scope.organizationIds ?? null,
     documentId: scope.documentId ?? null,
     annotationId: scope.annotationId ?? null,
     userGroupIds: scope.organizationUserGroupIds ?? null,
   })
-  if (missing !== undefined) throw notInCatalog(missing.what, missing.id ?? '')
+  if (missing !== undefined) throw notInCatalog(missing.what, missing.id ?? '', missing.renamedTo)
 }
 
-function nothingToDo({ failedOf, scope }: RunRequest): UsageError {
+/** What is said where nothing is planned. */
+export function nothingToDo({ failedOf, scope }: ScopesRequest): UsageError {
   if (failedOf !== undefined) return new UsageError(`Nothing failed in run ${failedOf}.`)
   return new UsageError(
     scope.documentId === undefined

@@ -15,6 +15,7 @@ import { plainLoop } from './plain-loop.ts'
 import { oneOrganization } from '../reports/one-organization.ts'
 import { reports } from '../reports/reports.ts'
 import { queue } from './queue.ts'
+import { refreshing } from './refresh.ts'
 import { sizes } from './sizes.ts'
 import { unchanged } from './unchanged.ts'
 import { workers } from './workers.ts'
@@ -36,6 +37,7 @@ export const comparisons: readonly Comparison[] = [
   feed,
   sizes,
   million,
+  refreshing,
   reports,
   erasure,
   oneOrganization,

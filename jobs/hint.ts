@@ -1,0 +1,17 @@
+import { addScope } from '../src/catalog/change.ts'
+import { checked } from '../src/documents/check.ts'
+import { NewHintSchema } from '../src/documents/hint.ts'
+import { hint } from '../src/sync/run/hint.ts'
+import type { Job } from './job.ts'
+
+/** A program says through the queue that something changed. Delivered twice, it costs a look at most. */
+export const hintJob: Job = {
+  name: 'hint',
+  async perform(app, { data }) {
+    const { scope, add } = checked(NewHintSchema, data, 'data')
+    if (add) await addScope(app.store.database, scope, 'api', 'hint --add')
+    const { hinted, items } = await hint(app.sync, scope)
+    await app.deliver(items)
+    return hinted
+  },
+}

@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { HintedSchema, NewHintSchema } from '../../documents/hint.ts'
+import { keepBodies } from '../auth/signed-requests.ts'
+import { atMost, operation, refused } from './operation.ts'
+import type { V1Options } from './operation.ts'
+
+/** All callers together, counted once it is known who asks. */
+const HINTS_A_SECOND = { max: 200, timeWindow: 1000, hook: 'preHandler' } as const
+/** Of which so many at a time: a few for each connection to PostgreSQL. */
+const HINTS_IN_HAND = 50
+/** Three ids, each character of them escaped. */
+const BODY_BYTES_MAX = 64 * 1024
+
+/** Saying that something changed; a Fastify plugin. */
+export async function hintRoute(plain: FastifyInstance, { collabSync }: V1Options): Promise<void> {
+  keepBodies(plain)
+  const app = plain.withTypeProvider<ZodTypeProvider>()
+  const inTurn = atMost(HINTS_IN_HAND)
+  app.post(
+    '/hints',
+    {
+      bodyLimit: BODY_BYTES_MAX,
+      ...operation('operate', {
+        id: 'hint',
+        tag: 'Runs',
+        summary: 'Say that comments changed',
+        description:
+          'They are looked at next. However often it is said before that look begins, it is one look. With `HINT_WEBHOOK_SECRET` set, a signature by Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`) takes the place of a token.',
+        body: NewHintSchema,
+        answer: HintedSchema,
+        answered: 'They will be looked at.',
+        status: 202,
+        problems: [413, 415, 422],
+        config: { rateLimit: HINTS_A_SECOND, takesSignature: true },
+      }),
+    },
+    async ({ body: { scope, add } }, reply) =>
+      reply.code(202).send(await inTurn(() => collabSync.hint(scope, { add })).catch(refused(422))),
+  )
+}

@@ -1,0 +1,436 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { importCatalog } from '../../src/catalog/import.ts'
+import { setDefinitions } from '../../src/database/definitions.ts'
+import * as refresh from '../../src/database/statements/refresh.ts'
+import { places } from '../../src/demo/catalog.ts'
+import { addComment, deleteComment, edit } from '../../src/demo/changes.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import type { App } from '../../src/app.ts'
+import type { SharedRateLimit } from '../../src/service/attempt.ts'
+import { Hints } from '../../src/sync/refresh/hints.ts'
+import { NotedFailures } from '../../src/sync/refresh/looking.ts'
+import { Clock } from '../../src/sync/refresh/clock.ts'
+import { Refresher } from '../../src/sync/refresh/refresher.ts'
+import { settleRun } from '../../src/sync/run/settle.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+
+const BUDGET = 1000
+const PROMISE = { freshnessPromiseMs: 26 * 3_600_000 }
+
+let live: Live | undefined
+afterEach(() => live?.close())
+
+/** A catalog that is in the tables, with refresh switched on; its looks are made step by step. */
+async function opened(settings: Record<string, string> = {}) {
+  live = await openLive('postgres', { settings: { SYNC_RETRIES: '0', ...settings } })
+  await live.importCatalog()
+  await live.run()
+  const { pool } = live.database
+  await setDefinitions(pool, { ...PROMISE, refreshBudget: BUDGET })
+  const app = await live.openApp({ REFRESH_BUDGET: String(BUDGET) })
+  return { ...live, pool, app, ...(await refresherOf(app)) }
+}
+
+/** @param workerId another worker than that of the app */
+async function refresherOf(app: App, workerId = app.sync.workerId) {
+  const counted = { calls: 0, nowMs: 60_000 }
+  const budget: SharedRateLimit = {
+    acquire: async () => void (counted.calls += 1),
+    pauseAll: async () => {},
+    close: async () => {},
+  }
+  await beat(app, workerId)
+  const context = { ...app.sync, workerId }
+  const clock = new Clock(async () => {
+    const moment = await refresh.begin.one(app.store.database)
+    return { ...moment, at: new Date(moment.at.getTime() + counted.nowMs) }
+  })
+  const refresher = new Refresher(context, budget, clock)
+  const steps = async (count: number) => {
+    for (let each = 0; each < count; each += 1) await refresher.step()
+    await refresher.ended()
+  }
+  return { refresher, counted, steps, context }
+}
+
+async function beat(app: App, workerId: string): Promise<void> {
+  await app.store.database.query(
+    `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit) values ($1, now(), now(), 0, 1)
+     on conflict (worker_id) do update set heartbeat_at = now()`,
+    [workerId],
+  )
+}
+
+function somePlace({ world }: Pick<Live, 'world'>, skip = 0): Place & { annotationId: string } {
+  const place = [...places(world)].filter((each) => (world.comments(each)?.length ?? 0) > 1)[skip]
+  if (place === undefined) throw new Error('The world is empty.')
+  return place
+}
+
+async function ask<Row extends object>(
+  { pool }: { pool: App['store']['database'] },
+  text: string,
+  values: unknown[] = [],
+) {
+  return (await pool.query<Row>(text, values)).rows
+}
+
+async function keyOf(it: { pool: App['store']['database'] }, place: Place): Promise<number> {
+  const { organizationId, documentId, annotationId } = place
+  const [row] = await ask<{ key: number }>(
+    it,
+    `select annotation_key as key from collab_store.annotations join collab_store.documents using (document_key)
+     join collab_store.organizations using (organization_key)
+     where organization_id = $1 and document_id = $2 and annotation_id = $3`,
+    [organizationId, documentId, annotationId],
+  )
+  return row?.key ?? 0
+}
+
+const RECENT = 'select r.active_at, r.annotation_key from collab_store.recent_threads r order by 1'
+
+test('a change is seen, makes its thread recent, and the next look at it comes soon; what did not change writes nothing', async () => {
+  const it = await opened()
+  const place = somePlace(it)
+  addComment(it.world, place, { text: 'new' })
+  await it.steps(6)
+  const [row] = await ask<{ comment_count: number; checked_at: Date }>(
+    it,
+    'select comment_count, checked_at from collab.annotations where organization_id = $1 and document_id = $2 and annotation_id = $3',
+    [place.organizationId, place.documentId, place.annotationId],
+  )
+  expect(row?.comment_count).toBe(it.world.comments(place)?.length)
+  expect(await ask(it, RECENT)).toHaveLength(1)
+
+  const before = await ask(
+    it,
+    'select annotation_key, xmin, ctid from collab_store.annotations order by 1',
+  )
+  it.counted.nowMs += 60_000
+  await it.steps(6)
+  const after = await ask(
+    it,
+    'select annotation_key, xmin, ctid from collab_store.annotations order by 1',
+  )
+  const written = after.filter(
+    (each, index) => JSON.stringify(each) !== JSON.stringify(before[index]),
+  )
+  // The sweep gives the thread back to its batch, whose time of check is later now.
+  expect(written.length).toBeLessThanOrEqual(1)
+  const [hot] = await ask<{ looks: string }>(
+    it,
+    'select sum(looks) as looks from sync.refresh_hours where class < 7',
+  )
+  expect(Number(hot?.looks)).toBeGreaterThan(0)
+})
+
+test('a whole pass is a check of each of its threads, and of none that changed or failed since', async () => {
+  const it = await opened()
+  const [one, other] = [somePlace(it), somePlace(it, 1)]
+  for (const place of [one, other]) addComment(it.world, place, { text: 'new' })
+  await it.steps(6)
+  it.counted.nowMs += 20_000
+  const passBegins = Date.now() + it.counted.nowMs
+  await it.steps(8)
+  const checks = await ask<{ checked_at: Date; swept_at: Date | null }>(
+    it,
+    `select v.checked_at, w.swept_at
+     from collab_store.recent_threads r
+     join collab_store.annotations a using (annotation_key)
+     join collab_store.documents d using (document_key)
+     join collab_store.organizations o using (organization_key)
+     left join collab_store.swept_threads w using (annotation_key)
+     join collab.annotations v using (organization_id, document_id, annotation_id)`,
+  )
+  expect(checks.length).toBeGreaterThanOrEqual(2)
+  for (const { checked_at, swept_at } of checks) {
+    expect(swept_at?.getTime()).toBeGreaterThanOrEqual(passBegins - 15_000)
+    expect(checked_at.getTime()).toBeGreaterThanOrEqual(swept_at?.getTime() ?? Infinity)
+  }
+  const totals =
+    'select sum(scopes)::int as scopes, max(checked_at) as newest from collab_store.checks'
+  const rows = 'select count(*)::int as scopes, max(checked_at) as newest from reporting.freshness'
+  expect(await ask(it, totals)).toEqual(await ask(it, rows))
+
+  await it.pool.query(
+    `update collab_store.recent_threads set active_at = active_at + interval '1 millisecond'`,
+  )
+  await it.pool.query('update collab_store.recent_threads set written_in = pg_current_xact_id()')
+  expect(await ask(it, 'select * from collab_store.swept_threads')).toEqual([])
+})
+
+test('two workers hand out no thread twice in a pass, and the page of a dead one is asked again by the other', async () => {
+  const it = await opened()
+  const all = [...places(it.world)]
+  for (const place of all.slice(0, 20)) addComment(it.world, place, { text: 'new' })
+  await it.steps(8)
+  expect((await ask(it, RECENT)).length).toBeGreaterThanOrEqual(20)
+  const second = await refresherOf(it.app, 'second')
+  it.counted.nowMs += 30_000
+  second.counted.nowMs = it.counted.nowMs
+  const from = it.standIn.calls.log.length
+  await Promise.all([it.steps(1), second.steps(1)])
+  const keys = it.standIn.calls.log.slice(from).map(({ data }) => JSON.stringify(data))
+  const hot = await ask<{ looks: number }>(
+    it,
+    'select looks from sync.refresh_hours where class = 0',
+  )
+  expect(hot).toHaveLength(1)
+  expect(new Set(keys.slice(0, 20)).size).toBe(Math.min(20, keys.length))
+
+  // A page that its worker had in hand when it died.
+  await it.pool
+    .query(`insert into sync.refresh_pages (class, pass, batch_keys, worker_id, claimed_at)
+    select 7, 0, array_agg(batch_key), 'dead', now() from collab_store.batches where operation = 'comments' and scopes > 0`)
+  it.counted.nowMs += 10_000
+  const beforeIt = it.standIn.calls.byOperation.comments
+  await it.steps(4)
+  expect(it.standIn.calls.byOperation.comments - beforeIt).toBeGreaterThanOrEqual(all.length)
+  expect(await ask(it, `select * from sync.refresh_pages where worker_id = 'dead'`)).toEqual([])
+})
+
+test('a deletion is seen by a question by id, and that call counts', async () => {
+  const it = await opened()
+  const place = somePlace(it)
+  const [gone] = it.world.comments(place) ?? []
+  deleteComment(it.world, place, gone?.commentId ?? 0)
+  const calls = it.standIn.calls.total
+  await it.steps(6)
+  const [row] = await ask<{ deleted: boolean }>(
+    it,
+    'select deleted_at is not null as deleted from collab_store.comments where annotation_key = $1 and comment_id = $2',
+    [await keyOf(it, place), gone?.commentId],
+  )
+  expect(row?.deleted).toBe(true)
+  expect(it.counted.calls).toBe(it.standIn.calls.total - calls)
+})
+
+test('what a comment says of its time never makes a thread more recent than now', async () => {
+  const it = await opened()
+  const [future, never] = [somePlace(it), somePlace(it, 1)]
+  const thread = it.world.comments(future) ?? []
+  it.world.putThread(future, {
+    live: thread.map((comment) => ({
+      ...comment,
+      commentText: 'later',
+      lastUpdated: '2199-01-01T00:00:00.000Z',
+    })),
+    deleted: [],
+  })
+  const [first] = it.world.comments(never) ?? []
+  const before = first?.lastUpdated
+  edit(it.world, never, first?.commentId ?? 0, { text: 'same time' })
+  const [edited] = it.world.comments(never) ?? []
+  it.world.putThread(never, {
+    live: (it.world.comments(never) ?? []).map((comment) =>
+      comment.commentId === edited?.commentId ? { ...comment, lastUpdated: before ?? '' } : comment,
+    ),
+    deleted: [],
+  })
+  await it.steps(6)
+  const recent = await ask<{ active_at: Date }>(it, RECENT)
+  expect(recent).toHaveLength(2)
+  for (const { active_at } of recent) {
+    expect(active_at.getTime()).toBeLessThanOrEqual(Date.now() + it.counted.nowMs)
+    expect(active_at.getTime()).toBeGreaterThan(Date.now() - 60_000)
+  }
+})
+
+test('nothing is asked of what left the catalog', async () => {
+  const it = await opened()
+  const place = somePlace(it)
+  addComment(it.world, place, { text: 'new' })
+  await it.steps(6)
+  await it.pool.query(
+    'update collab_store.annotations set active = false where annotation_key = $1',
+    [await keyOf(it, place)],
+  )
+  await it.pool.query(
+    'update collab_store.batches b set scopes = scopes - 1 from collab_store.annotations a where a.batch_key = b.batch_key and a.annotation_key = $1',
+    [await keyOf(it, place)],
+  )
+  const from = it.standIn.calls.log.length
+  it.counted.nowMs += 60_000
+  await it.steps(10)
+  const { organizationId, documentId, annotationId } = place
+  const asked = it.standIn.calls.log.slice(from).map(({ data }) => data)
+  expect(asked.length).toBeGreaterThan(10)
+  expect(asked).not.toContainEqual({ organizationId, documentId, annotationId })
+})
+
+test('a pass goes on where the clock was set back', async () => {
+  const it = await opened()
+  addComment(it.world, somePlace(it), { text: 'new' })
+  await it.steps(6)
+  it.counted.nowMs = 3_600_000
+  await it.steps(6)
+  it.counted.nowMs = 10_000
+  const calls = it.standIn.calls.total
+  await it.steps(6)
+  expect(it.standIn.calls.total).toBeGreaterThan(calls)
+})
+
+describe('what fails', () => {
+  test('a thread that fails keeps its last good check, has one row a day, and is no burden', async () => {
+    const it = await opened()
+    const place = somePlace(it)
+    it.standIn.setFaults([
+      {
+        kind: 'not-found',
+        match: {
+          documentId: place.documentId,
+          organizationId: place.organizationId,
+          annotationId: place.annotationId,
+        },
+      },
+    ])
+    const checked =
+      'select own_checked_at, failing_since is not null as failing from collab_store.annotations where annotation_key = $1'
+    const batch =
+      'select checked_at from collab_store.batches b join collab_store.annotations a using (batch_key) where annotation_key = $1'
+    const key = await keyOf(it, place)
+    const [before] = await ask<{ checked_at: Date }>(it, batch, [key])
+    for (let each = 0; each < 4; each += 1) {
+      it.counted.nowMs += 60_000
+      await it.steps(6)
+    }
+    expect(await ask(it, checked, [key])).toEqual([
+      { own_checked_at: before?.checked_at, failing: true },
+    ])
+    const failures = await ask(
+      it,
+      `select f.* from sync.failures f join sync.runs r using (run_id) where r.trigger = 'refresh'`,
+    )
+    expect(failures).toHaveLength(1)
+  })
+
+  test('refused credentials pause it, and say so; it goes on by itself', async () => {
+    const it = await opened()
+    it.standIn.setFaults([{ kind: 'unauthenticated' }])
+    await it.steps(2)
+    const state = 'select reason, paused_until > now() as paused from sync.refresh_state'
+    expect(await ask(it, state)).toEqual([
+      { reason: expect.stringContaining('refuses key or token') as string, paused: true },
+    ])
+    const calls = it.standIn.calls.total
+    await it.steps(3)
+    expect(it.standIn.calls.total).toBe(calls)
+    expect(
+      await ask(it, `select 1 from collab_store.annotations where failing_since is not null`),
+    ).toEqual([])
+
+    it.standIn.setFaults([])
+    it.counted.nowMs += 600_000
+    await it.steps(4)
+    await expect.poll(() => ask(it, state)).toEqual([{ reason: null, paused: null }])
+    expect(it.standIn.calls.total).toBeGreaterThan(calls)
+  })
+
+  test('a service that fails everywhere pauses it, after few failures', async () => {
+    const it = await opened()
+    it.standIn.setFaults([{ kind: 'server-error-html' }])
+    await it.steps(10)
+    const [state] = await ask<{ reason: string }>(it, 'select reason from sync.refresh_state')
+    expect(state?.reason).toContain('seems to be away')
+  })
+})
+
+test('a day of refresh is a run that adds up and is settled when the next day has begun', async () => {
+  const it = await opened()
+  addComment(it.world, somePlace(it), { text: 'new' })
+  await it.steps(8)
+  it.counted.nowMs += 24 * 3_600_000
+  await it.steps(2)
+  const runs = await ask<{ run_id: string }>(
+    it,
+    `select run_id from sync.runs where trigger = 'refresh' order by requested_at`,
+  )
+  expect(runs).toHaveLength(2)
+  const workerId = it.app.sync.workerId
+  await it.pool.query(`update sync.runs set request_key = 'refresh 2000-01-01' where run_id = $1`, [
+    runs[0]?.run_id,
+  ])
+  await refresh.closeItems.run(it.pool, { workerId, itemId: it.refresher.itemId, deadAfterS: 30 })
+  await settleRun(it.app.sync, runs[0]?.run_id ?? '')
+  const [settled] = await ask<Record<string, string>>(
+    it,
+    'select * from sync.runs where run_id = $1',
+    [runs[0]?.run_id],
+  )
+  expect(settled).toMatchObject({ status: 'succeeded', comments_written: 1, scopes_failed: 0 })
+  expect(Number(settled?.['scopes_succeeded'])).toBeGreaterThan(50)
+  expect(settled?.['scopes_planned']).toBe(settled?.['scopes_succeeded'])
+})
+
+test('a hint is looked at next, once however often it comes, and again where it comes after the look began', async () => {
+  const it = await opened()
+  const place = somePlace(it, 3)
+  addComment(it.world, place, { text: 'new' })
+  const key = await keyOf(it, place)
+  await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
+  await it.steps(1)
+  const looking = {
+    context: it.context,
+    budget: { acquire: async () => {}, pauseAll: async () => {}, close: async () => {} },
+    item: { runId: '', itemId: 0 },
+    signal: it.context.drained,
+    clock: new Clock(() => refresh.begin.one(it.context.database)),
+    looked: () => {},
+  }
+  const [item] = await ask<{ run_id: string; item_id: string }>(
+    it,
+    `select run_id, item_id from sync.run_items where kind = 'refresh'`,
+  )
+  const own = { ...looking, item: { runId: item?.run_id ?? '', itemId: Number(item?.item_id) } }
+  const hints = new Hints()
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const looks = await hints.look(own, { budget: BUDGET, share: 0.1 }, new NotedFailures())
+  expect(looks?.calls).toBe(1)
+  expect(await ask(it, 'select * from sync.hints')).toEqual([])
+  const [row] = await ask<{ comment_count: number }>(
+    it,
+    'select comment_count from collab_store.annotations where annotation_key = $1',
+    [key],
+  )
+  expect(row?.comment_count).toBe(it.world.comments(place)?.length)
+  // What the promise needs is never spent on hints.
+  await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
+  expect(await new Hints().look(own, { budget: BUDGET, share: 1 }, new NotedFailures())).toBeNull()
+})
+
+test('new annotations of a small import are looked at next, those of a large one wait', async () => {
+  const it = await opened()
+  await importLines(it, 100, 'small')
+  expect(await ask(it, RECENT)).toHaveLength(100)
+  await importLines(it, 101, 'large')
+  expect(await ask(it, RECENT)).toHaveLength(100)
+})
+
+async function importLines(
+  it: { pool: App['store']['database'] },
+  count: number,
+  documentId: string,
+) {
+  const source = {
+    name: 'lines',
+    unit: 'line' as const,
+    async *lines() {
+      for (let number = 1; number <= count; number += 1)
+        yield {
+          number,
+          line: { organizationId: 'new', documentId, annotationId: `${documentId} ${number}` },
+        }
+    },
+  }
+  await importCatalog(it.pool, source, { prune: false })
+}
+
+test('a promise that the budget cannot keep is refused with both numbers, and nothing is changed', async () => {
+  const it = await opened()
+  await expect(
+    setDefinitions(it.pool, { freshnessPromiseMs: 60_000, refreshBudget: 0.5 }),
+  ).rejects.toThrow(
+    /FRESHNESS_PROMISE=1m for \d+ scopes needs a REFRESH_BUDGET of [\d.]+ calls a second, and it is 0\.5\./,
+  )
+})

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
+import type { App } from '../../src/app.ts'
+import { addToCatalog, removeFromCatalog } from '../../src/catalog/change.ts'
+import { transaction } from '../../src/database/pool.ts'
+import * as runs from '../../src/database/statements/runs.ts'
+import { places } from '../../src/demo/catalog.ts'
+import { edit } from '../../src/demo/changes.ts'
+import type { HintScope } from '../../src/documents/hint.ts'
+import { UsageError } from '../../src/errors.ts'
+import { hint } from '../../src/sync/run/hint.ts'
+import { stopRun } from '../../src/sync/run/settle.ts'
+import { startWorker } from '../../src/worker.ts'
+import { openLive, settled } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+
+/** Hints are given in parallel: one transaction each, on the connections of one process. */
+const MANY = 1000
+
+let live: Live
+let app: App
+
+beforeAll(async () => {
+  live = await openLive('postgres')
+  await live.importCatalog()
+  app = await live.openApp()
+})
+afterAll(() => live?.close())
+beforeEach(async () => {
+  await live.database.pool.query('truncate sync.runs, sync.hints cascade')
+  await refresh(null)
+})
+
+/** As `migrate` leaves the tables with a REFRESH_BUDGET, or without. */
+async function refresh(budget: number | null): Promise<void> {
+  await live.database.pool.query('update collab_store.definitions set refresh_budget = $1', [
+    budget,
+  ])
+}
+
+async function rows(sql: string): Promise<Record<string, unknown>[]> {
+  return (await live.database.pool.query(sql)).rows
+}
+
+const place = () => {
+  const [first] = places(live.world)
+  if (first === undefined) throw new Error('an empty world')
+  return first
+}
+const document = (): HintScope => {
+  const { organizationId, documentId } = place()
+  return { organizationIds: [organizationId], documentId }
+}
+const thread = (): HintScope => ({ ...document(), annotationId: place().annotationId })
+/** How many annotations the document has. */
+const annotations = () =>
+  [...live.world.annotationIds(place().organizationId, place().documentId)].length
+
+const give = (scope: HintScope) => hint({ database: app.store.database }, scope)
+const giveMany = (scope: HintScope) => Promise.all(Array.from({ length: MANY }, () => give(scope)))
+const begin = (runId: string | null) => runs.begin.run(live.database.pool, { runId: runId ?? '' })
+
+describe('without refresh', () => {
+  test('a thread hinted a thousand times at once is one run, of its comments alone', async () => {
+    const given = await giveMany(thread())
+    const [{ runId } = { runId: null }] = given.map(({ hinted }) => hinted)
+    expect(new Set(given.map(({ hinted }) => hinted.runId)).size).toBe(1)
+    expect(given.filter(({ items }) => items.length > 0)).toHaveLength(1)
+    expect(await rows('select run_id, trigger, status, scope from sync.runs')).toEqual([
+      {
+        run_id: runId,
+        trigger: 'hint',
+        status: 'queued',
+        scope: { ...thread(), operations: ['comments'] },
+      },
+    ])
+    expect(await rows('select from sync.hints')).toEqual([])
+  })
+
+  test('a run that has begun, or is about to end, is none that will look later', async () => {
+    const { hinted: first } = await give(thread())
+    await begin(first.runId)
+    const { hinted: second } = await give(thread())
+    expect(second.runId).not.toBe(first.runId)
+    expect((await give(thread())).hinted).toEqual(second)
+    await stopRun(app.sync, second.runId ?? '', 'cancelled', 'by a test')
+    expect((await give(thread())).hinted.runId).not.toBe(second.runId)
+  })
+
+  test('while others begin its runs, each hint gets one that begins later', async () => {
+    const begunAtMs = new Map<string, number>()
+    let isOver = false
+    const beginning = (async () => {
+      while (!isOver) {
+        const { rows: begun } = await live.database.pool.query(
+          `update sync.runs set status = 'running', started_at = now() where status = 'queued' returning run_id`,
+        )
+        // A worker calls the service from here on.
+        for (const { run_id: runId } of begun) begunAtMs.set(runId, performance.now())
+      }
+    })()
+    const given = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const saidAtMs = performance.now()
+        const { hinted } = await give(thread())
+        return { saidAtMs, runId: hinted.runId ?? '' }
+      }),
+    )
+    isOver = true
+    await beginning
+    for (const { saidAtMs, runId } of given)
+      expect(begunAtMs.get(runId) ?? Infinity).toBeGreaterThan(saidAtMs)
+    expect(begunAtMs.size).toBeGreaterThan(1)
+    expect(await rows(`select from sync.runs where status = 'queued'`)).toHaveLength(
+      new Set(given.map(({ runId }) => runId)).size - begunAtMs.size,
+    )
+  })
+
+  test('a document is all its active annotations, also one that came while the run waited', async () => {
+    const { hinted: first } = await give(document())
+    expect(first).toMatchObject({ threads: annotations() })
+    const line = { organizationId: place().organizationId, documentId: place().documentId }
+    const by = { source: 'a test', requestedBy: 'somebody' }
+    await addToCatalog(live.database.pool, [{ ...line, annotationId: 'new' }], by)
+    const { hinted: second } = await give(document())
+    expect(second).toMatchObject({ threads: annotations() + 1 })
+    expect(second.runId).not.toBe(first.runId)
+    await removeFromCatalog(live.database.pool, [{ ...line, annotationId: 'new' }], by)
+    expect((await give(document())).hinted.runId).not.toBeNull()
+    await begin(first.runId)
+    await begin(second.runId)
+    expect((await give(document())).hinted).toMatchObject({ threads: annotations() })
+  })
+
+  test('what changed is in the tables, whatever SYNC_OPERATIONS says', async () => {
+    const working = await live.openApp({ SYNC_OPERATIONS: 'users' })
+    const worker = await startWorker(working, jobs, { keepsSchedule: false })
+    try {
+      const { hinted, items } = await give(thread())
+      await app.deliver(items)
+      expect(await settled(live.database, hinted.runId ?? '')).toMatchObject({
+        status: 'succeeded',
+        annotations_done: 1,
+      })
+      const [comment] = live.world.comments(place()) ?? []
+      edit(live.world, place(), comment?.commentId ?? 0, { text: 'hinted' })
+      const again = await give(thread())
+      await app.deliver(again.items)
+      await settled(live.database, again.hinted.runId ?? '')
+      expect(await rows(`select from collab.comments where comment_text = 'hinted'`)).toHaveLength(
+        1,
+      )
+    } finally {
+      await worker.stop()
+    }
+  })
+})
+
+describe('with refresh', () => {
+  beforeEach(() => refresh(40))
+
+  const noted = () =>
+    rows(
+      `select h.xmin::text, h.xmax::text, h.ctid::text, a.annotation_id, claimed_at is null as waits
+      from sync.hints h join collab_store.annotations a using (annotation_key) order by 4`,
+    )
+
+  test('a thread hinted a thousand times is one row, written once', async () => {
+    const { hinted } = await give(thread())
+    expect(hinted).toEqual({ runId: null, threads: 1 })
+    const once = await noted()
+    expect(once).toMatchObject([{ annotation_id: place().annotationId, waits: true, xmax: '0' }])
+    for (const each of await giveMany(thread())) expect(each).toEqual({ hinted, items: [] })
+    expect(await noted()).toEqual(once)
+    expect(await rows('select from sync.runs')).toEqual([])
+  })
+
+  test('a thousand at once too', async () => {
+    await giveMany(thread())
+    expect(await noted()).toMatchObject([{ waits: true }])
+  })
+
+  test('one that a worker has taken waits for another look', async () => {
+    await give(thread())
+    await live.database.pool.query(
+      `update sync.hints set claimed_at = clock_timestamp(), worker_id = 'w', hinted_at = '2000-01-01Z'`,
+    )
+    await give(thread())
+    expect(
+      await rows(
+        `select claimed_at, worker_id, hinted_at > now() - interval '1 minute' as is_now from sync.hints`,
+      ),
+    ).toEqual([{ claimed_at: null, worker_id: null, is_now: true }])
+  })
+
+  test('a document is all its annotations; many documents at once do not wait for each other in a circle', async () => {
+    const both = Array.from({ length: 100 }, (_, n) => (n % 2 ? document() : thread()))
+    const given = await Promise.all(both.map(give))
+    expect(given[1]?.hinted).toEqual({ runId: null, threads: annotations() })
+    expect(await noted()).toHaveLength(annotations())
+  })
+
+  test('whether it holds is asked anew with each hint', async () => {
+    await give(thread())
+    await refresh(null)
+    expect((await give(thread())).hinted.runId).not.toBeNull()
+  })
+})
+
+describe.each([
+  ['without refresh', null],
+  ['with refresh', 40],
+])('%s', (_, budget) => {
+  beforeEach(() => refresh(budget))
+
+  test.each([
+    [() => ({ ...thread(), organizationIds: ['nobody'] }), 'Organization "nobody" is not in the'],
+    [() => ({ ...document(), documentId: 'none' }), 'Document "none" is not in the catalog; add'],
+    [() => ({ ...document(), annotationId: 'none' }), 'Annotation "none" is not in the catalog;'],
+  ])('what the catalog lacks is refused: %#', async (scope, sentence) => {
+    await expect(give(scope())).rejects.toThrow(UsageError)
+    await expect(give(scope())).rejects.toThrow(sentence)
+    expect(await rows('select from sync.runs union all select from sync.hints')).toEqual([])
+  })
+
+  test('a document without an annotation is refused as a run of it is', async () => {
+    const line = { organizationId: place().organizationId, documentId: 'empty' }
+    const by = { source: 'a test', requestedBy: 'somebody' }
+    await addToCatalog(live.database.pool, [line], by)
+    await expect(
+      give({ organizationIds: [line.organizationId], documentId: 'empty' }),
+    ).rejects.toThrow('Document "empty" has no annotation in the catalog')
+    expect(await rows('select from sync.runs union all select from sync.hints')).toEqual([])
+  })
+})
+
+test('a worker that begins the run at this moment is waited for', async () => {
+  const { hinted } = await give(thread())
+  let second: Promise<unknown> | undefined
+  await transaction(live.database.pool, async (client) => {
+    await runs.begin.run(client, { runId: hinted.runId ?? '' })
+    second = give(thread())
+    await second
+  })
+  // Its call comes after it has begun, so the hint of before that is covered by it.
+  expect(await second).toEqual({ hinted, items: [] })
+})
