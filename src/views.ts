@@ -60,6 +60,32 @@ export interface ReportingAuthorActivity<V extends Values = PgValues> {
   comments_not_in_catalog: V['bigint'] | null
 }
 
+/** How long changes of comments took to be seen, by the day (REPORT_TZ) of the change, for each organization and for all that the reader may see together (percentiles do not add up): additions from when they were written, edits from lastUpdated, to when a check saw them. Of the last 400 days; ask for days, and only they are read. Left out: what the first check of a thread found, comments without a time, and all but the last of several edits between two checks. */
+export interface ReportingChangeDelayDaily<V extends Values = PgValues> {
+  /** The service's organizationId; null for all together. */
+  organization_id: string | null
+  /** Day (REPORT_TZ) of the change; of undated ones the day on which they were seen. */
+  day: V['date'] | null
+  /** Comments added, edited, deleted or restored, as far as they were seen by now. */
+  changes: V['bigint'] | null
+  /** Of them, those without a time of their own: deletions, and edits that kept lastUpdated. All other numbers are without them. */
+  undated: V['bigint'] | null
+  /** Their part of the changes. */
+  undated_share: V['numeric'] | null
+  /** Half of the changes were seen within so many seconds; null where all are undated. */
+  p50_seconds: V['numeric'] | null
+  /** 95 % of the changes were seen within so many seconds. */
+  p95_seconds: V['numeric'] | null
+  /** Mean delay in seconds. A change that the service dates later than it was seen counts as 0. */
+  mean_seconds: V['numeric'] | null
+  /** How many were seen within CHANGE_TARGET. */
+  within_target: V['bigint'] | null
+  /** Their part of the changes that have a time. */
+  within_target_share: V['numeric'] | null
+  /** Whether the day ended longer ago than FRESHNESS_PROMISE: then every check that could find more of its changes has been due. Until then the slowest are still missing. */
+  is_final: boolean | null
+}
+
 /** Comments by organization and the day (REPORT_TZ) on which they were written; live comments only. reporting.comment_activity_daily_in() takes any time zone. */
 export interface ReportingCommentActivityDaily<V extends Values = PgValues> {
   /** organizationId of the service: the organization that was asked for. */
@@ -410,6 +436,32 @@ export interface ReportingObservedValues<V extends Values = PgValues> {
   stale_annotations: V['bigint'] | null
   /** How many of the comments are in annotations that left the catalog, and are no longer checked. */
   comments_not_in_catalog: V['bigint'] | null
+}
+
+/** Continuous refresh class by class: how many threads are in each, how often are they looked at, and what did the looks of the last day find? Empty where there is no refresh (REFRESH_BUDGET), and for who was granted single organizations. Without the looks that hints asked for. */
+export interface ReportingRefreshClasses<V extends Values = PgValues> {
+  /** 0 to 6: threads by how long they have been quiet. 7: every scope of the catalog, batch by batch, the longest unchecked first. */
+  class: number | null
+  /** Its threads have been quiet for at least so long; null for class 7. */
+  quiet_from: V['interval'] | null
+  /** ... and for less than this; null for class 7. */
+  quiet_to: V['interval'] | null
+  /** Threads that are in it now; of class 7 all scopes of the catalog, the listings of users and the threads of the other classes too. */
+  threads: V['bigint'] | null
+  /** Scopes asked for in the last 24 hours, by whole hours. */
+  looks: V['bigint'] | null
+  /** Calls sent for them, further tries and questions by id included. */
+  calls: V['bigint'] | null
+  /** Of these looks, those that found a change. */
+  found: V['bigint'] | null
+  /** Of these looks, those without a usable answer. */
+  failed: V['bigint'] | null
+  /** Its part of the looks of all classes; null where there were none. */
+  share: V['numeric'] | null
+  /** Time between the begins of the last two passes; of class 7 how long ago the batch was checked that was not checked for longest. Null where that is not known yet. */
+  looked_at_every: V['interval'] | null
+  /** Begin of the last pass in which each thread was looked at; of class 7 the oldest check. Null where there was none. */
+  whole_since: V['timestamptz'] | null
 }
 
 /** How often a comment's status went from one value to another, and how long it stayed, by organization; deleted comments' past included. How fast are comments resolved? For a median over several organizations take reporting.edits_and_deletions. */
@@ -769,6 +821,7 @@ export interface CollabUsers<V extends Values = PgValues> {
 /** The row of each view, by its name. */
 export interface Views<V extends Values = PgValues> {
   'reporting.author_activity': ReportingAuthorActivity<V>
+  'reporting.change_delay_daily': ReportingChangeDelayDaily<V>
   'reporting.comment_activity_daily': ReportingCommentActivityDaily<V>
   'reporting.comment_history': ReportingCommentHistory<V>
   'reporting.comments': ReportingComments<V>
@@ -780,6 +833,7 @@ export interface Views<V extends Values = PgValues> {
   'reporting.memberships': ReportingMemberships<V>
   'reporting.observed_members': ReportingObservedMembers<V>
   'reporting.observed_values': ReportingObservedValues<V>
+  'reporting.refresh_classes': ReportingRefreshClasses<V>
   'reporting.status_transitions': ReportingStatusTransitions<V>
   'reporting.thread_summary': ReportingThreadSummary<V>
   'reporting.user_directory': ReportingUserDirectory<V>

@@ -36,7 +36,8 @@ begin
   end if;
   grant usage on schema collab_store, sync to collab_views;
   grant select on all tables in schema collab_store to collab_views;
-  grant select on sync.runs, sync.run_items, sync.failures, sync.rejected_records, sync.held, sync.refresh_sweeps to collab_views;
+  grant select on sync.runs, sync.run_items, sync.failures, sync.rejected_records, sync.held, sync.refresh_sweeps, sync.refresh_hours
+    to collab_views;
   grant usage, create on schema collab, reporting to collab_views;
   grant usage on schema collab, reporting to collab_organization_reader;
 

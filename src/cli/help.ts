@@ -89,7 +89,8 @@ Examples:
 
 export const STATUS =
   prose(`Shows recent runs, how fresh the data is and what needs a person; or, for one run, its state, progress and counts, why
-scopes failed, what is held and what was rejected. Times are UTC.`)
+scopes failed, what is held and what was rejected. Where refresh is on: its budget and classes, and how long changes took to
+be seen on the last days that are final. With --forecast what other budgets would give, by the last 14 days. Times are UTC.`)
 
 export const CANCEL = prose(
   `Ends a run early: no further call is made for it, what is stored stays, what was not asked is skipped.`,

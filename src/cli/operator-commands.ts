@@ -17,6 +17,7 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .description(help.STATUS)
     .argument('[run]', 'id of a run, or its first six or more digits')
     .option('--limit <n>', 'how many runs are listed', wholeFromOne, 10)
+    .option('--forecast', 'how soon changes would be seen with other budgets of refresh')
     .option(...JSON_OPTION)
     .action(async (run, options) =>
       onExitCode(await (await import('./commands/status.ts')).status(run, options)),

@@ -2,7 +2,6 @@ import { migrate, requireSchema } from '../database/migrate.ts'
 import { checkDatabase } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import { tellingAway } from '../database/server.ts'
-import * as scopes from '../database/statements/scopes.ts'
 import { createLog } from '../log.ts'
 import { migrateQueue } from '../queue/backend.ts'
 import { openQueue } from '../queue/queue.ts'
@@ -11,6 +10,7 @@ import type { Environment } from '../settings/settings.ts'
 import { openStore } from '../store.ts'
 import { catalogOn } from './catalog.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
+import { readFreshness } from './freshness.ts'
 import { hintingOn } from './hints.ts'
 import { listingsOn } from './listings.ts'
 import { askingOn, runsOn } from './runs.ts'
@@ -94,7 +94,7 @@ export function collabSyncOn(parts: Parts): CollabSync {
       ...settlingOn(parts),
       ...scheduleOn(parts),
       ...catalogOn(parts),
-      getFreshness: () => scopes.freshness.one(database),
+      getFreshness: () => readFreshness(database),
     }),
     watchRun,
     close: async () => {},

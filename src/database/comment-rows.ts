@@ -24,6 +24,8 @@ export interface AnnotationComments {
   readonly annotationKey: number
   /** Comments that are new were not there at this time; null where that is not known. */
   readonly notBefore: Date | null
+  /** When they were seen; left out where the time of their commit holds. */
+  readonly seenAt?: Date | undefined
   readonly comments: readonly CommentRow[]
 }
 
@@ -77,9 +79,10 @@ export class CommentRows implements EncodedRows {
   /** Adds all of the comments, or none where one of them cannot be a row. */
   add({ comments, ...keys }: AnnotationComments): void {
     const before = this.bytes
+    const atMs = (keys.seenAt ?? this.#at).getTime()
     try {
       for (const comment of comments)
-        encodeRow(this.#writerOf(sizeMax(comment)), keys, comment, this.#at.getTime(), this.#days)
+        encodeRow(this.#writerOf(sizeMax(comment)), keys, comment, atMs, this.#days)
     } catch (error) {
       this.#rewind(before)
       throw error

@@ -51,7 +51,7 @@ export async function insertComments(
 /** Changes stored comments; keeps the superseded version where the content changed or the comment is back. */
 export async function updateComments(
   client: Client,
-  annotations: readonly Pick<AnnotationComments, 'annotationKey' | 'comments'>[],
+  annotations: readonly Pick<AnnotationComments, 'annotationKey' | 'comments' | 'seenAt'>[],
   at: Date,
 ): Promise<void> {
   const comments = annotations.flatMap((annotation) => annotation.comments)
@@ -64,21 +64,23 @@ export async function updateComments(
     digests: comments.map((comment) => comment.digest),
     writtenAts: comments.map((comment) => comment.writtenAt),
     ...arraysOf(COMMENT_COLUMN_LIST, comments),
-    at,
+    ats: annotations.flatMap((annotation) =>
+      annotation.comments.map(() => (annotation.seenAt ?? at).toISOString()),
+    ),
   })
 }
 
 /** Marks comments deleted; only for ids that the service itself answered with null. */
 export async function deleteComments(
   client: Client,
-  gone: readonly { annotationKey: number; commentId: number }[],
+  gone: readonly { annotationKey: number; commentId: number; seenAt?: Date | undefined }[],
   at: Date,
 ): Promise<void> {
   if (gone.length === 0) return
   await statements.deleteStatement.run(client, {
     annotationKeys: gone.map(({ annotationKey }) => annotationKey),
     commentIds: gone.map(({ commentId }) => commentId),
-    at,
+    ats: gone.map(({ seenAt }) => (seenAt ?? at).toISOString()),
   })
 }
 

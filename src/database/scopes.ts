@@ -11,6 +11,8 @@ export interface BatchScope extends Omit<RowOf<typeof statements.usersOfBatch>, 
   readonly kind: ScopeKind
   /** Of an annotation when its last good check began; null where there was none. */
   readonly checkedAt?: Date | null
+  /** When its answer came, where one claim stands for looks that are far apart; else the time of the claim holds. */
+  readonly seenAt?: Date
 }
 
 /** The ids that a scope is asked for by. */

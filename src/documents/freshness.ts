@@ -19,9 +19,87 @@ const ChecksSchema = z.object({
   newestCheck: z.date().nullable(),
 })
 
+const seconds = z.number().nullable()
+const share = z.number().nullable()
+
+const RefreshClassSchema = z.object({
+  class: z.number().describe('0 to 6 by how long threads have been quiet; 7 for every scope.'),
+  quietFromS: seconds,
+  quietToS: seconds,
+  threads: z.number(),
+  looks: z.number().describe('Scopes asked for in the last 24 hours.'),
+  calls: z.number(),
+  found: z.number().describe('Of the looks, those that found a change.'),
+  failed: z.number(),
+  share: share.describe('Its part of all looks.'),
+  plannedShare: share.describe('The part that is planned for it now.'),
+  lookedAtEveryS: seconds,
+  wholeSince: z.date().nullable(),
+})
+
+const DelaysSchema = z.object({
+  day: z.string().describe('Day of the changes, in REPORT_TZ.'),
+  changes: z.number(),
+  undated: z
+    .number()
+    .describe('Of them, those without a time: deletions, and edits that kept lastUpdated.'),
+  p50S: seconds,
+  p95S: seconds,
+  meanS: seconds,
+  withinTarget: share.describe('The part of those with a time that was seen within the target.'),
+})
+
+const RefreshSchema = z
+  .object({
+    budget: z.number().describe('REFRESH_BUDGET, in calls a second.'),
+    used: z.number().nullable().describe('Calls a second in the last whole hour.'),
+    needed: z.number().describe('Calls a second that FRESHNESS_PROMISE needs.'),
+    fault: z
+      .string()
+      .nullable()
+      .describe('Why the budget cannot keep the promise; null where it can.'),
+    targetS: z.number().describe('CHANGE_TARGET in seconds.'),
+    pausedSince: z.date().nullable(),
+    pausedUntil: z.date().nullable(),
+    pauseReason: z.string().nullable(),
+    classes: z.array(RefreshClassSchema),
+    delays: z
+      .array(DelaysSchema)
+      .describe('Of the last seven days that are final, the newest first.'),
+  })
+  .nullable()
+  .describe('Continuous refresh; null where there is none.')
+
+/** What continuous refresh does, and how long changes take to be seen. */
+export type Refresh = NonNullable<z.output<typeof RefreshSchema>>
+
 export const FreshnessSchema = ChecksSchema.extend({
   promiseS: z.number().describe('FRESHNESS_PROMISE in seconds.'),
+  refresh: RefreshSchema,
 }).meta({ id: 'Freshness' })
+
+/** What a budget would have given, by a replay of the past. */
+export interface ForecastRow {
+  readonly callsPerSecond: number
+  readonly passesADay: number
+  /** Changes that were replayed. */
+  readonly changes: number
+  /** The part of them seen within the target; this and what follows null where there are none. */
+  readonly withinTarget: number | null
+  readonly p50S: number | null
+  readonly p95S: number | null
+  /** Within how long everything is looked at. */
+  readonly everythingWithinS: number
+}
+
+/** A forecast for several budgets. */
+export interface Forecast {
+  /** How many days were replayed, of how many threads. */
+  readonly days: number
+  readonly threads: number
+  readonly targetS: number
+  readonly rows: readonly ForecastRow[]
+}
 
 /** What there is to sync, and when it was last checked well; no time where nothing ever was. */
 export type Freshness = z.output<typeof FreshnessSchema>

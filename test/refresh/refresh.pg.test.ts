@@ -9,6 +9,7 @@ import type { App } from '../../src/app.ts'
 import type { SharedRateLimit } from '../../src/service/attempt.ts'
 import { Hints } from '../../src/sync/refresh/hints.ts'
 import { NotedFailures } from '../../src/sync/refresh/looking.ts'
+import { Clock } from '../../src/sync/refresh/clock.ts'
 import { Refresher } from '../../src/sync/refresh/refresher.ts'
 import { settleRun } from '../../src/sync/run/settle.ts'
 import { openLive } from '../helpers/live.ts'
@@ -41,10 +42,11 @@ async function refresherOf(app: App, workerId = app.sync.workerId) {
   }
   await beat(app, workerId)
   const context = { ...app.sync, workerId }
-  const refresher = new Refresher(context, budget, async () => {
+  const clock = new Clock(async () => {
     const moment = await refresh.begin.one(app.store.database)
     return { ...moment, at: new Date(moment.at.getTime() + counted.nowMs) }
   })
+  const refresher = new Refresher(context, budget, clock)
   const steps = async (count: number) => {
     for (let each = 0; each < count; each += 1) await refresher.step()
     await refresher.ended()
@@ -373,7 +375,7 @@ test('a hint is looked at next, once however often it comes, and again where it 
     budget: { acquire: async () => {}, pauseAll: async () => {}, close: async () => {} },
     item: { runId: '', itemId: 0 },
     signal: it.context.drained,
-    now: async () => new Date(),
+    clock: new Clock(() => refresh.begin.one(it.context.database)),
     looked: () => {},
   }
   const [item] = await ask<{ run_id: string; item_id: string }>(

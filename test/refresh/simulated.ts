@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { importCatalog } from '../../src/catalog/import.ts'
 import { setDefinitions } from '../../src/database/definitions.ts'
 import * as refresh from '../../src/database/statements/refresh.ts'
@@ -11,6 +12,7 @@ import { RunSignals, StoreSignal } from '../../src/sync/context.ts'
 import type { SyncContext } from '../../src/sync/context.ts'
 import { SentCalls } from '../../src/sync/counts.ts'
 import { ScopePlaces } from '../../src/sync/fetch/schedule.ts'
+import { Clock } from '../../src/sync/refresh/clock.ts'
 import { Refresher } from '../../src/sync/refresh/refresher.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
@@ -27,6 +29,16 @@ export interface Outcome {
   readonly calls: number
 }
 
+/** A change that a listing showed: of a comment that is new, or whose lastUpdated moved. Times of the world's clock. */
+export interface Sight {
+  readonly organization: number
+  readonly index: number
+  readonly id: number
+  readonly atMs: number
+  /** The first look that showed it, and those after it that did not know that one: its answer may have been thrown away. */
+  readonly looksMs: number[]
+}
+
 /** The service of a made-up world, whose clock moves with each call. */
 export class SimulatedService {
   readonly #activity: Activity
@@ -36,6 +48,11 @@ export class SimulatedService {
   readonly #lastLook: Float64Array
   readonly #bodies = new Map<number, { readonly events: number; readonly digest: Buffer }>()
   readonly delays: number[] = []
+  /** What listings have shown since the first of each annotation. */
+  readonly sights: Sight[] = []
+  readonly #shown = new Map<number, Shown>()
+  #turns: Promise<void> = Promise.resolve()
+  #answered: () => void = () => {}
   worstAgeS = 0
   calls = 0
   nowS = 0
@@ -74,6 +91,17 @@ export class SimulatedService {
     return seen
   }
 
+  /** The clock moves when each call before is answered: what an answer shows was seen at the time of its call. */
+  async takeTurn(stepS: number): Promise<void> {
+    const before = this.#turns
+    let answered = () => {}
+    this.#turns = new Promise((resolve) => (answered = resolve))
+    await before
+    await setImmediate()
+    this.#answered = answered
+    this.nowS += stepS
+  }
+
   /** What came of it all; what nobody has seen yet counts with its age. */
   outcome(): Outcome {
     const { nowS } = this
@@ -104,6 +132,14 @@ export class SimulatedService {
   async #comments(filter: CommentsFilter, call: Call = {}) {
     const turn = call.turn?.()
     if (turn) await turn
+    try {
+      return this.#answer(filter, call)
+    } finally {
+      this.#answered()
+    }
+  }
+
+  #answer(filter: CommentsFilter, call: Call) {
     const index = Number(filter.annotationId)
     const events = this.look(index)
     if (call.stats !== undefined) call.stats.calls += 1
@@ -120,15 +156,33 @@ export class SimulatedService {
       { operation: 'comments', filter, secrets: [] },
       call.knownDigest,
     )
-    if (filter.commentIds === undefined) this.#bodies.set(index, { events, digest: answer.digest })
+    if (filter.commentIds !== undefined) return answer
+    this.#bodies.set(index, { events, digest: answer.digest })
+    this.#noteSights(index, answer.digest, call.knownDigest, events)
     return answer
   }
 
-  #commentsAfter(index: number, count: number): Map<number, object> {
-    const comments = new Map<
-      number,
-      { commentId: number; commentText: string; lastUpdated: string }
-    >()
+  /** Notes what a listing is the first to show, and what it shows again to who does not know the one before, or not yet. */
+  #noteSights(index: number, digest: Buffer, known: Buffer | undefined, events: number): void {
+    const last = this.#shown.get(index)
+    const isKnown = last === undefined || known === undefined || known.equals(last.digest)
+    const seenMs = this.now.getTime()
+    const sights = isKnown ? [] : [...last.sights]
+    for (const { looksMs } of sights) looksMs.push(seenMs)
+    const { organization } = this.#annotation(index)
+    const comments = new Map(last?.comments)
+    for (const [id, { lastUpdated }] of this.#commentsAfter(index, events)) {
+      const isNew = last !== undefined && (comments.get(id) ?? '') < lastUpdated
+      if (isNew)
+        sights.push({ organization, index, id, atMs: Date.parse(lastUpdated), looksMs: [seenMs] })
+      if (isNew) this.sights.push(sights.at(-1) as Sight)
+      comments.set(id, lastUpdated)
+    }
+    this.#shown.set(index, { digest, comments, sights })
+  }
+
+  #commentsAfter(index: number, count: number): Map<number, ServedComment> {
+    const comments = new Map<number, ServedComment>()
     for (const [commentId, { atS, kind }] of this.#annotation(index)
       .events.slice(0, count)
       .entries()) {
@@ -147,6 +201,20 @@ export class SimulatedService {
     if (annotation === undefined) throw new Error(`No annotation ${index}.`)
     return annotation
   }
+}
+
+/** The last listing of an annotation. */
+interface Shown {
+  readonly digest: Buffer
+  /** lastUpdated by id. */
+  readonly comments: ReadonlyMap<number, string>
+  readonly sights: readonly Sight[]
+}
+
+interface ServedComment {
+  readonly commentId: number
+  readonly commentText: string
+  readonly lastUpdated: string
 }
 
 /** Those that the catalog does not hold from the begin, in the order in which it hears of them. */
@@ -180,16 +248,23 @@ export function roundRobin(
 /** Continuous refresh by the program itself: its planner, its statements, its commits, on the world's clock. */
 export async function refreshed(
   activity: Activity,
-  options: { callsPerDay: number; measureFromS: number; promiseS: number },
-): Promise<Outcome> {
-  const { callsPerDay, measureFromS, promiseS } = options
+  options: {
+    callsPerDay: number
+    measureFromS: number
+    promiseS: number
+    beginMs?: number
+    /** When to call `look`; at the end when left out. */
+    lookAtS?: number
+  },
+  look: (database: TestDatabase, service: SimulatedService) => Promise<void> = async () => {},
+): Promise<Outcome & { readonly sights: readonly Sight[] }> {
+  const { callsPerDay, measureFromS, promiseS, beginMs = Date.now() } = options
   const database = await createTestDatabase()
   try {
     const atBegin = [...activity.annotations.keys()].filter(
       (index) => activity.annotations[index]?.knownS === 0,
     )
     await addToCatalog(database, activity, atBegin)
-    const beginMs = Date.now()
     const budget = callsPerDay / DAY
     await setDefinitions(database.pool, {
       freshnessPromiseMs: promiseS * 1000,
@@ -200,16 +275,15 @@ export async function refreshed(
     const context = contextOf(database, service.api(), draining.signal)
     let stepS = 0
     const limit: SharedRateLimit = {
-      async acquire() {
-        service.nowS += stepS
-      },
+      acquire: () => service.takeTurn(stepS),
       pauseAll: async () => {},
       close: async () => {},
     }
-    const refresher = new Refresher(context, limit, async () => ({
-      ...(await refresh.begin.one(database.pool)),
-      at: service.now,
-    }))
+    const clock = new Clock(
+      async () => ({ ...(await refresh.begin.one(database.pool)), at: service.now }),
+      () => service.nowS * 1000,
+    )
+    const refresher = new Refresher(context, limit, clock)
     const step = async () => {
       if ((await refresher.step()) > 0) service.nowS += 1
       await refresher.ended()
@@ -217,16 +291,22 @@ export async function refreshed(
     // A first pass outside of time: what the world is like at its begin is known.
     while (service.calls < atBegin.length) await step()
     stepS = 1 / budget
+    const endS = activity.days * DAY
     const later = laterOf(activity)
-    while (service.nowS < activity.days * DAY) {
-      const known = later.filter(
-        (index) => (activity.annotations[index]?.knownS ?? 0) <= service.nowS,
-      )
-      if (known.length > 0)
-        await addToCatalog(database, activity, later.splice(0, known.length), service.now)
-      await step()
+    const goOnUntil = async (untilS: number) => {
+      while (service.nowS < untilS) {
+        const known = later.filter(
+          (index) => (activity.annotations[index]?.knownS ?? 0) <= service.nowS,
+        )
+        if (known.length > 0)
+          await addToCatalog(database, activity, later.splice(0, known.length), service.now)
+        await step()
+      }
     }
-    return service.outcome()
+    await goOnUntil(options.lookAtS ?? endS)
+    await look(database, service)
+    await goOnUntil(endS)
+    return { ...service.outcome(), sights: service.sights }
   } finally {
     await database.drop()
   }

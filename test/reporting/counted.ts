@@ -227,6 +227,28 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
         versions: group.length,
       }))
     }),
+  change_delay_daily: (known, _world, now) => {
+    const changes = [...known.comments.values()].flatMap(({ place, versions }) =>
+      versions.flatMap(({ change, comment, run }, index) => {
+        const before = versions[index - 1]?.comment.lastUpdated ?? ''
+        const isDated = change === 'added' || (change !== 'deleted' && comment.lastUpdated > before)
+        const day = (isDated ? comment.lastUpdated : now.toISOString()).slice(0, 10)
+        // What the first look at a thread brought tells of no delay.
+        return index + run === 0 ? [] : [{ ...place, day, isDated }]
+      }),
+    )
+    return [
+      ...grouped(changes, ({ organizationId, day }) => [organizationId, day]),
+      ...grouped(changes, ({ day }) => [null, day]),
+    ].map(([[organization_id, day], group]) => ({
+      organization_id,
+      day,
+      changes: group.length,
+      undated: group.filter(({ isDated }) => !isDated).length,
+    }))
+  },
+  // Where there is no refresh; test/refresh counts the others.
+  refresh_classes: () => [],
   coverage: (known, world) =>
     [...world.organizationIds()].flatMap((organizationId) => {
       const people = [...(known.people.get(organizationId)?.values() ?? [])]

@@ -29,6 +29,8 @@ async function checkCase({ seed, changes }: { seed: number; changes: number[] })
     annotationsPerDocument: 4,
     commentsPerAnnotation: 4,
     usersPerOrganization: 8,
+    // Delays are of the last 400 days.
+    now: new Date(Date.now() - 86_400_000),
   }
   const live = await openLive('postgres', { world })
   try {

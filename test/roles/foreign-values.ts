@@ -312,7 +312,7 @@ async function findValues(
   random: () => number,
 ): Promise<Values | null> {
   // Where no organization stands in a view, nothing in it is the role's.
-  const organization = /observed_members/.test(view)
+  const organization = /observed_members|refresh_classes/.test(view)
     ? `'${other.replaceAll("'", "''")}'::text as organization_id`
     : 'organization_id'
   const source =

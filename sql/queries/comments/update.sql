@@ -3,13 +3,13 @@
 -- No version ends before it began, though the clock be set back.
 -- The first edit keeps lastUpdated of the first version beside the row: the versions are pruned. Rows of before migration 0016
 -- have it in the first version that is left.
--- Params: $1 annotationKeys, $2 commentIds, $3 digests, $4 at, $5 writtenAts[?], $6 and on comment columns.
+-- Params: $1 annotationKeys, $2 commentIds, $3 digests, $4 ats, $5 writtenAts[?], $6 and on comment columns.
 with new as (
   select *
-  from unnest($1::int[], $2::bigint[], $3::bytea[], $5::timestamptz[],
+  from unnest($1::int[], $2::bigint[], $3::bytea[], $4::timestamptz[], $5::timestamptz[],
       /* comment columns: {parameter}::{type}[] */ $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
         $12::text[], $13::timestamptz[], $14::jsonb[] /* end */)
-    as n (annotation_key, comment_id, digest, written_at, /* comment columns: {column} */ comment_text, comment_html,
+    as n (annotation_key, comment_id, digest, at, written_at, /* comment columns: {column} */ comment_text, comment_html,
       author_user_id, author_name, author_email, status, type, last_updated, rest /* end */)
 ), superseded as (
   select c.annotation_key, c.comment_id,
@@ -25,12 +25,12 @@ with new as (
         where c.version > 1 and v.annotation_key = c.annotation_key and v.comment_id = c.comment_id
         order by v.version limit 1), c.last_updated, '-infinity')
       else c.first_updated end as first_updated,
-    coalesce(n.written_at, c.written_at) as written_at
+    coalesce(n.written_at, c.written_at) as written_at, n.at
   from new n join collab_store.comments c using (annotation_key, comment_id)
 ), kept as (
   insert into collab_store.comment_versions (annotation_key, comment_id, version, change, valid_from, valid_to,
     /* comment columns of a version: {column} */ comment_text, comment_html, status, type, last_updated /* end */)
-  select c.annotation_key, c.comment_id, c.version, c.change, c.version_at, greatest(c.version_at, $4),
+  select c.annotation_key, c.comment_id, c.version, c.change, c.version_at, greatest(c.version_at, s.at),
     /* comment columns of a version: c.{column} */ c.comment_text, c.comment_html, c.status, c.type,
       c.last_updated /* end */
   from superseded s join collab_store.comments c using (annotation_key, comment_id)
@@ -42,8 +42,8 @@ set /* comment columns: {column} = n.{column} */ comment_text = n.comment_text, 
   type = n.type, last_updated = n.last_updated, rest = n.rest /* end */,
   written_at = s.written_at, first_updated = s.first_updated,
   day = (collab_store.written_at(s.written_at, s.first_updated, n.last_updated) at time zone (select report_time_zone from collab_store.definitions))::date,
-  digest = n.digest, changed_at = greatest(c.changed_at, $4), deleted_at = null,
+  digest = n.digest, changed_at = greatest(c.changed_at, n.at), deleted_at = null,
   version = c.version + (s.change is not null)::int, change = coalesce(s.change, c.change),
-  version_at = case when s.change is null then c.version_at else greatest(c.version_at, $4) end
+  version_at = case when s.change is null then c.version_at else greatest(c.version_at, n.at) end
 from new n join superseded s using (annotation_key, comment_id)
 where c.annotation_key = n.annotation_key and c.comment_id = n.comment_id

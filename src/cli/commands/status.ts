@@ -1,4 +1,5 @@
 import { describeTrouble, mendTrouble } from '../../notify/catalog-trouble.ts'
+import { readFreshness } from '../../client/freshness.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
 import type { Database } from '../../database/pool.ts'
@@ -7,10 +8,9 @@ import type { RowOf } from '../../database/statement.ts'
 import * as catalog from '../../database/statements/catalog.ts'
 import * as observed from '../../database/statements/observed.ts'
 import * as pages from '../../database/statements/pages.ts'
-import * as scopes from '../../database/statements/scopes.ts'
 import * as workersOf from '../../database/statements/workers.ts'
 import { readHeld } from '../../database/waiting.ts'
-import type { Freshness } from '../../documents/freshness.ts'
+import type { Forecast, Freshness } from '../../documents/freshness.ts'
 import { describeMemberChange } from '../../documents/member-change.ts'
 import type { Held } from '../../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
@@ -19,11 +19,13 @@ import type { NightlySchedule } from '../../documents/schedule.ts'
 import { describeScope } from '../../documents/scope.ts'
 import { count, counted, duration, shorten, shortId, time } from '../../format.ts'
 import { printable } from '../../printable.ts'
+import { readForecast } from '../../sync/refresh/forecast.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { EXIT } from '../exit.ts'
 import { facts, heading, paint, print, printJson, table } from '../output.ts'
 import { heldTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
+import { forecastLines, refreshLines } from '../refresh-details.ts'
 import { findRun } from '../scope-options.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
@@ -43,6 +45,8 @@ interface Overview {
   readonly memberChanges: readonly RowOf<typeof observed.recent>[]
   readonly freshness: Freshness
   readonly schedule: NightlySchedule
+  /** With `--forecast`: null where there is nothing to refresh. */
+  readonly forecast?: Forecast | null
 }
 
 const HELD_SHOWN = 10
@@ -51,13 +55,13 @@ const MEMBER_CHANGES_SHOWN = 10
 /** `collab-sync status [RUN]`: recent runs and what needs attention, or one run. */
 export async function status(
   text: string | undefined,
-  { json, limit = 10 }: { json?: boolean; limit?: number },
+  options: { json?: boolean; limit?: number; forecast?: boolean },
 ): Promise<number> {
   const settings = readSettings(process.env, { need: ['database'] })
   const opening = { settings, log: quietLog(settings), name: 'status' }
   return withTables(opening, async ({ database }) => {
-    if (text === undefined) await printOverview(database, settings, { json, limit })
-    else await printRun(database, await findRun(database, text), { json })
+    if (text === undefined) await printOverview(database, settings, options)
+    else await printRun(database, await findRun(database, text), { json: options.json })
     return EXIT.done
   })
 }
@@ -65,7 +69,7 @@ export async function status(
 async function printOverview(
   database: Database,
   settings: Settings,
-  { json, limit }: { json: boolean | undefined; limit: number },
+  { json, limit = 10, forecast }: Parameters<typeof status>[1],
 ): Promise<void> {
   const [runs, workers, held, waiting, troubles, memberChanges, freshness, schedule] =
     await Promise.all([
@@ -75,7 +79,7 @@ async function printOverview(
       pages.waiting.one(database, { limit: 1000 }),
       catalog.troubles.all(database),
       observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
-      scopes.freshness.one(database),
+      readFreshness(database),
       readSchedule(database, settings),
     ])
   const overview: Overview = {
@@ -88,13 +92,14 @@ async function printOverview(
     memberChanges,
     freshness,
     schedule,
+    ...(forecast && { forecast: await readForecast(database) }),
   }
   if (json) printJson(overview)
   else print(describe(overview))
 }
 
 function describe(overview: Overview): string {
-  const { runs, held, rejectedOpen, memberChanges } = overview
+  const { forecast, freshness, held, memberChanges, rejectedOpen, runs } = overview
   return [
     facts([
       ['catalog', describeFreshness(overview)],
@@ -104,6 +109,8 @@ function describe(overview: Overview): string {
     ...overview.catalog.map((each) =>
       paint.yellow(printable(`${describeTrouble(each)} ${mendTrouble(each)}`)),
     ),
+    ...(freshness.refresh === null ? [] : refreshLines(freshness.refresh)),
+    ...(forecast === undefined ? [] : forecastLines(forecast)),
     heading('Runs'),
     runs.length === 0 ? '  None yet. Start one with: collab-sync run' : runsTable(runs),
     ...(runs.some(({ workersGone }) => workersGone) ? [`  ${paint.yellow(LEFT_ALONE)}`] : []),

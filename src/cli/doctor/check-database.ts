@@ -16,6 +16,7 @@ import { count, counted, duration, time } from '../../format.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../store.ts'
 import { describeHolder } from '../commands/changes.ts'
+import { checkRefresh } from './check-refresh.ts'
 import { broken, fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
@@ -56,6 +57,7 @@ export async function checkStore(store: Store, settings: Settings): Promise<Chec
             await definitions(database, settings),
             await catalog(database),
             await freshness(database),
+            ...(await checkRefresh(database)),
             await schedule(database, settings),
             ...(await searchIndex(database)),
             ...(await frozenWorkers(database)),

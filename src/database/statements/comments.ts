@@ -6,9 +6,9 @@ export const copy = new Statement<null, null>('comments/copy')
 
 /** Marks comments deleted for whose ids the service itself answered null. They keep their content. */
 export const deleteStatement = new Statement<
-  { annotationKeys: readonly number[]; commentIds: readonly number[]; at: Date },
+  { annotationKeys: readonly number[]; commentIds: readonly number[]; ats: readonly string[] },
   null
->('comments/delete', { parameters: 'annotationKeys commentIds at' })
+>('comments/delete', { parameters: 'annotationKeys commentIds ats' })
 
 /** Every comment stored under some annotations: its digest, and whether it is deleted. */
 export const readDigests = new Statement<
@@ -52,7 +52,7 @@ export const update = new Statement<
     annotationKeys: readonly number[]
     commentIds: readonly number[]
     digests: readonly Buffer[]
-    at: Date
+    ats: readonly string[]
     writtenAts: readonly (string | null)[]
     commentText: readonly (string | null)[]
     commentHtml: readonly (string | null)[]
@@ -67,5 +67,5 @@ export const update = new Statement<
   null
 >('comments/update', {
   parameters:
-    'annotationKeys commentIds digests at writtenAts commentText commentHtml authorUserId authorName authorEmail status type lastUpdated rest',
+    'annotationKeys commentIds digests ats writtenAts commentText commentHtml authorUserId authorName authorEmail status type lastUpdated rest',
 })

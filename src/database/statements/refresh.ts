@@ -85,6 +85,30 @@ export const claim = new Statement<
   isPrepared: true,
 })
 
+/** What refresh does with each class, and what it has learned of it. */
+export const classes = new Statement<
+  null,
+  {
+    class: number
+    quietFromS: number | null
+    quietToS: number | null
+    threads: number
+    looks: number
+    calls: number
+    found: number
+    failed: number
+    share: number | null
+    lookedAtEveryS: number | null
+    wholeSince: Date | null
+    learnedFound: number
+    learnedGapS: number
+  }
+>('refresh/classes', {
+  columns:
+    'class quietFromS quietToS threads looks calls found failed share lookedAtEveryS wholeSince learnedFound learnedGapS',
+  neverNull: 'class threads looks calls found failed learnedFound learnedGapS',
+})
+
 /** Ends what workers refreshed on earlier days, where they are dead or have begun another day: the run of that day is settled when nothing of it is pending. */
 export const closeItems = new Statement<
   { workerId: string; itemId: number | null; deadAfterS: number },
@@ -114,6 +138,23 @@ export const countThreads = new Statement<{ after: Date; upTo: Date }, { threads
   'refresh/count-threads',
   { parameters: 'after upTo', columns: 'threads', neverNull: 'threads', isPrepared: true },
 )
+
+/** How long changes took to be seen, of all organizations together: the last seven days that are final. */
+export const delays = new Statement<
+  null,
+  {
+    day: string
+    changes: number
+    undated: number
+    p50S: number | null
+    p95S: number | null
+    meanS: number | null
+    withinTarget: number | null
+  }
+>('refresh/delays', {
+  columns: 'day changes undated p50S p95S meanS withinTarget',
+  neverNull: 'day changes undated',
+})
 
 /** Threads that were looked at since they were hinted at. One that was hinted at again since it was taken stays. */
 export const endHints = new Statement<{ keys: readonly number[]; workerId: string }, null>(
@@ -238,9 +279,36 @@ export const recentAmong = new Statement<{ keys: readonly number[] }, { key: num
   { parameters: 'keys', columns: 'key', isPrepared: true },
 )
 
+/** Threads of a sample of documents, with the times of their changes as comments and versions tell them, in seconds since a moment: what a forecast is made of. Documents are chosen, and sorted, by a hash of their key: the first rows are a sample too. */
+export const sample = new Statement<
+  { share: number; since: Date; fromS: number; limit: number },
+  { times: readonly number[]; firstS: number | null }
+>('refresh/sample', {
+  parameters: 'share since fromS limit',
+  columns: 'times firstS',
+  neverNull: 'times',
+})
+
 /** Finds the threads that changed lately, when refresh is switched on. */
 export const seed = new Statement<{ recentS: number }, null>('refresh/seed', {
   parameters: 'recentS',
+})
+
+/** Whether refresh is on and paused, and the calls that it sent in the last whole hour; null where there were none. */
+export const state = new Statement<
+  null,
+  {
+    refreshBudget: number | null
+    promiseS: number
+    changeTargetS: number
+    pausedSince: Date | null
+    pausedUntil: Date | null
+    reason: string | null
+    callsLastHour: number | null
+  }
+>('refresh/state', {
+  columns: 'refreshBudget promiseS changeTargetS pausedSince pausedUntil reason callsLastHour',
+  neverNull: 'promiseS changeTargetS',
 })
 
 /** Takes threads of which somebody said that they changed, the longest waiting first. */

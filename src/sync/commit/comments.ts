@@ -52,6 +52,7 @@ export async function commitComments(
       organizationKey,
       annotationKey: result.scope.key,
       notBefore: notBeforeOf(result.scope),
+      seenAt: result.scope.seenAt,
       comments: pick(changes),
     }))
   const rows = newThreads?.rows ?? new CommentRows(at, days)
@@ -62,8 +63,12 @@ export async function commitComments(
     commentsOf(({ changed }) => changed),
     at,
   )
-  const gone = compared.flatMap(({ result, changes }) =>
-    changes.deleted.map((commentId) => ({ annotationKey: result.scope.key, commentId })),
+  const gone = compared.flatMap(({ result: { scope }, changes }) =>
+    changes.deleted.map((commentId) => ({
+      annotationKey: scope.key,
+      commentId,
+      seenAt: scope.seenAt,
+    })),
   )
   await deleteComments(client, gone, at)
   await storeAnswers(

@@ -42,9 +42,9 @@ export class NewThreads {
     if (units > UNITS_MAX) return null
     const facts = threadFactsOf(records)
     const from = this.#rows.bytes
-    const { organizationKey, key: annotationKey } = scope
+    const { organizationKey, key: annotationKey, seenAt } = scope
     const notBefore = notBeforeOf(scope)
-    this.#rows.add({ organizationKey, annotationKey, notBefore, comments: records })
+    this.#rows.add({ organizationKey, annotationKey, notBefore, seenAt, comments: records })
     for (const record of records) keepNewest(this.#authors, record)
     this.#threads += 1
     return {

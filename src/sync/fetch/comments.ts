@@ -21,6 +21,8 @@ export interface Asking {
   readonly writtenMember?: string | null
   /** Whether results hold the text of each record. */
   readonly keepsTexts?: boolean
+  /** The time, by which what a listing shows is dated; left out where the time of the claim holds. */
+  readonly seenAt?: () => Date
   /** Signals and counters that all its calls share. */
   readonly call: Omit<Call, 'knownDigest'>
 }
@@ -43,6 +45,7 @@ export async function askComments(
     return collected.result(null, null)
   }
   const listing = await askListing(asking, scope, privacy, collected)
+  const seenAt = asking.seenAt?.()
   if (listing === 'same-bytes') return unchanged(scope)
   const contentDigest = collected.contentDigest()
   if (collected.isClean && scope.contentDigest?.equals(contentDigest)) return unchanged(scope)
@@ -50,9 +53,10 @@ export async function askComments(
     const missing = await missingIds(asking.database, scope, collected)
     if (missing.length > 0) await askByIds(asking, scope, missing, collected)
   }
-  return collected.isClean
+  const result = collected.isClean
     ? collected.result(privacy.sealed(listing.digest), contentDigest)
     : collected.result(null, null)
+  return seenAt === undefined ? result : { ...result, scope: { ...scope, seenAt } }
 }
 
 /** Asks for the full listing. When it returns, nothing holds the answer any more: a long one is a burden until then. */

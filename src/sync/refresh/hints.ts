@@ -36,7 +36,7 @@ export class Hints {
     const done = new Set(keys)
     const soFar = new LooksSoFar()
     try {
-      const claim = await claimLooks(looking, await looking.now())
+      const claim = await claimLooks(looking, await looking.clock.now())
       const threads = await refresh.threads.all(database, { keys })
       for (const { key } of threads) done.delete(key)
       const looks = threads.map(async (thread) => {

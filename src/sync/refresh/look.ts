@@ -53,7 +53,7 @@ export async function lookAtThread(
       return wrote.comments_written + wrote.comments_deleted > 0 ? 'found' : 'unchanged'
     } catch (error) {
       if (!(error instanceof SupersededError) || tries >= TRIES) throw error
-      const at = await looking.now()
+      const at = await looking.clock.now()
       const now = await refresh.threads.first(looking.context.database, { keys: [scope.key] })
       if (now === undefined) return 'unchanged'
       thread = now

@@ -73,7 +73,18 @@ export class LookedAtBatch {
       turn: (waitSignal?: AbortSignal) => budget.acquire(waitSignal, where.priority),
       priority: where.priority,
     }
-    const asking = { collabApi, database, maxIds, privacy, lastErasure, writtenMember, call }
+    // The looks of a page may be half an hour apart: what they find is dated by each of them.
+    const seenAt = () => looking.clock.about()
+    const asking = {
+      collabApi,
+      database,
+      maxIds,
+      privacy,
+      lastErasure,
+      writtenMember,
+      call,
+      seenAt,
+    }
     this.#commits = new BatchCommits(context, {
       claim,
       where,

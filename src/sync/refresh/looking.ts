@@ -3,6 +3,7 @@ import type { BatchScope } from '../../database/scopes.ts'
 import * as refresh from '../../database/statements/refresh.ts'
 import type { SharedRateLimit } from '../../service/attempt.ts'
 import type { SyncContext } from '../context.ts'
+import type { Clock } from './clock.ts'
 
 /** What looks of this process share. */
 export interface Looking {
@@ -13,8 +14,8 @@ export interface Looking {
   readonly budget: SharedRateLimit
   /** Gives up what waits; calls in flight end. */
   readonly signal: AbortSignal
-  /** The time by which checks are dated. */
-  readonly now: () => Promise<Date>
+  /** By which checks, and what they find, are dated. */
+  readonly clock: Clock
   /** Hears of each look. */
   readonly looked: (looked: Looked, organizationKey: number) => void
 }

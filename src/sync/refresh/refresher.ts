@@ -5,8 +5,8 @@ import type { SharedRateLimit } from '../../service/attempt.ts'
 import { WaitLine } from '../../service/wait.ts'
 import type { SyncContext } from '../context.ts'
 import { refusal } from '../run/settle.ts'
-import { EVERYTHING, looksAPage, neededShare } from './classes.ts'
-import type { Promised } from './classes.ts'
+import { EVERYTHING, looksAPage, neededShare, type Promised } from './classes.ts'
+import { Clock } from './clock.ts'
 import { Hints } from './hints.ts'
 import { Planner } from './plan.ts'
 import type { Moment, RefreshPage } from './pass.ts'
@@ -34,7 +34,7 @@ const LOOKS_MAX = 512
 export class Refresher {
   readonly #context: SyncContext
   readonly #budget: SharedRateLimit
-  readonly #moment: () => Promise<Moment>
+  readonly #clock: Clock
   readonly #planner: Planner
   readonly #hints = new Hints()
   readonly #line = new WaitLine()
@@ -49,17 +49,17 @@ export class Refresher {
   #waitingMax = 1
   readonly #pauses: Pauses
 
-  /** @param moment the time and the definitions; PostgreSQL's own when left out */
+  /** @param clock the time and the definitions; PostgreSQL's own when left out */
   constructor(
     context: SyncContext,
     budget: SharedRateLimit,
-    moment: () => Promise<Moment> = () => refresh.begin.one(context.database),
+    clock = new Clock(() => refresh.begin.one(context.database)),
   ) {
     this.#context = context
     this.#budget = budget
-    this.#moment = moment
+    this.#clock = clock
     this.#planner = new Planner(context)
-    this.#pauses = new Pauses(context, async () => (await this.#moment()).at)
+    this.#pauses = new Pauses(context, () => clock.now())
   }
 
   /** The item that holds what this worker does today; null before its first look. */
@@ -114,7 +114,7 @@ export class Refresher {
   /** Null where refresh is switched off or paused, or where another worker makes the run of the day this moment. */
   async #readyMoment(): Promise<(Moment & Promised) | null> {
     const { collabApi, database, workerId } = this.#context
-    const moment = await this.#moment()
+    const moment = await this.#clock.moment()
     const { at, pausedSince, pausedUntil, refreshBudget: budget } = moment
     if (budget === null || (pausedUntil !== null && pausedUntil > at)) return null
     // What a former try was refused must not refuse this one unasked.
@@ -135,7 +135,7 @@ export class Refresher {
       budget: this.#budget,
       item: this.#day,
       signal: this.#context.drained,
-      now: async () => (await this.#moment()).at,
+      clock: this.#clock,
       looked: (looked, organizationKey) => this.#pauses.looked(looked, organizationKey),
     }
   }
@@ -191,10 +191,10 @@ export class Refresher {
   #endSoon(page: RefreshPage, looks: Promise<LooksSoFar>): void {
     const ending = looks
       .then(async (soFar) => {
-        const { at } = await this.#moment()
-        const write = (client: Parameters<typeof soFar.write>[0]) =>
-          soFar.write(client, this.#looking().item, page.class, at)
-        await this.#planner.end(page, at, soFar.learned, write)
+        const at = await this.#clock.now()
+        await this.#planner.end(page, at, soFar.learned, (client) =>
+          soFar.write(client, this.#looking().item, page.class, at),
+        )
       })
       .catch(async (error: unknown) => {
         await this.#planner.giveBack(page).catch(() => {})

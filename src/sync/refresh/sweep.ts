@@ -90,7 +90,7 @@ export class SweptPage {
   /** Commits the batch; where another claim wrote to it meanwhile, it is looked at once more. */
   async #end(first: SweptBatch, begin: BeginLook): Promise<void> {
     for (let batch = first; !(await batch.end());) {
-      batch = await this.#open(batch.batch, await this.#looking.now())
+      batch = await this.#open(batch.batch, await this.#looking.clock.now())
       while (batch.left > 0) await batch.begin(begin)
     }
   }

@@ -9,6 +9,7 @@ import type { SyncContext } from '../../../src/sync/context.ts'
 import { SentCalls } from '../../../src/sync/counts.ts'
 import { ScopePlaces } from '../../../src/sync/fetch/schedule.ts'
 import { Planner } from '../../../src/sync/refresh/plan.ts'
+import { Clock } from '../../../src/sync/refresh/clock.ts'
 import { Refresher } from '../../../src/sync/refresh/refresher.ts'
 import { figure, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
@@ -141,7 +142,14 @@ async function walOfLooks(servers: Servers, context: SyncContext, clock: { atMs:
     pauseAll: async () => {},
     close: async () => {},
   }
-  const refresher = new Refresher(context, limit, () => momentOf(database, clock))
+  const refresher = new Refresher(
+    context,
+    limit,
+    new Clock(
+      () => momentOf(database, clock),
+      () => clock.atMs,
+    ),
+  )
   const looksOf = async () => {
     const { rows } = await database.query<{ hot: number; swept: number }>(
       `select coalesce(sum(looks) filter (where class < 7), 0)::int as hot, coalesce(sum(looks) filter (where class = 7), 0)::int as swept from sync.refresh_hours`,

@@ -28,6 +28,7 @@ const VIEWS: readonly (readonly [view: string, sums: string, time: string | null
   ['edits_and_deletions', 'sum(hours_since_previous), count(author_name)', 'noticed_at'],
   ['status_transitions', 'sum(transitions), avg(median_hours)', null],
   ['observed_values', 'sum(comments), sum(versions), min(first_seen_at)', null],
+  ['change_delay_daily', 'sum(changes), max(p95_seconds)', 'day'],
   ['freshness', 'min(checked_at), max(age)', 'checked_at'],
   ['coverage', 'sum(known), sum(fresh), sum(failing), sum(held)', null],
 ]

@@ -1,0 +1,121 @@
+-- Up Migration
+-- What continuous refresh does, class by class, and how long changes take to be seen: measured from the comments themselves,
+-- whoever looked at them.
+
+comment on column collab_store.comments.first_seen_at is 'When a check first saw the comment (our clock): when its answer came where refresh saw it, when its batch was begun where a run did.';
+comment on column collab_store.comments.version_at is 'When a check first saw the current version (our clock), as first_seen_at.';
+
+create view reporting.refresh_classes as
+select s.class::integer as class, e.quiet_from, e.quiet_to, n.threads,
+  coalesce(h.looks, 0)::bigint as looks, coalesce(h.calls, 0)::bigint as calls, coalesce(h.found, 0)::bigint as found,
+  coalesce(h.failed, 0)::bigint as failed,
+  round(h.looks / nullif(sum(h.looks) over (), 0), 4) as share,
+  case when s.class < 7 then s.started_at - s.before_started_at else now() - n.checked_at end as looked_at_every,
+  case when s.class < 7 then s.whole_since else n.checked_at end as whole_since
+from sync.refresh_sweeps s
+join collab_store.definitions d on d.refresh_budget is not null
+cross join lateral (
+  select case when s.class = 0 then interval '0' when s.class < 7 then interval '4 minutes' * 4 ^ (s.class - 1) end as quiet_from,
+    case when s.class < 7 then interval '4 minutes' * 4 ^ s.class end as quiet_to
+) e
+cross join lateral (
+  select count(*) as threads, null::timestamptz as checked_at
+  from collab_store.recent_threads r
+  where s.class < 7 and r.active_at > now() - e.quiet_to and (s.class = 0 or r.active_at <= now() - e.quiet_from)
+  having s.class < 7
+  union all
+  select coalesce(sum(b.scopes), 0)::bigint, case when bool_and(b.checked_at is not null) then min(b.checked_at) end
+  from collab_store.batches b
+  join collab_store.organizations o using (organization_key)
+  where s.class = 7 and o.active and b.scopes > 0
+  having s.class = 7
+) n
+left join (
+  select class, sum(looks) as looks, sum(calls) as calls, sum(found) as found, sum(failed) as failed
+  from sync.refresh_hours
+  where hour > now() - interval '24 hours'
+  group by class
+) h using (class)
+where collab_store.sees_every_organization(current_user);
+comment on view reporting.refresh_classes is 'Continuous refresh class by class: how many threads are in each, how often are they looked at, and what did the looks of the last day find? Empty where there is no refresh (REFRESH_BUDGET), and for who was granted single organizations. Without the looks that hints asked for.';
+comment on column reporting.refresh_classes.class is '0 to 6: threads by how long they have been quiet. 7: every scope of the catalog, batch by batch, the longest unchecked first.';
+comment on column reporting.refresh_classes.quiet_from is 'Its threads have been quiet for at least so long; null for class 7.';
+comment on column reporting.refresh_classes.quiet_to is '... and for less than this; null for class 7.';
+comment on column reporting.refresh_classes.threads is 'Threads that are in it now; of class 7 all scopes of the catalog, the listings of users and the threads of the other classes too.';
+comment on column reporting.refresh_classes.looks is 'Scopes asked for in the last 24 hours, by whole hours.';
+comment on column reporting.refresh_classes.calls is 'Calls sent for them, further tries and questions by id included.';
+comment on column reporting.refresh_classes.found is 'Of these looks, those that found a change.';
+comment on column reporting.refresh_classes.failed is 'Of these looks, those without a usable answer.';
+comment on column reporting.refresh_classes.share is 'Its part of the looks of all classes; null where there were none.';
+comment on column reporting.refresh_classes.looked_at_every is 'Time between the begins of the last two passes; of class 7 how long ago the batch was checked that was not checked for longest. Null where that is not known yet.';
+comment on column reporting.refresh_classes.whole_since is 'Begin of the last pass in which each thread was looked at; of class 7 the oldest check. Null where there was none.';
+
+-- A day is found by three indexes: comments by the day on which they were written, edits by lastUpdated, what has no time of its
+-- own by when it was seen. So each day is looked up by itself, and `where day` leaves the others alone.
+create view reporting.change_delay_daily as
+select o.organization_id, x.day, n.changes, n.undated, round(n.undated::numeric / n.changes, 4) as undated_share,
+  n.p50_seconds, n.p95_seconds, n.mean_seconds, n.within_target,
+  round(n.within_target::numeric / nullif(n.changes - n.undated, 0), 4) as within_target_share,
+  d.day_end <= (select stale_before from collab_store.promise) as is_final
+from unnest(array(
+  select (now() at time zone f.report_time_zone)::date - n from collab_store.definitions f cross join generate_series(-1, 400) n
+)) x (day)
+cross join lateral (
+  select x.day, x.day::timestamp at time zone f.report_time_zone as day_start,
+    (x.day + 1)::timestamp at time zone f.report_time_zone as day_end, f.change_target
+  from collab_store.definitions f
+) d
+cross join lateral (
+  select c.organization_key, count(*) as changes, count(*) filter (where c.seconds is null) as undated,
+    round((percentile_cont(0.5) within group (order by c.seconds))::numeric, 3) as p50_seconds,
+    round((percentile_cont(0.95) within group (order by c.seconds))::numeric, 3) as p95_seconds,
+    round(avg(c.seconds), 3) as mean_seconds,
+    count(*) filter (where c.seconds <= extract(epoch from d.change_target)) as within_target
+  from (
+    select a.organization_key, greatest(0, extract(epoch from a.first_seen_at
+      - collab_store.written_at(a.written_at, a.first_updated, a.last_updated)))::numeric as seconds
+    from collab_store.organizations g
+    join collab_store.comments a using (organization_key)
+    where a.day = d.day and a.not_before is not null
+    union all
+    select e.organization_key, greatest(0, extract(epoch from e.version_at - e.last_updated))::numeric
+    from collab_store.comments e
+    join collab_store.comment_versions b on b.annotation_key = e.annotation_key and b.comment_id = e.comment_id and b.version = e.version - 1
+    where e.version > 1 and e.change <> 'deleted' and e.last_updated >= d.day_start and e.last_updated < d.day_end
+      and (b.last_updated < e.last_updated or b.last_updated is null)
+    union all
+    select e.organization_key, null
+    from collab_store.comments e
+    left join collab_store.comment_versions b
+      on b.annotation_key = e.annotation_key and b.comment_id = e.comment_id and b.version = e.version - 1
+    where e.version > 1 and e.version_at >= d.day_start and e.version_at < d.day_end
+      and (e.change = 'deleted' or b.version is null or e.last_updated is null or b.last_updated >= e.last_updated)
+    union all
+    select c.organization_key, case when k.is_dated then greatest(0, extract(epoch from v.valid_from - v.last_updated)) end::numeric
+    from collab_store.comment_versions v
+    join collab_store.comments c on c.annotation_key = v.annotation_key and c.comment_id = v.comment_id
+    left join collab_store.comment_versions b
+      on b.annotation_key = v.annotation_key and b.comment_id = v.comment_id and b.version = v.version - 1
+    cross join lateral (select v.change <> 'deleted' and b.version is not null and v.last_updated is not null
+      and coalesce(b.last_updated < v.last_updated, true) as is_dated) k
+    -- No version is seen a day before its time, whatever the clocks.
+    where v.version > 1 and v.valid_from > d.day_start - interval '1 day'
+      and case when k.is_dated then v.last_updated else v.valid_from end >= d.day_start
+      and case when k.is_dated then v.last_updated else v.valid_from end < d.day_end
+  ) c
+  group by grouping sets ((c.organization_key), ())
+  having count(*) > 0
+) n
+left join collab_store.organizations o using (organization_key);
+comment on view reporting.change_delay_daily is 'How long changes of comments took to be seen, by the day (REPORT_TZ) of the change, for each organization and for all that the reader may see together (percentiles do not add up): additions from when they were written, edits from lastUpdated, to when a check saw them. Of the last 400 days; ask for days, and only they are read. Left out: what the first check of a thread found, comments without a time, and all but the last of several edits between two checks.';
+comment on column reporting.change_delay_daily.organization_id is 'The service''s organizationId; null for all together.';
+comment on column reporting.change_delay_daily.day is 'Day (REPORT_TZ) of the change; of undated ones the day on which they were seen.';
+comment on column reporting.change_delay_daily.changes is 'Comments added, edited, deleted or restored, as far as they were seen by now.';
+comment on column reporting.change_delay_daily.undated is 'Of them, those without a time of their own: deletions, and edits that kept lastUpdated. All other numbers are without them.';
+comment on column reporting.change_delay_daily.undated_share is 'Their part of the changes.';
+comment on column reporting.change_delay_daily.p50_seconds is 'Half of the changes were seen within so many seconds; null where all are undated.';
+comment on column reporting.change_delay_daily.p95_seconds is '95 % of the changes were seen within so many seconds.';
+comment on column reporting.change_delay_daily.mean_seconds is 'Mean delay in seconds. A change that the service dates later than it was seen counts as 0.';
+comment on column reporting.change_delay_daily.within_target is 'How many were seen within CHANGE_TARGET.';
+comment on column reporting.change_delay_daily.within_target_share is 'Their part of the changes that have a time.';
+comment on column reporting.change_delay_daily.is_final is 'Whether the day ended longer ago than FRESHNESS_PROMISE: then every check that could find more of its changes has been due. Until then the slowest are still missing.';

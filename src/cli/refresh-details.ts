@@ -1,0 +1,126 @@
+import type { Forecast, Refresh } from '../documents/freshness.ts'
+import { count, counted, duration, roughAge, time } from '../format.ts'
+import { printable } from '../printable.ts'
+import { heading, paint, table } from './output.ts'
+
+const DAY_S = 86_400
+const right = 'right' as const
+
+/** What continuous refresh does, and how long changes take to be seen: a section of `status`. */
+export function refreshLines(refresh: Refresh): string[] {
+  const { budget, classes, delays, fault, needed, pausedSince, targetS, used } = refresh
+  const rate = `${calls(budget)} calls/s (${count(Math.round(budget * DAY_S))} a day)`
+  const ofHour = used === null ? 'none sent' : `${calls(used)} sent`
+  return [
+    heading('Refresh'),
+    `  ${rate}, ${ofHour} in the last whole hour; the promise needs ${calls(needed)}`,
+    ...(fault === null ? [] : [`  ${paint.red(fault)}`]),
+    ...(pausedSince === null ? [] : [`  ${paint.yellow(describePause(refresh))}`]),
+    classesTable(classes),
+    ...(delays.length === 0
+      ? ['  How long changes take to be seen is said of days that ended before FRESHNESS_PROMISE.']
+      : [heading('Changes seen, of the last days that are final'), delaysTable(delays, targetS)]),
+  ]
+}
+
+/** Since when refresh is paused, until when, and why. */
+export function describePause({ pausedSince, pausedUntil, pauseReason }: Refresh): string {
+  const [since, until] = [pausedSince, pausedUntil].map((at) => (at === null ? '' : time(at)))
+  return printable(`paused since ${since}, tried again at ${until}: ${pauseReason ?? ''}`)
+}
+
+/** What is to be expected of other budgets: a section of `status --forecast`. */
+export function forecastLines(forecast: Forecast | null): string[] {
+  if (forecast === null) return [heading('Forecast'), '  There is no annotation to look at.']
+  const { days, rows, targetS, threads } = forecast
+  const columns = [
+    { head: 'calls/s', align: right },
+    { head: 'passes a day', align: right },
+    { head: `within ${length(targetS)}`, align: right },
+    { head: 'p50', align: right },
+    { head: 'p95', align: right },
+    { head: 'everything within', align: right },
+  ]
+  const of = `the last ${days} days of ${counted(threads, 'thread')}, looked at with other budgets`
+  return [
+    heading(`Forecast: ${of}`),
+    table(
+      columns,
+      rows.map((row) => [
+        calls(row.callsPerSecond),
+        row.passesADay.toFixed(2),
+        percent(row.withinTarget),
+        length(row.p50S),
+        length(row.p95S),
+        length(row.everythingWithinS),
+      ]),
+    ),
+  ]
+}
+
+/** One budget of a forecast in a line. */
+export function describeForecast({ days, rows, targetS }: Forecast, budget: number): string | null {
+  const row = rows.find(({ callsPerSecond }) => callsPerSecond === budget)
+  if (row === undefined || row.changes === 0) return null
+  const { everythingWithinS, p50S, p95S, withinTarget } = row
+  return `by the last ${days} days, ${percent(withinTarget)} of changes are seen within ${length(targetS)}, half within ${length(p50S)}, 95 % within ${length(p95S)}, everything is looked at within ${length(everythingWithinS)}`
+}
+
+function classesTable(classes: Refresh['classes']): string {
+  const heads = [
+    'threads',
+    'looked at every',
+    'looks in a day',
+    'found',
+    'failed',
+    'share',
+    'planned',
+  ]
+  return table(
+    [{ head: 'quiet for' }, ...heads.map((head) => ({ head, align: right }))],
+    classes.map((each) => [
+      quietFor(each),
+      count(each.threads),
+      length(each.lookedAtEveryS),
+      count(each.looks),
+      count(each.found),
+      count(each.failed),
+      percent(each.share),
+      percent(each.plannedShare),
+    ]),
+  )
+}
+
+function quietFor({ quietFromS, quietToS }: Refresh['classes'][number]): string {
+  if (quietToS === null) return 'everything'
+  const to = roughAge(quietToS * 1000)
+  return quietFromS === 0 ? `under ${to}` : `${roughAge((quietFromS ?? 0) * 1000)} to ${to}`
+}
+
+function delaysTable(delays: Refresh['delays'], targetS: number): string {
+  const heads = ['changes', `within ${length(targetS)}`, 'p50', 'p95', 'mean', 'undated']
+  return table(
+    [{ head: 'day' }, ...heads.map((head) => ({ head, align: right }))],
+    delays.map((each) => [
+      each.day,
+      count(each.changes),
+      percent(each.withinTarget),
+      length(each.p50S),
+      length(each.p95S),
+      length(each.meanS),
+      percent(each.undated / each.changes),
+    ]),
+  )
+}
+
+function calls(perSecond: number): string {
+  return String(Number(perSecond.toPrecision(3)))
+}
+
+function percent(share: number | null): string {
+  return share === null ? '' : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`
+}
+
+function length(seconds: number | null): string {
+  return seconds === null ? '' : duration(seconds * 1000)
+}

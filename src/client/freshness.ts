@@ -1,0 +1,55 @@
+import { budgetFault, leastBudget } from '../database/definitions.ts'
+import { transaction } from '../database/pool.ts'
+import type { Database } from '../database/pool.ts'
+import * as refresh from '../database/statements/refresh.ts'
+import * as scopes from '../database/statements/scopes.ts'
+import type { Freshness, Refresh } from '../documents/freshness.ts'
+import { EVERYTHING, weights } from '../sync/refresh/classes.ts'
+
+/** How old what is stored is, and what continuous refresh does about it. */
+export async function readFreshness(database: Database): Promise<Freshness> {
+  return { ...(await scopes.freshness.one(database)), refresh: await readRefresh(database) }
+}
+
+/** @returns null where there is no refresh */
+export async function readRefresh(database: Database): Promise<Refresh | null> {
+  const {
+    refreshBudget: budget,
+    promiseS,
+    changeTargetS,
+    ...state
+  } = await refresh.state.one(database)
+  if (budget === null) return null
+  const rows = await refresh.classes.all(database)
+  const known = rows.map(({ threads, learnedFound: found, learnedGapS: gapS }) => {
+    return { threads, found, gapS, virtualTime: 0, isReady: true }
+  })
+  const planned = weights(known, { budget, promiseS })
+  const all = planned.reduce((sum, weight) => sum + weight, 0)
+  return {
+    budget,
+    used: state.callsLastHour === null ? null : state.callsLastHour / 3600,
+    needed: leastBudget(rows[EVERYTHING]?.threads ?? 0, promiseS),
+    fault: await budgetFault(database, {
+      freshnessPromiseMs: promiseS * 1000,
+      refreshBudget: budget,
+    }),
+    targetS: changeTargetS,
+    pausedSince: state.pausedSince,
+    pausedUntil: state.pausedUntil,
+    pauseReason: state.reason,
+    classes: rows.map(({ learnedFound: _found, learnedGapS: _gapS, ...row }, of) => ({
+      ...row,
+      plannedShare: all === 0 ? null : (planned[of] ?? 0) / all,
+    })),
+    delays: await readDelays(database),
+  }
+}
+
+function readDelays(database: Database): Promise<Refresh['delays']> {
+  return transaction(database, async (client) => {
+    // To compile the statement takes longer than to run it.
+    await client.query('set local jit = off')
+    return refresh.delays.all(client)
+  })
+}

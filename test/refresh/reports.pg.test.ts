@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkRefresh } from '../../src/cli/doctor/check-refresh.ts'
+import { forecastLines, refreshLines } from '../../src/cli/refresh-details.ts'
+import { readFreshness } from '../../src/client/freshness.ts'
+import { setDefinitions } from '../../src/database/definitions.ts'
+import { grantRole } from '../../src/database/grants.ts'
+import { FreshnessSchema } from '../../src/documents/freshness.ts'
+import { readForecast } from '../../src/sync/refresh/forecast.ts'
+import { onServer } from '../helpers/database.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+
+const READER = `cs_refresh_${randomBytes(5).toString('hex')}`
+const PROMISE = { freshnessPromiseMs: 259_200_000 }
+
+let live: Live
+beforeAll(async () => {
+  live = await openLive('postgres')
+  await live.importCatalog()
+  await live.run()
+})
+afterAll(async () => {
+  await live.close()
+  await onServer((server) => server.query(`drop role if exists ${READER}`))
+})
+
+async function ask(text: string): Promise<Record<string, any>[]> {
+  return (await live.database.pool.query(text)).rows
+}
+
+test('where there is no refresh, nothing is said of it', async () => {
+  const { pool } = live.database
+  expect(await ask('select * from reporting.refresh_classes')).toEqual([])
+  expect((await readFreshness(pool)).refresh).toBeNull()
+  expect(await checkRefresh(pool)).toEqual([])
+  const forecast = await readForecast(pool)
+  expect(forecast?.rows.map(({ passesADay }) => passesADay)).toEqual([0.5, 1, 2, 4])
+})
+
+test('each class is told with its threads, its looks of the last day and its passes', async () => {
+  const { pool } = live.database
+  await setDefinitions(pool, { ...PROMISE, refreshBudget: 0.1 })
+  await pool.query(`
+    delete from collab_store.recent_threads;
+    insert into collab_store.recent_threads (annotation_key, active_at)
+    select annotation_key, now() - interval '1 minute' * array_position(keys, annotation_key)
+    from (select array_agg(annotation_key order by annotation_key) as keys from (select annotation_key from collab_store.annotations limit 20) a) k,
+      unnest(keys) annotation_key;
+    insert into sync.refresh_hours (hour, class, looks, calls, found, failed)
+    select date_trunc('hour', now()) - interval '1 hour' * h, class, 3, 4, 1, 1 from generate_series(1, 30) h, generate_series(0, 8) class;
+    update sync.refresh_sweeps set started_at = now(), before_started_at = now() - interval '90 seconds', whole_since = now() - interval '1 minute' where class = 1;
+    update collab_store.batches set checked_at = now() - interval '5 hours'
+    where batch_key = (select min(batch_key) from collab_store.batches)`)
+  const rows =
+    await ask(`select class, extract(epoch from quiet_from)::int as quiet_from, extract(epoch from quiet_to)::int as quiet_to,
+    threads::int, looks::int, calls::int, found::int, failed::int, share::float8,
+    round(extract(epoch from looked_at_every))::int as every, round(extract(epoch from now() - whole_since))::int as whole
+    from reporting.refresh_classes order by class`)
+  const [{ scopes } = {}] = await ask('select sum(scopes)::int as scopes from collab_store.batches')
+  const looks = { looks: 69, calls: 92, found: 23, failed: 23, share: 0.125 }
+  const [first, second, third] = rows
+  expect(rows.map((row) => row['class'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  expect(first).toEqual({
+    class: 0,
+    quiet_from: 0,
+    quiet_to: 240,
+    threads: 3,
+    ...looks,
+    every: null,
+    whole: null,
+  })
+  expect(second).toEqual({
+    class: 1,
+    quiet_from: 240,
+    quiet_to: 960,
+    threads: 12,
+    ...looks,
+    every: 90,
+    whole: 60,
+  })
+  expect(third).toMatchObject({ quiet_to: 3840, threads: 5 })
+  expect(rows[6]).toMatchObject({ quiet_from: 245_760, quiet_to: 983_040, threads: 0 })
+  expect(rows[7]).toEqual({
+    class: 7,
+    quiet_from: null,
+    quiet_to: null,
+    threads: scopes,
+    ...looks,
+    every: 18_000,
+    whole: 18_000,
+  })
+})
+
+test('status, the document and doctor tell it in words', async () => {
+  const { pool } = live.database
+  const freshness = await readFreshness(pool)
+  expect(FreshnessSchema.parse(freshness)).toEqual(freshness)
+  const { refresh } = freshness
+  if (refresh === null) throw new Error('no refresh')
+  expect(refresh).toMatchObject({ budget: 0.1, used: 36 / 3600, fault: null, targetS: 3600 })
+  const planned = refresh.classes.map(({ plannedShare }) => plannedShare ?? 0)
+  expect(planned.reduce((sum, each) => sum + each)).toBeCloseTo(1, 9)
+  expect(planned.every((each, of) => each > 0 === refresh.classes[of]!.threads > 0)).toBe(true)
+  const text = refreshLines(refresh).join('\n')
+  expect(text).toContain('0.1 calls/s (8,640 a day), 0.01 sent in the last whole hour')
+  expect(text).toMatch(/under 4 min +3 .*\n.*4 min to 16 min +12 +1 min 30 s +69/)
+  expect(forecastLines(await readForecast(pool)).join('\n')).toContain('passes a day')
+  const found = await checkRefresh(pool)
+  expect(found.map(({ check, state }) => [check, state])).toEqual([
+    ['refresh', 'ok'],
+    ...found.slice(1).map(() => ['forecast', 'ok']),
+  ])
+})
+
+test('a pause and a budget that the catalog has outgrown are said', async () => {
+  const { pool } = live.database
+  await pool.query(`update sync.refresh_state set paused_since = now(), paused_until = now() + interval '1 minute', reason = 'The token is refused.';
+    update collab_store.definitions set refresh_budget = 0.0001`)
+  const { refresh } = await readFreshness(pool)
+  if (refresh === null) throw new Error('no refresh')
+  expect(refresh.needed).toBeGreaterThan(refresh.budget)
+  const text = refreshLines(refresh).join('\n')
+  expect(text).toContain('The token is refused.')
+  expect(text).toMatch(
+    /FRESHNESS_PROMISE=3d for \d+ scopes needs a REFRESH_BUDGET of [\d.]+ calls a second, and it is 0\.0001\./,
+  )
+  const found = await checkRefresh(pool)
+  expect(found.slice(0, 2).map(({ state }) => state)).toEqual(['fail', 'warn'])
+})
+
+test('who was granted one organization is told nothing of all together', async () => {
+  const { pool } = live.database
+  const [own = ''] = live.world.organizationIds()
+  await pool.query(`create role ${READER}`)
+  await grantRole(pool, READER, own)
+  const client = await pool.connect()
+  try {
+    await client.query(`begin; set local jit = off; set local role ${READER}`)
+    expect((await client.query('select * from reporting.refresh_classes')).rows).toEqual([])
+    const { rows } = await client.query(
+      'select organization_id, changes from reporting.change_delay_daily',
+    )
+    expect(rows.filter(({ organization_id }) => ![own, null].includes(organization_id))).toEqual([])
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+})
