@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import {
   batchesAPage,
-  classOf,
   EVERYTHING,
   fadedOver,
   HOT_CLASSES,
@@ -27,18 +26,14 @@ function classes(threads: readonly number[] = SIZES, scopes = 400_000): ClassSta
   }))
 }
 
-test.each([
-  [0, 0],
-  [239, 0],
-  [240, 1],
-  [959, 1],
-  [960, 2],
-  [240 * 4 ** 6 - 1, 6],
-  [240 * 4 ** 6, EVERYTHING],
-])('a thread that was quiet for %d s is in class %d', (quietS, expected) => {
-  expect(classOf(quietS)).toBe(expected)
-  const { fromS, toS } = quietTimes(expected)
-  expect(quietS >= fromS && quietS < toS).toBe(true)
+test('classes follow one another, each four times as long as the one before', () => {
+  expect(quietTimes(0)).toEqual({ fromS: 0, toS: 240 })
+  for (let each = 1; each < HOT_CLASSES; each += 1) {
+    const { fromS, toS } = quietTimes(each)
+    expect(fromS).toBe(quietTimes(each - 1).toS)
+    expect(toS).toBe(4 * fromS)
+  }
+  expect(quietTimes(EVERYTHING).toS).toBe(Infinity)
 })
 
 test('a thread that has been quiet four times as long is looked at half as often', () => {

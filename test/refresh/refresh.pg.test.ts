@@ -190,6 +190,48 @@ test('two workers hand out no thread twice in a pass, and the page of a dead one
   expect(await ask(it, `select * from sync.refresh_pages where worker_id = 'dead'`)).toEqual([])
 })
 
+test('a batch that others write to while it is swept is not asked for again as a whole', async () => {
+  const it = await opened()
+  const [one, other] = [somePlace(it), somePlace(it, 1)]
+  addComment(it.world, one, { text: 'found by the sweep' })
+  const calls = it.standIn.calls.byOperation.comments
+  const batch = await ask<{ key: number }>(
+    it,
+    'select batch_key as key from collab_store.annotations where annotation_key = $1',
+    [await keyOf(it, one)],
+  )
+  // Another claim writes as soon as the first calls have come in.
+  it.standIn.setFaults([
+    {
+      kind: 'custom',
+      times: 1,
+      match: { ...idsOf(other) },
+      respond: (_, response) => {
+        void it.pool
+          .query('update collab_store.batches set version = nextval($1) where batch_key = $2', [
+            'sync.claim_no',
+            batch[0]?.key,
+          ])
+          .then(() => response.destroy())
+      },
+    },
+  ])
+  await it.steps(4)
+  const [row] = await ask<{ comment_count: number; checked: boolean }>(
+    it,
+    `select comment_count, b.checked_at > now() as checked
+    from collab_store.annotations join collab_store.batches b using (batch_key) where annotation_key = $1`,
+    [await keyOf(it, one)],
+  )
+  expect(row).toEqual({ comment_count: it.world.comments(one)?.length, checked: true })
+  const annotations = [...places(it.world)].length
+  expect(it.standIn.calls.byOperation.comments - calls).toBeLessThan(annotations + 20)
+})
+
+function idsOf({ organizationId, documentId, annotationId }: Place) {
+  return { organizationId, documentId, annotationId: annotationId ?? '' }
+}
+
 test('a deletion is seen by a question by id, and that call counts', async () => {
   const it = await opened()
   const place = somePlace(it)

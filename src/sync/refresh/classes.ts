@@ -24,12 +24,6 @@ export function quietTimes(of: number): { readonly fromS: number; readonly toS: 
   return { fromS: edge(of), toS: of === EVERYTHING ? Infinity : edge(of + 1) }
 }
 
-/** The class of a thread that has been quiet for so long. */
-export function classOf(quietS: number): number {
-  for (let k = 0; k < HOT_CLASSES; k++) if (quietS < quietTimes(k).toS) return k
-  return EVERYTHING
-}
-
 /** What is known of a class. */
 export interface ClassState {
   /** Threads in it; of class 7 all scopes of the catalog. */

@@ -40,7 +40,7 @@ export class SweptPage {
   async begin(granted: number, begin: BeginLook): Promise<number> {
     let left = granted
     while (left > 0 && this.left > 0) {
-      this.#batch ??= await this.#open(this.#waiting.shift() as BatchToSweep, this.page.at)
+      this.#batch ??= await this.#open(this.#waiting.shift() as BatchToSweep)
       if (await this.#batch.begin(begin)) left -= 1
       if (this.#batch.left > 0) continue
       const batch = this.#batch
@@ -64,13 +64,16 @@ export class SweptPage {
     return this.#soFar
   }
 
-  async #open(batch: BatchToSweep, at: Date): Promise<SweptBatch> {
+  /** @param only places of the scopes to look at; all when left out */
+  async #open(batch: BatchToSweep, only?: ReadonlySet<number>): Promise<SweptBatch> {
     const { context } = this.#looking
     const { database } = context
     const { batchKey, operation } = batch
+    const { at } = this.page
     const [current = batch] = await refresh.batchesByKey.all(database, { keys: [batchKey] })
     const claim = await claimLooks(this.#looking, at)
-    const scopes = await readScopes(database, batchKey, operation)
+    const all = await readScopes(database, batchKey, operation)
+    const scopes = only === undefined ? all : all.filter(({ scopeNo }) => only.has(scopeNo))
     const keys = scopes.map(({ key }) => key)
     const recent = operation === 'comments' ? await refresh.recentAmong.all(database, { keys }) : []
     const whole = { ...claim, batchKey, operation, batchXmin: current.batchXmin, onlyScopes: null }
@@ -87,10 +90,15 @@ export class SweptPage {
     })
   }
 
-  /** Commits the batch; where another claim wrote to it meanwhile, it is looked at once more. */
+  /**
+   * Commits the batch. Where another claim wrote to it meanwhile, what was to be written is asked for again; a look that found
+   * nothing has nothing that could be older than what is stored.
+   */
   async #end(first: SweptBatch, begin: BeginLook): Promise<void> {
-    for (let batch = first; !(await batch.end());) {
-      batch = await this.#open(batch.batch, await this.#looking.clock.now())
+    for (let batch = first; ;) {
+      const again = await batch.end()
+      if (again === null) return
+      batch = await this.#open(batch.batch, again)
       while (batch.left > 0) await batch.begin(begin)
     }
   }
@@ -113,6 +121,8 @@ class SweptBatch {
   readonly #of: LookedAtBatch
   readonly #open: OpenBatch
   readonly #begun: Promise<void>[] = []
+  /** Places of the scopes whose answer is to be written. */
+  readonly #added = new Set<number>()
   #failure: { readonly error: unknown } | null = null
 
   constructor(looking: Looking, soFar: LooksSoFar, of: LookedAtBatch, open: OpenBatch) {
@@ -140,15 +150,19 @@ class SweptBatch {
     return true
   }
 
-  /** Commits. @returns false where another claim wrote to it @throws what ended a look and is no failure of its scope */
-  async end(): Promise<boolean> {
+  /**
+   * Commits.
+   * @returns null; where another claim wrote to the batch, the places of the scopes to ask for again
+   * @throws what ended a look and is no failure of its scope
+   */
+  async end(): Promise<ReadonlySet<number> | null> {
     await Promise.all(this.#begun)
     try {
       if (this.#failure !== null) throw this.#failure.error
       await this.#of.end()
-      return true
+      return null
     } catch (error) {
-      if (error instanceof SupersededError) return false
+      if (error instanceof SupersededError) return this.#added
       throw error
     } finally {
       this.#of.close()
@@ -174,6 +188,7 @@ class SweptBatch {
     else if (looked === 'failed' && noted.has(scope)) this.#soFar.failedAgain()
     else {
       noted.note(scope, looked === 'failed')
+      this.#added.add(scope.scopeNo)
       this.#of.add(scope, result)
     }
     // What threads are looked at by themselves too tells nothing of the others.
