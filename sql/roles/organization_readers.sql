@@ -36,8 +36,11 @@ begin
   end if;
   grant usage on schema collab_store, sync to collab_views;
   grant select on all tables in schema collab_store to collab_views;
-  grant select on sync.runs, sync.run_items, sync.failures, sync.rejected_records, sync.held, sync.refresh_sweeps, sync.refresh_hours
-    to collab_views;
+  grant select on sync.runs, sync.run_items, sync.failures, sync.rejected_records, sync.held to collab_views;
+  -- A database of an earlier version has none: migrate runs this again.
+  if to_regclass('sync.refresh_sweeps') is not null then
+    grant select on sync.refresh_sweeps, sync.refresh_hours to collab_views;
+  end if;
   grant usage, create on schema collab, reporting to collab_views;
   grant usage on schema collab, reporting to collab_organization_reader;
 

@@ -32,6 +32,7 @@ const NOT_LOGGED = [
   'observed_records',
   'organization_grants_by_role',
   'past_memberships',
+  'recent_threads',
   'renames',
   'user_versions',
 ]

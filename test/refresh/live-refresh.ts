@@ -43,7 +43,7 @@ export async function liveRefresh(options: LiveOptions): Promise<LiveOutcome> {
   const { annotations, seconds, budget, promiseS, workers, activeThreads, killEveryS } = options
   const build = await buildWorker()
   const database = await createTestDatabase()
-  const perDocument = 20
+  const perDocument = 10
   const rig = await openRig(
     {
       databaseUrl: database.url,
@@ -105,7 +105,7 @@ export async function liveRefresh(options: LiveOptions): Promise<LiveOutcome> {
       kills += 1
     }
     const endMs = Date.now()
-    await sleep(promiseS * 1000)
+    await sleep(promiseS * 2000)
     for (const worker of running) await worker.stop()
     return { ...(await told(rig, { beginMs, endMs, changed, annotations })), kills }
   } finally {
