@@ -7,6 +7,7 @@ import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerProcess } from '../helpers/worker-process.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import { openRig } from '../faults/rig.ts'
+import { until } from '../faults/servers.ts'
 import { Dice } from './activity.ts'
 
 export interface LiveOptions {
@@ -77,7 +78,11 @@ export async function liveRefresh(options: LiveOptions): Promise<LiveOutcome> {
     // Everything is in the tables before the clock runs.
     await setDefinitions(rig.database.pool, { ...definitions, refreshBudget: 2000 })
     const quick = await build.start({ ...environment, REFRESH_BUDGET: '2000' })
-    await rig.callsReach(annotations)
+    await until(
+      'everything was looked at',
+      () => rig.standIn.calls.total >= annotations || null,
+      120_000,
+    )
     await sleep(1500)
     await quick.stop()
     await setDefinitions(rig.database.pool, definitions)
