@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { importCatalog } from '../../src/catalog/import.ts'
@@ -7,6 +6,7 @@ import type { CatalogLine } from '../../src/documents/catalog-line.ts'
 import { UsageError } from '../../src/errors.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { until } from '../helpers/until.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -280,14 +280,13 @@ test('a deadlock with a run repeats the merge, without reading the source again'
   expect(await importing).toMatchObject({ documents: { deactivated: 1 } })
   expect(reads).toBe(1)
 
-  async function untilWaiting(): Promise<void> {
-    for (;;) {
+  function untilWaiting(): Promise<unknown> {
+    return until('the import waits for a lock', async () => {
       const waiting = await rowsOf(
         `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
       )
-      if (waiting.length > 0) return
-      await sleep(20)
-    }
+      return waiting.length > 0
+    })
   }
 })
 

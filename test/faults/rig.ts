@@ -15,7 +15,7 @@ import { startRun } from '../../src/sync/run/start.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { settled } from '../helpers/live.ts'
 import type { RunRow } from '../helpers/live.ts'
-import { until } from './servers.ts'
+import { until } from '../helpers/until.ts'
 
 /** A stand-in and a database for workers that are processes of their own. */
 export interface Rig {

@@ -6,11 +6,11 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { openEmbeddedPostgres } from '../../src/embedded/open-embedded-postgres.ts'
 import { removeHome } from '../helpers/remove-home.ts'
+import { until } from '../helpers/until.ts'
 import { copyHome } from '../embedded/machine.ts'
 
 /** A Redis of the test's own, which it may flush and kill. */
@@ -102,21 +102,6 @@ export async function openOwnPostgres(): Promise<OwnPostgres> {
       removeHome(home)
       rmSync(directory, { recursive: true, force: true })
     },
-  }
-}
-
-/** Waits until `look` gives something; @throws naming what it waited for */
-export async function until<T>(
-  what: string,
-  look: () => Promise<T | null> | T | null,
-  timeoutMs = 30_000,
-): Promise<T> {
-  const deadline = performance.now() + timeoutMs
-  for (;;) {
-    const found = await look()
-    if (found !== null) return found
-    if (performance.now() > deadline) throw new Error(`Waited ${timeoutMs} ms until ${what}.`)
-    await sleep(10)
   }
 }
 

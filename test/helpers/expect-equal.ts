@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { expect } from 'vitest'
 import {
@@ -9,6 +8,7 @@ import {
 } from '../service/expected.ts'
 import type { World } from '../../src/demo/world.ts'
 import type { TestDatabase } from './database.ts'
+import { until } from './until.ts'
 
 type Row = Record<string, unknown>
 
@@ -110,9 +110,7 @@ export async function rowsTouched(database: TestDatabase): Promise<number> {
   await reader.connect()
   try {
     // A session may keep its statistics for ten seconds when it is idle, and hands them in when it ends.
-    await expect.poll(() => endOthers(reader), { interval: 50 }).toBe(0)
-    // PostgreSQL 14 takes them by messages that are on their way for half a second.
-    await setTimeout(1200)
+    await until('all other sessions have ended', async () => (await endOthers(reader)) === 0)
     const { rows } = await reader.query(
       `select sum(n_tup_ins + n_tup_upd + n_tup_del)::int as touched
       from pg_stat_user_tables where relname = any($1)`,

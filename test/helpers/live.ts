@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { jobs } from '../../jobs/index.ts'
 import { openApp } from '../../src/app.ts'
 import type { App } from '../../src/app.ts'
@@ -21,6 +20,7 @@ import { startWorker } from '../../src/worker.ts'
 import { createTestDatabase } from './database.ts'
 import type { TestDatabase } from './database.ts'
 import { randomPrefix, redisUrl } from './redis.ts'
+import { until } from './until.ts'
 
 export type QueueKind = 'redis' | 'postgres'
 
@@ -149,20 +149,13 @@ export async function openLive(
 }
 
 /** Waits for a run's end. */
-export async function settled(
-  database: TestDatabase,
-  runId: string,
-  timeoutMs = 170_000,
-): Promise<RunRow> {
-  const deadline = performance.now() + timeoutMs
-  for (;;) {
+export function settled(database: TestDatabase, runId: string, limitMs?: number): Promise<RunRow> {
+  const ended = async () => {
     const { rows } = await database.pool.query('select * from sync.runs where run_id = $1', [runId])
     const row = rows[0] as (RunRow & { finished_at: Date | null }) | undefined
-    if (row?.finished_at) return row
-    if (performance.now() > deadline)
-      throw new Error(`Run ${runId} did not end: ${JSON.stringify(row)}`)
-    await sleep(20)
+    return row?.finished_at ? row : null
   }
+  return until(`run ${runId} ended`, ended, limitMs)
 }
 
 function worldSource(world: World): CatalogSource {

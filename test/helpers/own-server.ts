@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs'
 import { chmod, chown, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { freePort } from './servers.ts'
 import type { Server } from './servers.ts'
+import { until } from './until.ts'
 
 /**
  * Nothing of it outlives the run, so nothing waits for a disk. Without autovacuum what a test reads of statistics and
@@ -27,6 +27,7 @@ const SETTINGS = {
   max_connections: '200',
   shared_buffers: '128MB',
   timezone: 'UTC',
+  jit: 'off',
 }
 
 const run = promisify(execFile)
@@ -36,7 +37,7 @@ const run = promisify(execFile)
  * are not to be found here. A database is a thousand files: in the folder of the run they mostly are in memory.
  */
 export async function startLike(url: string): Promise<Server | null> {
-  const { programs, data } = await placesOf(url)
+  const { programs, data, version } = await serverAt(url)
   const owner = await stat(data).catch(() => null)
   if (owner === null || !existsSync(join(programs, 'initdb'))) return null
   // PostgreSQL does not run as root, who lends it the other server's account.
@@ -45,7 +46,12 @@ export async function startLike(url: string): Promise<Server | null> {
   if (account.uid !== undefined) await chown(directory, account.uid, account.gid)
   await chmod(directory, 0o700)
   const initdb = ['-D', directory, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']
-  await run(join(programs, 'initdb'), [...initdb, '--locale=C.UTF-8'], {
+  // Text sorts and matches as in the embedded PostgreSQL.
+  const locale =
+    version < 170_000
+      ? ['--locale=C.UTF-8']
+      : ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+  await run(join(programs, 'initdb'), [...initdb, ...locale], {
     ...account,
     cwd: directory,
   })
@@ -62,10 +68,10 @@ export async function startLike(url: string): Promise<Server | null> {
   )
   const ended = once(server, 'exit')
   const own = `postgres://postgres@127.0.0.1:${port}/postgres`
-  while (!(await accepts(own))) {
+  await until('the server of the tests accepts connections', () => {
     if (server.exitCode !== null) throw new Error(`postgres ended with ${server.exitCode}`)
-    await sleep(50)
-  }
+    return accepts(own)
+  })
   return {
     url: own,
     async close() {
@@ -77,15 +83,22 @@ export async function startLike(url: string): Promise<Server | null> {
   }
 }
 
-async function placesOf(url: string): Promise<{ programs: string; data: string }> {
+interface ServerThere {
+  readonly programs: string
+  readonly data: string
+  readonly version: number
+}
+
+async function serverAt(url: string): Promise<ServerThere> {
   const client = new pg.Client(url)
   await client.connect()
   try {
-    const { rows } = await client.query<{ programs: string; data: string }>(
+    const { rows } = await client.query<ServerThere>(
       `select current_setting('data_directory') as data,
+        current_setting('server_version_num')::int as version,
         (select setting from pg_config where name = 'BINDIR') as programs`,
     )
-    return rows[0] as { programs: string; data: string }
+    return rows[0] as ServerThere
   } finally {
     await client.end()
   }

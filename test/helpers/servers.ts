@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createConnection, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { startLike } from './own-server.ts'
 import { removeHome } from './remove-home.ts'
+import { until } from './until.ts'
 
 const LOCAL_POSTGRES = 'postgres://postgres@127.0.0.1:5432/postgres'
 const LOCAL_REDIS = 'redis://127.0.0.1:6379'
@@ -19,19 +19,28 @@ export interface Server {
   close(): Promise<void>
 }
 
-/** PostgreSQL from TEST_DATABASE_URL, of the run's own with the programs of the one on 127.0.0.1:5432, or embedded. */
+/**
+ * PostgreSQL from TEST_DATABASE_URL, or of the run's own: with the programs of the one on 127.0.0.1:5432, else with the
+ * embedded ones, which `TEST_DATABASE_URL=embedded` takes anyway.
+ */
 export async function openPostgres(): Promise<Server> {
   const given = process.env['TEST_DATABASE_URL']
-  if (given) return { url: given, close: async () => {} }
-  if (await isPostgres(LOCAL_POSTGRES))
+  if (given && given !== 'embedded') return { url: given, close: async () => {} }
+  if (!given && (await isPostgres(LOCAL_POSTGRES)))
     return (await startLike(LOCAL_POSTGRES)) ?? { url: LOCAL_POSTGRES, close: async () => {} }
   const { openEmbeddedPostgres } = await import('../../src/embedded/open-embedded-postgres.ts')
+  // It stays until the end: it may have the programs.
   const home = mkdtempSync(join(tmpdir(), 'collab-sync-test-'))
+  chmodSync(home, 0o755)
   const embedded = await openEmbeddedPostgres({ home })
+  const server = await startLike(embedded.url)
+  await embedded.close()
+  if (server === null)
+    throw new Error('The programs of the embedded PostgreSQL are not to be found.')
   return {
-    url: embedded.url,
+    url: server.url,
     async close() {
-      await embedded.close()
+      await server.close()
       removeHome(home)
     },
   }
@@ -69,15 +78,16 @@ async function startRedis(): Promise<Server | null> {
   const directory = mkdtempSync(join(tmpdir(), 'collab-sync-redis-'))
   const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
   const child = spawn('redis-server', options, { cwd: directory, stdio: 'ignore' })
-  const failed = once(child, 'error').then(() => true)
+  let hasFailed = false
+  child.on('error', () => (hasFailed = true)).on('exit', () => (hasFailed = true))
   const close = async () => {
     if (child.exitCode === null && child.kill()) await once(child, 'exit')
     rmSync(directory, { recursive: true, force: true })
   }
-  for (let tries = 0; tries < 100; tries += 1) {
-    if (await answersPing(port)) return { url: `redis://127.0.0.1:${port}`, close }
-    if (await Promise.race([failed, sleep(50, false)])) break
-  }
+  const isUp = await until('redis-server answers or ends', async () =>
+    (await answersPing(port)) ? 'yes' : hasFailed && 'no',
+  )
+  if (isUp === 'yes') return { url: `redis://127.0.0.1:${port}`, close }
   await close()
   return null
 }
@@ -98,12 +108,21 @@ async function answersPing(port: number): Promise<boolean> {
   }
 }
 
-/** A port that nobody listens on now. */
+/**
+ * A port that nobody listens on now, below those that the system gives to connections: while a server is killed and not yet
+ * started again none takes its port.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = randomInt(10_000, 32_000)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }

@@ -7,7 +7,7 @@ import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerProcess } from '../helpers/worker-process.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import { openRig } from '../faults/rig.ts'
-import { until } from '../faults/servers.ts'
+import { until } from '../helpers/until.ts'
 import { Dice } from './activity.ts'
 
 export interface LiveOptions {

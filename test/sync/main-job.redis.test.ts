@@ -18,6 +18,7 @@ import { jobs } from '../../jobs/index.ts'
 import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
 import { QUEUE_KINDS, isMissing, openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { until } from '../helpers/until.ts'
 
 describe.each(QUEUE_KINDS)('the main job with its queue on %s', (queue) => {
   let live: Live
@@ -158,7 +159,7 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (queue) => {
       apps.map((app) => startWorker(app, jobs, { keepsSchedule: false })),
     )
     const runId = await enqueueByProgram(apps[0] as App, {})
-    await until(() => live.standIn.calls.total > 30)
+    await until('the service was called', () => live.standIn.calls.total > 30)
     await workers[0]?.stop()
     const run = await settled(live.database, runId)
     await workers[1]?.stop()
@@ -171,7 +172,7 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (queue) => {
     const app = await live.openApp()
     const worker = await startWorker(app, jobs, { keepsSchedule: false })
     const job = await bullQueue(app).add('start-run', { scope: { organizationId: 'a' } })
-    await until(async () => (await job.getState()) === 'failed')
+    await until('the job ended', async () => (await job.getState()) === 'failed')
     expect((await bullQueue(app).getJob(job.id as string))?.failedReason).toContain(
       'organizationId',
     )
@@ -186,7 +187,9 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (queue) => {
       const app = await live.openApp()
       const worker = await startWorker(app, jobs, { keepsSchedule: false })
       const job = await bullQueue(app).add(name, {}, { attempts: 5 })
-      await until(async () => ['failed', 'completed'].includes(await job.getState()))
+      await until('the job ended', async () =>
+        ['failed', 'completed'].includes(await job.getState()),
+      )
       const ended = await bullQueue(app).getJob(job.id as string)
       expect(ended?.failedReason).toBe(`There is no job named "${name}".`)
       expect(ended?.attemptsMade).toBe(1)
@@ -198,7 +201,7 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (queue) => {
     live.standIn.latencyMs = 20
     const app = await live.openApp({ SYNC_CRON: '* * * * * *' })
     const worker = await startWorker(app, jobs, { keepsSchedule: true })
-    await until(() => live.standIn.calls.total > 0)
+    await until('the service was called', () => live.standIn.calls.total > 0)
     const { rows } = await live.database.pool.query('select run_id from sync.runs')
     await new Promise((resolve) => setTimeout(resolve, 1500))
     const open = await live.database.pool.query(
@@ -267,18 +270,10 @@ async function enqueueByProgram(app: App, data: object): Promise<string> {
   const queue = bullQueue(app)
   const job = await queue.add('start-run', data)
   let runId: string | undefined
-  await until(async () => {
+  await until('the job returned', async () => {
     const found = await queue.getJob(job.id as string)
     runId = (found?.returnvalue as { runId?: string } | null)?.runId
     return runId !== undefined
   })
   return runId as string
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error('waited in vain')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }

@@ -13,12 +13,11 @@ import { metrics } from '../../src/telemetry/serve-metrics.ts'
 import { createWorkerMetrics, listenForMetrics } from '../../src/telemetry/worker-metrics.ts'
 import type { MetricsListener } from '../../src/telemetry/worker-metrics.ts'
 import { startWorker } from '../../src/worker.ts'
-import { until } from '../faults/servers.ts'
+import { until } from '../helpers/until.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 import { parseExposition, sumOf, valueOf } from './exposition.ts'
 import type { Family } from './exposition.ts'
-import { HAS_PROMTOOL, promtool } from './promtool.ts'
 
 /** One run with faults of every kind, worked by one worker; then a second one whose credentials are refused. */
 let live: Live
@@ -236,11 +235,6 @@ test('labels hold no id, whoever tells', () => {
     for (const { samples } of parseExposition(text).values())
       expect(samples.length).toBeLessThan(80)
   }
-})
-
-test.skipIf(!HAS_PROMTOOL)('promtool finds nothing to say of either', () => {
-  for (const text of [workerText, serveText])
-    expect(promtool(['check', 'metrics'], { input: text })).toEqual({ code: 0, told: '' })
 })
 
 function expectRows(name: string, families: Map<string, Family>, row: RunRow): void {

@@ -13,7 +13,7 @@ const { values } = parseArgs({
 const root = join(import.meta.dirname, '../..')
 const { status } = spawnSync(
   join(root, 'node_modules/.bin/vitest'),
-  ['run', '--config', 'test/vitest.config.ts', 'test/worlds/worlds.pg.test.ts'],
+  ['run', '--config', 'test/vitest.config.ts', 'test/worlds/worlds.soak.test.ts'],
   {
     stdio: 'inherit',
     cwd: root,

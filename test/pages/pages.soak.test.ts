@@ -9,7 +9,8 @@ import type { RunningWorker } from '../../src/worker.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 import { serveApp, TOKEN } from '../http/served.ts'
-import { isBrowserMissing, openBrowser } from './browser.ts'
+import { MISSING } from '../soak/needs.ts'
+import { openBrowser } from './browser.ts'
 import { HOSTILE, hostileComments, importHostilePlace, putHostileUser } from './hostile.ts'
 
 const WAIT_MS = 120_000
@@ -24,7 +25,7 @@ const SIGHTS = [
 const NARROWEST_PX = 360
 const HEIGHT_PX = 900
 
-describe.skipIf(isBrowserMissing())('the pages in a browser', () => {
+describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
   let live: Live
   let http: RunningHttp
   let worker: RunningWorker

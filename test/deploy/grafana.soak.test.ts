@@ -6,7 +6,8 @@ import { readSignals, serviceRegistry } from '../../src/telemetry/service-regist
 import { createWorkerMetrics } from '../../src/telemetry/worker-metrics.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
-import { HAS_PROMTOOL, promtool } from '../telemetry/promtool.ts'
+import { MISSING } from '../soak/needs.ts'
+import { promtool } from '../telemetry/promtool.ts'
 import { fileText, yamlDocuments } from './yaml-files.ts'
 
 /** Grafana is not started here: what it would ask is asked as it would ask it. */
@@ -70,17 +71,20 @@ describe('the dashboard', () => {
     expect(asked.filter((name) => !exported.includes(name))).toEqual([])
   })
 
-  test.skipIf(!HAS_PROMTOOL)('asks Prometheus in its own language, says promtool', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'collab-sync-promql-'))
-    const rules = queries.map(({ expr }, n) => ({ record: `panel:${n}`, expr }))
-    const path = join(directory, 'rules.yml')
-    writeFileSync(path, JSON.stringify({ groups: [{ name: 'panels', rules }] }))
-    try {
-      expect(promtool(['check', 'rules', path])).toMatchObject({ code: 0 })
-    } finally {
-      rmSync(directory, { recursive: true })
-    }
-  })
+  test.skipIf(MISSING.includes('promtool'))(
+    'asks Prometheus in its own language, says promtool',
+    () => {
+      const directory = mkdtempSync(join(tmpdir(), 'collab-sync-promql-'))
+      const rules = queries.map(({ expr }, n) => ({ record: `panel:${n}`, expr }))
+      const path = join(directory, 'rules.yml')
+      writeFileSync(path, JSON.stringify({ groups: [{ name: 'panels', rules }] }))
+      try {
+        expect(promtool(['check', 'rules', path])).toMatchObject({ code: 0 })
+      } finally {
+        rmSync(directory, { recursive: true })
+      }
+    },
+  )
 
   test.each(statements)('asks PostgreSQL as collab_reader: $title', async ({ rawSql, format }) => {
     const client = await database.pool.connect()

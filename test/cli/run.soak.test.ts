@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { randomPrefix, redisUrl } from '../helpers/redis.ts'
+import { until } from '../helpers/until.ts'
 import { buildCommand } from './built-command.ts'
 import type { BuiltCommand, Environment, StandInProcess } from './built-command.ts'
 
@@ -195,7 +195,7 @@ describe.each(places)('with the queue in $name', ({ name, redis }) => {
   test('SIGINT cancels the run, says so, and ends with 1', async () => {
     await standIn.control({ latencyMs: 2000 })
     const running = command.start(['run', '--json'], { ...settings, SYNC_CONCURRENCY: '1' })
-    await until(async () => (await standIn.control()).inFlight > 0)
+    await until('calls are in flight', async () => (await standIn.control()).inFlight > 0)
     running.child.kill('SIGINT')
     const { code, stdout, stderr } = await running.ended
     expect({ code, status: JSON.parse(stdout).status }).toEqual({ code: 1, status: 'cancelled' })
@@ -226,7 +226,7 @@ describe.each(places)('with the queue in $name', ({ name, redis }) => {
     const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = settings
     const own = { DATABASE_URL, REDIS_URL: REDIS_URL ?? '', QUEUE_PREFIX: QUEUE_PREFIX ?? '' }
     const waiting = command.start(['enqueue', '--wait', '--json'], own as Environment)
-    await until(async () => (await standIn.control()).inFlight > 0)
+    await until('calls are in flight', async () => (await standIn.control()).inFlight > 0)
     const status = await json(['status'])
     expect(status.document.workers.filter(({ alive }: { alive: boolean }) => alive)).toHaveLength(2)
     workers[0]?.child.kill('SIGTERM')
@@ -291,11 +291,3 @@ describe.each(places)('with the queue in $name', ({ name, redis }) => {
     expect(await command.run(['accept', runId], settings)).toMatchObject({ code: 2, stdout: '' })
   })
 })
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (await holds()) return
-    await sleep(50)
-  }
-  throw new Error('it never came to hold')
-}

@@ -14,7 +14,7 @@ import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
 import { openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
-import { until } from './servers.ts'
+import { until } from '../helpers/until.ts'
 
 /** A worker that stands still inside a transaction (SIGSTOP, a suspended machine) holds up the others for no longer than one
  * that is dead, and goes on as a worker when it wakes up. */

@@ -8,7 +8,7 @@ import { startWorker } from '../../src/worker.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { isMissing, openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
-import { until } from './servers.ts'
+import { until } from '../helpers/until.ts'
 
 let live: Live | undefined
 afterEach(() => live?.close())

@@ -9,7 +9,7 @@ import { startWorker } from '../../src/worker.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
-import { until } from './servers.ts'
+import { until } from '../helpers/until.ts'
 
 let live: Live
 beforeEach(async () => {

@@ -8,9 +8,10 @@ import { openQueueLate, startHttp } from '../../src/http/start-http.ts'
 import { createLog } from '../../src/log.ts'
 import type { QueuePlace } from '../../src/queue/backend.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { openOwnPostgres, openOwnRedis, until } from '../faults/servers.ts'
+import { openOwnPostgres, openOwnRedis } from '../faults/servers.ts'
 import type { OwnPostgres, OwnRedis } from '../faults/servers.ts'
 import { redisUrl } from '../helpers/redis.ts'
+import { until } from '../helpers/until.ts'
 import { BEARER, TOKEN } from './served.ts'
 
 let postgres: OwnPostgres

@@ -10,7 +10,7 @@ const PROMISE_S = 3 * DAY
 
 const SEEDS = [1, 2, 3, 4, 5]
 
-/** What is foretold of 14 days, by what comes in the next 7; with the real planner: forecast.pg.test.ts. */
+/** What is foretold of 14 days, by what comes in the next 7; with the real planner: forecast.soak.test.ts. */
 function foretold(seed: number, passes: number) {
   const activity = makeActivity({ annotations: 20_000, days: 21, seed })
   const { length: scopes } = activity.annotations
