@@ -9,7 +9,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/**/*.soak.test.ts'],
     globalSetup: ['test/helpers/global-setup.ts'],
-    setupFiles: ['test/statements/check-rows.ts'],
+    setupFiles: ['test/statements/check-rows.ts', 'test/helpers/fixed-seed.ts'],
     reporters: ['default', 'test/helpers/skipped-tests.ts'],
     pool: 'forks',
     maxWorkers: Math.min(4, availableParallelism()),

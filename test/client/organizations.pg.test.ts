@@ -12,7 +12,7 @@ let app: App
 let collabSync: CollabSync
 
 beforeEach(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   app = await live.openApp()
   collabSync = onApp(app)

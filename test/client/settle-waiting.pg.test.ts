@@ -11,7 +11,7 @@ let live: Live
 let collabSync: CollabSync
 
 beforeEach(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   await live.run()
   collabSync = onApp(await live.openApp())

@@ -3,7 +3,6 @@ import pg from 'pg'
 import { openApp } from '../../src/app.ts'
 import type { App } from '../../src/app.ts'
 import { importCatalog } from '../../src/catalog/import.ts'
-import type { Item } from '../../src/database/claims.ts'
 import { setSearchIndex } from '../../src/database/maintenance.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/pool.ts'
@@ -12,10 +11,7 @@ import { parseScope } from '../../src/documents/scope.ts'
 import type { Scope as RunScope } from '../../src/documents/scope.ts'
 import { createLog } from '../../src/log.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { syncBatch } from '../../src/sync/batch.ts'
-import { planDocuments, planOrganizations } from '../../src/sync/run/pages.ts'
-import { settleRun } from '../../src/sync/run/settle.ts'
-import { startRun } from '../../src/sync/run/start.ts'
+import { runDirectly } from '../helpers/direct-run.ts'
 
 /** How many of each a database has. */
 export interface Layout {
@@ -145,11 +141,6 @@ export interface Program {
   close(): Promise<void>
 }
 
-/** A run of which something stayed pending however often it was delivered. */
-export class EndlessRunError extends Error {
-  override name = 'EndlessRunError'
-}
-
 export async function openProgram(
   databaseUrl: string,
   serviceUrl: string,
@@ -181,52 +172,15 @@ export async function openProgram(
   return {
     app,
     database,
-    run: (scope) => runOnce(app, scope),
+    run: (scope) =>
+      runDirectly(app, {
+        trigger: scope === undefined ? 'schedule' : 'cli',
+        scope: parseScope(scope),
+        requestKey: null,
+      }),
     async close() {
       await app.close()
       await database.end()
     },
   }
-}
-
-/** Items in hand at a time, as a worker has. */
-const IN_HAND = 8
-/** More often than an item may be tried without progress, which ends it for good. */
-const DELIVERIES_MAX = 20
-
-async function runOnce({ sync }: App, scope?: RunScope): Promise<string> {
-  const trigger = scope === undefined ? 'schedule' : 'cli'
-  const request = { trigger, scope: parseScope(scope), requestKey: null } as const
-  const { runId, items } = await startRun(sync, request)
-  const line: Item[] = [...items]
-  const work = async () => {
-    for (let item = line.shift(); item !== undefined; item = line.shift())
-      line.push(...(await deliver(sync, item)))
-  }
-  // A page is worked before there is anything to do for the others.
-  while (line.length > 0) await Promise.all(Array.from({ length: IN_HAND }, work))
-  await settleRun(sync, runId)
-  // One whose credentials were refused settled itself.
-  const { rowCount } = await sync.database.query(
-    'select from sync.runs where run_id = $1 and finished_at is null',
-    [runId],
-  )
-  if (rowCount !== 0)
-    throw new EndlessRunError(`Run ${runId} did not end after ${DELIVERIES_MAX} deliveries.`)
-  return runId
-}
-
-/** An item that fails is delivered again, as a queue does. @returns the items that follow it */
-async function deliver(sync: App['sync'], item: Item): Promise<readonly Item[]> {
-  for (let delivery = 1; delivery <= DELIVERIES_MAX; delivery++) {
-    try {
-      if (item.kind === 'page-organizations') return await planOrganizations(sync, item)
-      if (item.kind === 'page-documents') return await planDocuments(sync, item)
-      await syncBatch(sync, item)
-      return []
-    } catch (error) {
-      sync.log.warn({ err: error, delivery }, 'an item failed')
-    }
-  }
-  return []
 }

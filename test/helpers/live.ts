@@ -19,10 +19,14 @@ import { startRun } from '../../src/sync/run/start.ts'
 import { startWorker } from '../../src/worker.ts'
 import { createTestDatabase } from './database.ts'
 import type { TestDatabase } from './database.ts'
+import { runDirectly } from './direct-run.ts'
 import { randomPrefix, redisUrl } from './redis.ts'
 import { until } from './until.ts'
 
 export type QueueKind = 'redis' | 'postgres'
+
+/** `none` where the queue is no part of what is tested: runs are worked off without it, which costs half. */
+export type LiveQueue = QueueKind | 'none'
 
 /** The queue backends there are here; without Redis its tests are skipped by name (global-setup tells). */
 export const QUEUE_KINDS: readonly QueueKind[] = ['postgres', 'redis']
@@ -65,7 +69,7 @@ export const SMALL_WORLD: WorldOptions = {
 }
 
 export async function openLive(
-  queue: QueueKind,
+  queue: LiveQueue,
   options: {
     world?: Partial<WorldOptions>
     standIn?: Partial<StandInOptions>
@@ -85,6 +89,8 @@ export async function openLive(
     ...options.settings,
   }
   const apps = new Map<App, Store>()
+  // Of runs without a queue: one for all with the same settings.
+  const direct = new Map<string, App>()
   // With its pool: run after run would otherwise use up the server's connections before the idle ones are closed.
   const closeApp = async (app: App): Promise<void> => {
     const store = apps.get(app)
@@ -124,13 +130,19 @@ export async function openLive(
       await importCatalog(database.pool, worldSource(world), importOptions)
     },
     async run({ scope = {}, trigger = 'cli', failedOf, settings = {} } = {}) {
-      const app = await live.openApp(settings)
       const request = {
         trigger,
         scope: parseScope(scope),
         requestKey: null,
         ...(failedOf ? { failedOf } : {}),
       }
+      if (queue === 'none') {
+        const name = JSON.stringify(settings)
+        const app = direct.get(name) ?? (await live.openApp(settings))
+        direct.set(name, app)
+        return settled(database, await runDirectly(app, request))
+      }
+      const app = await live.openApp(settings)
       const { runId, items } = await startRun(app.sync, request)
       await app.deliver(items)
       const worker = await startWorker(app, jobs, { keepsSchedule: false })

@@ -20,7 +20,7 @@ let server: HttpServer
 let withoutSecret: HttpServer
 
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   app = await live.openApp()
   server = await served(SECRET)

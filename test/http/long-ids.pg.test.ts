@@ -12,7 +12,7 @@ let live: Live
 let server: HttpServer
 
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.database.pool.query(
     'insert into collab_store.organizations (organization_id) select unnest($1::text[])',
     [LONG_IDS],

@@ -10,7 +10,7 @@ let server: HttpServer
 let document: OpenAPIV3_1.Document
 
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   server = await unlistened(await live.openApp())
   document = (await server.app.inject({ url: '/openapi.json', headers: BEARER })).json()
 })

@@ -10,7 +10,7 @@ let organizationId: string
 let second: RunRow
 
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   ;[organizationId] = [...live.world.organizationIds()] as [string]
   await live.importCatalog()
   await live.run({ trigger: 'schedule' })

@@ -17,7 +17,7 @@ let nightly: RunRow
 
 // One nightly run with all that may go wrong: a scope that fails, a listing that is held, a record that is rejected.
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   ;[whole, failing, held] = [...live.world.organizationIds()] as [string, string, string]
   putHostileUser(live, held)
   await live.importCatalog()

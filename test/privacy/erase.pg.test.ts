@@ -32,7 +32,7 @@ let first: Place
 let second: Place
 let elsewhere: Place
 beforeEach(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   ;[here, other, later] = [...live.world.organizationIds()] as [string, string, string]
   first = placeIn(here, 0)

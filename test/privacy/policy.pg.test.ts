@@ -7,7 +7,7 @@ import { textsOf } from './every-text.ts'
 
 let live: Live
 beforeEach(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
 })
 afterEach(() => live.close())

@@ -16,7 +16,7 @@ const PROMISE = { freshnessPromiseMs: 259_200_000 }
 
 let live: Live
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   await live.run()
 })

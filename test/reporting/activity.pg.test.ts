@@ -5,7 +5,7 @@ import type { Live } from '../helpers/live.ts'
 
 let live: Live
 beforeAll(async () => {
-  live = await openLive('postgres', {
+  live = await openLive('none', {
     world: {
       seed: 7,
       organizations: 3,

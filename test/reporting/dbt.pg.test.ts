@@ -1,53 +1,17 @@
-import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
-import { openDatabase, rolledBack } from '../../src/database/pool.ts'
-import type { Client, Database } from '../../src/database/pool.ts'
+import { rolledBack } from '../../src/database/pool.ts'
+import type { Client } from '../../src/database/pool.ts'
 import { readDictionary } from '../../src/dictionary/dictionary.ts'
 import type { Relation } from '../../src/dictionary/dictionary.ts'
 import { dictionaryDbt } from '../../src/dictionary/print.ts'
 import { fileText, yamlDocuments } from '../deploy/yaml-files.ts'
 import { fillComments } from '../export/fill-comments.ts'
-import { openOwnPostgres } from '../faults/servers.ts'
 import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
 
 const FOLDER = 'sql/dbt'
 const MODELS = `${FOLDER}/models`
-const DBT = process.env['DBT_PATH'] ?? 'dbt'
-const HAS_DBT = spawnSync(DBT, ['--version']).status === 0
-
-if (!HAS_DBT) {
-  const problem = 'No dbt (pip install dbt-core dbt-postgres; PATH or DBT_PATH)'
-  const line = '!'.repeat(problem.length)
-  console.warn(
-    `\n${line}\n${problem}:\nthat dbt itself builds the package is SKIPPED; the models are compiled here.\n${line}\n`,
-  )
-}
-
-const servers = {
-  'the PostgreSQL of the tests': async () => {
-    const { pool, url, drop } = await createTestDatabase()
-    return { pool, url, close: drop }
-  },
-  'the embedded PostgreSQL 18': async () => {
-    const server = await openOwnPostgres()
-    await migrate(server.url)
-    const pool = openDatabase(server.url)
-    return {
-      pool,
-      url: server.url,
-      async close() {
-        await pool.end()
-        await server.close()
-      },
-    }
-  },
-}
-
 type YamlTest = string | Record<string, any>
 
 /** A source or model, and what dbt would test of it. */
@@ -122,10 +86,10 @@ test('sources and staging models are what the database says (made again by: npm 
   }
 })
 
-describe.each(Object.entries(servers))('the dbt package on %s', (_name, open) => {
-  let server: { pool: Database; url: string; close(): Promise<void> }
+describe('the dbt package', () => {
+  let server: TestDatabase
   beforeAll(async () => {
-    server = await open()
+    server = await createTestDatabase()
     await fillComments(server, 300)
     await server.pool.query(`insert into collab_store.users
       (organization_key, source, listed, first_seen_at, changed_at, digest, user_id)
@@ -141,7 +105,7 @@ describe.each(Object.entries(servers))('the dbt package on %s', (_name, open) =>
       ),
     ]
   })
-  afterAll(() => server?.close())
+  afterAll(() => server?.drop())
 
   async function build(client: Client): Promise<void> {
     await client.query('create schema dbt')
@@ -184,30 +148,6 @@ describe.each(Object.entries(servers))('the dbt package on %s', (_name, open) =>
       const { rows: found } = await client.query('select severity from dbt.stg_collab__comments')
       expect(found).toHaveLength(300)
     })
-  })
-
-  test.skipIf(!HAS_DBT)('dbt itself builds and tests it', async () => {
-    const profiles = await mkdtemp(join(tmpdir(), 'dbt-'))
-    const { hostname, port, username, password, pathname } = new URL(server.url)
-    const output = {
-      type: 'postgres',
-      host: decodeURIComponent(hostname),
-      port: Number(port || 5432),
-      user: decodeURIComponent(username),
-      password: decodeURIComponent(password),
-      dbname: pathname.slice(1),
-      schema: 'dbt',
-    }
-    const profile = { collab_sync: { target: 'test', outputs: { test: output } } }
-    try {
-      await writeFile(join(profiles, 'profiles.yml'), JSON.stringify(profile))
-      const places = ['--project-dir', FOLDER, '--profiles-dir', profiles]
-      const written = ['--target-path', join(profiles, 'target'), '--log-path', profiles]
-      const { stdout } = await promisify(execFile)(DBT, ['build', ...places, ...written])
-      expect(stdout).toMatch(/Completed successfully/)
-    } finally {
-      await rm(profiles, { recursive: true, force: true })
-    }
   })
 })
 

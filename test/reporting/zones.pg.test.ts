@@ -14,7 +14,7 @@ const BERLIN = { ...PROMISE, reportTimeZone: 'Europe/Berlin' }
 let live: Live
 let place: Place
 beforeAll(async () => {
-  live = await openLive('postgres', {
+  live = await openLive('none', {
     world: {
       organizations: 1,
       documentsPerOrganization: 1,

@@ -12,9 +12,10 @@ const test: TestUserConfig = {
   hookTimeout: 900_000,
 }
 const config = mergeConfig(npmTest, { test })
-// mergeConfig joins lists.
+// mergeConfig joins lists. Seeds are new each time; fast-check prints that of a failure.
 config.test.include = ['test/**/*.soak.test.ts']
 config.test.exclude = ['**/node_modules/**']
+config.test.setupFiles = ['test/statements/check-rows.ts']
 
 /** `npm run soak`. What belongs here: test/README.md. */
 export default config

@@ -8,7 +8,7 @@ import type { Live, RunRow } from '../helpers/live.ts'
 let live: Live
 
 beforeEach(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   await live.run()
 })

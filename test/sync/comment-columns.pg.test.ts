@@ -62,7 +62,7 @@ const ONE_OF_EACH = {
 let live: Live
 let place: Place
 beforeEach(async () => {
-  live = await openLive('postgres', { world: ONE_OF_EACH })
+  live = await openLive('none', { world: ONE_OF_EACH })
   await live.importCatalog()
   place = [...places(live.world)][0] as Place
 })

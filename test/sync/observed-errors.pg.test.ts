@@ -6,7 +6,7 @@ import type { Live } from '../helpers/live.ts'
 let live: Live
 
 beforeEach(async () => {
-  live = await openLive('postgres', { settings: { SYNC_RETRIES: '0' } })
+  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
   await live.importCatalog()
 })
 afterEach(() => live.close())

@@ -13,7 +13,7 @@ import type { Live } from '../helpers/live.ts'
 let live: Live
 
 beforeEach(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
 })
 afterEach(() => live.close())

@@ -5,7 +5,7 @@ const ANNOTATIONS = 8
 const RETRY_AFTER_S = 3
 
 test('scopes that wait for another try hold up no others, though two at a time are all that begin', async () => {
-  const live = await openLive('postgres', {
+  const live = await openLive('none', {
     world: { organizations: 1, documentsPerOrganization: 1, annotationsPerDocument: ANNOTATIONS },
     settings: { SYNC_CONCURRENCY: '1' },
   })

@@ -16,7 +16,7 @@ let app: App
 let server: HttpServer
 
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   app = await live.openApp()
   server = await unlistened(app)
 })

@@ -14,7 +14,7 @@ let http: RunningHttp
 let port: number
 
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   parts = openPartsOf(await live.openApp())
   http = await startHttp(parts)
   port = Number(new URL(http.url).port)

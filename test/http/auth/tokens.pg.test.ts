@@ -23,7 +23,7 @@ let server: HttpServer
 const tokens: Record<string, string> = {}
 
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   app = await live.openApp()
   const parts = partsOf(app)
   const settings = { ...parts.settings, httpTrustedProxies: [`${INGRESS}/32`, '10.9.0.0/16'] }

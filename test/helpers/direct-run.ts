@@ -1,0 +1,60 @@
+import type { App } from '../../src/app.ts'
+import type { Item } from '../../src/database/claims.ts'
+import { syncBatch } from '../../src/sync/batch.ts'
+import { observeMembers } from '../../src/sync/run/observe.ts'
+import { planDocuments, planOrganizations } from '../../src/sync/run/pages.ts'
+import { settleRun } from '../../src/sync/run/settle.ts'
+import { startRun } from '../../src/sync/run/start.ts'
+import type { RunRequest } from '../../src/sync/run/start.ts'
+
+/** A run of which something stayed pending however often it was delivered. */
+export class EndlessRunError extends Error {
+  override name = 'EndlessRunError'
+}
+
+/** Items in hand at a time, as a worker has. */
+const IN_HAND = 8
+/** More often than an item may be tried without progress, which ends it for good. */
+const DELIVERIES_MAX = 20
+
+/**
+ * Works off one run in this process, without the queue and its worker, which cost more than the sync of a small world.
+ * @returns the run's id
+ * @throws EndlessRunError where the run has no end
+ */
+export async function runDirectly({ sync }: App, request: RunRequest): Promise<string> {
+  const { runId, items } = await startRun(sync, request)
+  const line: Item[] = [...items]
+  const work = async () => {
+    for (let item = line.shift(); item !== undefined; item = line.shift())
+      line.push(...(await deliver(sync, item)))
+  }
+  // A page is worked before there is anything to do for the others.
+  while (line.length > 0) await Promise.all(Array.from({ length: IN_HAND }, work))
+  await sync.sentCalls.write()
+  await observeMembers(sync, runId)
+  await settleRun(sync, runId)
+  // One whose credentials were refused settled itself.
+  const { rowCount } = await sync.database.query(
+    'select from sync.runs where run_id = $1 and finished_at is null',
+    [runId],
+  )
+  if (rowCount !== 0)
+    throw new EndlessRunError(`Run ${runId} did not end after ${DELIVERIES_MAX} deliveries.`)
+  return runId
+}
+
+/** An item that fails is delivered again, as a queue does. @returns the items that follow it */
+async function deliver(sync: App['sync'], item: Item): Promise<readonly Item[]> {
+  for (let delivery = 1; delivery <= DELIVERIES_MAX; delivery++) {
+    try {
+      if (item.kind === 'page-organizations') return await planOrganizations(sync, item)
+      if (item.kind === 'page-documents') return await planDocuments(sync, item)
+      await syncBatch(sync, item)
+      return []
+    } catch (error) {
+      sync.log.warn({ err: error, delivery }, 'an item failed')
+    }
+  }
+  return []
+}

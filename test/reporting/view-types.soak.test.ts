@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { randomChanges } from '../../src/demo/random-changes.ts'
+import { openLive } from '../helpers/live.ts'
+import { builtProgram } from '../helpers/program.ts'
+import { readViews } from './view-types.ts'
+
+const run = promisify(execFile)
+const ROOT = resolve(import.meta.dirname, '../..')
+
+let consumer: string
+beforeAll(async () => {
+  consumer = await mkdtemp(join(tmpdir(), 'consumer-'))
+  const packed = ['pack', '--ignore-scripts', '--pack-destination', consumer]
+  await run('npm', packed, { cwd: await builtProgram() })
+  const [archive = ''] = await readdir(consumer)
+  const place = join(consumer, 'node_modules/collab-sync')
+  await mkdir(place, { recursive: true })
+  await run('tar', ['-xzf', join(consumer, archive), '--strip-components', '1', '-C', place])
+  await symlink(join(ROOT, 'node_modules/@types'), join(consumer, 'node_modules/@types'))
+  await writeFile(join(consumer, 'package.json'), '{"type": "module"}')
+})
+afterAll(() => rm(consumer, { recursive: true, force: true }))
+
+/** @returns what tsc says of a program that has the package installed; empty where all is well */
+async function compiled(text: string): Promise<string> {
+  await writeFile(join(consumer, 'main.ts'), text)
+  const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022']
+  return run(join(ROOT, 'node_modules/.bin/tsc'), [...flags, 'main.ts'], { cwd: consumer }).then(
+    () => '',
+    (error: { stdout: string }) => error.stdout,
+  )
+}
+
+test('rows of each view, from pg and as JSON, fit the types that the package exports', async () => {
+  const live = await openLive('none')
+  try {
+    await live.importCatalog()
+    for (let round = 0; round < 3; round++) {
+      if (round > 0) randomChanges(live.world, { count: 60, seed: round })
+      await live.run()
+    }
+    const client = new pg.Client(live.database.url)
+    await client.connect()
+    await client.query('update collab_store.definitions set refresh_budget = 1')
+    const parts = [`import type { JsonValues, Views } from 'collab-sync/views'`]
+    const empty: string[] = []
+    for (const { schema, name } of await readViews(live.database.pool)) {
+      const view = `${schema}.${name}`
+      const { rows } = await client.query(`select * from ${view} limit 5000`)
+      const asJson = await client.query(`select to_jsonb(v) as row from ${view} v limit 5000`)
+      if (rows.length === 0) empty.push(view)
+      const texts = asJson.rows.map(({ row }) => row)
+      parts.push(
+        `export const ${schema}_${name}: Views['${view}'][] = [${different(rows)}]`,
+        `export const ${schema}_${name}_json: Views<JsonValues>['${view}'][] = [${different(texts)}]`,
+      )
+    }
+    await client.end()
+    expect(empty).toEqual([])
+    expect(await compiled(parts.join('\n'))).toBe('')
+  } finally {
+    await live.close()
+  }
+})
+
+/** As literals, one of those whose values have the same types. */
+function different(rows: readonly Record<string, unknown>[]): string {
+  const literals = rows.map((row) =>
+    Object.entries(row).map(([name, value]) => `${name}: ${literal(value)}`),
+  )
+  return [...new Set(literals.map((members) => `{ ${members.join(', ')} }`))].join(',\n')
+}
+
+function literal(value: unknown): string {
+  if (value === null) return 'null'
+  if (value instanceof Date) return 'new Date(0)'
+  if (Array.isArray(value)) return `[${[...new Set(value.map(literal))].join(', ')}]`
+  return { string: `''`, number: '0', boolean: 'true', object: '{}' }[typeof value as string] ?? '?'
+}
+
+test('a program that uses a column that is not there, or as what it is not, does not compile', async () => {
+  expect(
+    await compiled(`
+      import type { CollabComments, JsonValues, Views } from 'collab-sync/views'
+      declare module 'collab-sync/views' {
+        interface CollabComments<V> { severity: number | null }
+      }
+      declare const row: CollabComments
+      const id: string = row.comment_id
+      const asJson: number = (row as unknown as CollabComments<JsonValues>).comment_id
+      const own: number | null = row.severity
+      // @ts-expect-error It may be null.
+      const at: Date = row.deleted_at
+      // @ts-expect-error There is none.
+      const none = row.commentId
+      // @ts-expect-error There is no such view.
+      type None = Views['collab.comment']
+      export { asJson, at, id, none, own, type None }`),
+  ).toBe('')
+})
