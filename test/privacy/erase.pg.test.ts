@@ -149,6 +149,16 @@ test('nothing of an erased person is in any table, not after the next run either
   expect(done.rejectedRecords).toBeGreaterThan(0)
   await expectNoTrace()
   expect(await one(COUNTS)).toEqual(before)
+  expect(done.pseudonym).toMatch(/^erased:[0-9a-f]{32}$/)
+  expect(await one(`select * from sync.erasures`)).toMatchObject({
+    erasure_id: done.erasureId,
+    organization_id: null,
+    pseudonym: done.pseudonym,
+    reason: 'asked by letter',
+    erased_by: (await one('select current_user as name'))['name'],
+    users: 2,
+  })
+  await expect(eraseUser(live.database.pool, EVERYWHERE)).rejects.toThrow(/was erased already, on/)
 
   const touched = await rowsTouched(live.database)
   await live.run()
@@ -156,11 +166,9 @@ test('nothing of an erased person is in any table, not after the next run either
   await expectNoTrace()
   const after = await one(COUNTS)
   expect({ ...after, rejected: 0 }).toEqual({ ...before, rejected: 0 })
-})
 
-test('what the person does after the erasure is stored under the pseudonym, without words', async () => {
-  await livedHere()
-  const { pseudonym } = await eraseUser(live.database.pool, EVERYWHERE)
+  // What the person does from then on is stored under the pseudonym, without words.
+  const { pseudonym } = done
   live.world.putUser(later, PERSON)
   live.world.putUser(here, { ...PERSON, name: 'Wilhelmine Xylograph' })
   write(first, 'eight')
@@ -187,9 +195,12 @@ test('what the person does after the erasure is stored under the pseudonym, with
   ])
 })
 
-test('an erasure narrowed to an organization leaves the others as they are', async () => {
+test('an erasure narrowed to an organization leaves the others as they are, and counts who still names the person', async () => {
   await livedHere()
-  await eraseUser(live.database.pool, { ...EVERYWHERE, organizationId: here })
+  addComment(live.world, first, { text: `Ask ${PERSON.name} about it` })
+  await live.run()
+  const narrowed = { ...EVERYWHERE, organizationId: here }
+  expect(await eraseUser(live.database.pool, narrowed)).toMatchObject({ mentionsLeft: 1 })
   await live.run()
   const { rows } = await live.database.pool.query(
     `select organization_id from collab.users where user_id = $1`,
@@ -240,30 +251,7 @@ test('an answer that was asked for before the erasure cannot bring the person ba
   await expectNoTrace()
 })
 
-test('erasing proves itself, without the person', async () => {
-  await livedHere()
-  const { pseudonym, erasureId } = await eraseUser(live.database.pool, EVERYWHERE)
-  expect(pseudonym).toMatch(/^erased:[0-9a-f]{32}$/)
-  expect(await one(`select * from sync.erasures`)).toMatchObject({
-    erasure_id: erasureId,
-    organization_id: null,
-    pseudonym,
-    reason: 'asked by letter',
-    erased_by: (await one('select current_user as name'))['name'],
-    users: 2,
-  })
-  await expect(eraseUser(live.database.pool, EVERYWHERE)).rejects.toThrow(/was erased already, on/)
-})
-
-test('the words of others stay, and those that name the person are counted', async () => {
-  await livedHere()
-  addComment(live.world, elsewhere, { text: `Ask ${PERSON.name} about it` })
-  await live.run()
-  expect(await eraseUser(live.database.pool, EVERYWHERE)).toMatchObject({ mentionsLeft: 1 })
-})
-
 test('a user or an organization that is not there is wrong usage, and nothing is done', async () => {
-  await run()
   const nobody = { userId: 'nobody', organizationId: null, reason: 'a slip' }
   await expect(eraseUser(live.database.pool, nobody)).rejects.toThrow(UsageError)
   await expect(
