@@ -56,7 +56,7 @@ export function eraseUserRecord(stored: UserToErase, redaction: Redaction): User
 }
 
 function again(record: unknown): Received {
-  return receivedBefore(stringify(record) ?? '', null)
+  return receivedBefore(stringify(record) ?? '')
 }
 
 /** The record that was received, but for members that could not be stored; numbers of `rest` keep every digit. */

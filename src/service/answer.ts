@@ -21,7 +21,7 @@ export type Answer =
       readonly data: unknown[]
       /** The text of `result.data` as it came. */
       readonly dataText: string
-      /** Something in the body hints that this is not the whole list: then it removes nothing. */
+      /** A word of paging is beside the data: whoever is missing may be on another page. It decides nothing else. */
       readonly paged: boolean
     }
 
@@ -41,10 +41,7 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
     return { status: 'same-bytes', digest }
   }
   const { body, data, dataText } = parse(reply, asked)
-  // `error: null` is a common way to say that there is none.
-  if (body['error'] !== undefined && body['error'] !== null) {
-    throw errorBody(reply, asked, body['error'])
-  }
+  if (isFailure(body['error'])) throw errorBody(reply, asked, body['error'])
   const result = body['result']
   if (!isObject(result) || data === null) {
     throw unusable(reply, asked, 'no_data', 'no result.data array in the body')
@@ -67,6 +64,11 @@ const BYTE_ORDER_MARK_START = 0xef
  * not taken for data; any other word, and none, is, since `data` is there.
  */
 const FAILED_STATUS = /error|fail|denied|invalid|refused|unauth|forbidden|timeout|abort/i
+
+/** A failure is an object with members (service-api.md, Errors), or a text. `false`, `null` and the like say that there is none. */
+function isFailure(error: unknown): boolean {
+  return isObject(error) ? Object.keys(error).length > 0 : Boolean(error)
+}
 
 /** Which HTTP status a success has is not shown: any 2xx, but 206, which is a part. */
 function isSuccessStatus(httpStatus: number): boolean {

@@ -1,7 +1,7 @@
 import type { Answer } from './answer-model.ts'
 import type { Json } from './exact-json.ts'
 import { LIMITS, commentOf } from './record-model.ts'
-import type { Asked, ModelComment } from './record-model.ts'
+import type { ModelComment } from './record-model.ts'
 
 export interface Reject {
   readonly reason: string
@@ -44,11 +44,6 @@ export class AnnotationModel {
   readonly comments: CommentsById = new Map()
   /** The content of the last clean listing; null where there is none. */
   #known: string | null = null
-  readonly #asked: Asked
-
-  constructor(asked: Asked) {
-    this.#asked = asked
-  }
 
   /**
    * Applies the answers of one run, the listing first.
@@ -62,22 +57,19 @@ export class AnnotationModel {
       if (byId.length > 0) throw new Error('asked by id though the listing failed')
       return failedAs(listing.answer)
     }
-    const read = new ReadComments(this.#asked)
+    const read = new ReadComments()
     const refusal = read.addListing(listing.answer.items, listing.answer.text)
     if (refusal !== null) {
       if (byId.length > 0) throw new Error('asked by id though the listing was refused')
       return failedAs({ httpStatus: 200, errorStatus: refusal })
     }
-    if (listing.answer.paged)
-      read.incomplete = { httpStatus: 200, errorStatus: 'one_page_of_several' }
     const content = read.contentKey()
     if (read.isClean && content === this.#known) {
       if (byId.length > 0) throw new Error('asked by id though nothing changed')
       return { ...GOOD, written: [0, 0], deleted: 0, sightings: [] }
     }
-    if (listing.answer.paged && byId.length > 0) throw new Error('asked by id after one page')
     for (const { ids, answer } of byId) read.addById(ids ?? [], answer)
-    if (!listing.answer.paged) this.#checkAsked(read, byId, maxIds, told)
+    this.#checkAsked(read, byId, maxIds, told)
     const outcome = this.#store(read)
     this.#known = read.isClean ? content : null
     return outcome
@@ -215,11 +207,6 @@ class ReadComments {
   isLacking = false
   incomplete: Outcome['failure'] = null
   #foundByAsking = false
-  readonly #asked: Asked
-
-  constructor(asked: Asked) {
-    this.#asked = asked
-  }
 
   get isClean(): boolean {
     return this.rejects.length === 0 && this.incomplete === null && !this.#foundByAsking
@@ -233,9 +220,7 @@ class ReadComments {
 
   /** Null, or why the whole answer is refused. */
   addListing(items: readonly Json[], text: string): string | null {
-    const read = items.map((item) => commentOf(item, this.#asked))
-    if (read.length > 0 && read.every((each) => 'fault' in each && each.contradicts))
-      return 'answer_of_another_scope'
+    const read = items.map(commentOf)
     read.forEach((each, index) => this.#add(each, items[index] as Json, text))
     for (const each of read) {
       if ('record' in each) this.listed.add(each.record.commentId)
@@ -250,11 +235,9 @@ class ReadComments {
       this.incomplete = { httpStatus, errorStatus }
       return
     }
-    const { items, text, paged } = answer
+    const { items, text } = answer
     const linesUp =
-      !paged &&
-      items.length === ids.length &&
-      items.every((item, at) => isAnswerOf(item, ids[at]) && !this.#isForeign(item))
+      items.length === ids.length && items.every((item, at) => isAnswerOf(item, ids[at]))
     if (!linesUp) {
       this.incomplete = { httpStatus: 200, errorStatus: 'answer_does_not_line_up' }
       return
@@ -262,13 +245,8 @@ class ReadComments {
     items.forEach((item, at) => {
       if (item.kind === 'null') return void this.gone.push(ids[at] as number)
       this.#foundByAsking = true
-      this.#add(commentOf(item, this.#asked), item, text)
+      this.#add(commentOf(item), item, text)
     })
-  }
-
-  #isForeign(item: Json): boolean {
-    const read = commentOf(item, this.#asked)
-    return 'fault' in read && read.contradicts
   }
 
   #add(read: ReturnType<typeof commentOf>, item: Json, text: string): void {

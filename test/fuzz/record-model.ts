@@ -10,7 +10,7 @@ export const LIMITS = {
   recordCharacters: 16_000_000,
   rejectedRecords: 10_000,
   records: 1_000_000,
-  faultsOfARecord: 20,
+  reasonsOfARecord: 20,
 } as const
 
 /** A user as a row of `collab.users` shows it. */
@@ -50,8 +50,6 @@ export type Item<T> =
   | {
       /** Rejected as a whole. */
       readonly fault: string
-      /** Whether it names another scope than the one asked for. */
-      readonly contradicts: boolean
       /** The id that stands in it, where only a limit kept it out: evidence that its record exists. */
       readonly id: string | null
     }
@@ -65,10 +63,8 @@ const COLUMNS: Readonly<Record<string, string>> = {
 }
 
 /** One item of a Get Comments answer (service-api.md, Comment). */
-export function commentOf(item: Json, asked: Asked): Item<ModelComment> {
-  const rejected = (fault: string, contradicts = false) => ({ fault, id: null, contradicts })
-  const foreign = item.kind === 'object' ? contradictionOf(item, asked) : null
-  if (foreign !== null) return rejected(foreign, true)
+export function commentOf(item: Json): Item<ModelComment> {
+  const rejected = (fault: string) => ({ fault, id: null })
   if (item.end - item.start > LIMITS.recordCharacters)
     return { ...rejected(TOO_LONG), id: idIn(item) }
   const wrongKind = kindFault(item, 'comment')
@@ -91,13 +87,11 @@ export function commentOf(item: Json, asked: Asked): Item<ModelComment> {
   }
   const lastUpdated = timeOf(item, tell)
   const author = authorOf(item, tell, left)
-  const raw = prunedMembers(item, left, (path) => tell(`${path} cannot be stored: left out of raw`))
+  const raw = prunedMembers(item, left, tell)
   // However it was written: the key is what a double makes of it.
   const key = raw.get('commentId')
   if (key?.kind === 'number') raw.set('commentId', { ...key, text: String(commentId) })
   if (author.from !== null) raw.set('from', author.from)
-  if (reasons.length > LIMITS.faultsOfARecord)
-    return { ...rejected(TOO_MANY_FAULTS), id: idIn(item) }
   return {
     record: {
       commentId: commentId === 0 ? 0 : commentId,
@@ -112,36 +106,21 @@ export function commentOf(item: Json, asked: Asked): Item<ModelComment> {
 }
 
 /** One item of a Get Users answer (service-api.md, User summary). */
-export function userOf(item: Json, asked: Asked): Item<ModelUser> {
-  const rejected = (fault: string, contradicts = false) => ({ fault, id: null, contradicts })
-  const foreign = item.kind === 'object' ? contradictionOf(item, asked) : null
-  if (foreign !== null) return rejected(foreign, true)
+export function userOf(item: Json): Item<ModelUser> {
+  const rejected = (fault: string) => ({ fault, id: null })
   if (item.end - item.start > LIMITS.recordCharacters) return rejected(TOO_LONG)
   const fault = userFault(item)
   if (fault !== null) return rejected(fault)
   const reasons: string[] = []
   const { user } = summaryOf(item as JsonObject, (reason) => void reasons.push(reason))
-  if (reasons.length > LIMITS.faultsOfARecord)
-    return { ...rejected(TOO_MANY_FAULTS), id: user.userId }
   return { record: user, reasons }
 }
 
 const TOO_LONG = 'the record is longer than 16,000,000 characters'
-const TOO_MANY_FAULTS = `more than ${LIMITS.faultsOfARecord} of its members cannot be stored`
 
 function idIn(item: Json): string | null {
   const id = item.kind === 'object' ? item.members.get('commentId') : undefined
   return id?.kind === 'number' ? String(Number(id.text)) : null
-}
-
-function contradictionOf(item: JsonObject, asked: Asked): string | null {
-  for (const name of ['organizationId', 'documentId', 'annotationId'] as const) {
-    const own = item.members.get(name)
-    const wanted = asked[name]
-    if (own?.kind === 'string' && wanted !== null && own.text !== wanted)
-      return `${name} is not the one asked for`
-  }
-  return null
 }
 
 function kindFault(item: Json, what: string): string | null {
@@ -240,9 +219,7 @@ function summaryOf(item: JsonObject, tell: Tell) {
   const left = new Set<string>()
   const name = textOf(item, 'name', tell, 'name', 'name', left)
   const email = textOf(item, 'email', tell, 'email', 'email', left)
-  const members = prunedMembers(item, left, (path) =>
-    tell(`${path} cannot be stored: left out of raw`),
-  )
+  const members = prunedMembers(item, left, tell)
   const userId = (members.get('userId') as { text: string }).text
   const isPlain = [...members].every(
     ([member, { kind }]) => ['userId', 'name', 'email'].includes(member) && kind === 'string',
@@ -255,11 +232,16 @@ function summaryOf(item: JsonObject, tell: Tell) {
 function prunedMembers(
   record: JsonObject,
   left: ReadonlySet<string>,
-  complain: (path: string) => void,
+  tell: Tell,
 ): Map<string, Json> {
   const members = new Map(record.members)
   for (const name of left) members.delete(name)
-  return (pruned({ ...record, members }, '', 0, complain) as JsonObject).members
+  const paths: string[] = []
+  const kept = pruned({ ...record, members }, '', 0, (path) => void paths.push(path)) as JsonObject
+  const isMany = paths.length > LIMITS.reasonsOfARecord
+  for (const path of isMany ? [`${paths.length} members`] : paths)
+    tell(`${path} cannot be stored: left out of raw`)
+  return kept.members
 }
 
 function pruned(value: Json, path: string, level: number, complain: (path: string) => void): Json {

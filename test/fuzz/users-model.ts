@@ -1,7 +1,7 @@
 import type { Answer } from './answer-model.ts'
 import type { Outcome, Reject } from './comments-model.ts'
 import { LIMITS, userOf } from './record-model.ts'
-import type { Asked, ModelUser } from './record-model.ts'
+import type { ModelUser } from './record-model.ts'
 
 /** Share of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
 const SHRINK_LIMIT = 0.5
@@ -21,11 +21,6 @@ export class ListingModel {
   readonly members = new Map<string, boolean>()
   #known: string | null = null
   #held: { content: string; repeats: number } | null = null
-  readonly #asked: Asked
-
-  constructor(asked: Asked) {
-    this.#asked = asked
-  }
 
   apply(answer: Answer): UsersOutcome {
     if (answer.kind === 'failed') return failedAs(answer)
@@ -35,9 +30,7 @@ export class ListingModel {
     let nameless = 0
     let rejectedRecords = 0
     let isLacking = false
-    const read = answer.items.map((item) => userOf(item, this.#asked))
-    if (read.length > 0 && read.every((each) => 'fault' in each && each.contradicts))
-      return failedAs({ httpStatus: 200, errorStatus: 'answer_of_another_scope' })
+    const read = answer.items.map(userOf)
     read.forEach((each, index) => {
       const { start, end } = answer.items[index] as { start: number; end: number }
       const record = answer.text.slice(start, Math.min(end, start + LIMITS.recordCharacters))
@@ -64,17 +57,17 @@ export class ListingModel {
     const content = JSON.stringify(
       [...records.values()].map((twins) => twins.map((twin) => JSON.stringify(twin)).sort()).sort(),
     )
-    const isClean = rejects.length === 0 && !answer.paged
+    const isClean = rejects.length === 0
     if (isClean && content === this.#known) return { ...GOOD, sightings: [], left: [] }
-    const isHeld = this.#decide(answer.paged, records, evidence, nameless, content)
+    const isHeld = this.#decide(answer.paged || nameless > 0, records, evidence, content)
     const missing = this.#missing(records, evidence)
-    const left = isHeld || answer.paged ? [] : missing
+    const left = isHeld ? [] : missing
     for (const id of left) this.members.set(id, false)
     for (const id of records.keys()) this.members.set(id, true)
     this.#known = isClean && !isHeld ? content : null
     return {
-      status: answer.paged ? 'failed' : isHeld ? 'held' : 'good',
-      failure: answer.paged ? { httpStatus: 200, errorStatus: 'one_page_of_several' } : null,
+      status: isHeld ? 'held' : 'good',
+      failure: null,
       rejects,
       rejectedRecords,
       isLacking,
@@ -83,21 +76,19 @@ export class ListingModel {
     }
   }
 
-  /** Whether the listing lacks so many that nobody is removed. */
+  /** Whether the listing lacks so many, or may lack some who are there, that nobody is removed. */
   #decide(
-    paged: boolean,
+    mayLackUsers: boolean,
     records: ReadonlyMap<string, unknown>,
     evidence: ReadonlySet<string>,
-    nameless: number,
     content: string,
   ): boolean {
-    if (paged) return false
     const missing = this.#missing(records, evidence).length
     const before = [...this.members.values()].filter(Boolean).length
     const isLoss =
       missing > 0 &&
       (missing === before || (missing > SMALL_LOSS && missing > before * SHRINK_LIMIT))
-    if (!isLoss && !(nameless > 0 && missing > 0)) {
+    if (!isLoss && !(mayLackUsers && missing > 0)) {
       this.#held = null
       return false
     }

@@ -33,11 +33,9 @@ export class WorldModel {
     this.#scopes = new Map([...scopes].map((scope) => [keyOfScope(scope), scope]))
     this.#maxBodyBytes = maxBodyBytes
     for (const [key, scope] of this.#scopes) {
-      const { organizationId, documentId, annotationId } = scope
-      const asked = { organizationId, documentId, annotationId }
-      if (scope.kind === 'annotation') this.#annotations.set(key, new AnnotationModel(asked))
-      else this.#listings.set(key, new ListingModel(asked))
-      if (scope.kind === 'organization') this.#people.set(organizationId, new PeopleModel())
+      if (scope.kind === 'annotation') this.#annotations.set(key, new AnnotationModel())
+      else this.#listings.set(key, new ListingModel())
+      if (scope.kind === 'organization') this.#people.set(scope.organizationId, new PeopleModel())
     }
   }
 

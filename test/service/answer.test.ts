@@ -73,6 +73,9 @@ describe('a success', () => {
     ['another word in result.status', { result: { status: 'OK', data: [] } }],
     ['no result.status', { result: { data: [] } }],
     ['a null error', { result: { data: [] }, error: null }],
+    ['a false error', { result: { data: [] }, error: false }],
+    ['an empty error', { result: { data: [] }, error: {} }],
+    ['an error of no text', { result: { data: [] }, error: '' }],
   ])('is also one with %s', (_what, body) => {
     expect(readAnswer(reply(body), asked)).toMatchObject({ status: 'data', data: [] })
   })

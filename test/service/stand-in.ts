@@ -1,4 +1,5 @@
-import { startStandIn as startWellBehaved } from '../../src/demo/stand-in.ts'
+import { successBody } from '../../src/demo/answers.ts'
+import { sendJson, startStandIn as startWellBehaved } from '../../src/demo/stand-in.ts'
 import type {
   Call,
   StandIn as WellBehaved,
@@ -13,6 +14,13 @@ export interface StandInOptions extends Omit<WellBehavedOptions, 'intercept'> {
   faults?: readonly FaultRule[]
   /** How many of the newest calls are kept at least; 0 keeps none. */
   logCalls?: number
+  /** Members that the service adds beside the documented ones of each success body, as JSON texts: `"a":1,"b":2`. */
+  beside?: Beside
+}
+
+export interface Beside {
+  readonly result: string
+  readonly data: string
 }
 
 export interface StandIn extends WellBehaved {
@@ -26,19 +34,32 @@ export interface StandIn extends WellBehaved {
 export async function startStandIn({
   faults = [],
   logCalls = 20_000,
+  beside,
   ...options
 }: StandInOptions): Promise<StandIn> {
   const calls = new CallLog(logCalls)
   const injector = new FaultInjector(faults, options.seed ?? 1)
   const standIn = await startWellBehaved({
     ...options,
-    intercept: (call) => intercept(call, calls, injector),
+    intercept: (call) => intercept(beside ? widened(call, beside) : call, calls, injector),
   })
   return Object.assign(standIn, {
     calls,
     violations: calls.violations,
     setFaults: (rules: readonly FaultRule[]) => injector.setRules(rules),
   })
+}
+
+/** A call whose good answer has members beside the documented ones. */
+function widened(call: Call, { result, data }: Beside): Call {
+  const answer = () => {
+    const items = call.operation === null ? undefined : call.items()
+    if (items === undefined || call.operation === null) return call.answer()
+    const body = successBody(call.operation, items)
+    const inner = body.replace('{"result":{', `{${result},"result":{${data},`)
+    sendJson(call.response, 200, inner)
+  }
+  return { ...call, answer }
 }
 
 function intercept(call: Call, calls: CallLog, injector: FaultInjector): () => void {

@@ -32,7 +32,7 @@ function read(itemText: string) {
   )
   if (answer.status !== 'data') throw new Error('no data')
   const rejects: Reject[] = []
-  const item = readComment(receivedOf(answer, null), 0, (reject) => rejects.push(reject))
+  const item = readComment(receivedOf(answer), 0, (reject) => rejects.push(reject))
   const reasons = rejects.map(({ reason }) => reason)
   return {
     item,

@@ -16,7 +16,7 @@ function listing(
     outcome: 'users',
     scope: { kind, key },
     records: userIds.map((userId) => ({ userId })),
-    nameless: 0,
+    mayLackUsers: false,
     rejectedIds: new Set<string>(),
     isListing: true,
     incomplete: null,
@@ -91,15 +91,15 @@ describe('a listing that lost many', () => {
     expect(await suspicious(listing('document', 1, ids(10)), ids(40), 0.9)).toBe(false)
   })
 
-  test('is suspicious where nameless items may be those who are missing, and only then', async () => {
-    const nameless = { nameless: 1 }
-    expect(await suspicious(listing('document', 1, ids(39), nameless), ids(40))).toBe(true)
-    expect(await suspicious(listing('document', 1, ids(40), nameless), ids(40))).toBe(false)
+  test('is suspicious where it may lack users who are there, and somebody is missing', async () => {
+    const part = { mayLackUsers: true }
+    expect(await suspicious(listing('document', 1, ids(39), part), ids(40))).toBe(true)
+    expect(await suspicious(listing('document', 1, ids(40), part), ids(40))).toBe(false)
     expect(await suspicious(listing('document', 1, ids(39)), ids(40))).toBe(false)
   })
 
   test('removes nobody anyway where it may be incomplete', async () => {
-    const incomplete = new CallError('one page of several', { kind: 'unknown' })
+    const incomplete = new CallError('some records', { kind: 'unknown' })
     expect(await suspicious(listing('document', 1, [], { incomplete }), ids(40))).toBe(false)
   })
 })

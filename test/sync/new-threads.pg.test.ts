@@ -91,7 +91,7 @@ function comment(commentId: number, members: object = {}): CommentRecord {
     extra: { kept: ['as', 'it', commentId] },
     ...members,
   })
-  const item = readComment(receivedBefore(text, null), 0, () => {})
+  const item = readComment(receivedBefore(text), 0, () => {})
   if ('fault' in item) throw new Error(item.fault)
   return item.record
 }

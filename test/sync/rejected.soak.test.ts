@@ -181,28 +181,6 @@ test('each item of an answer is counted, whatever is wrong with it', async () =>
   )
 })
 
-test('an answer about some users that says it is one page of several is no success', async () => {
-  const { organizationId } = place
-  const [user] = live.world.users(organizationId) ?? []
-  live.standIn.setFaults([
-    {
-      kind: 'custom',
-      match: { operation: 'users', organizationId },
-      respond: (_, response) => {
-        response.end(JSON.stringify({ result: { data: [user], nextPageToken: 'more' } }))
-      },
-    },
-  ])
-  const run = await live.run({
-    scope: { organizationIds: [organizationId], userIds: [user?.userId as string, 'other'] },
-  })
-  expect(run.status).not.toBe('succeeded')
-  expect(await rows('select distinct error_status from sync.failures')).toEqual([
-    { error_status: 'one_page_of_several' },
-  ])
-  expect(await rows('select user_id from collab.users')).toEqual([{ user_id: user?.userId }])
-})
-
 function comments() {
   return live.world.comments(place) ?? []
 }

@@ -1,16 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { CallError } from '../../src/errors.ts'
 import { receivedOf } from '../../src/sync/record/received.ts'
-import type { AskedIds } from '../../src/sync/record/received.ts'
 import { digestOfUser, readUsers } from '../../src/sync/record/user.ts'
 import { userColumns, userTexts } from '../helpers/columns.ts'
 
-const ASKED = { organizationId: 'o', documentId: 'd', annotationId: null }
-
 /** Reads the items of an answer, each as its JSON text. */
-function read(items: string[], asked: AskedIds | null = ASKED, keepsTexts = false) {
+function read(items: string[], keepsTexts = false) {
   const dataText = `[${items.join(' , ')}]`
-  return readUsers(receivedOf({ data: JSON.parse(dataText), dataText }, asked), keepsTexts)
+  return readUsers(receivedOf({ data: JSON.parse(dataText), dataText }), keepsTexts)
 }
 
 const reasons = (items: string[]) => read(items).rejects.map(({ reason }) => reason)
@@ -19,7 +15,7 @@ describe('a listing of users', () => {
   test('gives each user in columns, members without one in rest, and by its text where that is wanted', () => {
     const ann = '{"userId":"ann","name":"Ann","email":"a@x.example"}'
     const bob = '{"userId":"bob","plan":{"b":1,"a":[12345678901234567890]}}'
-    const { records, rejects, texts, nameless, rejectedIds } = read([ann, bob], ASKED, true)
+    const { records, rejects, texts, nameless, rejectedIds } = read([ann, bob], true)
     expect(records.map(({ userId }) => userId)).toEqual(['ann', 'bob'])
     expect(records.map(userColumns)).toEqual([
       { name: 'Ann', email: 'a@x.example', rest: null },
@@ -93,8 +89,8 @@ describe('a listing of users', () => {
 
   test('of two records of one user stores the same one in whichever order they come', () => {
     const [one, other] = ['{"userId":"u","name":"One"}', '{"userId":"u","name":"Other"}'] as const
-    const forth = read([one, other], ASKED, true)
-    const back = read([other, one], ASKED, true)
+    const forth = read([one, other], true)
+    const back = read([other, one], true)
     expect(forth.records.map(userColumns)).toEqual(back.records.map(userColumns))
     const kept = userColumns(forth.records[0]).name === 'One' ? one : other
     for (const { rejects, texts } of [forth, back]) {
@@ -112,54 +108,19 @@ describe('a listing of users', () => {
     ])
   })
 
-  test('rejects a user with too many faults as a whole, who then is not missing', () => {
+  test('tells each member that cannot be stored, but once of more than 20, and stores the others', () => {
     const item = (faults: number) =>
-      `{"userId":"u",${Array.from({ length: faults }, (_, n) => `"m${n}":"\\u0000"`).join()}}`
+      `{"userId":"u",${Array.from({ length: faults }, (_, n) => `"m${n}":"\\u0000"`).join()},"kept":1}`
     expect(read([item(20)]).rejects).toHaveLength(20)
-    const { records, rejects, rejectedIds, nameless } = read([item(21), '{"userId":"v"}'])
-    expect(records.map(({ userId }) => userId)).toEqual(['v'])
-    expect([[...rejectedIds], nameless]).toEqual([['u'], 0])
+    const { records, rejects } = read([item(21)])
+    expect(records).toMatchObject([{ userId: 'u', texts: [null, null, '{"kept":1}'] }])
     expect(rejects).toEqual([
-      { reason: 'more than 20 of its members cannot be stored', record: item(21), isWhole: true },
+      {
+        reason: '21 members cannot be stored: left out of raw',
+        record: item(21),
+        isWhole: false,
+      },
     ])
-  })
-})
-
-describe('an answer to another question', () => {
-  test.each([
-    ['organizationId', 'p'],
-    ['documentId', 'e'],
-  ])('is told by %s, one record at a time', (name, id) => {
-    const stray = `{"userId":"u","${name}":"${id}"}`
-    const { records, rejects, nameless } = read([stray, '{"userId":"v"}'])
-    expect(records.map(({ userId }) => userId)).toEqual(['v'])
-    expect(rejects).toEqual([
-      { reason: `${name} is not the one asked for`, record: stray, isWhole: true },
-    ])
-    expect(nameless).toBe(1)
-  })
-
-  test('is none where a record names the same place, none, or one that was not asked for', () => {
-    const items = ['{"userId":"a","organizationId":"o","documentId":"d","annotationId":"any"}']
-    expect(reasons([...items, '{"userId":"b","organizationId":7,"documentId":null}'])).toEqual([])
-    expect(read(['{"userId":"u","organizationId":"p"}'], null).rejects).toEqual([])
-  })
-
-  test('is refused as a whole where every record names another place', () => {
-    const strays = ['{"userId":"u","organizationId":"p"}', '{"userId":"v","documentId":"e"}']
-    expect(() => read(strays)).toThrow(CallError)
-    expect(() => read(strays)).toThrow(
-      expect.objectContaining({
-        kind: 'refused',
-        httpStatus: 200,
-        errorStatus: 'answer_of_another_scope',
-        message: expect.stringMatching(
-          /^Every record of the answer names another organization, document or annotation than the one asked for: nothing of it was stored\. Look for a proxy/,
-        ),
-      }),
-    )
-    expect(read([]).records).toEqual([])
-    expect(read(['{}']).rejects).toHaveLength(1)
   })
 })
 

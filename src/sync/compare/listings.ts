@@ -31,9 +31,9 @@ export async function decideListings(
     const stored = members[kind].get(result.scope.key) ?? new Map<string, boolean>()
     const received = new Set(result.records.map(({ userId }) => userId))
     const changes = compareMembers(stored, received, result.rejectedIds)
-    const mayHoldThem = result.nameless > 0 && changes.missing.length > 0
+    const mayBeThere = result.mayLackUsers && changes.missing.length > 0
     const isSuspicious =
-      result.incomplete === null && (mayHoldThem || isSuspiciousLoss(changes, shrinkLimit))
+      result.incomplete === null && (mayBeThere || isSuspiciousLoss(changes, shrinkLimit))
     return { result, changes, isSuspicious }
   })
 }

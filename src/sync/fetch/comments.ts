@@ -49,7 +49,7 @@ export async function askComments(
   if (listing === 'same-bytes') return unchanged(scope)
   const contentDigest = collected.contentDigest()
   if (collected.isClean && scope.contentDigest?.equals(contentDigest)) return unchanged(scope)
-  if (!listing.paged && scope.hasRows) {
+  if (scope.hasRows) {
     const missing = await missingIds(asking.database, scope, collected)
     if (missing.length > 0) await askByIds(asking, scope, missing, collected)
   }
@@ -65,24 +65,14 @@ async function askListing(
   scope: BatchScope,
   privacy: Privacy,
   collected: CollectedComments,
-): Promise<'same-bytes' | { readonly digest: Buffer; readonly paged: boolean }> {
+): Promise<'same-bytes' | { readonly digest: Buffer }> {
   const answer = await asking.collabApi.getComments(filterOf(scope), {
     ...asking.call,
     ...(scope.bodyDigest === null ? {} : { knownDigest: privacy.sealed(scope.bodyDigest) }),
   })
   if (answer.status === 'same-bytes') return 'same-bytes'
   collected.addListing(answer)
-  if (answer.paged) collected.incomplete = onePageOfSeveral('comments')
-  return { digest: answer.digest, paged: answer.paged }
-}
-
-/** An answer that says it is not the whole listing; the document shows no paging (service-api.md, Gaps). */
-export function onePageOfSeveral(operation: string): CallError {
-  return new CallError(
-    `The answer to a listing of ${operation} says that it is one page of several. Its records are stored, nothing was removed. ` +
-      'The service documents no paging: ask its owner.',
-    { kind: 'refused', httpStatus: 200, errorStatus: 'one_page_of_several' },
-  )
+  return { digest: answer.digest }
 }
 
 function unchanged(scope: BatchScope): AskedResult {

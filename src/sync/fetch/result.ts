@@ -58,8 +58,11 @@ export interface CommentsResult extends AnswerResult {
 export interface UsersResult extends AnswerResult {
   readonly outcome: 'users'
   readonly records: readonly UserRecord[]
-  /** Items without a readable `userId`: each may be anyone who is missing. */
-  readonly nameless: number
+  /**
+   * True where somebody who is missing may still be there: items have no readable `userId`, or the body has a word of paging
+   * beside the data. Then nobody leaves before a person has looked.
+   */
+  readonly mayLackUsers: boolean
   /** Users of whom nothing was stored, though the answer names them: they are not missing. */
   readonly rejectedIds: ReadonlySet<string>
   /**

@@ -1,5 +1,4 @@
 import type { BatchScope } from '../../database/scopes.ts'
-import type { CallError } from '../../errors.ts'
 import type { Privacy } from '../../privacy/privacy.ts'
 import type { Answer } from '../../service/answer.ts'
 import { chunkIds } from '../../service/filters.ts'
@@ -9,7 +8,6 @@ import { receivedOf } from '../record/received.ts'
 import type { Reject } from '../record/received.ts'
 import { readUsers } from '../record/user.ts'
 import type { UserRecord } from '../record/user.ts'
-import { onePageOfSeveral } from './comments.ts'
 import type { Asking } from './comments.ts'
 import type { AskedResult } from './result.ts'
 
@@ -31,9 +29,12 @@ export async function askUsers(
   })
   const unchanged: AskedResult = { outcome: 'unchanged', scope, records: scope.recordCount }
   if (answer.status === 'same-bytes') return unchanged
-  const listing = readUsers(receivedOf(answer, scope, privacy.redact?.users), asking.keepsTexts)
+  const { nameless, ...listing } = readUsers(
+    receivedOf(answer, privacy.redact?.users),
+    asking.keepsTexts,
+  )
   const contentDigest = contentDigestOf(listing.records)
-  const isClean = listing.rejects.length === 0 && !answer.paged
+  const isClean = listing.rejects.length === 0
   if (isClean && scope.contentDigest?.equals(contentDigest)) return unchanged
   return {
     outcome: 'users',
@@ -42,10 +43,11 @@ export async function askUsers(
     // Whatever was received and is no record of its own was rejected as a whole.
     rejectedItems: answer.data.length - listing.records.length,
     isListing: true,
+    mayLackUsers: nameless > 0 || answer.paged,
     bodyDigest: isClean ? privacy.sealed(answer.digest) : null,
     // Kept even where the answer is not to be trusted: it tells a held answer that comes again.
     contentDigest,
-    incomplete: answer.paged ? onePageOfSeveral('users') : null,
+    incomplete: null,
   }
 }
 
@@ -59,15 +61,13 @@ async function askSomeUsers(
   const texts = new Map<string, string>()
   const rejects: Reject[] = []
   let rejectedItems = 0
-  let incomplete: CallError | null = null
   for (const chunk of chunkIds(userIds, asking.maxIds)) {
     const answer: Answer = await asking.collabApi.getUsers(
       { ...filterOf(scope), userIds: chunk } as UsersFilter,
       asking.call,
     )
     if (answer.status !== 'data') continue
-    if (answer.paged) incomplete = onePageOfSeveral('users')
-    const listing = readUsers(receivedOf(answer, scope, privacy.redact?.users), asking.keepsTexts)
+    const listing = readUsers(receivedOf(answer, privacy.redact?.users), asking.keepsTexts)
     rejectedItems += answer.data.length - listing.records.length
     rejects.push(...listing.rejects)
     for (const record of listing.records) records.set(record.userId, record)
@@ -77,7 +77,7 @@ async function askSomeUsers(
     outcome: 'users',
     scope,
     records: [...records.values()],
-    nameless: 0,
+    mayLackUsers: false,
     rejectedIds: new Set(),
     texts,
     rejects,
@@ -85,7 +85,7 @@ async function askSomeUsers(
     isListing: false,
     bodyDigest: null,
     contentDigest: null,
-    incomplete,
+    incomplete: null,
   }
 }
 

@@ -7,7 +7,6 @@ import { readComment } from './comment.ts'
 import type { CommentRecord } from './comment.ts'
 import { digestOfComments, isObject } from './digest.ts'
 import {
-  answerOfAnotherScope,
   checkRejects,
   keptText,
   processingFault,
@@ -28,7 +27,6 @@ export class CollectedComments {
   readonly #gone: number[] = []
   /** Comments of which nothing is stored, though the answers hold them: they are not missing. */
   readonly #rejectedIds = new Set<number>()
-  #strays = 0
   #foundByAsking = false
   incomplete: CallError | null = null
 
@@ -66,7 +64,7 @@ export class CollectedComments {
     return this.#records.has(commentId) || this.#rejectedIds.has(commentId)
   }
 
-  /** @throws CallError where every record names another place than the one asked for, or too many are rejected */
+  /** @throws CallError where too many are rejected */
   addListing(answer: Extract<Answer, { status: 'data' }>): void {
     const received = this.#received(answer)
     for (let index = 0; index < received.length; index++) {
@@ -74,7 +72,6 @@ export class CollectedComments {
       if (this.#rejects.length > REJECTS_MAX) throw tooManyRejected(received.length)
     }
     checkRejects(this.#rejects, received.length)
-    if (this.#strays > 0 && this.#strays === received.length) throw answerOfAnotherScope()
   }
 
   /**
@@ -85,14 +82,9 @@ export class CollectedComments {
     const { data } = answer
     const received = this.#received(answer)
     const linesUp =
-      !answer.paged &&
       data.length === ids.length &&
       data.every(
-        (item, place) =>
-          item === null ||
-          (isObject(item) &&
-            item['commentId'] === ids[place] &&
-            received.strayFault(place) === null),
+        (item, place) => item === null || (isObject(item) && item['commentId'] === ids[place]),
       )
     if (!linesUp) {
       this.incomplete = doesNotLineUp(ids.length, data.length)
@@ -129,18 +121,13 @@ export class CollectedComments {
   }
 
   #received(answer: Extract<Answer, { status: 'data' }>): Received {
-    return receivedOf(answer, this.#scope, this.#privacy.redact?.comments)
+    return receivedOf(answer, this.#privacy.redact?.comments)
   }
 
   /** Whatever fails while a record is read concerns that record alone. */
   #add(received: Received, index: number): void {
     const before = this.#rejects.length
     try {
-      const stray = received.strayFault(index)
-      if (stray !== null) {
-        this.#strays += 1
-        return this.#rejectWhole(received, index, stray)
-      }
       const item = readComment(received, index, this.#tell, this.#writtenPath)
       if ('fault' in item) return this.#rejectWhole(received, index, item.fault)
       const { record } = item

@@ -2,7 +2,7 @@ import { COMMENT_COLUMN_LIST, COMMENT_MEMBERS, USER_COLUMN_LIST } from '../../co
 import type { CommentColumns, Texts, UserColumns } from '../../columns.ts'
 import { readWritten } from '../../timestamp.ts'
 import { digestOfComment, isObject } from './digest.ts'
-import { faultsOf, memberText } from './received.ts'
+import { keptText, memberText } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { otherMembers, restOf, textColumn, timeColumn } from './member.ts'
 import { keyFault, readUser } from './user.ts'
@@ -81,14 +81,15 @@ export function readComment(
   const fault = commentFault(item)
   if (fault !== null) return { fault }
   const exactText = () => received.exactTextOf(index)
-  const tell = faultsOf(received, index, reject)
+  const tell = (reason: string) =>
+    reject({ reason, record: keptText(received, index), isWhole: false })
   const members = item as Record<string, unknown>
   const rest = otherMembers(members, COMMENT_MEMBERS)
   const texts = NO_TEXTS.slice()
   for (const { index: at, member, type, column } of OWN_COLUMNS)
     texts[at] = READ[type](member, members[member], rest, tell, column)
   const author = readAuthor(members['from'], texts, rest, exactText, tell)
-  texts[REST] = restOf(rest, exactText, (path) => tell(`${path} cannot be stored: left out of raw`))
+  texts[REST] = restOf(rest, exactText, tell)
   const writtenAt = writtenPath && readWritten(received.rawAt(index), writtenPath)
   return {
     record: new CommentRecord(members['commentId'] as number, texts, author, index, writtenAt),

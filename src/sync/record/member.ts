@@ -10,20 +10,31 @@ import { canonicalJson } from './digest.ts'
  * digest takes it as it is: the order of its members is not content, and every digit of its numbers is.
  * @param members members to keep, as parsed
  * @param exactText the record's own text where it may hold numbers that a double cannot; null where it holds none
- * @param complain called with the path of every member that PostgreSQL cannot hold; it is left out
+ * @param reject called with the reason where PostgreSQL cannot hold a member, which is left out: once for each, but once
+ *   for all where they are many
  */
 export function restOf(
   members: Record<string, unknown>,
   exactText: () => string | null,
-  complain: (path: string) => void,
+  reject: (reason: string) => void,
 ): string | null {
   const names = Object.keys(members)
   if (names.length === 0) return null
   const text = exactText()
   const exact = text === null ? members : pick(parseExact(text) as Json, names)
-  const kept = withoutUnstorable(exact, '', 0, complain) as Record<string, unknown>
+  const leftOut: string[] = []
+  let count = 0
+  const kept = withoutUnstorable(exact, '', 0, (path) => {
+    count += 1
+    if (count <= REASONS_MAX) leftOut.push(path)
+  }) as Record<string, unknown>
+  if (count > REASONS_MAX) reject(`${count} members cannot be stored: left out of raw`)
+  else for (const path of leftOut) reject(`${path} cannot be stored: left out of raw`)
   return Object.keys(kept).length === 0 ? null : canonicalJson(kept)
 }
+
+/** Members of one record that are reported one by one: each has a row with the whole record in it. */
+const REASONS_MAX = 20
 
 /** Of a path that is reported; names of members may be of any length. */
 const PATH_UNITS_MAX = 1000

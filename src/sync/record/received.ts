@@ -19,11 +19,6 @@ export interface Reject {
 export interface Received {
   readonly length: number
   /**
-   * Why an item cannot belong to this answer: it names another place than the one that was asked for, as after a mix-up by a
-   * proxy or cache. Null where it names none, or the same: a record need not carry these ids (service-api.md, Gaps).
-   */
-  strayFault(index: number): string | null
-  /**
    * One item as it may be stored.
    * @throws RecordLimitError
    */
@@ -39,28 +34,6 @@ export interface Received {
 /** A record is beyond one of our limits; the message says which. */
 class RecordLimitError extends Error {
   override name = 'RecordLimitError'
-}
-
-/** Members of one record that cannot be stored: each has a row with the whole record in it. */
-const FAULTS_MAX = 20
-
-/**
- * Collects the faults of one record.
- * @param reject called with each
- * @returns to be called with the reason of each; throws RecordLimitError where there are too many
- */
-export function faultsOf(
-  received: Received,
-  index: number,
-  reject: (reject: Reject) => void,
-): (reason: string) => void {
-  let faults = 0
-  return (reason) => {
-    faults += 1
-    if (faults > FAULTS_MAX)
-      throw new RecordLimitError(`more than ${FAULTS_MAX} of its members cannot be stored`)
-    reject({ reason, record: keptText(received, index), isWhole: false })
-  }
 }
 
 /** Rejected records and members of one answer: with more of them nothing of it is to be relied on. */
@@ -83,24 +56,12 @@ export function tooManyRejected(records: number): CallError {
   )
 }
 
-/** Every record of a listing names another place: a proxy or cache between may have mixed up answers. */
-export function answerOfAnotherScope(): CallError {
-  return new CallError(
-    'Every record of the answer names another organization, document or annotation than the one asked for: nothing of it was stored. Look for a proxy or cache that mixes up answers.',
-    { kind: 'refused', httpStatus: 200, errorStatus: 'answer_of_another_scope' },
-  )
-}
-
 /** Leaves out of a record what may not be stored; null where everything may be. */
 export type Redact = ((item: unknown) => unknown) | null
 
-/**
- * What an answer with data holds, for the record readers: nothing behind them sees what may not be stored.
- * @param asked null where the records are known to belong to their scope
- */
+/** What an answer with data holds, for the record readers: nothing behind them sees what may not be stored. */
 export function receivedOf(
   answer: Pick<Extract<Answer, { status: 'data' }>, 'data' | 'dataText'>,
-  asked: AskedIds | null,
   redact: Redact = null,
 ): Received {
   const { data, dataText } = answer
@@ -117,7 +78,6 @@ export function receivedOf(
   let holdsLongNumber: boolean | undefined
   return {
     length: data.length,
-    strayFault: (index) => (asked === null ? null : strayFault(data[index], asked)),
     rawAt: (index) => data[index],
     itemAt(index) {
       // Shorter answers hold no longer record, and need no look at their text.
@@ -144,43 +104,14 @@ export function receivedOf(
 const LONG_NUMBER = /[[:,]\s*-?\d(?:[\d.]{15}|[\d.]*e[+-]?\d{3})/i
 
 /** A record that was received before, from its own JSON text, under the privacy of today. */
-export function receivedBefore(
-  text: string,
-  asked: AskedIds | null,
-  redact: Redact = null,
-): Received {
-  return receivedOf({ data: [JSON.parse(text)], dataText: `[${text}]` }, asked, redact)
+export function receivedBefore(text: string, redact: Redact = null): Received {
+  return receivedOf({ data: [JSON.parse(text)], dataText: `[${text}]` }, redact)
 }
 
 /** The text of one member of an object's text, as received; of two with one name the last, as JSON.parse takes it. */
 export function memberText(objectText: string, name: string): string {
   const place = valuesIn(objectText).findLast((value) => value.name === name)
   return place === undefined ? '' : objectText.slice(place.start, place.end).trim()
-}
-
-/** Ids by which an answer was asked for; null for those that were not part of the question. */
-export interface AskedIds {
-  readonly organizationId: string
-  readonly documentId: string | null
-  readonly annotationId: string | null
-}
-
-function strayFault(item: unknown, asked: AskedIds): string | null {
-  if (typeof item !== 'object' || item === null) return null
-  const { organizationId, documentId, annotationId } = item as Record<string, unknown>
-  // Nearly no record has them.
-  if (organizationId === undefined && documentId === undefined && annotationId === undefined)
-    return null
-  return (
-    contradiction('organizationId', organizationId, asked.organizationId) ??
-    contradiction('documentId', documentId, asked.documentId) ??
-    contradiction('annotationId', annotationId, asked.annotationId)
-  )
-}
-
-function contradiction(name: string, id: unknown, asked: string | null): string | null {
-  if (typeof id !== 'string' || asked === null || id === asked) return null
-  return `${name} is not the one asked for`
 }
 
 /** The text of a rejected item, however it was rejected; empty where even that cannot be had without what may not be stored. */

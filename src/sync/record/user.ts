@@ -2,14 +2,7 @@ import { USER_COLUMN_LIST, USER_MEMBERS } from '../../columns.ts'
 import type { UserColumns } from '../../columns.ts'
 import { ID_BYTES_MAX, isStorable, isTooLongId } from '../../documents/check.ts'
 import { digestOf, isObject } from './digest.ts'
-import {
-  answerOfAnotherScope,
-  checkRejects,
-  faultsOf,
-  keptText,
-  processingFault,
-  REJECTS_MAX,
-} from './received.ts'
+import { checkRejects, keptText, processingFault, REJECTS_MAX } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { otherMembers, restOf, textColumn } from './member.ts'
 
@@ -31,7 +24,7 @@ export interface UserListing {
 /**
  * Sorts the items of a Get Users answer into records and rejects. Which members are always present is
  * "not shown": only `userId` is needed, since it is the key.
- * @throws CallError where every item names another place than the one asked for, or too many are rejected
+ * @throws CallError where too many are rejected
  */
 export function readUsers(received: Received, keepsTexts = false): UserListing {
   const records = new Map<string, UserRecord & { readonly place: number }>()
@@ -39,24 +32,22 @@ export function readUsers(received: Received, keepsTexts = false): UserListing {
   const rejects: Reject[] = []
   const rejectedIds = new Set<string>()
   let nameless = 0
-  let strays = 0
   for (let index = 0; index < received.length && rejects.length <= REJECTS_MAX; index++) {
     const rejectWhole = (reason: string, isWhole = true, place = index) =>
       rejects.push({ reason, record: keptText(received, place), isWhole })
     let userId: string | null = null
     try {
-      const stray = received.strayFault(index)
       const item = received.itemAt(index)
-      const fault = stray ?? keyFault(item)
+      const fault = keyFault(item)
       if (fault !== null) {
-        strays += stray === null ? 0 : 1
         nameless += fault === TOO_LONG_ID ? 0 : 1
         rejectWhole(fault)
         continue
       }
       userId = (item as { userId: string }).userId
       const faults: Reject[] = []
-      const tell = faultsOf(received, index, (each) => faults.push(each))
+      const tell = (reason: string) =>
+        faults.push({ reason, record: keptText(received, index), isWhole: false })
       const columns = readUser(
         item as Record<string, unknown>,
         () => received.exactTextOf(index),
@@ -78,7 +69,6 @@ export function readUsers(received: Received, keepsTexts = false): UserListing {
     }
   }
   checkRejects(rejects, received.length)
-  if (strays > 0 && strays === received.length) throw answerOfAnotherScope()
   return { records: [...records.values()], rejects, nameless, rejectedIds, texts }
 }
 
@@ -97,9 +87,7 @@ export function readUser(
   const texts = USER_COLUMN_LIST.map(({ member }) =>
     member === null ? null : textColumn(member, item[member], rest, reject),
   )
-  texts[REST] = restOf(rest, exactText, (path) =>
-    reject(`${path} cannot be stored: left out of raw`),
-  )
+  texts[REST] = restOf(rest, exactText, reject)
   return { userId: item['userId'] as string, texts }
 }
 

@@ -117,7 +117,7 @@ async function replayWith<T>(
     return rows.flatMap((row) => {
       // What could not be cut out of its answer was kept as an empty text.
       if (row.record === '') return []
-      const record = soundOrNull(() => reread(receivedBefore(row.record, row, redact?.[operation])))
+      const record = soundOrNull(() => reread(receivedBefore(row.record, redact?.[operation])))
       return record === null ? [] : [{ row, record }]
     })
   }

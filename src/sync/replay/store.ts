@@ -78,7 +78,7 @@ export async function storeReplayedUsers(
   if (toStore.length > 0) {
     const result = {
       outcome: 'users' as const,
-      nameless: 0,
+      mayLackUsers: false,
       rejectedIds: new Set<string>(),
       records: toStore.map(({ record }) => record),
       isListing: !isNarrowed,

@@ -245,7 +245,7 @@ function commentRows(world: World): AnnotationComments[] {
           annotationKey: annotations.length + 1,
           notBefore: null,
           comments: comments.flatMap((comment) => {
-            const item = readComment(receivedBefore(JSON.stringify(comment), null), 0, () => {})
+            const item = readComment(receivedBefore(JSON.stringify(comment)), 0, () => {})
             if (!('record' in item)) return []
             const { commentId, texts, digest, writtenAt, knownWrittenAt } = item.record
             // The digest is there before anything is measured.
