@@ -30,6 +30,8 @@ export interface ChangesFilter {
   readonly max: number
   /** Null for all. */
   readonly objects: readonly string[] | null
+  /** The cursor that an equal question in the same transaction gave: its rows, and no others. */
+  readonly until?: string
 }
 
 /**
@@ -38,10 +40,10 @@ export interface ChangesFilter {
  */
 export async function readChanges(
   database: On,
-  { after, max, objects }: ChangesFilter,
+  { after, max, objects, until }: ChangesFilter,
 ): Promise<ReadChanges> {
   const rows = await changes.read
-    .all(database, { after, maxChanges: max, objects })
+    .all(database, { after, maxChanges: max, objects, until: until ?? null })
     .catch(tellCursor)
   const end = rows.at(-1) as Row
   return {
@@ -83,7 +85,8 @@ async function beginPage(database: Database, filter: ChangesFilter): Promise<Beg
   try {
     await exporting.begin.run(client)
     end = await readChanges(client, { ...filter, objects: [] })
-    page = readChanges(client, filter)
+    // A transaction of another database may have ended since, and would count as one of this one's.
+    page = readChanges(client, { ...filter, until: end.cursor })
   } catch (error) {
     client.release(true)
     throw error

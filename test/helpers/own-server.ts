@@ -25,6 +25,7 @@ const SETTINGS = {
   max_wal_size: '256MB',
   autovacuum: 'off',
   max_connections: '200',
+  max_prepared_transactions: '4',
   shared_buffers: '128MB',
   timezone: 'UTC',
   jit: 'off',

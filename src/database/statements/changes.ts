@@ -22,7 +22,12 @@ export const listen = new Statement<null, null>('changes/listen')
 
 /** What changed after a cursor, and last the cursor to go on from. The row as text: no number in it is rounded on the way. */
 export const read = new Statement<
-  { after: string | null; maxChanges: number; objects: readonly string[] | null },
+  {
+    after: string | null
+    maxChanges: number
+    objects: readonly string[] | null
+    until: string | null
+  },
   {
     cursor: string
     object: string | null
@@ -35,7 +40,7 @@ export const read = new Statement<
     oldKey: string | null
   }
 >('changes/read', {
-  parameters: 'after maxChanges objects',
+  parameters: 'after maxChanges objects until',
   columns: 'cursor object change key row at runId person oldKey',
   neverNull: 'cursor',
 })

@@ -54,7 +54,7 @@ export const batches = new Statement<
   isPrepared: true,
 })
 
-/** What refresh plans by, at one moment: the definitions, whether it is paused, the time, and the oldest transaction that may still write. */
+/** What refresh plans by, at one moment: the definitions, whether it is paused, the time, and the oldest transaction of this database that may still write. */
 export const begin = new Statement<
   null,
   {

@@ -1,0 +1,164 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { readChanges, readHeldBack } from '../../src/database/changes.ts'
+import type { Client, Database } from '../../src/database/pool.ts'
+import * as exporting from '../../src/database/statements/export.ts'
+import { createEmptyDatabase, createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { fillComments } from '../export/fill-comments.ts'
+import { readAll } from './copy.ts'
+
+/** The feed waits for transactions of its own database, and for no other. Each order is forced by the test. */
+
+let own: TestDatabase
+let other: TestDatabase
+beforeAll(async () => {
+  own = await createTestDatabase()
+  other = await createEmptyDatabase()
+  await fillComments(own, 50)
+  await other.pool.query('create table notes (text text)')
+})
+afterAll(async () => {
+  await own?.drop()
+  await other?.drop()
+})
+
+let cursor: string
+const clients: Client[] = []
+beforeEach(async () => {
+  cursor = (await readAll(own.pool, null, 1000)).cursor
+})
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.release(true)
+})
+
+async function connect({ pool }: TestDatabase): Promise<Client> {
+  const client = await pool.connect()
+  clients.push(client)
+  return client
+}
+
+/** A transaction that has written in the other database and goes on. */
+async function beginElsewhere(): Promise<Client> {
+  const client = await connect(other)
+  await client.query(`begin; insert into notes values ('begun')`)
+  return client
+}
+
+const EDIT = `update collab_store.comments set comment_text = $1, version = version + 1, change = 'edited' where comment_id = 1`
+
+const edit = (on: Client | Database, text: string) => on.query(EDIT, [text])
+
+/** The texts of what changed behind a cursor, and the cursor to go on from. */
+async function read(after = cursor): Promise<{ texts: string[]; cursor: string }> {
+  const page = await readAll(own.pool, after)
+  const texts = page.changes.map(({ row }) => JSON.parse(row ?? '{}').comment_text)
+  return { texts, cursor: page.cursor }
+}
+
+describe('a transaction of another database holds nothing back', () => {
+  test('where it has written', async () => {
+    await beginElsewhere()
+    await edit(own.pool, 'beside a writer')
+    expect((await read()).texts).toEqual(['beside a writer'])
+    expect(await readHeldBack(own.pool)).toMatchObject({ lines: 0, pid: null })
+  })
+
+  test('where it has written within savepoints', async () => {
+    const client = await connect(other)
+    await client.query(`begin; savepoint a; insert into notes values ('a'); savepoint b;
+      insert into notes values ('b'); release b`)
+    await edit(own.pool, 'beside savepoints')
+    expect((await read()).texts).toEqual(['beside savepoints'])
+  })
+
+  test('where it is prepared', async () => {
+    const client = await connect(other)
+    await client.query(
+      `begin; insert into notes values ('prepared'); prepare transaction 'elsewhere'`,
+    )
+    try {
+      await edit(own.pool, 'beside a prepared one')
+      expect((await read()).texts).toEqual(['beside a prepared one'])
+      expect(await readHeldBack(own.pool)).toMatchObject({ lines: 0, pid: null })
+    } finally {
+      await client.query(`rollback prepared 'elsewhere'`)
+    }
+  })
+
+  test('where it began after the reader looked at the activity of the server', async () => {
+    const reader = await connect(own)
+    await reader.query('begin; select count(*) from pg_stat_activity')
+    await beginElsewhere()
+    await edit(own.pool, 'after the look')
+    const { changes } = await readChanges(reader, {
+      after: cursor,
+      max: 10,
+      objects: null,
+    })
+    expect(changes).toHaveLength(1)
+  })
+
+  test('where it ends between the two looks at one page', async () => {
+    const elsewhere = await beginElsewhere()
+    await edit(own.pool, 'one page')
+    const reader = await connect(own)
+    await exporting.begin.run(reader)
+    const filter = { after: cursor, max: 10 }
+    const end = await readChanges(reader, { ...filter, objects: [] })
+    await elsewhere.query('commit')
+    const again = await readChanges(reader, { ...filter, objects: null })
+    expect(again.changes).toEqual([])
+    const page = await readChanges(reader, { ...filter, objects: null, until: end.cursor })
+    expect(page.changes).toHaveLength(1)
+    expect(page.cursor).toBe(end.cursor)
+    expect((await read(end.cursor)).texts).toEqual([])
+  })
+
+  test('as a role without special rights sees it', async () => {
+    const elsewhere = await beginElsewhere()
+    const { rows } = await elsewhere.query('select pg_current_xact_id()::xid as xid')
+    const reader = await connect(own)
+    await reader.query('set role collab_reader')
+    const seen = await reader.query(
+      `select a.datid <> d.oid as is_elsewhere from pg_stat_get_activity(null) a, pg_database d
+      where a.backend_xid = $1 and d.datname = current_database()`,
+      [rows[0].xid],
+    )
+    expect(seen.rows).toEqual([{ is_elsewhere: true }])
+  })
+})
+
+describe('a transaction of its own database', () => {
+  test('holds back what is written beside it, until it ends', async () => {
+    const writer = await connect(own)
+    await writer.query(`begin; select pg_current_xact_id()`)
+    await edit(own.pool, 'beside the own writer')
+    const before = await read()
+    expect(before.texts).toEqual([])
+    expect(await readHeldBack(own.pool)).toMatchObject({ lines: 1 })
+    await writer.query('commit')
+    expect((await read(before.cursor)).texts).toEqual(['beside the own writer'])
+  })
+
+  test('that ends while the page is read is not passed over, beside one of another database', async () => {
+    const writer = await connect(own)
+    await beginElsewhere()
+    await writer.query('begin')
+    await edit(writer, 'written first')
+    const reader = await connect(own)
+    // Its snapshot lacks the writer, who is in no list of activity when the horizon is read.
+    await reader.query('begin isolation level repeatable read; select from collab_store.changes')
+    await writer.query('commit')
+    const page = await readChanges(reader, { after: cursor, max: 10, objects: null })
+    expect(page.changes).toEqual([])
+    expect((await read(page.cursor)).texts).toEqual(['written first'])
+  })
+
+  test('cannot be prepared once it wrote what the feed tells', async () => {
+    const writer = await connect(own)
+    await writer.query('begin')
+    await edit(writer, 'to be prepared')
+    await expect(writer.query(`prepare transaction 'own'`)).rejects.toThrow(/NOTIFY/)
+    expect((await read()).texts).toEqual([])
+  })
+})
