@@ -45,7 +45,7 @@ let cursor: string | null = null
 let here: string
 let place: Place
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   copy = new Copy()
   ;[here = ''] = live.world.organizationIds()
   const [documentId = ''] = live.world.documentIds(here)

@@ -45,7 +45,7 @@ type Json = Record<string, any>
 
 beforeAll(async () => {
   command = await buildCommand()
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   app = await live.openApp()
   server = await unlistened(app)

@@ -38,7 +38,7 @@ afterAll(() => command?.remove())
 describe('a database of the commit before the baseline, with data and what an analyst made', () => {
   let live: Live
   beforeAll(async () => {
-    live = await openLive('postgres')
+    live = await openLive('none')
     const { pool } = live.database
     await live.importCatalog()
     await live.run()

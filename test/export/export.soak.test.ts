@@ -71,7 +71,7 @@ const ODD_TEXTS = [
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'export-'))
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   first = [...live.world.organizationIds()][0] ?? ''
   const documentId = [...live.world.documentIds(first)][0] ?? ''

@@ -86,7 +86,7 @@ describe('all that a copy may be kept of equals the tables after', () => {
   let warehouse: Warehouse
   let directory: string
   beforeAll(async () => {
-    live = await openLive('postgres')
+    live = await openLive('none')
     warehouse = await Warehouse.open()
     directory = place()
   })

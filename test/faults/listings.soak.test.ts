@@ -17,7 +17,7 @@ let live: Live
 let full: Record<string, unknown>
 
 beforeEach(async () => {
-  live = await openLive('postgres', { world: { usersPerOrganization: 40 } })
+  live = await openLive('none', { world: { usersPerOrganization: 40 } })
   await live.importCatalog()
   await live.run()
   full = await row(LIVE_ROWS)

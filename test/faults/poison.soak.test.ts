@@ -30,7 +30,7 @@ let live: Live
 let place: Place
 
 beforeEach(async () => {
-  live = await openLive('postgres', {
+  live = await openLive('none', {
     world: { organizations: 2, documentsPerOrganization: 2, annotationsPerDocument: 4 },
   })
   await live.importCatalog()

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdtemp, rm, stat } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -38,6 +38,45 @@ const run = promisify(execFile)
  * are not to be found here. A database is a thousand files: in the folder of the run they mostly are in memory.
  */
 export async function startLike(url: string): Promise<Server | null> {
+  const made = await makeDirectory(url)
+  return made && startIn(made, made.directory, SETTINGS)
+}
+
+/** A server and its standby. */
+export interface Pair {
+  readonly primary: Server
+  readonly standby: Server
+}
+
+/** As {@link startLike}, with a standby that has what is committed. */
+export async function startPairLike(url: string): Promise<Pair | null> {
+  const made = await makeDirectory(url)
+  if (made === null) return null
+  const replicating = { ...SETTINGS, wal_level: 'replica', max_wal_senders: '4' }
+  const waiting = { ...replicating, synchronous_commit: 'remote_apply' }
+  // A standby begins from data that says so of the log behind it.
+  await (await startIn(made, made.directory, replicating)).stop()
+  const copy = `${made.directory}-standby`
+  await run('cp', ['-a', made.directory, copy])
+  const primary = await startIn(made, made.directory, {
+    ...waiting,
+    synchronous_standby_names: '*',
+  })
+  await writeFile(join(copy, 'standby.signal'), '')
+  const standby = await startIn(made, copy, {
+    ...waiting,
+    primary_conninfo: `host=127.0.0.1 port=${new URL(primary.url).port} user=postgres`,
+  })
+  return { primary, standby }
+}
+
+interface Made {
+  readonly programs: string
+  readonly directory: string
+  readonly account: { uid?: number; gid?: number }
+}
+
+async function makeDirectory(url: string): Promise<Made | null> {
   const { programs, data, version } = await serverAt(url)
   const owner = await stat(data).catch(() => null)
   if (owner === null || !existsSync(join(programs, 'initdb'))) return null
@@ -56,17 +95,21 @@ export async function startLike(url: string): Promise<Server | null> {
     ...account,
     cwd: directory,
   })
+  return { programs, directory, account }
+}
+
+async function startIn(
+  { programs, account }: Made,
+  directory: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<Server & { stop(): Promise<void> }> {
   const port = await freePort()
-  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const server = spawn(
-    join(programs, 'postgres'),
-    ['-D', directory, '-p', `${port}`, ...settings],
-    {
-      ...account,
-      cwd: directory,
-      stdio: 'ignore',
-    },
-  )
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const server = spawn(join(programs, 'postgres'), ['-D', directory, '-p', `${port}`, ...flags], {
+    ...account,
+    cwd: directory,
+    stdio: 'ignore',
+  })
   const ended = once(server, 'exit')
   const own = `postgres://postgres@127.0.0.1:${port}/postgres`
   await until('the server of the tests accepts connections', () => {
@@ -75,11 +118,15 @@ export async function startLike(url: string): Promise<Server | null> {
   })
   return {
     url: own,
+    async stop() {
+      server.kill('SIGINT')
+      await ended
+    },
     async close() {
       // Immediate: its data is removed.
       server.kill('SIGQUIT')
       await ended
-      await rm(directory, { recursive: true })
+      await rm(directory, { recursive: true, force: true })
     },
   }
 }

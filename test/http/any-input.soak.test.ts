@@ -27,7 +27,7 @@ interface Operation {
 }
 
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   runId = (await live.run()).run_id
   server = await unlistened(await live.openApp())

@@ -14,7 +14,7 @@ let live: Live
 let server: HttpServer
 
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   server = await unlistened(await live.openApp())
   await server.app.listen({ port: 0, host: '127.0.0.1' })

@@ -38,7 +38,7 @@ let live: Live
 let here: string
 let place: Place
 beforeEach(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   ;[here] = [...live.world.organizationIds()] as [string]
   const documentId = [...live.world.documentIds(here)][0] ?? ''

@@ -23,7 +23,7 @@ afterEach(() => live?.close())
 
 /** A catalog that is in the tables, with refresh switched on; its looks are made step by step. */
 async function opened(settings: Record<string, string> = {}) {
-  live = await openLive('postgres', { settings: { SYNC_RETRIES: '0', ...settings } })
+  live = await openLive('none', { settings: { SYNC_RETRIES: '0', ...settings } })
   await live.importCatalog()
   await live.run()
   const { pool } = live.database

@@ -12,7 +12,7 @@ let failing: Place
 let gone: Place
 let threads: Place[]
 beforeAll(async () => {
-  live = await openLive('postgres', {
+  live = await openLive('none', {
     world: { organizations: 2, documentsPerOrganization: 2, annotationsPerDocument: 3 },
   })
   await live.importCatalog()

@@ -82,7 +82,7 @@ describe('by runs', () => {
   beforeAll(async () => {
     command = await buildCommand()
     // Enough comments for what comes up later to be new.
-    live = await openLive('postgres', { world: { commentsPerAnnotation: 9 } })
+    live = await openLive('none', { world: { commentsPerAnnotation: 9 } })
     ;({ pool } = live.database)
     await live.importCatalog()
     const filled = [...places(live.world)].filter(

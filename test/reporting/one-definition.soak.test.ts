@@ -35,7 +35,7 @@ let commentsScopes: number
 
 beforeAll(async () => {
   command = await buildCommand()
-  live = await openLive('postgres', { settings: { SYNC_RETRIES: '0' } })
+  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
   await live.importCatalog()
   app = await live.openApp()
   server = await unlistened(app)

@@ -30,7 +30,7 @@ let live: Live
 let place: Place
 let here: string
 beforeEach(async () => {
-  live = await openLive('postgres', {
+  live = await openLive('none', {
     world: {
       organizations: 2,
       documentsPerOrganization: 2,

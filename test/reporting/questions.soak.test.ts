@@ -8,7 +8,7 @@ import type { Question } from './questions.ts'
 let live: Live
 beforeAll(async () => {
   // The demo's world, at a fixed time.
-  live = await openLive('postgres', {
+  live = await openLive('none', {
     world: {
       seed: 7,
       organizations: 8,

@@ -29,7 +29,7 @@ const TEXTS = [
 let live: Live
 let place: Place
 beforeAll(async () => {
-  live = await openLive('postgres', {
+  live = await openLive('none', {
     world: {
       organizations: 2,
       documentsPerOrganization: 1,

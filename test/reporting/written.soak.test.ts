@@ -33,7 +33,7 @@ const WORLD = {
 let live: Live
 let place: Place
 beforeEach(async () => {
-  live = await openLive('postgres', { world: WORLD })
+  live = await openLive('none', { world: WORLD })
   await live.importCatalog()
   place = [...places(live.world)][0] as Place
 })

@@ -30,7 +30,7 @@ let own: string
 
 beforeAll(async () => {
   if (GIVEN === undefined) {
-    live = await openLive('postgres', { world: { seed: 11, organizations: 6 } })
+    live = await openLive('none', { world: { seed: 11, organizations: 6 } })
     await live.importCatalog()
     expect((await live.run())['status']).toBe('succeeded')
     database = live.database.pool

@@ -20,7 +20,7 @@ let own: string
 let others: string[]
 
 beforeAll(async () => {
-  live = await openLive('postgres', { world: { seed: 11 } })
+  live = await openLive('none', { world: { seed: 11 } })
   await live.importCatalog()
   expect((await live.run())['status']).toBe('succeeded')
   ;[own = '', ...others] = live.world.organizationIds()

@@ -22,7 +22,7 @@ let collabSync: CollabSync
 const by = userInfo().username
 
 beforeEach(async () => {
-  live = await openLive('postgres', {
+  live = await openLive('none', {
     world: { organizations: 1, documentsPerOrganization: 1, annotationsPerDocument: 3 },
   })
   await live.importCatalog()

@@ -17,7 +17,7 @@ let run: RunRow
 
 // Today's readers reject what they rejected: what an older program could not store is put there by hand.
 beforeEach(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
   run = await live.run()
 })
