@@ -200,6 +200,34 @@ describe('statements in sql/queries', () => {
   })
 })
 
+/** Lets time pass between two looks at a state, for all others. */
+const WAITS = 'test/helpers/until.ts'
+
+const TIMERS = new RegExp(
+  ['setTimeout', 'setInterval', 'pg_sleep', 'performance.now'].join('\\b|\\b'),
+)
+
+describe('the files of `npm test`', () => {
+  test(`neither sleep nor measure time, with what they import: ${WAITS} waits for states`, () => {
+    const tests = list(['test'], /\.tsx?$/).map(readSource)
+    const byPath = new Map(tests.map((source) => [source.path, source]))
+    const reached = new Set<string>()
+    const reach = (path: string): void => {
+      if (reached.has(path)) return
+      reached.add(path)
+      byPath.get(path)?.imports.forEach(reach)
+    }
+    for (const { path } of tests)
+      if (path.endsWith('.test.ts') && !path.endsWith('.soak.test.ts')) reach(path)
+    const exempt = [WAITS, 'test/architecture.test.ts']
+    const violations = [...reached].filter(
+      (path) =>
+        !exempt.includes(path) && TIMERS.test(withoutComments(byPath.get(path)?.text ?? '')),
+    )
+    expect(violations.sort()).toEqual([])
+  })
+})
+
 /** Files beneath folders, as paths from the root. */
 function list(folders: string[], extension: RegExp): string[] {
   return folders

@@ -18,5 +18,6 @@ export default defineConfig({
     // Ends a test that hangs. `until` gives up before, and says what it saw.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 100_000 } },
   },
 })

@@ -8,6 +8,7 @@ import { querySource } from '../../src/catalog/query.ts'
 import { EnvironmentError, UsageError } from '../../src/errors.ts'
 import { createEmptyDatabase, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { until } from '../helpers/until.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -84,26 +85,27 @@ async function openProxy({ hostname, port }: URL): Promise<Proxy> {
 
 /** Ends the connection on which a query runs or a cursor is open. */
 async function cutOff(how: 'terminate' | 'reset', proxy?: Proxy): Promise<void> {
-  await expect
-    .poll(async () => {
-      const { rowCount } = await database.pool.query(
-        `select ${how === 'terminate' ? 'pg_terminate_backend(pid)' : ''} from pg_stat_activity
-        where application_name = 'collab-sync catalog' and datname = current_database() and query like '%generate_series%'`,
-      )
-      return rowCount
-    })
-    .toBeGreaterThan(0)
+  await until('the query is under way', async () => {
+    const { rowCount } = await database.pool.query(
+      `select ${how === 'terminate' ? 'pg_terminate_backend(pid)' : ''} from pg_stat_activity
+      where application_name = 'collab-sync catalog' and datname = current_database() and query like '%generate_series%'`,
+    )
+    return rowCount !== 0
+  })
   proxy?.reset()
 }
 
 describe.each([
   [
     'while the query runs',
-    'select n::text as organization_id from generate_series(1, 3) n, pg_sleep(60)',
+    // Waits for a lock that the test holds.
+    'select n::text as organization_id from generate_series(1, 3) n, pg_advisory_xact_lock(4711)',
   ],
   ['between two reads', 'select n::text as organization_id from generate_series(1, 1000000) n'],
 ])('a connection that is lost %s ends the reading', (when, text) => {
   const reading = async (url: string, cut: () => Promise<void>) => {
+    const holder = await database.pool.connect()
+    await holder.query('select pg_advisory_lock(4711)')
     const lines = querySource(url, text).lines()[Symbol.asyncIterator]()
     if (when === 'between two reads') await lines.next()
     const cutting = cut()
@@ -113,6 +115,7 @@ describe.each([
     const ended = expect(rest()).rejects.toThrow(EnvironmentError)
     await cutting
     await ended
+    holder.release(true)
   }
 
   test('where the server ends it', () => reading(database.url, () => cutOff('terminate')))

@@ -313,9 +313,9 @@ describe('credentials', () => {
 
 test('A call waits as long as its latency says, and not after the caller gave up', async () => {
   const standIn = await start({ latencyMs: 200, latencyJitterMs: 50 })
-  const startMs = performance.now()
+  const startMs = Date.now()
   await call(standIn, 'comments', place)
-  expect(performance.now() - startMs).toBeGreaterThan(190)
+  expect(Date.now() - startMs).toBeGreaterThan(190)
   const caller = new AbortController()
   const given = expect(
     call(standIn, 'comments', place, { signal: caller.signal }),

@@ -4,7 +4,7 @@ import { startRun } from '../../src/sync/run/start.ts'
 import { startWorker } from '../../src/worker.ts'
 import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
-import { untilUsed } from '../rate-limit/shared-limit-suite.ts'
+import { untilUsed } from '../rate-limit/real-rates.ts'
 
 describe.each(QUEUE_KINDS)('the pace of all workers together, with the queue on %s', (queue) => {
   let live: Live | undefined

@@ -5,6 +5,7 @@ import { openPostgresRateLimit } from '../../src/rate-limit/postgres.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { sharedLimitSuite } from './shared-limit-suite.ts'
+import { until } from '../helpers/until.ts'
 
 let database: TestDatabase
 let pool: TestDatabase['pool']
@@ -48,11 +49,18 @@ describe('the pace on PostgreSQL', () => {
       log: createLog('silent'),
     })
     await pool.query('alter table sync.pace rename to pace_away')
-    const waiting = pace.acquire().then(() => 'let go')
-    const early = new Promise((resolve) => setTimeout(resolve, 200, 'still waiting'))
-    expect(await Promise.race([waiting, early])).toBe('still waiting')
+    let isLetGo = false
+    const waiting = pace.acquire().then(() => (isLetGo = true))
+    await until('it has tried', async () => {
+      const { rows } = await pool.query(
+        `select from pg_stat_activity where query like '%sync.pace%' and state = 'idle in transaction (aborted)'
+          or query like '%sync.pace%' and pid <> pg_backend_pid()`,
+      )
+      return rows.length > 0
+    })
+    expect(isLetGo).toBe(false)
     await pool.query('alter table sync.pace_away rename to pace')
-    expect(await waiting).toBe('let go')
+    await waiting
     await pace.close()
   })
 })

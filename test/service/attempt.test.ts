@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
@@ -7,6 +7,7 @@ import type { CallReport, CallStats } from '../../src/service/attempt.ts'
 import type { CollabApi, CollabApiOptions } from '../../src/service/client.ts'
 import { bytes, json, neverAnswers, openClient, openFaultServer, success } from './fault-server.ts'
 import type { Fault, FaultServer } from './fault-server.ts'
+import { until } from '../helpers/until.ts'
 
 const opened: AsyncDisposable[] = []
 afterEach(async () => {
@@ -148,8 +149,9 @@ describe('one call', () => {
     let asked = 0
     const room = () => ((asked += 1) === 1 ? waiting : null)
     const call = api.getUsers(users, { room })
-    await sleep(50)
-    expect([asked, server.seen.length]).toEqual([1, 0])
+    await until('room is asked for', () => asked === 1)
+    await setImmediate()
+    expect(server.seen).toEqual([])
     makeRoom()
     expect(await call).toMatchObject({ status: 'data' })
   })
@@ -164,8 +166,12 @@ describe('one call', () => {
     const asked: unknown[] = []
     const room = (signal?: AbortSignal) => (asked.push(signal) === 1 ? null : waiting)
     const call = ended(api.getUsers(users, { waitSignal, room }))
-    await expect.poll(() => asked).toEqual([waitSignal, waitSignal])
-    expect(await Promise.race([call, sleep(50, 'waits')])).toBe('waits')
+    await until('room is asked for again', () => asked.length === 2)
+    expect(asked).toEqual([waitSignal, waitSignal])
+    let isOver = false
+    void call.then(() => (isOver = true))
+    await setImmediate()
+    expect(isOver).toBe(false)
     makeRoom()
     expect(await call).toMatchObject({ httpStatus: 200 })
   })

@@ -38,7 +38,7 @@ export class CallLog {
   maxInOneSecond = 0
   #keep: number
   #log: LoggedCall[] = []
-  // Arrival times of the last second, on a clock that is never set back; #oldest is the first that counts.
+  // Arrival times of the last second; #oldest is the first that counts.
   #arrivals: number[] = []
   #oldest = 0
   #firstMs = 0
@@ -58,7 +58,7 @@ export class CallLog {
     this.total++
     this.inFlight++
     this.maxInFlight = Math.max(this.maxInFlight, this.inFlight)
-    const nowMs = performance.now()
+    const nowMs = Date.now()
     if (this.#firstMs === 0) this.#firstMs = nowMs
     this.#lastMs = nowMs
     this.#arrivals.push(nowMs)

@@ -15,6 +15,7 @@ import {
   success,
 } from './fault-server.ts'
 import type { Fault, FaultServer } from './fault-server.ts'
+import { until } from '../helpers/until.ts'
 
 const opened: AsyncDisposable[] = []
 afterEach(async () => {
@@ -216,21 +217,29 @@ describe('the pace of the client', () => {
   test('no more than the limit is in flight, and backing off holds no permit', async () => {
     let inFlight = 0
     let most = 0
+    const held: (() => void)[] = []
+    let isHeld = true
     const { server, api } = await start([], { maxConcurrency: 3, retryAfterMaxMs: 1000 })
     server.usually = (response, request) => {
       inFlight += 1
       most = Math.max(most, inFlight)
-      setTimeout(() => {
+      const answer = () => {
         inFlight -= 1
         success([])(response, request)
-      }, 10)
+      }
+      if (isHeld) held.push(answer)
+      else setImmediate(answer)
     }
-    await Promise.all(Array.from({ length: 20 }, () => api.getUsers(users)))
+    const calls = Promise.all(Array.from({ length: 20 }, () => api.getUsers(users)))
+    await until('as many as may be are in flight', () => inFlight === 3)
+    isHeld = false
+    for (const answer of held) answer()
+    await calls
     expect(most).toBe(3)
     server.script.push(json(500, {}, { 'retry-after': '1' }))
     const backingOff = api.getUsers(users)
-    await expect.poll(() => server.seen.length).toBe(21)
-    await expect.poll(() => api.concurrency().inFlight).toBe(0)
+    await until('the call was made', () => server.seen.length === 21)
+    await until('none is in flight', () => api.concurrency().inFlight === 0)
     await backingOff
   })
 
@@ -239,12 +248,10 @@ describe('the pace of the client', () => {
       retryAfterMaxMs: 400,
     })
     const first = api.getUsers(users)
-    await expect.poll(() => api.concurrency().limit).toBe(4)
-    const before = server.seen.length
-    const second = api.getUsers(users)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    expect(server.seen.length).toBe(before)
-    await Promise.all([first, second])
+    await until('the limit is halved', () => api.concurrency().limit === 4)
+    const startMs = Date.now()
+    await Promise.all([api.getUsers(users), first])
+    expect(Date.now() - startMs).toBeGreaterThanOrEqual(300)
     expect(server.seen).toHaveLength(3)
   })
 
@@ -253,7 +260,7 @@ describe('the pace of the client', () => {
     server.usually = json(429, {}, { 'retry-after': '60' })
     const stop = new AbortController()
     const calls = Array.from({ length: 30 }, () => api.getUsers(users, { signal: stop.signal }))
-    await expect.poll(() => server.seen.length).toBe(1)
+    await until('calls were made', () => server.seen.length === 1)
     stop.abort(new Error('stopped by us'))
     const ends = await Promise.allSettled(calls)
     expect(

@@ -13,7 +13,7 @@ const HTML = '<!doctype html><html><body><h1>500 Internal Server Error</h1></bod
 
 /** Answers the call with the fault. `items` are those of the good answer; `slow` is not answered here. */
 export function answerWithFault(
-  fault: Exclude<Fault, { kind: 'slow' }>,
+  fault: Exclude<Fault, { kind: 'held' }>,
   request: StandInRequest,
   response: ServerResponse,
   items: string[],

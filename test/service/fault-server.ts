@@ -70,7 +70,7 @@ export function bytes(status: number, body: Buffer | string): Fault {
 /** Promises a longer body than it sends, then drops the connection. */
 export const cutBody: Fault = (response) => {
   response.writeHead(200, { 'content-length': '1000' })
-  response.write('{"result":', () => setTimeout(() => response.destroy(), 20))
+  response.write('{"result":', () => setImmediate(() => response.destroy()))
 }
 
 export const reset: Fault = (_response, request) => {
@@ -79,11 +79,10 @@ export const reset: Fault = (_response, request) => {
 
 export const neverAnswers: Fault = () => {}
 
-/** Headers at once, then a byte now and then, for ever. */
+/** Headers and a byte at once, and nothing more. */
 export const slowBody: Fault = (response) => {
   response.writeHead(200)
-  const timer = setInterval(() => response.write(' '), 20)
-  response.on('close', () => clearInterval(timer))
+  response.write(' ')
 }
 
 export interface OpenedClient extends AsyncDisposable {

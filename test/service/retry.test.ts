@@ -98,7 +98,7 @@ describe('trying again', () => {
     let made = 0
     const attempt = async (): Promise<never> => {
       made += 1
-      setTimeout(() => stop.abort(new Error('stopped by us')), 20)
+      setImmediate(() => stop.abort(new Error('stopped by us')))
       throw new CallError('busy', { kind: 'retry', retryAfterMs: 100_000 })
     }
     await expect(retrying(attempt, policy, noToken, stop.signal)).rejects.toThrow('stopped by us')

@@ -81,12 +81,9 @@ function intercept(call: Call, calls: CallLog, injector: FaultInjector): () => v
     log()
   })
   if (request === null || fault === undefined) return answered(call.answer)
-  if (fault.kind !== 'slow')
+  if (fault.kind !== 'held')
     return answered(() => answerWithFault(fault, request, response, call.items() ?? []))
-  return () => {
-    const timer = setTimeout(answered(call.answer), fault.delayMs)
-    response.once('close', () => clearTimeout(timer))
-  }
+  return () => void fault.until().then(answered(call.answer))
 
   function answered(answer: () => void): () => void {
     return () => {

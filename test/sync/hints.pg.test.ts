@@ -96,12 +96,12 @@ describe('without refresh', () => {
           `update sync.runs set status = 'running', started_at = now() where status = 'queued' returning run_id`,
         )
         // A worker calls the service from here on.
-        for (const { run_id: runId } of begun) begunAtMs.set(runId, performance.now())
+        for (const { run_id: runId } of begun) begunAtMs.set(runId, Date.now())
       }
     })()
     const given = await Promise.all(
       Array.from({ length: 200 }, async () => {
-        const saidAtMs = performance.now()
+        const saidAtMs = Date.now()
         const { hinted } = await give(thread())
         return { saidAtMs, runId: hinted.runId ?? '' }
       }),
@@ -109,7 +109,7 @@ describe('without refresh', () => {
     isOver = true
     await beginning
     for (const { saidAtMs, runId } of given)
-      expect(begunAtMs.get(runId) ?? Infinity).toBeGreaterThan(saidAtMs)
+      expect(begunAtMs.get(runId) ?? Infinity).toBeGreaterThanOrEqual(saidAtMs)
     expect(begunAtMs.size).toBeGreaterThan(1)
     expect(await rows(`select from sync.runs where status = 'queued'`)).toHaveLength(
       new Set(given.map(({ runId }) => runId)).size - begunAtMs.size,

@@ -198,16 +198,22 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (queue) => {
   )
 
   test('a nightly run that comes due while one is under way does not start a second', async () => {
-    live.standIn.latencyMs = 20
+    let letGo = () => {}
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    live.standIn.setFaults([{ kind: 'held', until: () => held }])
     const app = await live.openApp({ SYNC_CRON: '* * * * * *' })
     const worker = await startWorker(app, jobs, { keepsSchedule: true })
     await until('the service was called', () => live.standIn.calls.total > 0)
     const { rows } = await live.database.pool.query('select run_id from sync.runs')
-    await new Promise((resolve) => setTimeout(resolve, 1500))
-    const open = await live.database.pool.query(
-      `select count(*)::int as open from sync.runs where trigger = 'schedule' and finished_at is null`,
+    const requests = bullQueue(app)
+    const nextMs = async () => (await requests.getJobScheduler(NIGHTLY))?.next ?? 0
+    const firstMs = await nextMs()
+    await until('two more were due', async () => (await nextMs()) > firstMs + 1000)
+    const runs = await live.database.pool.query(
+      `select count(*)::int as n from sync.runs where trigger = 'schedule' and finished_at is null`,
     )
-    expect(open.rows[0].open).toBeLessThanOrEqual(1)
+    expect(runs.rows[0].n).toBe(1)
+    letGo()
     expect(await settled(live.database, rows[0].run_id)).toMatchObject({
       status: 'succeeded',
       trigger: 'schedule',

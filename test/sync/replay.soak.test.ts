@@ -221,7 +221,7 @@ test('an answer that came before a replay and was not committed yet is asked for
   deleteComment(live.world, place, comment.commentId)
   const isOther: FaultRule['match'] = ({ data }) =>
     !('annotationId' in data) || data.annotationId !== annotationId
-  live.standIn.setFaults([{ kind: 'slow', delayMs: 3000, match: isOther }])
+  live.standIn.setFaults([{ kind: 'held', until: () => sleep(3000), match: isOther }])
   live.standIn.calls.reset()
   const scope = { organizationIds: [organizationId], documentId, operations: ['comments'] }
   const underWay = live.run({ scope })

@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ScopePlaces } from '../../src/sync/fetch/schedule.ts'
 
@@ -56,8 +56,10 @@ test('a batch that is given up waits for what it began, and gives its places to 
   const places = new ScopePlaces(4)
   const given = new AbortController()
   const ended: number[] = []
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
   const slow = places.each(range(20), { ...NEVER, signal: given.signal }, async (scope) => {
-    await setTimeout(20)
+    await held
     ended.push(scope)
   })
   const next: number[] = []
@@ -67,6 +69,7 @@ test('a batch that is given up waits for what it began, and gives its places to 
   const reason = new Error('given up')
   await setImmediate()
   given.abort(reason)
+  letGo()
 
   await expect(slow).rejects.toBe(reason)
   expect(ended).toEqual(range(8))
