@@ -1,0 +1,185 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createEmptyDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { until } from '../helpers/until.ts'
+import { buildCommand } from './built-command.ts'
+import type { BuiltCommand, Environment, StandInProcess } from './built-command.ts'
+
+/** What a person does with the built command, from an empty database on: each test goes on where the one before it ended. */
+
+let command: BuiltCommand
+let database: TestDatabase
+let standIn: StandInProcess
+let settings: Environment
+let catalog: string
+
+beforeAll(async () => {
+  command = await buildCommand()
+  database = await createEmptyDatabase()
+  catalog = join(command.directory, 'catalog.ndjson')
+  const world = ['--organizations', '2', '--documents', '2', '--annotations', '3', '--no-skew']
+  standIn = await command.startStandIn(...world, '--catalog', catalog)
+  settings = { ...standIn.environment, DATABASE_URL: database.url, SYNC_RETRIES: '0' }
+})
+afterAll(async () => {
+  await command?.remove()
+  await database?.drop()
+})
+
+/** The JSON document that a command prints, and its exit code. */
+async function json(...args: string[]) {
+  const { code, stdout, stderr } = await command.run([...args, '--json'], settings)
+  if (stdout === '') throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`)
+  return { code, document: JSON.parse(stdout) }
+}
+
+async function one(text: string): Promise<Record<string, unknown>> {
+  return (await database.pool.query(text)).rows[0]
+}
+
+/** What is served is changed by so many new comments. */
+const change = (count: number) =>
+  standIn.control({ changes: { count, seed: count, kinds: ['addComment'] } } as object)
+
+test('migrate and catalog import prepare an empty database, and may be repeated', async () => {
+  for (let time = 0; time < 2; time++) {
+    expect(await command.run(['migrate'], settings)).toMatchObject({ code: 0 })
+    expect(await command.run(['catalog', 'import', catalog], settings)).toMatchObject({ code: 0 })
+  }
+  expect(await one('select count(*)::int as n from collab.annotations')).toEqual({ n: 12 })
+})
+
+test('run, as a process of its own, syncs everything and prints one document', async () => {
+  const { code, stdout, stderr } = await command.runProcess(['run', '--json'], settings)
+  expect({ code, stderr: /"level":"error"/.test(stderr) }).toEqual({ code: 0, stderr: false })
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'succeeded', scopesFailed: 0 })
+  const comments = Number((await one('select count(*)::int as n from collab.comments'))['n'])
+  expect(comments).toBeGreaterThan(20)
+  expect(JSON.parse(stdout).commentsWritten).toBe(comments)
+})
+
+test('a run of which a scope fails ends with 3; the scope is in sync.failures and can be run again', async () => {
+  await standIn.control({
+    faults: [{ kind: 'bad-request', match: { operation: 'comments' }, times: 1 }],
+  })
+  const { code, document } = await json('run')
+  expect({ code, status: document.status, failed: document.scopesFailed }).toEqual({
+    code: 3,
+    status: 'partial',
+    failed: 1,
+  })
+  expect(await one('select http_status, operation from sync.failures')).toEqual({
+    http_status: 400,
+    operation: 'comments',
+  })
+  const status = await json('status', document.runId)
+  expect(status).toMatchObject({ code: 0, document: { status: 'partial' } })
+  expect(await json('run', '--failed-of', document.runId)).toMatchObject({ code: 0 })
+})
+
+test('a worker works what is enqueued, keeps the schedule, and ends with 0 at SIGTERM', async () => {
+  await change(3)
+  expect(await command.run(['schedule', 'set', '30 1 * * *'], settings)).toMatchObject({ code: 0 })
+  const worker = command.start(['worker'], settings)
+  await worker.shows(/"msg":"working"/)
+  const { code, document } = await json('enqueue', '--wait')
+  expect({ code, status: document.status, written: document.commentsWritten }).toEqual({
+    code: 0,
+    status: 'succeeded',
+    written: 3,
+  })
+  const status = await json('status')
+  expect(status.document.workers).toHaveLength(1)
+  expect((await json('schedule')).document).toMatchObject({
+    cron: '30 1 * * *',
+  })
+
+  const { stdout } = await command.run(['enqueue', '--operations', 'users'], settings)
+  const runId = stdout.trim()
+  await until('the run has ended', async () =>
+    ['succeeded'].includes((await json('status', runId)).document.status as string),
+  )
+  worker.child.kill('SIGTERM')
+  expect(await worker.ended).toMatchObject({ code: 0, stdout: '' })
+  expect((await json('status')).document.workers).toEqual([])
+})
+
+test('a hint has what changed looked at', async () => {
+  const place = await one(
+    'select organization_id, document_id, annotation_id from collab.annotations limit 1',
+  )
+  const scope = [
+    ...['--organization', String(place['organization_id'])],
+    ...['--document', String(place['document_id'])],
+    ...['--annotation', String(place['annotation_id'])],
+  ]
+  const { code, document } = await json('hint', ...scope)
+  expect({ code, threads: document.threads }).toEqual({ code: 0, threads: 1 })
+  expect(await one(`select trigger, status from sync.runs where trigger = 'hint'`)).toEqual({
+    trigger: 'hint',
+    status: 'queued',
+  })
+  await command.run(['cancel', document.runId], settings)
+})
+
+test('changes and export tell what the tables hold, and go on behind what was read', async () => {
+  const first = await command.run(['changes'], settings)
+  const lines = first.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(new Set(lines.map(({ object }) => object))).toContain('comment')
+  const cursor = /--after (\S+)$/m.exec(first.stderr)?.[1] ?? ''
+
+  const state = join(command.directory, 'comments.state')
+  const out = join(command.directory, 'comments.ndjson')
+  const args = ['export', 'comments', '--state', state, '--format', 'ndjson', '--out', out]
+  expect(await command.run(args, settings)).toMatchObject({ code: 0 })
+  const all = (await readFile(out, 'utf8')).trimEnd().split('\n')
+  expect(all).toHaveLength(Number((await one('select count(*) as n from collab.comments'))['n']))
+
+  const follower = command.start(['changes', '--follow', '--after', cursor], settings)
+  await change(2)
+  expect(await json('run')).toMatchObject({ code: 0 })
+  await follower.shows(/"object":"comment","change":"added"/)
+  follower.child.kill('SIGTERM')
+  await follower.ended
+  const news = await command.run(['changes', '--after', cursor, '--objects', 'comment'], settings)
+  expect(news.stdout.trimEnd().split('\n')).toHaveLength(2)
+  const again = join(command.directory, 'again.ndjson')
+  expect(await command.run([...args.slice(0, -1), again], settings)).toMatchObject({ code: 0 })
+  expect((await readFile(again, 'utf8')).trimEnd().split('\n')).toHaveLength(2)
+})
+
+test('catalog add, list and remove change single things', async () => {
+  const own = ['--organization', 'org-new', '--document', 'd', '--annotation', 'a']
+  expect(await command.run(['catalog', 'add', ...own, '--add'], settings)).toMatchObject({
+    code: 0,
+  })
+  const { document } = await json('catalog', 'list', '--organization', 'org-new')
+  expect(JSON.stringify(document)).toContain('"documentId":"d"')
+  expect(await command.run(['catalog', 'remove', ...own], settings)).toMatchObject({ code: 0 })
+  expect(
+    await one(`select active from collab.annotations where organization_id = 'org-new'`),
+  ).toEqual({
+    active: false,
+  })
+})
+
+test('serve answers probes, the API and pages, and ends with 0 at SIGTERM', async () => {
+  const token = 'a-token-of-this-test-0815'
+  const serve = command.start(['serve'], { ...settings, HTTP_PORT: '0', HTTP_TOKEN: token })
+  let stderr = ''
+  serve.child.stderr?.on('data', (text: string) => (stderr += text))
+  await serve.shows(/"address":"http/)
+  const url = /"address":"([^"]+)"/.exec(stderr)?.[1] ?? ''
+  const headers = { authorization: `Bearer ${token}` }
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  expect((await fetch(`${url}/v1/runs`)).status).toBe(401)
+  for (const path of ['/', '/metrics', '/v1/runs', '/v1/changes', '/openapi.json'])
+    expect([path, (await fetch(url + path, { headers })).status]).toEqual([path, 200])
+  serve.child.kill('SIGTERM')
+  expect(await serve.ended).toMatchObject({ code: 0, stdout: '' })
+})
