@@ -173,11 +173,6 @@ const faults: readonly Fault[] = [
     told: () => one,
   },
   {
-    name: 'an answer that is one page of several',
-    act: () => failing([{ kind: 'half-with-next-page-token', match: thread() }], {}),
-    told: () => one,
-  },
-  {
     name: 'a record that cannot be stored',
     act: () => failing([{ kind: 'poison', poison: 'big-id', match: thread() }], {}),
     told: () => ({}),
