@@ -135,7 +135,7 @@ describe.each(QUEUE_KINDS)('asking for runs with the queue on %s', (kind) => {
   })
 
   test('whoever watches a run sees it change and its settled state last', async () => {
-    live.standIn.setFaults([{ kind: 'slow', delayMs: 100 }])
+    live.standIn.latencyMs = 100
     const { runId } = await collabSync.startRun()
     const seen: Run[] = []
     for await (const run of collabSync.watchRun(runId)) {

@@ -15,7 +15,7 @@ class Store implements RateLimitStore {
 
   async take(slots: number, spacing: Spacing): Promise<Taken> {
     this.#reach()
-    this.taken.push({ slots, spacing, atMs: performance.now() })
+    this.taken.push({ slots, spacing, atMs: Date.now() })
     return this.answer
   }
 
@@ -35,9 +35,7 @@ class Store implements RateLimitStore {
   }
 }
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
-})
+beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 function open(callsPerSecond: number | null, isSteady = false) {
@@ -48,8 +46,8 @@ function open(callsPerSecond: number | null, isSteady = false) {
   const letGo: number[] = []
   /** So many callers, and when each was let go, from now. */
   const call = (callers: number) => {
-    const from = performance.now()
-    const note = () => void letGo.push(Math.round(performance.now() - from))
+    const from = Date.now()
+    const note = () => void letGo.push(Date.now() - from)
     return Array.from({ length: callers }, () => limit.acquire().then(note))
   }
   const messages = () => texts.map((text) => (JSON.parse(text) as { msg: string }).msg)
@@ -94,7 +92,7 @@ describe('a limit that processes share', () => {
     const letGo: number[] = []
     const again = (): Promise<void> =>
       limit.acquire().then(() => {
-        letGo.push(performance.now())
+        letGo.push(Date.now())
         return again()
       })
     const going = again().catch(() => {})
@@ -278,10 +276,10 @@ describe('the rate of one process', () => {
   function openAlone(callsPerSecond: number | null) {
     const limit = openProcessRateLimit({ callsPerSecond, log: createLog('silent') })
     const letGo: number[] = []
-    const from = performance.now()
+    const from = Date.now()
     const call = (callers: number) => {
       for (let n = 0; n < callers; n += 1)
-        void limit.acquire().then(() => letGo.push(Math.round(performance.now() - from)))
+        void limit.acquire().then(() => letGo.push(Date.now() - from))
     }
     return { limit, letGo, call }
   }

@@ -25,7 +25,7 @@ export type Fault =
   | { kind: 'wrong-length' }
   | { kind: 'empty-list' }
   | { kind: 'huge-body'; bodyBytes?: number }
-  | { kind: 'slow'; delayMs: number }
+  | { kind: 'held'; until: Promise<unknown> }
   | { kind: 'poison'; poison: PoisonKind | readonly PoisonKind[] }
   | { kind: 'custom'; respond: (request: StandInRequest, response: ServerResponse) => void }
 

@@ -60,12 +60,8 @@ function intercept(call: Call, calls: CallLog, injector: FaultInjector): () => v
     log()
   })
   if (request === null || fault === undefined) return answered(call.answer)
-  if (fault.kind !== 'slow')
-    return answered(() => answerWithFault(fault, request, response, call.items() ?? []))
-  return () => {
-    const timer = setTimeout(answered(call.answer), fault.delayMs)
-    response.once('close', () => clearTimeout(timer))
-  }
+  if (fault.kind === 'held') return () => void fault.until.then(answered(call.answer))
+  return answered(() => answerWithFault(fault, request, response, call.items() ?? []))
 
   function answered(answer: () => void): () => void {
     return () => {
