@@ -2,12 +2,14 @@ import { once } from 'node:events'
 import { createConnection, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { promisify } from 'node:util'
+import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NumberedLine } from '../../src/catalog/lines.ts'
 import { querySource } from '../../src/catalog/query.ts'
 import { EnvironmentError, UsageError } from '../../src/errors.ts'
 import { createEmptyDatabase, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { until } from '../helpers/until.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -84,25 +86,34 @@ async function openProxy({ hostname, port }: URL): Promise<Proxy> {
 
 /** Ends the connection on which a query runs or a cursor is open. */
 async function cutOff(how: 'terminate' | 'reset', proxy?: Proxy): Promise<void> {
-  await expect
-    .poll(async () => {
-      const { rowCount } = await database.pool.query(
-        `select ${how === 'terminate' ? 'pg_terminate_backend(pid)' : ''} from pg_stat_activity
-        where application_name = 'collab-sync catalog' and datname = current_database() and query like '%generate_series%'`,
-      )
-      return rowCount
-    })
-    .toBeGreaterThan(0)
+  await until('the query ran', async () => {
+    const { rowCount } = await database.pool.query(
+      `select ${how === 'terminate' ? 'pg_terminate_backend(pid)' : ''} from pg_stat_activity
+      where application_name = 'collab-sync catalog' and datname = current_database() and query like '%generate_series%'`,
+    )
+    return rowCount
+  })
   proxy?.reset()
 }
 
 describe.each([
   [
     'while the query runs',
-    'select n::text as organization_id from generate_series(1, 3) n, pg_sleep(60)',
+    'select n::text as organization_id from generate_series(1, 3) n, app_threads',
   ],
   ['between two reads', 'select n::text as organization_id from generate_series(1, 1000000) n'],
 ])('a connection that is lost %s ends the reading', (when, text) => {
+  // The first query waits for it.
+  let lock: PoolClient
+  beforeAll(async () => {
+    lock = await database.pool.connect()
+    await lock.query('begin; lock table app_threads')
+  })
+  afterAll(async () => {
+    await lock.query('rollback')
+    lock.release()
+  })
+
   const reading = async (url: string, cut: () => Promise<void>) => {
     const lines = querySource(url, text).lines()[Symbol.asyncIterator]()
     if (when === 'between two reads') await lines.next()
@@ -130,14 +141,12 @@ describe.each([
 test('a reader that stops early leaves no connection behind', async () => {
   const text = 'select n as organization_id from generate_series(1, 100000) n'
   for await (const line of querySource(database.url, text).lines()) if (line.number === 10) break
-  await expect
-    .poll(async () => {
-      const { rowCount } = await database.pool.query(
-        `select from pg_stat_activity where application_name = 'collab-sync catalog' and datname = current_database()`,
-      )
-      return rowCount
-    })
-    .toBe(0)
+  await until('its connection is gone', async () => {
+    const { rowCount } = await database.pool.query(
+      `select from pg_stat_activity where application_name = 'collab-sync catalog' and datname = current_database()`,
+    )
+    return rowCount === 0
+  })
 })
 
 describe('what is refused', () => {

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../src/database/pool.ts'
 import { readChanges, readHeldBack } from '../../src/database/changes.ts'
+import { until } from '../helpers/until.ts'
 import type { StoredChange } from '../../src/database/changes.ts'
 
 /** What is read of a change to keep a copy. */
@@ -52,14 +52,16 @@ export async function readAll(
 ): Promise<{ changes: StoredChange[]; cursor: string | null }> {
   const changes: StoredChange[] = []
   let cursor = after
-  for (;;) {
+  await until('nothing that is committed is held back', async () => {
     const { lines } = await readHeldBack(database)
-    const page = await readChanges(database, { after: cursor, max, objects: null })
-    changes.push(...page.changes)
-    cursor = page.cursor
-    if (!page.hasMore && lines === 0) return { changes, cursor }
-    if (!page.hasMore) await sleep(20)
-  }
+    for (let hasMore = true; hasMore;) {
+      const page = await readChanges(database, { after: cursor, max, objects: null })
+      changes.push(...page.changes)
+      ;({ cursor, hasMore } = page)
+    }
+    return lines === 0
+  })
+  return { changes, cursor }
 }
 
 /** What the views show, as a copy has it. */

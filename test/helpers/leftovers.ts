@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs'
 import { readlinkSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type pg from 'pg'
 import { startOf } from '../../src/embedded/leases.ts'
+import { until } from './until.ts'
 
 /**
  * Whatever a test run makes carries the run's id, and the run shows that it lives: an advisory lock to PostgreSQL, the
@@ -133,13 +133,14 @@ export async function removeFolder(folder: string): Promise<void> {
 }
 
 async function endProcesses(folder: string): Promise<void> {
-  const deadline = performance.now() + TERM_MS
-  for (let left = processesIn(folder); left.length > 0; left = processesIn(folder)) {
-    const isLate = performance.now() > deadline
+  const deadline = Date.now() + TERM_MS
+  await until(`the processes in ${folder} ended`, () => {
+    const left = processesIn(folder)
+    const isLate = Date.now() > deadline
     for (const pid of left)
       for (const signal of isLate ? ['SIGKILL'] : ['SIGTERM', 'SIGCONT']) send(pid, signal)
-    await sleep(100)
-  }
+    return left.length === 0
+  })
 }
 
 /** Root's server keeps its data outside of a home that it cannot reach; the home holds a note of the place. */
