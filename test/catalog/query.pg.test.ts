@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createConnection, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { promisify } from 'node:util'
+import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NumberedLine } from '../../src/catalog/lines.ts'
 import { querySource } from '../../src/catalog/query.ts'
@@ -83,14 +84,15 @@ async function openProxy({ hostname, port }: URL): Promise<Proxy> {
   }
 }
 
-/** Ends the connection on which a query runs or a cursor is open. */
-async function cutOff(how: 'terminate' | 'reset', proxy?: Proxy): Promise<void> {
-  await until('the query is under way', async () => {
+/** Ends the connection on which this query runs or its cursor is open. */
+async function cutOff(text: string, how: 'terminate' | 'reset', proxy?: Proxy): Promise<void> {
+  await until('the query ran', async () => {
     const { rowCount } = await database.pool.query(
       `select ${how === 'terminate' ? 'pg_terminate_backend(pid)' : ''} from pg_stat_activity
-      where application_name = 'collab-sync catalog' and datname = current_database() and query like '%generate_series%'`,
+      where application_name = 'collab-sync catalog' and datname = current_database() and query = $1`,
+      [text],
     )
-    return rowCount !== 0
+    return rowCount === 1
   })
   proxy?.reset()
 }
@@ -98,14 +100,22 @@ async function cutOff(how: 'terminate' | 'reset', proxy?: Proxy): Promise<void> 
 describe.each([
   [
     'while the query runs',
-    // Waits for a lock that the test holds.
-    'select n::text as organization_id from generate_series(1, 3) n, pg_advisory_xact_lock(4711)',
+    'select n::text as organization_id from generate_series(1, 3) n, app_threads',
   ],
   ['between two reads', 'select n::text as organization_id from generate_series(1, 1000000) n'],
 ])('a connection that is lost %s ends the reading', (when, text) => {
+  // The first query waits for it.
+  let lock: PoolClient
+  beforeAll(async () => {
+    lock = await database.pool.connect()
+    await lock.query('begin; lock table app_threads')
+  })
+  afterAll(async () => {
+    await lock.query('rollback')
+    lock.release()
+  })
+
   const reading = async (url: string, cut: () => Promise<void>) => {
-    const holder = await database.pool.connect()
-    await holder.query('select pg_advisory_lock(4711)')
     const lines = querySource(url, text).lines()[Symbol.asyncIterator]()
     if (when === 'between two reads') await lines.next()
     const cutting = cut()
@@ -115,15 +125,14 @@ describe.each([
     const ended = expect(rest()).rejects.toThrow(EnvironmentError)
     await cutting
     await ended
-    holder.release(true)
   }
 
-  test('where the server ends it', () => reading(database.url, () => cutOff('terminate')))
+  test('where the server ends it', () => reading(database.url, () => cutOff(text, 'terminate')))
 
   test('where the network does', async () => {
     const proxy = await openProxy(new URL(database.url))
     try {
-      await reading(proxy.url(database.url), () => cutOff('reset', proxy))
+      await reading(proxy.url(database.url), () => cutOff(text, 'reset', proxy))
     } finally {
       await proxy.close()
     }
@@ -133,14 +142,12 @@ describe.each([
 test('a reader that stops early leaves no connection behind', async () => {
   const text = 'select n as organization_id from generate_series(1, 100000) n'
   for await (const line of querySource(database.url, text).lines()) if (line.number === 10) break
-  await expect
-    .poll(async () => {
-      const { rowCount } = await database.pool.query(
-        `select from pg_stat_activity where application_name = 'collab-sync catalog' and datname = current_database()`,
-      )
-      return rowCount
-    })
-    .toBe(0)
+  await until('its connection is gone', async () => {
+    const { rowCount } = await database.pool.query(
+      `select from pg_stat_activity where application_name = 'collab-sync catalog' and datname = current_database()`,
+    )
+    return rowCount === 0
+  })
 })
 
 describe('what is refused', () => {

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { until } from '../helpers/until.ts'
 import { buildCommand } from './built-command.ts'
 import type { BuiltCommand, Environment } from './built-command.ts'
 
@@ -39,7 +40,7 @@ describe('collab-sync token', () => {
       const headers = { authorization: `Bearer ${secret}` }
       return (await fetch(url + path, { method, headers })).status
     }
-    await expect.poll(() => status('GET', '/v1/runs'), { timeout: 5000 }).toBe(200)
+    await until('the token is taken', async () => (await status('GET', '/v1/runs')) === 200)
     expect(await status('DELETE', '/v1/schedule')).toBe(403)
     expect(await status('GET', '/queues')).toBe(403)
 
@@ -51,7 +52,7 @@ describe('collab-sync token', () => {
     })
 
     expect(await token(['remove', 'ci'])).toMatchObject({ code: 0 })
-    await expect.poll(() => status('GET', '/v1/runs'), { timeout: 5000 }).toBe(401)
+    await until('the token is refused', async () => (await status('GET', '/v1/runs')) === 401)
     serve.child.kill('SIGTERM')
     const ended = await serve.ended
     expect(ended.code).toBe(0)

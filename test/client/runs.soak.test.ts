@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/app.ts'
@@ -136,7 +135,7 @@ describe.each(QUEUE_KINDS)('asking for runs with the queue on %s', (kind) => {
   })
 
   test('whoever watches a run sees it change and its settled state last', async () => {
-    live.standIn.setFaults([{ kind: 'held', until: () => sleep(100) }])
+    live.standIn.latencyMs = 100
     const { runId } = await collabSync.startRun()
     const seen: Run[] = []
     for await (const run of collabSync.watchRun(runId)) {

@@ -12,6 +12,7 @@ import { PATHS } from '../../src/demo/requests.ts'
 import { startStandIn } from '../service/stand-in.ts'
 import type { StandIn, StandInOptions } from '../service/stand-in.ts'
 import { createWorld } from '../../src/demo/world.ts'
+import { until } from '../helpers/until.ts'
 import { call, listed } from '../service/call.ts'
 
 const options = {
@@ -316,14 +317,15 @@ test('A call waits as long as its latency says, and not after the caller gave up
   const startMs = Date.now()
   await call(standIn, 'comments', place)
   expect(Date.now() - startMs).toBeGreaterThan(190)
+  standIn.latencyMs = 1_000_000
   const caller = new AbortController()
   const given = expect(
     call(standIn, 'comments', place, { signal: caller.signal }),
   ).rejects.toThrow()
-  await expect.poll(() => standIn.calls.inFlight, { interval: 5 }).toBe(1)
+  await until('the call came', () => standIn.calls.inFlight === 1)
   caller.abort()
   await given
-  await expect.poll(() => standIn.calls.inFlight).toBe(0)
+  await until('the call is gone', () => standIn.calls.inFlight === 0)
   expect(standIn.calls.log.at(-1)?.status).toBeNull()
   expect(standIn.calls.byOperation.comments).toBe(2)
 })

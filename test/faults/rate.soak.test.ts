@@ -4,7 +4,7 @@ import { startRun } from '../../src/sync/run/start.ts'
 import { startWorker } from '../../src/worker.ts'
 import { isMissing, openLive, QUEUE_KINDS, settled } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
-import { untilUsed } from '../rate-limit/real-rates.ts'
+import { meanPerSecond, mostInOneSecond, untilUsed } from '../rate-limit/rates.ts'
 
 describe.each(QUEUE_KINDS)('the pace of all workers together, with the queue on %s', (queue) => {
   let live: Live | undefined
@@ -22,8 +22,10 @@ describe.each(QUEUE_KINDS)('the pace of all workers together, with the queue on 
       calls.reset()
       const run = await runOnWorkers(live as Live, 3)
       expect(run).toMatchObject({ status: 'succeeded', calls: calls.total })
-      expect(calls.maxInOneSecond).toBeLessThanOrEqual(48)
-      return calls.meanPerSecond()
+      // The stand-in answers at once.
+      const times = calls.log.map(({ atMs }) => atMs)
+      expect(mostInOneSecond(times)).toBeLessThanOrEqual(48)
+      return meanPerSecond(times)
     })
   }, 300_000)
 

@@ -9,6 +9,7 @@ import { createLog } from '../../src/log.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { createEmptyDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+import { until } from '../helpers/until.ts'
 import { BEARER, TOKEN } from './served.ts'
 
 let empty: TestDatabase
@@ -37,7 +38,8 @@ afterAll(async () => {
 test('without tables the probe, the API and the pages say what to run, and all is well once it was', async () => {
   const sentence = 'The tables are not of this version of collab-sync: run `collab-sync migrate`.'
   const ready = async () => (await server.app.inject('/readyz')).json()
-  await expect.poll(ready).toEqual({ status: 'not ready', postgresql: sentence, queue: 'ready' })
+  await until('the queue is ready', async () => (await ready()).queue === 'ready')
+  expect(await ready()).toEqual({ status: 'not ready', postgresql: sentence, queue: 'ready' })
   expect((await server.app.inject('/healthz')).statusCode).toBe(200)
   for (const url of ['/v1/runs', '/v1/freshness', '/v1/schedule']) {
     const answer = await server.app.inject({ url, headers: BEARER })
@@ -49,7 +51,8 @@ test('without tables the probe, the API and the pages say what to run, and all i
   expect(page.body).toContain('collab-sync migrate')
 
   await migrate(empty.url)
-  await expect.poll(ready).toEqual({ status: 'ready', postgresql: 'ready', queue: 'ready' })
+  await until('all is ready', async () => (await ready()).status === 'ready')
+  expect(await ready()).toEqual({ status: 'ready', postgresql: 'ready', queue: 'ready' })
   for (const url of ['/v1/runs', '/'])
     expect((await server.app.inject({ url, headers: BEARER })).statusCode, url).toBe(200)
 })

@@ -9,7 +9,7 @@ import { sharedLimitSuite } from './shared-limit-suite.ts'
 const key = `test:pace:${randomUUID()}`
 let redis: Redis
 
-describe.skipIf(!redisUrl())('the pace on Redis', () => {
+describe.skipIf(!redisUrl())('the shared rate limit on Redis', () => {
   beforeAll(() => {
     redis = new Redis(redisUrl() as string)
   })
@@ -28,12 +28,12 @@ describe.skipIf(!redisUrl())('the pace on Redis', () => {
     const own = `${key}:${randomUUID()}`
     const later = Date.now() + 86_400_000
     await redis.hset(own, { next: later, paused_until: later })
-    const pace = openRedisRateLimit(redis, own, { callsPerSecond: 100, log: createLog('silent') })
-    await pace.acquire()
-    await pace.pauseAll(10_000)
+    const limit = openRedisRateLimit(redis, own, { callsPerSecond: 100, log: createLog('silent') })
+    await limit.acquire()
+    await limit.pauseAll(10_000)
     const [next, pausedUntil] = await redis.hmget(own, 'next', 'paused_until')
     expect(Math.max(Number(next), Number(pausedUntil))).toBeLessThan(later - 80_000_000)
-    await pace.close()
+    await limit.close()
   })
 
   test('while Redis is away a limit waits, and calls without one go on', async () => {

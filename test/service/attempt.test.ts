@@ -1,13 +1,20 @@
-import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { openProcessRateLimit } from '../../src/rate-limit/limiter.ts'
 import type { CallReport, CallStats } from '../../src/service/attempt.ts'
 import type { CollabApi, CollabApiOptions } from '../../src/service/client.ts'
-import { bytes, json, neverAnswers, openClient, openFaultServer, success } from './fault-server.ts'
-import type { Fault, FaultServer } from './fault-server.ts'
 import { until } from '../helpers/until.ts'
+import {
+  bytes,
+  held,
+  json,
+  neverAnswers,
+  openClient,
+  openFaultServer,
+  success,
+} from './fault-server.ts'
+import type { Fault, FaultServer } from './fault-server.ts'
 
 const opened: AsyncDisposable[] = []
 afterEach(async () => {
@@ -55,7 +62,7 @@ describe('each call that was made is reported with how it went', () => {
     ['credentials', json(401, {})],
     ['unknown', json(200, { error: { status: 'ODD_ONE' } })],
   ])('%s', async (outcome, fault) => {
-    const { api, reports } = await start([fault], { timeoutMs: 200 })
+    const { api, reports } = await start([fault], outcome === 'timeout' ? { timeoutMs: 200 } : {})
     await ended(api.getUsers(users))
     expect(reports).toEqual([
       {
@@ -73,7 +80,7 @@ describe('each call that was made is reported with how it went', () => {
     const { server, api, reports } = await start([neverAnswers])
     const stop = new AbortController()
     const call = ended(api.getUsers(users, { signal: stop.signal }))
-    await expect.poll(() => server.seen.length).toBe(1)
+    await until('the call was seen', () => server.seen.length === 1)
     stop.abort(new Error('stopped'))
     await call
     expect(reports).toMatchObject([{ outcome: 'given_up' }])
@@ -122,7 +129,7 @@ describe('what an answer says of the service holds for all calls', () => {
   test('an overload lowers the calls in flight, another failure does not', async () => {
     const limits: number[] = []
     for (const fault of [json(500, {}), json(401, {}), json(503, {})]) {
-      const { api } = await start([fault], { timeoutMs: 200 })
+      const { api } = await start([fault])
       await ended(api.getUsers(users))
       limits.push(api.concurrency().limit)
     }
@@ -149,28 +156,27 @@ describe('one call', () => {
     let asked = 0
     const room = () => ((asked += 1) === 1 ? waiting : null)
     const call = api.getUsers(users, { room })
-    await until('room is asked for', () => asked === 1)
-    await setImmediate()
-    expect(server.seen).toEqual([])
+    await api.getComments({ organizationId: 'o', documentId: 'd', annotationId: 'later' })
+    expect([asked, server.seen.length]).toEqual([1, 1])
     makeRoom()
     expect(await call).toMatchObject({ status: 'data' })
+    expect(server.seen).toHaveLength(2)
   })
 
   test('waits for room again before a large answer comes, where it asks for any', async () => {
     const large = json(200, { pad: ' '.repeat(1_000_000) }, { 'content-length': '1000010' })
-    const { api } = await start([large, large], { maxBodyBytes: 2_000_000 })
+    const { api } = await start([large, large, large], { maxBodyBytes: 2_000_000 })
     expect(await ended(api.getUsers(users))).toMatchObject({ httpStatus: 200 })
     const waitSignal = new AbortController().signal
     let makeRoom = () => {}
     const waiting = new Promise<void>((resolve) => (makeRoom = resolve))
     const asked: unknown[] = []
     const room = (signal?: AbortSignal) => (asked.push(signal) === 1 ? null : waiting)
-    const call = ended(api.getUsers(users, { waitSignal, room }))
-    await until('room is asked for again', () => asked.length === 2)
-    expect(asked).toEqual([waitSignal, waitSignal])
     let isOver = false
-    void call.then(() => (isOver = true))
-    await setImmediate()
+    const call = ended(api.getUsers(users, { waitSignal, room })).finally(() => (isOver = true))
+    await until('it asked for room twice', () => asked.length === 2)
+    expect(asked).toEqual([waitSignal, waitSignal])
+    expect(await ended(api.getUsers(users))).toMatchObject({ httpStatus: 200 })
     expect(isOver).toBe(false)
     makeRoom()
     expect(await call).toMatchObject({ httpStatus: 200 })
@@ -194,16 +200,15 @@ describe('one call', () => {
   })
 
   test('waits no longer than its wait signal, and a call in flight goes on', async () => {
-    const { server, api } = await start([], { maxConcurrency: 1 })
+    const { fault, letGo } = held(success([]))
+    const { server, api } = await start([fault], { maxConcurrency: 1 })
     const stop = new AbortController()
-    let answer = () => {}
-    server.usually = (response, request) => (answer = () => success([])(response, request))
     const inFlight = api.getUsers(users, { waitSignal: stop.signal })
-    await expect.poll(() => server.seen.length).toBe(1)
+    await until('the call was seen', () => server.seen.length === 1)
     const waiting = ended(api.getUsers(users, { waitSignal: stop.signal }))
     stop.abort(new Error('no more'))
     expect(await waiting).toMatchObject({ message: 'no more' })
-    answer()
+    letGo()
     expect(await inFlight).toMatchObject({ status: 'data' })
     expect(server.seen).toHaveLength(1)
   })
@@ -215,9 +220,8 @@ describe('one call', () => {
     server.usually = success([])
     const stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
     await api.getUsers(users, { stats })
-    // The pause of 50 ms that the first answer asked for.
     expect(stats).toMatchObject({ calls: 1, retries: 0, waitedMs: reports[1]?.waitedMs })
-    expect(stats.waitedMs).toBeGreaterThan(10)
+    expect(stats.waitedMs).toBeGreaterThan(0)
     expect(stats.serviceMs).toBe(reports[1]?.serviceMs)
   })
 

@@ -3,7 +3,7 @@ import type { StandInRequest } from '../../src/demo/requests.ts'
 
 /** One call as the service saw it. */
 export interface LoggedCall {
-  /** When it came in, epoch milliseconds. */
+  /** When it was answered, epoch milliseconds. */
   atMs: number
   operation: Operation | null
   /** Null where the call was outside service-api.md. */
@@ -23,7 +23,6 @@ export interface Violation {
 }
 
 const VIOLATIONS_KEPT = 1000
-const WINDOW_MS = 1000
 
 /** Counts the calls, and keeps the last ones. Every request counts, refused and broken ones too. */
 export class CallLog {
@@ -31,18 +30,10 @@ export class CallLog {
   readonly byOperation: Record<Operation, number> = { users: 0, comments: 0 }
   readonly byFault: Record<string, number> = {}
   inFlight = 0
-  maxInFlight = 0
   violationCount = 0
   readonly violations: Violation[] = []
-  /** The most calls that came in within any 1000 ms. */
-  maxInOneSecond = 0
   #keep: number
   #log: LoggedCall[] = []
-  // Arrival times of the last second; #oldest is the first that counts.
-  #arrivals: number[] = []
-  #oldest = 0
-  #firstMs = 0
-  #lastMs = 0
 
   /** `keep`: how many calls `log` holds at least, the newest ones; 0 keeps none. */
   constructor(keep: number) {
@@ -57,17 +48,6 @@ export class CallLog {
   arrived(): void {
     this.total++
     this.inFlight++
-    this.maxInFlight = Math.max(this.maxInFlight, this.inFlight)
-    const nowMs = Date.now()
-    if (this.#firstMs === 0) this.#firstMs = nowMs
-    this.#lastMs = nowMs
-    this.#arrivals.push(nowMs)
-    while ((this.#arrivals[this.#oldest] as number) <= nowMs - WINDOW_MS) this.#oldest++
-    this.maxInOneSecond = Math.max(this.maxInOneSecond, this.#arrivals.length - this.#oldest)
-    if (this.#oldest > 10_000) {
-      this.#arrivals = this.#arrivals.slice(this.#oldest)
-      this.#oldest = 0
-    }
   }
 
   left(): void {
@@ -88,26 +68,14 @@ export class CallLog {
     if (this.violations.length < VIOLATIONS_KEPT) this.violations.push(violation)
   }
 
-  /** Calls a second from the first to the last call; 0 before the second one. */
-  meanPerSecond(): number {
-    const spanMs = this.#lastMs - this.#firstMs
-    return spanMs > 0 ? ((this.total - 1) * 1000) / spanMs : 0
-  }
-
   /** Starts counting afresh; calls in flight stay counted as in flight. */
   reset(): void {
     this.total = 0
     this.byOperation.users = 0
     this.byOperation.comments = 0
     for (const kind of Object.keys(this.byFault)) delete this.byFault[kind]
-    this.maxInFlight = this.inFlight
     this.violationCount = 0
     this.violations.length = 0
-    this.maxInOneSecond = 0
     this.#log = []
-    this.#arrivals = []
-    this.#oldest = 0
-    this.#firstMs = 0
-    this.#lastMs = 0
   }
 }

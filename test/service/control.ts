@@ -76,16 +76,13 @@ function follow(standIn: StandIn, order: ControlOrder) {
 const SETTINGS: ReadonlySet<string> = new Set(['latencyMs', 'latencyJitterMs', 'authToken'])
 
 function stats({ calls, latencyMs, latencyJitterMs }: StandIn) {
-  const { total, byOperation, byFault, inFlight, maxInFlight, maxInOneSecond } = calls
+  const { total, byOperation, byFault, inFlight } = calls
   const cpu = process.cpuUsage()
   return {
     total,
     byOperation,
     byFault,
     inFlight,
-    maxInFlight,
-    maxInOneSecond,
-    meanPerSecond: calls.meanPerSecond(),
     violationCount: calls.violationCount,
     violations: calls.violations.slice(0, 20),
     latencyMs,

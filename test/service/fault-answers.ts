@@ -11,7 +11,7 @@ const HUGE_BODY_BYTES = 65 * 1024 * 1024
 const PADDING = Buffer.alloc(1024 * 1024, ' ')
 const HTML = '<!doctype html><html><body><h1>500 Internal Server Error</h1></body></html>'
 
-/** Answers the call with the fault. `items` are those of the good answer; `slow` is not answered here. */
+/** Answers the call with the fault. `items` are those of the good answer; `held` is not answered here. */
 export function answerWithFault(
   fault: Exclude<Fault, { kind: 'held' }>,
   request: StandInRequest,
@@ -87,7 +87,7 @@ function poisoned(
 
 type Refusal = Exclude<Fault, ListFault | { kind: BrokenKind }>
 type BrokenKind =
-  | 'slow'
+  | 'held'
   | 'cut-body'
   | 'connection-reset'
   | 'huge-body'

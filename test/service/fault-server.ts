@@ -70,7 +70,7 @@ export function bytes(status: number, body: Buffer | string): Fault {
 /** Promises a longer body than it sends, then drops the connection. */
 export const cutBody: Fault = (response) => {
   response.writeHead(200, { 'content-length': '1000' })
-  response.write('{"result":', () => setImmediate(() => response.destroy()))
+  response.write('{"result":', () => response.destroy())
 }
 
 export const reset: Fault = (_response, request) => {
@@ -79,10 +79,16 @@ export const reset: Fault = (_response, request) => {
 
 export const neverAnswers: Fault = () => {}
 
-/** Headers and a byte at once, and nothing more. */
-export const slowBody: Fault = (response) => {
-  response.writeHead(200)
-  response.write(' ')
+/** Answers when the test says so. */
+export interface Held {
+  readonly fault: Fault
+  letGo(): void
+}
+
+export function held(fault: Fault): Held {
+  let letGo = (): void => {}
+  const free = new Promise<void>((resolve) => (letGo = resolve))
+  return { fault: (...call) => void free.then(() => fault(...call)), letGo }
 }
 
 export interface OpenedClient extends AsyncDisposable {
@@ -100,7 +106,7 @@ export function openClient(url: string, options: Partial<CollabApiOptions> = {})
     tokenSource: { token: 'token-0815' },
     apiKeyHeader: 'x-service-api-key',
     authTokenHeader: 'x-service-auth-token',
-    timeoutMs: 2000,
+    timeoutMs: 60_000,
     retries: 2,
     retryAfterMaxMs: 50,
     maxBodyBytes: 1_000_000,

@@ -25,8 +25,7 @@ export type Fault =
   | { kind: 'wrong-length' }
   | { kind: 'empty-list' }
   | { kind: 'huge-body'; bodyBytes?: number }
-  /** Answers well once the promise is kept. */
-  | { kind: 'held'; until: () => Promise<unknown> }
+  | { kind: 'held'; until: Promise<unknown> }
   | { kind: 'poison'; poison: PoisonKind | readonly PoisonKind[] }
   | { kind: 'custom'; respond: (request: StandInRequest, response: ServerResponse) => void }
 

@@ -83,7 +83,7 @@ function intercept(call: Call, calls: CallLog, injector: FaultInjector): () => v
   if (request === null || fault === undefined) return answered(call.answer)
   if (fault.kind !== 'held')
     return answered(() => answerWithFault(fault, request, response, call.items() ?? []))
-  return () => void fault.until().then(answered(call.answer))
+  return () => void fault.until.then(answered(call.answer))
 
   function answered(answer: () => void): () => void {
     return () => {

@@ -82,27 +82,30 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (queue) => {
   })
 
   test('a nightly run that comes due while one is under way does not start a second', async () => {
-    let letGo = () => {}
-    const held = new Promise<void>((resolve) => (letGo = resolve))
-    live.standIn.setFaults([{ kind: 'held', until: () => held }])
+    let letGo = (): void => {}
+    const free = new Promise<void>((resolve) => (letGo = resolve))
+    live.standIn.setFaults([{ kind: 'held', until: free }])
     const app = await live.openApp({ SYNC_CRON: '* * * * * *' })
     const worker = await startWorker(app, jobs, { keepsSchedule: true })
     await until('the service was called', () => live.standIn.calls.total > 0)
     const { rows } = await live.database.pool.query('select run_id from sync.runs')
-    const requests = bullQueue(app)
-    const nextMs = async () => (await requests.getJobScheduler(NIGHTLY))?.next ?? 0
-    const firstMs = await nextMs()
-    await until('two more were due', async () => (await nextMs()) > firstMs + 1000)
-    const runs = await live.database.pool.query(
-      `select count(*)::int as n from sync.runs where trigger = 'schedule' and finished_at is null`,
+    expect(rows).toHaveLength(1)
+    const jobQueue = bullQueue(app)
+    const refused = await until(
+      'the next one came due',
+      async () => (await jobQueue.getFailed())[0],
     )
-    expect(runs.rows[0].n).toBe(1)
+    expect([refused.name, refused.failedReason]).toEqual([
+      NIGHTLY,
+      'A run by schedule is under way already.',
+    ])
+    expect((await live.database.pool.query('select from sync.runs')).rowCount).toBe(1)
     letGo()
     expect(await settled(live.database, rows[0].run_id)).toMatchObject({
       status: 'succeeded',
       trigger: 'schedule',
     })
-    expect((await bullQueue(app).getJobScheduler(NIGHTLY))?.pattern).toBe('* * * * * *')
+    expect((await jobQueue.getJobScheduler(NIGHTLY))?.pattern).toBe('* * * * * *')
     await worker.stop()
   })
 })

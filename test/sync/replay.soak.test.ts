@@ -17,7 +17,7 @@ let run: RunRow
 
 // Today's readers reject what they rejected: what an older program could not store is put there by hand.
 beforeEach(async () => {
-  live = await openLive('none')
+  live = await openLive('postgres')
   await live.importCatalog()
   run = await live.run()
 })
@@ -221,7 +221,9 @@ test('an answer that came before a replay and was not committed yet is asked for
   deleteComment(live.world, place, comment.commentId)
   const isOther: FaultRule['match'] = ({ data }) =>
     !('annotationId' in data) || data.annotationId !== annotationId
-  live.standIn.setFaults([{ kind: 'held', until: () => sleep(3000), match: isOther }])
+  let letGo = (): void => {}
+  const free = new Promise<void>((resolve) => (letGo = resolve))
+  live.standIn.setFaults([{ kind: 'held', until: free, match: isOther }])
   live.standIn.calls.reset()
   const scope = { organizationIds: [organizationId], documentId, operations: ['comments'] }
   const underWay = live.run({ scope })
@@ -231,7 +233,7 @@ test('an answer that came before a replay and was not committed yet is asked for
   await sleep(300)
   expect(await replay()).toMatchObject({ stored: 1 })
   expect(live.standIn.calls.inFlight).toBe(annotations - 1)
-  live.standIn.setFaults([])
+  letGo()
   expect(await underWay).toMatchObject({ status: 'succeeded', comments_deleted: 1 })
 })
 

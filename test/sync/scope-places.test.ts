@@ -55,13 +55,15 @@ test('begins others while scopes wait for another try, three in the place of fou
 test('a batch that is given up waits for what it began, and gives its places to the others', async () => {
   const places = new ScopePlaces(4)
   const given = new AbortController()
+  let end = (): void => {}
+  const held = new Promise<void>((resolve) => (end = resolve))
   const ended: number[] = []
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => (letGo = resolve))
   const slow = places.each(range(20), { ...NEVER, signal: given.signal }, async (scope) => {
     await held
     ended.push(scope)
   })
+  let isOver = false
+  slow.catch(() => (isOver = true))
   const next: number[] = []
   const other = places.each(range(20), NEVER, async (scope) => {
     next.push(scope)
@@ -69,7 +71,9 @@ test('a batch that is given up waits for what it began, and gives its places to 
   const reason = new Error('given up')
   await setImmediate()
   given.abort(reason)
-  letGo()
+  await setImmediate()
+  expect([isOver, ended]).toEqual([false, []])
+  end()
 
   await expect(slow).rejects.toBe(reason)
   expect(ended).toEqual(range(8))

@@ -3,11 +3,13 @@ import Fastify from 'fastify'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import { addAccessToken, removeAccessToken } from '../../../src/database/access-tokens.ts'
+import { openTokens } from '../../../src/http/auth/tokens.ts'
 import { createServer } from '../../../src/http/server.ts'
 import type { HttpServer } from '../../../src/http/server.ts'
 import { listRoutes, requireRights } from '../../../src/http/route-table.ts'
 import { openLive } from '../../helpers/live.ts'
 import type { Live } from '../../helpers/live.ts'
+import { until } from '../../helpers/until.ts'
 import { TOKEN, partsOf } from '../served.ts'
 
 /** Tokens of people and programs: what each allows, when it ends, and that nobody is locked out with a right one. */
@@ -22,7 +24,7 @@ let server: HttpServer
 const tokens: Record<string, string> = {}
 
 beforeAll(async () => {
-  live = await openLive('none')
+  live = await openLive('postgres')
   app = await live.openApp()
   const parts = partsOf(app)
   const settings = { ...parts.settings, httpTrustedProxies: [`${INGRESS}/32`, '10.9.0.0/16'] }
@@ -146,27 +148,22 @@ describe('what a token allows', () => {
 })
 
 describe('a token that is removed', () => {
-  test('opens nothing any more within a second or so, nor does a session that began with it', async () => {
+  test('opens nothing any more soon, nor does a session that began with it', async () => {
     const token = await addAccessToken(live.database.pool, 'leaving', 'operate')
-    await expect.poll(async () => (await ask('GET', '/v1/runs', { token })).statusCode).toBe(200)
+    const statusOf = async (shown: { token: string } | { headers: { cookie: string } }) =>
+      (await ask('GET', '/v1/runs', shown)).statusCode
+    await until('the token is taken', async () => (await statusOf({ token })) === 200)
     const cookie = String((await signIn(token)).headers['set-cookie']).split(';')[0] ?? ''
-    expect((await ask('GET', '/v1/runs', { headers: { cookie } })).statusCode).toBe(200)
+    expect(await statusOf({ headers: { cookie } })).toBe(200)
     expect((await ask('GET', '/queues/', { headers: { cookie } })).statusCode).toBe(403)
     await removeAccessToken(live.database.pool, 'leaving')
-    const expectations = { timeout: 3000, interval: 200 }
-    await expect
-      .poll(
-        async () => (await ask('GET', '/v1/runs', { headers: { cookie } })).statusCode,
-        expectations,
-      )
-      .toBe(401)
-    expect((await ask('GET', '/v1/runs', { token })).statusCode).toBe(401)
+    const isRefused = async () => (await statusOf({ headers: { cookie } })) === 401
+    await until('the session is refused', isRefused)
+    expect(await statusOf({ token })).toBe(401)
     // Another one of the same name is another one.
-    await addAccessToken(live.database.pool, 'leaving', 'admin')
-    await expect
-      .poll(async () => (await ask('GET', '/v1/runs', { token: tokens['read'] })).statusCode)
-      .toBe(200)
-    expect((await ask('GET', '/v1/runs', { headers: { cookie } })).statusCode).toBe(401)
+    const another = await addAccessToken(live.database.pool, 'leaving', 'admin')
+    await until('the other one is taken', async () => (await statusOf({ token: another })) === 200)
+    expect(await statusOf({ headers: { cookie } })).toBe(401)
   })
 
   test('and one that is there are both nowhere in the database, only a hash', async () => {
@@ -176,6 +173,26 @@ describe('a token that is removed', () => {
     expect(rows.length).toBeGreaterThan(2)
     for (const { row } of rows)
       for (const token of Object.values(tokens)) expect(row).not.toContain(token.slice(12, 30))
+  })
+
+  test('asks PostgreSQL once a second, however many wrong ones are shown', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const asked = vi.spyOn(live.database.pool, 'query')
+    try {
+      const { find } = openTokens(TOKEN, live.database.pool)
+      const showMany = () =>
+        Promise.all(Array.from({ length: 300 }, (_, n) => find(`${WRONG}${n}`)))
+      expect(new Set(await showMany())).toEqual(new Set([null]))
+      vi.advanceTimersByTime(999)
+      await showMany()
+      expect(asked).toHaveBeenCalledTimes(1)
+      vi.advanceTimersByTime(1)
+      await showMany()
+      expect(asked).toHaveBeenCalledTimes(2)
+    } finally {
+      vi.useRealTimers()
+      asked.mockRestore()
+    }
   })
 })
 

@@ -16,14 +16,14 @@ export async function untilUsed(
   }
 }
 
-/** Eight callers a pace, each asking again at once; when each was let go, in order. */
-export async function callFor(paces: SharedRateLimit[], forMs: number): Promise<number[]> {
+/** Eight callers a limit, each asking again at once; when each was let go, in order. */
+export async function callFor(limits: SharedRateLimit[], forMs: number): Promise<number[]> {
   const times: number[] = []
   const end = performance.now() + forMs
-  const callers = paces.flatMap((pace) =>
+  const callers = limits.flatMap((limit) =>
     Array.from({ length: 8 }, async () => {
       while (performance.now() < end) {
-        await pace.acquire()
+        await limit.acquire()
         times.push(performance.now())
       }
     }),
@@ -32,8 +32,8 @@ export async function callFor(paces: SharedRateLimit[], forMs: number): Promise<
   return times.toSorted((a, b) => a - b)
 }
 
-/** The most calls in any sliding second. */
-export function mostInOneSecond(times: number[]): number {
+/** The most of these times in any sliding second. @param times in order */
+export function mostInOneSecond(times: readonly number[]): number {
   let most = 0
   let from = 0
   times.forEach((time, at) => {
@@ -41,4 +41,10 @@ export function mostInOneSecond(times: number[]): number {
     most = Math.max(most, at - from + 1)
   })
   return most
+}
+
+/** How many a second these times are from the first to the last. @param times in order */
+export function meanPerSecond(times: readonly number[]): number {
+  const spanMs = (times.at(-1) ?? 0) - (times[0] ?? 0)
+  return spanMs > 0 ? ((times.length - 1) * 1000) / spanMs : 0
 }

@@ -1,0 +1,103 @@
+import type { Dispatcher } from 'undici'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Asked } from '../../src/service/errors.ts'
+import { Exchange } from '../../src/service/exchange.ts'
+import type { Reply } from '../../src/service/exchange.ts'
+
+/** The time limit of one request, by a clock that the test moves; request.test.ts makes real ones. */
+
+const TIMEOUT_MS = 1000
+const LARGE_BYTES = 3_000_000
+const asked: Asked = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** An exchange whose answer the test gives; a large body waits for `placeIsFree`. */
+function begin() {
+  let placeIsFree = (): void => {}
+  const place = { enter: () => new Promise<void>((resolve) => (placeIsFree = resolve)) }
+  let isPaused = false
+  const controller = {
+    pause: () => (isPaused = true),
+    resume: () => (isPaused = false),
+    abort: () => {},
+  } as unknown as Dispatcher.DispatchController
+  const limits = { origin: 'http://service', timeoutMs: TIMEOUT_MS, maxBodyBytes: 10_000_000 }
+  let exchange!: Exchange
+  const reply = new Promise<Reply>((resolve, reject) => {
+    exchange = new Exchange(limits, asked, resolve, reject, undefined, place, () => {})
+  })
+  exchange.onRequestStart(controller)
+  return {
+    reply,
+    /** Null where it was answered. */
+    failure: reply.then(
+      () => null,
+      (error: unknown) => error,
+    ),
+    isPaused: () => isPaused,
+    isOver: () => exchange.settled,
+    starts: (headers: Record<string, string> = {}) =>
+      exchange.onResponseStart(controller, 200, headers),
+    sends: (chunk: Buffer) => exchange.onResponseData(controller, chunk),
+    ends: () => exchange.onResponseEnd(),
+    async letIn() {
+      placeIsFree()
+      await vi.advanceTimersByTimeAsync(0)
+    },
+  }
+}
+
+const startLarge = (of: ReturnType<typeof begin>) =>
+  of.starts({ 'content-length': String(LARGE_BYTES) })
+
+describe('the time limit', () => {
+  test('covers headers and body together, and no byte renews it', async () => {
+    const exchange = begin()
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS / 2)
+    exchange.starts()
+    for (let ms = TIMEOUT_MS / 2; ms < TIMEOUT_MS - 100; ms += 100) {
+      exchange.sends(Buffer.from(' '))
+      await vi.advanceTimersByTimeAsync(100)
+    }
+    await vi.advanceTimersByTimeAsync(99)
+    expect(exchange.isOver()).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await exchange.failure).toMatchObject({ errorStatus: 'timeout', kind: 'retry' })
+  })
+
+  test('is over with the answer', async () => {
+    const exchange = begin()
+    exchange.starts()
+    exchange.sends(Buffer.from('{}'))
+    exchange.ends()
+    expect(vi.getTimerCount()).toBe(0)
+    expect((await exchange.reply).body.toString()).toBe('{}')
+  })
+
+  test('of a large body begins anew when its place is free: the wait for it is none of the service', async () => {
+    const exchange = begin()
+    startLarge(exchange)
+    await vi.advanceTimersByTimeAsync(10 * TIMEOUT_MS)
+    expect([exchange.isPaused(), exchange.isOver()]).toEqual([true, false])
+    await exchange.letIn()
+    expect(exchange.isPaused()).toBe(false)
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS - 1)
+    const half = Buffer.alloc(LARGE_BYTES / 2, 'x')
+    exchange.sends(half)
+    exchange.sends(half)
+    exchange.ends()
+    expect((await exchange.reply).body.equals(Buffer.concat([half, half]))).toBe(true)
+  })
+
+  test('holds for a large body from then on', async () => {
+    const exchange = begin()
+    startLarge(exchange)
+    await exchange.letIn()
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS - 1)
+    expect(exchange.isOver()).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await exchange.failure).toMatchObject({ errorStatus: 'timeout', kind: 'retry' })
+  })
+})
