@@ -110,18 +110,18 @@ test('a hint has what changed looked at', async () => {
   const place = await one(
     'select organization_id, document_id, annotation_id from collab.annotations limit 1',
   )
-  const scope = [
-    ...['--organization', String(place['organization_id'])],
-    ...['--document', String(place['document_id'])],
-    ...['--annotation', String(place['annotation_id'])],
-  ]
-  const { code, document } = await json('hint', ...scope)
-  expect({ code, threads: document.threads }).toEqual({ code: 0, threads: 1 })
+  const { organization_id: organization, document_id: document, annotation_id: annotation } = place
+  const scope = Object.entries({ organization, document, annotation }).flatMap(([name, id]) => [
+    `--${name}`,
+    String(id),
+  ])
+  const { code, document: hinted } = await json('hint', ...scope)
+  expect({ code, threads: hinted.threads }).toEqual({ code: 0, threads: 1 })
   expect(await one(`select trigger, status from sync.runs where trigger = 'hint'`)).toEqual({
     trigger: 'hint',
     status: 'queued',
   })
-  await command.run(['cancel', document.runId], settings)
+  await command.run(['cancel', hinted.runId], settings)
 })
 
 test('changes and export tell what the tables hold, and go on behind what was read', async () => {

@@ -24,6 +24,16 @@ const DELIVERIES_MAX = 20
  */
 export async function runDirectly({ sync }: App, request: RunRequest): Promise<string> {
   const { runId, items } = await startRun(sync, request)
+  await endDirectly({ sync }, runId, items)
+  return runId
+}
+
+/** Works off what is pending of a run, as {@link runDirectly} does. @throws EndlessRunError where the run has no end */
+export async function endDirectly(
+  { sync }: Pick<App, 'sync'>,
+  runId: string,
+  items: readonly Item[],
+): Promise<void> {
   const line: Item[] = [...items]
   const work = async () => {
     for (let item = line.shift(); item !== undefined; item = line.shift())
@@ -41,7 +51,6 @@ export async function runDirectly({ sync }: App, request: RunRequest): Promise<s
   )
   if (rowCount !== 0)
     throw new EndlessRunError(`Run ${runId} did not end after ${DELIVERIES_MAX} deliveries.`)
-  return runId
 }
 
 /** An item that fails is delivered again, as a queue does. @returns the items that follow it */

@@ -40,6 +40,8 @@ export interface Live {
   readonly world: World
   readonly standIn: StandIn
   readonly database: TestDatabase
+  /** The settings of a process of its own. */
+  readonly environment: Readonly<Record<string, string>>
   /** Another process's worth of the program, over the same database and queue. */
   openApp(overrides?: Record<string, string>): Promise<App>
   /** Loads the catalog of the world as it is now. */
@@ -79,13 +81,13 @@ export async function openLive(
   const world = createWorld({ ...SMALL_WORLD, ...options.world })
   const standIn = await startStandIn({ world, logCalls: 100_000, ...options.standIn })
   const database = await createTestDatabase()
-  const environment = {
+  const environment: Record<string, string> = {
     COLLAB_API_URL: standIn.url,
     COLLAB_API_KEY: standIn.apiKey,
     COLLAB_AUTH_TOKEN: standIn.authToken,
     DATABASE_URL: database.url,
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
-    ...(queue === 'redis' ? { REDIS_URL: redisUrl(), QUEUE_PREFIX: randomPrefix() } : {}),
+    ...(queue === 'redis' ? { REDIS_URL: redisUrl() ?? '', QUEUE_PREFIX: randomPrefix() } : {}),
     ...options.settings,
   }
   const apps = new Map<App, Store>()
@@ -105,6 +107,7 @@ export async function openLive(
     world,
     standIn,
     database,
+    environment,
     async openApp(overrides = {}) {
       const settings = readSettings(
         { ...environment, ...overrides },
