@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as itemStatements from '../../src/database/statements/items.ts'
 import { parseScope } from '../../src/documents/scope.ts'
 import { startRun } from '../../src/sync/run/start.ts'
 import { endDirectly } from '../helpers/direct-run.ts'
@@ -42,7 +43,11 @@ test('a worker is killed while it waits for answers: another one ends the run, a
   await live.database.pool.query(
     `update sync.workers set heartbeat_at = heartbeat_at - interval '1 hour'`,
   )
-  await endDirectly(app, runId, items)
+  const { deadAfterS, workerId } = app.sync
+  const taken = { deadAfterS, workerId, limit: 1000, inProgress: [] }
+  const lost = await itemStatements.lost.all(live.database.pool, taken)
+  expect(lost).not.toEqual([])
+  await endDirectly(app, runId, lost)
   expect(await settled(live.database, runId)).toMatchObject({ status: 'succeeded' })
   await expectTablesEqual(live.database, live.world)
   const { rows } = await live.database.pool.query(

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   addComment,
   deleteComment,
@@ -14,17 +14,43 @@ import { expectTablesEqual, rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
-/** What runs write, whichever queue delivers them. */
+/** What runs write, one after another over the same tables: each test begins with what those before it left. */
 
 let live: Live
-beforeEach(async () => {
-  live = await openLive('none')
+beforeAll(async () => {
+  live = await openLive('postgres')
   await live.importCatalog()
 })
-afterEach(() => live.close())
+afterAll(() => live?.close())
+
+test('a run of some users asks by their ids and touches no membership', async () => {
+  const [organizationId] = live.world.organizationIds()
+  const [user] = live.world.users(organizationId as string) ?? []
+  live.standIn.calls.reset()
+  const run = await live.run({
+    scope: { organizationIds: [organizationId], userIds: [user?.userId] },
+  })
+  expect(run).toMatchObject({ status: 'succeeded', users_written: 1, calls: 1 })
+  expect(live.standIn.calls.log.map(({ data }) => data)).toEqual([
+    { organizationId, userIds: [user?.userId] },
+  ])
+  const { rows } = await live.database.pool.query('select user_id, listed from collab.users')
+  expect(rows).toEqual([{ user_id: user?.userId, listed: false }])
+})
+
+test('a full run makes the tables equal to what the service serves, by documented calls only', async () => {
+  live.standIn.calls.reset()
+  const run = await live.run()
+  expect(run).toMatchObject({ status: 'succeeded', problem: null })
+  await expectTablesEqual(live.database, live.world)
+  expect(run['calls']).toBe(live.standIn.calls.total)
+  expect(run['organizations_done']).toBe(live.world.totals().organizations)
+  expect(run['documents_done']).toBe(live.world.totals().documents)
+  expect(run['annotations_done']).toBe(live.world.totals().annotations)
+  expect(live.standIn.violations).toEqual([])
+})
 
 test('a second run over an unchanged service touches no row', async () => {
-  await live.run()
   const before = await rowsTouched(live.database)
   const run = await live.run()
   expect(run).toMatchObject({ status: 'succeeded', records_inserted: 0, records_updated: 0 })
@@ -33,7 +59,6 @@ test('a second run over an unchanged service touches no row', async () => {
 })
 
 test('edits, additions, deletions, a come-back and a left document are all in after one more run', async () => {
-  await live.run()
   const place = busyPlace(live.world)
   const [first, second] = (live.world.comments(place) ?? [])
     .filter(({ commentText }) => commentText !== undefined)
@@ -82,7 +107,6 @@ test('a run of one document asks for that document and nothing else', async () =
 })
 
 test('a run of some comments writes them and removes nothing beyond them', async () => {
-  await live.run()
   const place = busyPlace(live.world)
   const [first, second, third] = (live.world.comments(place) ?? []).map(
     ({ commentId }) => commentId,
@@ -111,21 +135,6 @@ test('a run of some comments writes them and removes nothing beyond them', async
   ])
   expect(await live.run()).toMatchObject({ status: 'succeeded', comments_deleted: 1 })
   await expectTablesEqual(live.database, live.world)
-})
-
-test('a run of some users asks by their ids and touches no membership', async () => {
-  const [organizationId] = live.world.organizationIds()
-  const [user] = live.world.users(organizationId as string) ?? []
-  live.standIn.calls.reset()
-  const run = await live.run({
-    scope: { organizationIds: [organizationId], userIds: [user?.userId] },
-  })
-  expect(run).toMatchObject({ status: 'succeeded', users_written: 1, calls: 1 })
-  expect(live.standIn.calls.log.map(({ data }) => data)).toEqual([
-    { organizationId, userIds: [user?.userId] },
-  ])
-  const { rows } = await live.database.pool.query('select user_id, listed from collab.users')
-  expect(rows).toEqual([{ user_id: user?.userId, listed: false }])
 })
 
 /** An annotation with a few comments in a document with some members. */
