@@ -14,6 +14,7 @@ import { Refresher } from '../../src/sync/refresh/refresher.ts'
 import { settleRun } from '../../src/sync/run/settle.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { until } from '../helpers/until.ts'
 
 const BUDGET = 1000
 const PROMISE = { freshnessPromiseMs: 26 * 3_600_000 }
@@ -132,13 +133,12 @@ test('a whole pass is a check of each of its threads, and of none that changed o
   await it.steps(6)
   it.counted.nowMs += 20_000
   const passBegins = Date.now() + it.counted.nowMs
-  // A pass does not count what a transaction under way may have written, those of other tests on the server too.
   const swept = async () => {
     it.counted.nowMs += 6_000
     await it.steps(4)
     return (await ask(it, 'select 1 from collab_store.swept_threads')).length
   }
-  await expect.poll(swept, { timeout: 120_000, interval: 500 }).toBeGreaterThanOrEqual(2)
+  await until('two threads are swept', async () => (await swept()) >= 2)
   const checks = await ask<{ checked_at: Date; swept_at: Date | null }>(
     it,
     `select v.checked_at, w.swept_at
@@ -371,7 +371,10 @@ describe('what fails', () => {
     it.standIn.setFaults([])
     it.counted.nowMs += 600_000
     await it.steps(4)
-    await expect.poll(() => ask(it, state)).toEqual([{ reason: null, paused: null }])
+    await until('it goes on', async () => {
+      const [{ reason, paused } = {}] = await ask<{ reason?: string; paused?: Date }>(it, state)
+      return reason === null && paused === null
+    })
     expect(it.standIn.calls.total).toBeGreaterThan(calls)
   })
 
@@ -432,7 +435,8 @@ test('a hint is looked at next, once however often it comes, and again where it 
   )
   const own = { ...looking, item: { runId: item?.run_id ?? '', itemId: Number(item?.item_id) } }
   const hints = new Hints()
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  const noticedMs = Date.now()
+  await until('the hint is a moment old', () => Date.now() > noticedMs + 50)
   const looks = await hints.look(own, { budget: BUDGET, share: 0.1 }, new NotedFailures())
   expect(looks?.calls).toBe(1)
   expect(await ask(it, 'select * from sync.hints')).toEqual([])

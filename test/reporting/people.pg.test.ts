@@ -20,6 +20,7 @@ import { rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { textsOf } from '../privacy/every-text.ts'
+import { until } from '../helpers/until.ts'
 
 /** People as they were: versions of names, addresses and listings, and the directory as it was known at a time. */
 
@@ -358,7 +359,7 @@ describe('a person who is written', () => {
         expect(await put(client, one)).toBe(1)
         // It waits for this transaction: for the new row at first, for the lock on it then.
         second = transaction(live.database.pool, (other) => put(other, two))
-        await expect.poll(waiting).toBe(1)
+        await until('one waits', async () => (await waiting()) === 1)
       })
       expect(await second).toBe(1)
     }
