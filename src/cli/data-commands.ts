@@ -73,7 +73,7 @@ function addChanges(program: Command, onExitCode: OnExitCode): void {
       `
 Keep a copy: export each table, with the first cursor that an export says go on here, and keep the cursor of the last line
 that you have stored. A cursor that is too old, or of a database that was restored since, ends with exit code 2: start over.
-A transaction that stays open on the server holds the feed back; it says whose it is.
+A transaction that writes in this database and stays open holds the feed back; it says whose it is.
 
 Examples:
   collab-sync export collab.comments --out comments.csv

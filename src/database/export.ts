@@ -101,14 +101,15 @@ async function readSnapshot<T>(
   const client = await database.connect()
   try {
     await statements.begin.run(client)
+    const watermark = await statements.watermark.one(client)
     const done = await work({
-      ...(await statements.watermark.one(client)),
+      ...watermark,
       knowsOrganization: async (organizationId) =>
         (await statements.knowsOrganization.one(client, { organizationId })).known,
       checkCursor: async (after) =>
         void (await readChanges(client, { after, max: 1, objects: [] })),
       rows: (object, where) => streamRows(client, object, where),
-      copyRows: (copy, where) => streamCopy(client, copy, where),
+      copyRows: (copy, where) => streamCopy(client, copy, { ...where, until: watermark.cursor }),
     })
     await client.query('commit')
     return done
@@ -130,7 +131,12 @@ function streamRows(client: Client, object: ExportObject, where: ExportFilter): 
   return stream(client, `select ${columns} from ${placeOf(object)}${filter}`, values)
 }
 
-function streamCopy(client: Client, copy: CopyObject, where: CopyFilter): Readable {
+/** @param where.until the picture's cursor: asked again, the feed may end before it, and the next export begins there */
+function streamCopy(
+  client: Client,
+  copy: CopyObject,
+  where: CopyFilter & { readonly until: string },
+): Readable {
   const place = placeOf(copy)
   const values: unknown[] = [where.organizationId]
   let [person, isGone, distinct, order] = ['v.person', 'false', '', '']
@@ -141,9 +147,9 @@ function streamCopy(client: Client, copy: CopyObject, where: CopyFilter): Readab
     distinct = 'distinct on (k.key::text, l.person)'
     order = ' order by k.key::text, l.person, k.row is null'
     ;[person, isGone] = ['l.person', 'k.row is null']
-    const lines = `reporting.changes($${values.push(where.after)}, 2147483647, array[$${values.push(copy.changed)}]) l`
+    const lines = `reporting.changes_as_json($${values.push(where.after)}, 2147483647, array[$${values.push(copy.changed)}], $${values.push(where.until)}) l`
     const keys = '(values (l.key, l.row), (l.old_key, null)) k (key, row)'
-    from = `${lines} join lateral ${keys} on k.key is not null cross join lateral jsonb_populate_record(null::${place}, coalesce(k.row, k.key::jsonb)) v`
+    from = `${lines} join lateral ${keys} on k.key is not null cross join lateral jsonb_populate_record(null::${place}, coalesce(k.row, k.key)::jsonb) v`
   } else if (OF_PEOPLE.includes(copy.changed) && copy.changed !== 'user') {
     person = 'u.person'
     from += ' left join collab.users u using (organization_id, user_id)'

@@ -54,7 +54,7 @@ export const ChangesPageSchema = pageSchema(ChangeSchema).extend({
   heldBack: z
     .number()
     .describe(
-      'Changes that are stored but come later, since an older transaction on the server is still open.',
+      'Changes that are stored but come later, since an older transaction of this database is still open.',
     ),
 })
 

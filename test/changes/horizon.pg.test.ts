@@ -1,7 +1,10 @@
+import type { QueryResult } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readChanges, readHeldBack } from '../../src/database/changes.ts'
+import { readChanges, readHeldBack, readPages } from '../../src/database/changes.ts'
+import { openDatabase } from '../../src/database/pool.ts'
 import type { Client, Database } from '../../src/database/pool.ts'
-import * as exporting from '../../src/database/statements/export.ts'
+import { copyOf, readExportObjects, withSnapshot } from '../../src/database/export.ts'
+import * as refresh from '../../src/database/statements/refresh.ts'
 import { createEmptyDatabase, createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { fillComments } from '../export/fill-comments.ts'
@@ -79,7 +82,7 @@ describe('a transaction of another database holds nothing back', () => {
     try {
       await edit(own.pool, 'beside a prepared one')
       expect((await read()).texts).toEqual(['beside a prepared one'])
-      expect(await readHeldBack(own.pool)).toMatchObject({ lines: 0, pid: null })
+      expect(await readHeldBack(own.pool)).toMatchObject({ lines: 0, roleName: null })
     } finally {
       await client.query(`rollback prepared 'elsewhere'`)
     }
@@ -101,17 +104,46 @@ describe('a transaction of another database holds nothing back', () => {
   test('where it ends between the two looks at one page', async () => {
     const elsewhere = await beginElsewhere()
     await edit(own.pool, 'one page')
-    const reader = await connect(own)
-    await exporting.begin.run(reader)
-    const filter = { after: cursor, max: 10 }
-    const end = await readChanges(reader, { ...filter, objects: [] })
-    await elsewhere.query('commit')
-    const again = await readChanges(reader, { ...filter, objects: null })
-    expect(again.changes).toEqual([])
-    const page = await readChanges(reader, { ...filter, objects: null, until: end.cursor })
+    const pool = openDatabase(own.url, { max: 1 })
+    pool.on('connect', (client) => {
+      const ask = client.query.bind(client) as (asked: { text: string }) => Promise<unknown>
+      let looks = 0
+      const query = async (asked: { text: string }) => {
+        if (asked.text?.includes('changes_as_json') && (looks += 1) === 2)
+          await elsewhere.query('commit')
+        return ask(asked)
+      }
+      Object.assign(client, { query })
+    })
+    const pages = readPages(pool, { after: cursor, max: 10, objects: null })
+    const { value: page } = await pages.next()
+    await pool.end()
     expect(page.changes).toHaveLength(1)
-    expect(page.cursor).toBe(end.cursor)
-    expect((await read(end.cursor)).texts).toEqual([])
+    expect((await read(page.cursor)).texts).toEqual([])
+  })
+
+  test('where it ends between the cursor of an export and its rows', async () => {
+    const elsewhere = await beginElsewhere()
+    await edit(own.pool, 'exported')
+    const copies = (await readExportObjects(own.pool)).flatMap((each) => copyOf(each) ?? [])
+    const comments = copies.find(({ name }) => name === 'comments')!
+    const text = comments.columns.findIndex(({ name }) => name === 'comment_text')
+    const exported = await withSnapshot(own.pool, async (snapshot) => {
+      await elsewhere.query('commit')
+      const where = { organizationId: null, after: cursor }
+      const rows = await snapshot.copyRows(comments, where).toArray()
+      return { texts: rows.map((row) => row[text]), cursor: snapshot.cursor }
+    })
+    expect(exported.texts).toEqual(['exported'])
+    expect((await read(exported.cursor)).texts).toEqual([])
+  })
+
+  test('nor does it end what a pass of refresh counts', async () => {
+    const elsewhere = await beginElsewhere()
+    await edit(own.pool, 'looked at by a pass')
+    const { rows } = await elsewhere.query('select pg_current_xact_id()::text as xid')
+    const { snapshot } = await refresh.begin.one(own.pool)
+    expect(BigInt(snapshot)).toBeGreaterThan(BigInt(rows[0].xid))
   })
 
   test('as a role without special rights sees it', async () => {
@@ -129,15 +161,23 @@ describe('a transaction of another database holds nothing back', () => {
 })
 
 describe('a transaction of its own database', () => {
-  test('holds back what is written beside it, until it ends', async () => {
+  test('holds back what is written beside it, until it ends, and is the one that is named', async () => {
+    await beginElsewhere()
     const writer = await connect(own)
-    await writer.query(`begin; select pg_current_xact_id()`)
+    const begun = await writer.query(
+      `begin; select pg_current_xact_id()::text as xid, pg_backend_pid() as pid`,
+    )
+    const [{ xid, pid }] = (begun as unknown as QueryResult[])[1]!.rows
     await edit(own.pool, 'beside the own writer')
     const before = await read()
     expect(before.texts).toEqual([])
-    expect(await readHeldBack(own.pool)).toMatchObject({ lines: 1 })
+    expect(await readHeldBack(own.pool)).toMatchObject({ lines: 1, pid })
+    expect(await refresh.begin.one(own.pool)).toMatchObject({ snapshot: xid })
+    const exported = await withSnapshot(own.pool, async (snapshot) => snapshot.cursor)
+    await edit(writer, 'written last')
     await writer.query('commit')
-    expect((await read(before.cursor)).texts).toEqual(['beside the own writer'])
+    for (const after of [before.cursor, exported])
+      expect((await read(after)).texts).toEqual(['written last', 'written last'])
   })
 
   test('that ends while the page is read is not passed over, beside one of another database', async () => {

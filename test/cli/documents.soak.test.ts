@@ -21,7 +21,6 @@ import {
 import { ScheduleSchema } from '../../src/documents/schedule.ts'
 import { UsageError } from '../../src/errors.ts'
 import type { HttpServer } from '../../src/http/server.ts'
-import { readAll } from '../changes/copy.ts'
 import { onApp } from '../client/on-app.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 import { openLive } from '../helpers/live.ts'
@@ -240,8 +239,6 @@ describe('what is wrong is refused alike by the queue, the API, a program and th
 })
 
 test('changes: a line of the command is the document of the API and of a program; a cursor that is gone is 410', async () => {
-  // Until nothing is held back: the three looks find the same.
-  await readAll(live.database.pool, null, 1000)
   const { stdout } = await command.run(['changes', '--limit', '400'], environment)
   const printedChanges = stdout
     .trimEnd()

@@ -157,7 +157,6 @@ export async function exportKilled(
     await rm(out)
     loads += 1
     const { onlyInTable, onlyInWarehouse } = await differences(warehouse, database, comments)
-    // What other databases' transactions hold back comes with a later one.
     if (isLast && onlyInTable.length === 0 && onlyInWarehouse.length === 0) break
   }
   return { warehouse, comments, kills, loads, written: await writers }

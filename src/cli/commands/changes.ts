@@ -93,7 +93,7 @@ type Holder = Omit<Awaited<ReturnType<typeof readHeldBack>>, 'lines'>
 
 /** The open transaction that holds the feed back, as far as this role may know it. */
 export function describeHolder({ since, pid, roleName, databaseName, applicationName }: Holder) {
-  if (roleName === null) return 'an open transaction on the server'
+  if (roleName === null) return 'an open transaction of this database'
   const session = pid === null ? '' : ` (process ${pid})`
   const began = since === null ? '' : `, open since ${time(since)}`
   return `a transaction of ${roleName} in the database ${databaseName}, ${applicationName || 'without a name'}${session}${began}`
