@@ -1,6 +1,7 @@
 import type { Database } from '../../src/database/pool.ts'
 import { readChanges } from '../../src/database/changes.ts'
 import type { StoredChange } from '../../src/database/changes.ts'
+import { until } from '../helpers/until.ts'
 
 /** What is read of a change to keep a copy. */
 export type Line = Pick<StoredChange, 'object' | 'change' | 'person'> & {
@@ -43,19 +44,37 @@ export function lineOf(change: StoredChange): Line {
   }
 }
 
-/** Reads to the end of the feed. */
+/**
+ * Reads to the end of the feed, until it has given all that is committed. A transaction of another test that ends while the
+ * horizon is read counts as one of this database, so that a look may end early.
+ */
 export async function readAll(
   database: Database,
   after: string | null,
   max = 100,
 ): Promise<{ changes: StoredChange[]; cursor: string }> {
   const changes: StoredChange[] = []
-  for (let from = after; ;) {
-    const page = await readChanges(database, { after: from, max, objects: null })
-    changes.push(...page.changes)
-    if (!page.hasMore) return { changes, cursor: page.cursor }
-    from = page.cursor
-  }
+  let from = after
+  return until('the feed has given all that is committed', async () => {
+    for (;;) {
+      const page = await readChanges(database, { after: from, max, objects: null })
+      changes.push(...page.changes)
+      from = page.cursor
+      if (!page.hasMore) break
+    }
+    return (await isWhole(database, from)) && { changes, cursor: from }
+  })
+}
+
+/** Whether nothing is committed behind a cursor; what a dump brought may have transactions that are yet to come. */
+async function isWhole(database: Database, cursor: string): Promise<boolean> {
+  const text = `select from collab_store.changes
+    where xid >= $1::text::xid8 and xid < pg_snapshot_xmax(pg_current_snapshot()) limit 1`
+  const { rowCount } = await database
+    .query(text, [cursor.split('-')[2]])
+    // A role that may not look.
+    .catch(() => ({ rowCount: 0 }))
+  return rowCount === 0
 }
 
 /** What the views show, as a copy has it. */
