@@ -314,7 +314,7 @@ test('after any imports the catalog is what they said, and its batches add up', 
         await expectConsistent()
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 10 },
   )
 })
 

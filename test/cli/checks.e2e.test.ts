@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { dumpTables } from '../helpers/dump-tables.ts'
+import { randomPrefix, redisUrl } from '../helpers/redis.ts'
 import { buildCommand } from './built-command.ts'
 import type { BuiltCommand, Environment, StandInProcess } from './built-command.ts'
 
@@ -17,7 +18,10 @@ beforeAll(async () => {
   const catalog = join(command.directory, 'catalog.ndjson')
   const world = ['--organizations', '2', '--documents', '3', '--annotations', '8', '--no-skew']
   standIn = await command.startStandIn(...world, '--catalog', catalog)
-  settings = { ...standIn.environment, DATABASE_URL: database.url, SYNC_RETRIES: '1' }
+  const redis = redisUrl()
+  // The queue is no part of what is tested; on Redis a run costs half.
+  const queue = redis === undefined ? {} : { REDIS_URL: redis, QUEUE_PREFIX: randomPrefix() }
+  settings = { ...standIn.environment, ...queue, DATABASE_URL: database.url, SYNC_RETRIES: '1' }
   expect(await command.run(['catalog', 'import', catalog], settings)).toMatchObject({ code: 0 })
   expect(await command.run(['run'], settings)).toMatchObject({ code: 0 })
 })

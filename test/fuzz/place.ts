@@ -161,7 +161,7 @@ export async function openProgram(
     need: ['service', 'database', 'queue'],
     directory: '/nonexistent',
   })
-  const database = openDatabase(databaseUrl, { max: 12 })
+  const database = openDatabase(databaseUrl, { max: 5 })
   const queuePlace = { kind: 'postgres', url: databaseUrl } as const
   const store = { databaseUrl, database, isNew: false, isEmbedded: false, queuePlace }
   const app = await openApp(

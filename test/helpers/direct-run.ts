@@ -13,7 +13,7 @@ export class EndlessRunError extends Error {
 }
 
 /** Items in hand at a time, as a worker has. */
-const IN_HAND = 8
+const IN_HAND = 4
 /** More often than an item may be tried without progress, which ends it for good. */
 const DELIVERIES_MAX = 20
 

@@ -116,7 +116,7 @@ export async function openLive(
       const log = createLog(settings.logLevel)
       const store: Store = {
         databaseUrl: database.url,
-        database: openDatabase(database.url, { max: 12 }),
+        database: openDatabase(database.url, { max: queue === 'none' ? 5 : 12 }),
         isNew: false,
         isEmbedded: false,
         queuePlace:

@@ -18,7 +18,7 @@ import type { Live } from '../helpers/live.ts'
 
 let live: Live
 beforeAll(async () => {
-  live = await openLive('postgres')
+  live = await openLive('none')
   await live.importCatalog()
 })
 afterAll(() => live?.close())
