@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { startNightlyRunJob } from '../../jobs/start-nightly-run.ts'
 import { importCatalog } from '../../src/catalog/import.ts'
 import type { CatalogSource } from '../../src/catalog/lines.ts'
 import type { CatalogLine } from '../../src/documents/catalog-line.ts'
@@ -7,8 +6,6 @@ import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
-import { openLive } from '../helpers/live.ts'
-import { askPages, wordsOf } from '../pages/ask-pages.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -122,46 +119,4 @@ describe('as a person sees it', () => {
       stderr: sentence,
     })
   })
-})
-
-test('a night whose CATALOG_SQL fails, or lacks too much, runs with the catalog of before, and says so once', async () => {
-  const live = await openLive('none')
-  try {
-    await live.importCatalog()
-    const { pool } = live.database
-    const night = async (text: string) => {
-      const app = await live.openApp({
-        CATALOG_SQL: text,
-        CATALOG_DATABASE_URL: live.database.url,
-        CATALOG_PRUNE: '1',
-      })
-      const started = await startNightlyRunJob.perform(app, { data: {}, requestKey: text } as never)
-      await pool.query(`delete from sync.runs where run_id = $1`, [
-        (started as { runId: string }).runId,
-      ])
-      const pages = await askPages(app)
-      const words = wordsOf(await pages.get('/'))
-      await pages.close()
-      return words
-    }
-    const failed =
-      'The catalog is as it was: CATALOG_SQL failed: relation "nowhere" does not exist.'
-    expect(await night('select * from nowhere')).toContain(failed)
-    expect(await night('select  * from nowhere')).toContain(failed)
-    const lacking = `select organization_id from collab.organizations order by 1 limit 1`
-    const words = await night(lacking)
-    expect(words).not.toContain(failed)
-    expect(words).toMatch(
-      /Import \d+ of the catalog is held, nothing was changed\. Of the [\d,]+ scopes that the catalog has, CATALOG_SQL lacks/,
-    )
-    const { rows } = await pool.query(
-      `select state, requested_by, problem is null as fine from sync.catalog_imports order by import_id`,
-    )
-    expect(rows.slice(1)).toEqual([
-      { state: 'failed', requested_by: 'schedule', fine: false },
-      { state: 'held', requested_by: 'schedule', fine: true },
-    ])
-  } finally {
-    await live.close()
-  }
 })

@@ -32,36 +32,6 @@ test('a follower that is killed at random beside writers that overtake each othe
   expect(followed.lines).toBeGreaterThan(5000)
 })
 
-test('changes prints a document a line, stops at its limit, says where to go on, and refuses wrong use', async () => {
-  await readAll(database.pool, null, 1000)
-  const { code, stdout, stderr } = await command.run(
-    ['changes', '--limit', '2', '--objects', 'organization,document'],
-    settings,
-  )
-  expect(code).toBe(0)
-  const lines = stdout.trimEnd().split('\n')
-  expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual(
-    Array(2).fill(['cursor', 'object', 'change', 'key', 'row', 'at', 'run_id']),
-  )
-  const after = /^2 changes\. Go on with --after (\S+)$/m.exec(stderr)?.[1] ?? ''
-  const rest = await command.run(['changes', '--after', after, '--limit', '5'], settings)
-  expect(rest.stdout.trimEnd().split('\n')).toHaveLength(5)
-  expect(rest.stderr).toMatch(/^5 changes\./m)
-
-  const gone = await command.run(['changes', '--after', `000000000000${after.slice(12)}`], settings)
-  expect(gone).toMatchObject({ code: 2, stdout: '' })
-  expect(gone.stderr).toMatch(/^This cursor is of another feed.* Start over from .*export/)
-  for (const args of [
-    ['--after', 'x'],
-    ['--objects', 'comments'],
-    ['--limit', '0'],
-  ]) {
-    const wrong = await command.run(['changes', ...args], settings)
-    expect(wrong).toMatchObject({ code: 2, stdout: '' })
-    expect(wrong.stderr.trimEnd().split('\n')).toHaveLength(1)
-  }
-})
-
 test('who follows hears of a change, and is told by whom the feed is held back, by doctor too', async () => {
   const { cursor } = await readAll(database.pool, null, 1000)
   const follower = command.start(['changes', '--follow', '--after', cursor ?? ''], settings)

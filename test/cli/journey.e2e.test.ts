@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEmptyDatabase } from '../helpers/database.ts'
@@ -82,8 +82,16 @@ test('a run of which a scope fails ends with 3; the scope is in sync.failures an
 test('a worker works what is enqueued, keeps the schedule, and ends with 0 at SIGTERM', async () => {
   await change(3)
   expect(await command.run(['schedule', 'set', '30 1 * * *'], settings)).toMatchObject({ code: 0 })
-  const worker = command.start(['worker'], settings)
+  const worker = command.start(['worker'], { ...settings, METRICS_PORT: '0' })
+  let log = ''
+  worker.child.stderr?.on('data', (text: string) => (log += text))
   await worker.shows(/"msg":"working"/)
+  const metrics = /"address":"(http:[^"]+\/metrics)"/.exec(log)?.[1] ?? ''
+  expect(await (await fetch(metrics)).text()).toMatch(/^collab_sync_calls_in_flight_limit 16$/m)
+  const port = new URL(metrics).port
+  const second = await command.runProcess(['worker'], { ...settings, METRICS_PORT: port })
+  expect(second.code).not.toBe(0)
+  expect(second.stderr).toMatch(new RegExp(`METRICS_PORT ${port} on 127\\.0\\.0\\.1 cannot be`))
   const { code, document } = await json('enqueue', '--wait')
   expect({ code, status: document.status, written: document.commentsWritten }).toEqual({
     code: 0,
@@ -163,6 +171,33 @@ test('changes and export tell what the tables hold, and go on behind what was re
   expect(exported).toHaveLength(2)
 })
 
+test('changes stops at its limit, says where to go on, and refuses wrong use', async () => {
+  const { code, stdout, stderr } = await command.run(
+    ['changes', '--limit', '2', '--objects', 'organization,document'],
+    settings,
+  )
+  expect(code).toBe(0)
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual(
+    Array(2).fill(['cursor', 'object', 'change', 'key', 'row', 'at', 'run_id']),
+  )
+  const after = /^2 changes\. Go on with --after (\S+)$/m.exec(stderr)?.[1] ?? ''
+  const rest = await command.run(['changes', '--after', after, '--limit', '5'], settings)
+  expect(rest.stdout.trimEnd().split('\n')).toHaveLength(5)
+  const gone = await command.run(['changes', '--after', `000000000000${after.slice(12)}`], settings)
+  expect(gone).toMatchObject({ code: 2, stdout: '' })
+  expect(gone.stderr).toMatch(/^This cursor is of another feed.* Start over from .*export/)
+  for (const args of [
+    ['--after', 'x'],
+    ['--objects', 'comments'],
+    ['--limit', '0'],
+  ]) {
+    const wrong = await command.run(['changes', ...args], settings)
+    expect(wrong).toMatchObject({ code: 2, stdout: '' })
+    expect(wrong.stderr.trimEnd().split('\n')).toHaveLength(1)
+  }
+})
+
 test('catalog add, list and remove change single things', async () => {
   const own = ['--organization', 'org-new', '--document', 'd', '--annotation', 'a']
   expect(await command.run(['catalog', 'add', ...own, '--add'], settings)).toMatchObject({
@@ -175,6 +210,29 @@ test('catalog add, list and remove change single things', async () => {
     await one(`select active from collab.annotations where organization_id = 'org-new'`),
   ).toEqual({
     active: false,
+  })
+})
+
+test('run --add adds what the catalog lacks, which is refused without it', async () => {
+  const scope = ['--organization', 'org-late', '--document', 'd', '--annotation', 'a']
+  const refused = await command.run(['run', ...scope], settings)
+  expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: '' })
+  expect(refused.stderr).toContain('org-late')
+  // The service knows nothing of it.
+  const added = await json('run', ...scope, '--add', '--operations', 'comments')
+  expect(added).toMatchObject({ code: 1, document: { status: 'failed', scopesFailed: 1 } })
+  expect(
+    await one(`select active from collab.annotations where organization_id = 'org-late'`),
+  ).toEqual({ active: true })
+})
+
+test('an import with --prune that lacks much is held: it changes nothing and ends with 3', async () => {
+  const less = join(command.directory, 'less.ndjson')
+  await writeFile(less, '{"organizationId":"org-late"}\n')
+  const { code, document } = await json('catalog', 'import', less, '--prune')
+  expect({ code, held: document.held.lacking > 0 }).toEqual({ code: 3, held: true })
+  expect(await one('select count(*)::int as n from collab.annotations where active')).toEqual({
+    n: 13,
   })
 })
 
