@@ -29,7 +29,7 @@ export interface Migrated {
  * @param definitions what words mean in reports from now on; left out, what they meant before
  * @param onDerived hears how far it is where it finds out anew when stored comments were written
  * @throws EnvironmentError where the server, the role's rights or the tables' version do not allow it; UsageError where
- *   the tables are older than the baseline, or PostgreSQL does not know the time zone
+ *   the tables are of before version 0.1.0, or PostgreSQL does not know the time zone
  */
 export async function migrate(
   url: string,
@@ -64,7 +64,7 @@ export async function migrate(
 /**
  * Looks whether the tables are of this program's version.
  * @throws EnvironmentError that says to run `collab-sync migrate`, or that the program is too old; UsageError where the
- *   tables are older than the baseline
+ *   tables are of before version 0.1.0
  */
 export async function requireSchema(database: Database): Promise<void> {
   const applied = await readApplied(database).catch((error: unknown) => {
@@ -86,15 +86,8 @@ export async function requireSchema(database: Database): Promise<void> {
 const MIGRATIONS = fileURLToPath(import.meta.resolve('#sql/migrations'))
 const READER_ROLE = fileURLToPath(import.meta.resolve('#sql/roles/collab_reader.sql'))
 const MIGRATE_LOCK = 4_013_071_001
-const BASELINE = /^\d+_baseline_/
-/** What made the tables until the baseline took their place, and the version that still had them. */
-const BEFORE_BASELINE = `
-  0001_catalog 0002_users 0003_comments 0004_runs 0005_collab_views 0006_reporting_views 0007_reports 0008_time_spent
-  0009_privacy_and_roles 0010_listings 0011_traces 0012_notifications 0013_noticed_once 0014_record_boundary
-  0015_calls_and_frozen_workers 0016_set_aside_records 0017_granted_readers 0018_erasures_in_pieces 0019_access`
-  .trim()
-  .split(/\s+/)
-const LAST_COMMIT_BEFORE_BASELINE = '8eea79d'
+/** Names of migrations before version 0.1.0 began, which were never released; today's have three digits. */
+const BEFORE_BASELINE = /^\d{4}_/
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 // A schema of its own: the migrator needs its table before the first migration makes any other schema.
@@ -111,14 +104,6 @@ const CREATE_TABLE = `
   comment on column collab_sync.migrations.id is 'Counts them.';
   comment on column collab_sync.migrations.name is 'File name without .sql.';
   comment on column collab_sync.migrations.run_on is 'When it was applied, in the time zone of that session.';`
-
-// They keep the time at which the last one before was applied: later migrations come after it.
-const MARK_BASELINE = `
-  with removed as (delete from collab_sync.migrations where name = any($1) returning run_on)
-  insert into collab_sync.migrations (name, run_on)
-  select name, (select max(run_on) from removed)
-  from unnest($2::text[]) with ordinality as baseline (name, n)
-  order by n`
 
 async function makeMigrationsTable(client: Client, place: string): Promise<void> {
   refuseOthers(await readApplied(client))
@@ -137,15 +122,8 @@ async function makeMigrationsTable(client: Client, place: string): Promise<void>
   }
 }
 
-/** Migrations that come after the baseline are applied in the transaction that marks a database of before as being at it. */
 async function applyPending(client: Client): Promise<string[]> {
   try {
-    const isBeforeBaseline = (await readApplied(client)).some(isOfBefore)
-    if (isBeforeBaseline) {
-      await client.query('begin')
-      const baseline = ownMigrations().filter((name) => BASELINE.test(name))
-      await client.query(MARK_BASELINE, [BEFORE_BASELINE, baseline])
-    }
     const applied = await runner({
       dbClient: client,
       dir: MIGRATIONS,
@@ -156,8 +134,6 @@ async function applyPending(client: Client): Promise<string[]> {
       noLock: true,
       logger: { debug() {}, info() {}, warn() {}, error() {} },
     })
-    // The runner commits, but where nothing was pending.
-    if (isBeforeBaseline) await client.query('commit')
     return applied.map(({ name }) => name)
   } catch (error) {
     throw new EnvironmentError(
@@ -195,21 +171,16 @@ async function readApplied(from: Database | Client): Promise<string[]> {
 }
 
 function refuseOthers(applied: string[]): void {
-  const known = [...BEFORE_BASELINE, ...ownMigrations()]
-  const unknown = applied.filter((name) => !known.includes(name))
+  const own = ownMigrations()
+  const unknown = applied.filter((name) => !own.includes(name))
+  if (unknown.some((name) => BEFORE_BASELINE.test(name)))
+    throw new UsageError(
+      'The tables are of a state before version 0.1.0, which begins anew: name an empty database in DATABASE_URL, and sync again.',
+    )
   if (unknown.length > 0)
     throw new EnvironmentError(
       `The tables were made by a newer version of collab-sync (${unknown.join(', ')}). Update this program.`,
     )
-  const lost = BEFORE_BASELINE.find((name) => !applied.includes(name))
-  if (lost !== undefined && applied.some(isOfBefore))
-    throw new UsageError(
-      `The tables are too old for this program: they lack the migration ${lost}, which it holds no more. Run \`collab-sync migrate\` of commit ${LAST_COMMIT_BEFORE_BASELINE} first, then of this version.`,
-    )
-}
-
-function isOfBefore(name: string): boolean {
-  return BEFORE_BASELINE.includes(name)
 }
 
 function ownMigrations(): string[] {

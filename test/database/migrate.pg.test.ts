@@ -16,7 +16,7 @@ afterEach(() => database.drop())
 
 test('the first migrate applies every migration, the second none', async () => {
   const first = await migrate(database.url)
-  expect(first.applied[0]).toBe('0001_baseline_catalog')
+  expect(first.applied[0]).toBe('001_catalog')
   expect(first.readerRole).toEqual({ granted: true })
   expect(await migrate(database.url)).toEqual({ applied: [], readerRole: { granted: true } })
   await requireSchema(database.pool)
@@ -41,7 +41,7 @@ test('a migration that fails leaves nothing behind and says so', async () => {
   )
   expect(rows).toHaveLength(0)
   await database.pool.query('drop schema reporting')
-  expect((await migrate(database.url)).applied).toContain('0010_baseline_reporting_comments')
+  expect((await migrate(database.url)).applied).toContain('012_reporting_comments')
 })
 
 describe('requireSchema', () => {
@@ -54,19 +54,19 @@ describe('requireSchema', () => {
   test('tables that lack a migration are told to be migrated', async () => {
     await migrate(database.url)
     await database.pool.query(
-      `delete from collab_sync.migrations where name > '0011_baseline_reporting_counts'`,
+      `delete from collab_sync.migrations where name > '012_reporting_comments'`,
     )
     await expect(requireSchema(database.pool)).rejects.toThrow(
-      'The tables are older than this program: their last migration is 0011_baseline_reporting_counts. Run `collab-sync migrate`.',
+      'The tables are older than this program: their last migration is 012_reporting_comments. Run `collab-sync migrate`.',
     )
   })
 
   test('tables of a newer version are left alone, by migrate too', async () => {
     await migrate(database.url)
     await database.pool.query(
-      `insert into collab_sync.migrations (name, run_on) values ('9999_future', now())`,
+      `insert into collab_sync.migrations (name, run_on) values ('999_future', now())`,
     )
-    const newer = /newer version of collab-sync \(9999_future\). Update this program/
+    const newer = /newer version of collab-sync \(999_future\). Update this program/
     await expect(requireSchema(database.pool)).rejects.toThrow(newer)
     await expect(migrate(database.url)).rejects.toThrow(newer)
   })

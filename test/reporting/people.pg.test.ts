@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { grantRole } from '../../src/database/grants.ts'
 import { prune } from '../../src/database/maintenance.ts'
@@ -15,7 +12,7 @@ import type { Place } from '../../src/demo/layout.ts'
 import type { User } from '../../src/demo/people.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
 import { userTexts } from '../helpers/columns.ts'
-import { createEmptyDatabase, onServer } from '../helpers/database.ts'
+import { onServer } from '../helpers/database.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -25,7 +22,6 @@ import { until } from '../helpers/until.ts'
 /** People as they were: versions of names, addresses and listings, and the directory as it was known at a time. */
 
 const ANN = { userId: 'ann', name: 'Ann Able', email: 'ann@old.example' }
-const MIGRATIONS = fileURLToPath(import.meta.resolve('#sql/migrations'))
 
 let live: Live
 let place: Place
@@ -395,44 +391,3 @@ async function waiting(): Promise<number> {
   )
   return row?.n ?? 0
 }
-
-test('a database of before that has data: what changed earlier is not known, and what did not is', async () => {
-  const old = await createEmptyDatabase()
-  try {
-    const files = readdirSync(MIGRATIONS).toSorted()
-    const migrate = async (wanted: (name: string) => boolean) => {
-      for (const file of files.filter(wanted)) await old.pool.query(readFileSync(join(MIGRATIONS, file), 'utf8')) // prettier-ignore
-    }
-    await migrate((name) => name.includes('_baseline_'))
-    await old.pool.query(`
-      insert into collab_store.organizations (organization_id) values ('acme');
-      insert into collab_store.users (organization_key, source, listed, first_seen_at, changed_at, removed_at, digest, user_id, name)
-      values (1, 3, true, '2026-01-01Z', '2026-01-01Z', null, '', 'same', 'Same'),
-        (1, 3, true, '2026-01-01Z', '2026-03-01Z', null, '', 'changed', 'Changed'),
-        (1, 2, false, '2026-01-01Z', '2026-03-01Z', '2026-03-01Z', '', 'gone', 'Gone')`)
-    await migrate((name) => !name.includes('_baseline_'))
-    const rows = async (text: string) => (await old.pool.query({ text, rowMode: 'array' })).rows
-    expect(
-      await rows('select user_id, version, change from collab.user_versions order by 1'),
-    ).toEqual([
-      // prettier-ignore
-      ['changed', 2, null],
-      ['gone', 2, 'removed'],
-      ['same', 1, 'added'],
-    ])
-    const at = (time: string) =>
-      rows(`select user_id, name, listed, is_known_then from reporting.user_directory_at('${time}') order by 1`) // prettier-ignore
-    expect(await at('2026-02-01Z')).toEqual([
-      ['changed', null, null, false],
-      ['gone', null, null, false],
-      ['same', 'Same', true, true],
-    ])
-    expect(await at('2026-04-01Z')).toEqual([
-      ['changed', 'Changed', true, true],
-      ['gone', 'Gone', false, true],
-      ['same', 'Same', true, true],
-    ])
-  } finally {
-    await old.drop()
-  }
-})

@@ -1,12 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { claimItem, commitItem, noCounts } from '../../src/database/claims.ts'
 import { setDefinitions } from '../../src/database/definitions.ts'
 import { prune } from '../../src/database/maintenance.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import { deriveWritten } from '../../src/database/written.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
@@ -15,7 +11,6 @@ import { eraseUser } from '../../src/erase/erase-user.ts'
 import { openPrivacy } from '../../src/privacy/privacy.ts'
 import { replayRejected } from '../../src/sync/replay/replay.ts'
 import { startRun } from '../../src/sync/run/start.ts'
-import { createEmptyDatabase } from '../helpers/database.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -244,69 +239,6 @@ describe('with a member that says it', () => {
     const ids = { runId, itemId: claim.itemId }
     expect(await claimItem(live.database.pool, ids, 'w')).toMatchObject({ writtenMember: 'made' })
   })
-})
-
-test('tables of before learn it from the versions that are left', async () => {
-  const old = await createEmptyDatabase()
-  const directory = fileURLToPath(import.meta.resolve('#sql/migrations'))
-  const upgrade = async (from: string, to: string) => {
-    for (const file of readdirSync(directory).toSorted())
-      if (file.endsWith('.sql') && file >= from && file < to)
-        await old.pool.query(readFileSync(join(directory, file), 'utf8'))
-  }
-  const client = await old.pool.connect()
-  try {
-    await upgrade('', '0016')
-    await old.pool.query(`
-      insert into collab_store.organizations (organization_id) values ('o');
-      insert into collab_store.batches (organization_key, batch_no, scopes, operation) values (1, 0, 1, 'comments');
-      insert into collab_store.documents (organization_key, batch_key, scope_no, document_id) values (1, 1, 0, 'd');
-      insert into collab_store.annotations (document_key, batch_key, scope_no, annotation_id, changed_at, first_comment_at, last_comment_at)
-      values (1, 1, 0, 'a', '2026-04-01Z', '2026-01-01Z', '2026-03-05Z');
-      insert into collab_store.comments (comment_id, last_updated, first_seen_at, changed_at, version_at, organization_key,
-        annotation_key, version, digest, change)
-      select id, '2026-03-05Z', '2026-01-02Z', '2026-04-01Z', '2026-04-01Z', 1, 1, version, '', 'edited'
-      from (values (1, 1), (2, 2), (3, 4), (4, 3), (-5, 2)) c (id, version);
-      insert into collab_store.comment_versions (comment_id, last_updated, valid_from, valid_to, annotation_key, version, change)
-      select id, at::timestamptz, '2026-01-02Z', '2026-01-03Z', 1, version, 'edited'
-      from (values (2, 1, '2026-01-01Z'), (3, 2, '2026-01-20Z'), (3, 3, '2026-02-20Z'), (4, 1, '2026-03-05Z'), (4, 2, '2026-03-05Z'),
-        (-5, 1, null)) v (id, version, at);
-      insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit) values ('w', now(), now(), 0, 1)`)
-    await upgrade('0016', '9')
-    const rows = async () =>
-      (
-        await old.pool.query({
-          text: `select c.comment_id, c.written_at::date::text, s.day::text, s.first_updated is null
-          from collab.comments c join collab_store.comments s using (comment_id) order by 1`,
-          rowMode: 'array',
-        })
-      ).rows
-    const progress: number[][] = []
-    expect(await deriveWritten(client, (...told) => progress.push(told))).toBe(true)
-    expect(await rows()).toEqual([
-      [-5, null, null, false],
-      [1, '2026-03-05', '2026-03-05', true],
-      [2, '2026-01-01', '2026-01-01', false],
-      [3, '2026-01-20', '2026-01-20', false],
-      [4, '2026-03-05', '2026-03-05', true],
-    ])
-    expect(progress).toEqual([[5, 5, 3]])
-    // The worker that was there went on as it did before, and is gone.
-    await old.pool.query(`
-      insert into collab_store.comments (comment_id, last_updated, first_seen_at, changed_at, version_at, organization_key,
-        annotation_key, version, digest, change)
-      values (6, '2026-04-02Z', now(), now(), now(), 1, 1, 1, '', 'added');
-      delete from sync.workers`)
-    expect(await deriveWritten(client, () => {})).toBe(false)
-    expect((await rows()).at(-1)).toEqual([6, '2026-04-02', '2026-04-02', true])
-    const { rows: facts } = await old.pool.query('select first_comment_at, last_comment_at from reporting.thread_summary') // prettier-ignore
-    expect(facts).toEqual([
-      { first_comment_at: new Date('2026-01-01Z'), last_comment_at: new Date('2026-04-02Z') },
-    ])
-  } finally {
-    client.release()
-    await old.drop()
-  }
 })
 
 /** What the settings say now. */

@@ -1,7 +1,6 @@
 -- Up Migration
 -- What the processes of an installation share: the nightly schedule, the rate of calls, tokens of `serve`, and what people
 -- were notified of.
-
 create table sync.schedule (
   only_row boolean primary key default true check (only_row),
   cron text,
@@ -54,7 +53,6 @@ comment on column sync.notify_watch.looked_at is 'When a worker last looked, so 
 comment on column sync.notify_watch.watching_since is 'When a worker with NOTIFY_URL looked for the first time: runs that ended before are not told.';
 comment on column sync.notify_watch.schedule_since is 'Since when workers know the nightly schedule as it is now: nights before it were not missed.';
 comment on column sync.notify_watch.schedule is 'The nightly schedule as workers last knew it: cron expression and time zone; empty where there is none.';
-
 insert into sync.notify_watch default values;
 
 create table sync.notifications (
@@ -94,7 +92,64 @@ comment on table sync.notification_deliveries is 'Each message to each receiver 
 comment on column sync.notification_deliveries.notification_id is 'The message.';
 comment on column sync.notification_deliveries.next_at is 'When to try, or to try again; while a worker tries, when another may.';
 comment on column sync.notification_deliveries.sent_at is 'When the receiver took it (answered 2xx).';
-comment on column sync.notification_deliveries.given_up_at is 'When it was given up, a day after it was noted; see problem.';
+comment on column sync.notification_deliveries.given_up_at is 'When it was given up: a day after it was noted, see problem; or, without a problem, since nothing is left that it would tell of.';
 comment on column sync.notification_deliveries.attempts is 'How often a worker took it up; each time it tries up to three times.';
 comment on column sync.notification_deliveries.receiver is 'Start of the SHA-256 of the receiver''s address, because the address itself is a secret.';
 comment on column sync.notification_deliveries.problem is 'Why the last try failed, in a few words; null where it did not.';
+
+-- Each import of the catalog is a row, and one that lacks too much of what there is waits for a person: a file that was cut
+-- off looks like a wish to ask for nothing any more.
+create table sync.catalog_imports (
+  import_id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  last_seen_at timestamptz not null default now(),
+  source text not null,
+  requested_by text not null,
+  state text not null check (state in ('applied', 'held', 'accepted', 'refused', 'replaced', 'failed')),
+  lines bigint,
+  came integer not null default 0,
+  went integer not null default 0,
+  scopes integer,
+  lacking integer,
+  organizations integer,
+  first_organization_id text,
+  lacking_digest text,
+  problem text,
+  decided_at timestamptz,
+  decided_by text,
+  reason text,
+  prunes boolean
+);
+create unique index catalog_imports_held on sync.catalog_imports (state) where state = 'held';
+create index catalog_imports_last_seen on sync.catalog_imports (last_seen_at);
+comment on table sync.catalog_imports is 'Imports of the catalog: who, when, how many scopes came and went. One that is held has changed nothing.';
+comment on column sync.catalog_imports.import_id is 'Our id of the row.';
+comment on column sync.catalog_imports.at is 'When it was made first (our clock).';
+comment on column sync.catalog_imports.last_seen_at is 'When an import last lacked just the same, or failed just the same (our clock).';
+comment on column sync.catalog_imports.source is 'The file, CATALOG_SQL, or what named single lines, such as catalog add.';
+comment on column sync.catalog_imports.requested_by is 'Who asked for it: user of the command, schedule, http, or api for a program.';
+comment on column sync.catalog_imports.state is 'applied: the catalog is as it says. held: it lacks so much that nothing was changed, and a person decides. accepted, refused: somebody decided. replaced: a later import took its place. failed: CATALOG_SQL could not be read.';
+comment on column sync.catalog_imports.lines is 'Lines, or rows, that were read; null where that failed.';
+comment on column sync.catalog_imports.came is 'Scopes that were added or became active again: organizations, documents, annotations, user groups.';
+comment on column sync.catalog_imports.went is 'Scopes that became inactive.';
+comment on column sync.catalog_imports.scopes is 'Of a held one: active scopes of the catalog.';
+comment on column sync.catalog_imports.lacking is 'Of a held one: how many of them it lacks.';
+comment on column sync.catalog_imports.organizations is 'Of a held one: organizations of which it lacks more than a tenth, and more than ten scopes.';
+comment on column sync.catalog_imports.first_organization_id is 'The one of them that lacks most.';
+comment on column sync.catalog_imports.lacking_digest is 'Tells what it lacks from what another one lacks.';
+comment on column sync.catalog_imports.problem is 'Of a failed one: why.';
+comment on column sync.catalog_imports.decided_at is 'When somebody accepted or refused it.';
+comment on column sync.catalog_imports.decided_by is 'Who did.';
+comment on column sync.catalog_imports.reason is 'Why.';
+comment on column sync.catalog_imports.prunes is 'Whether what its lines do not name became inactive, or is to; null where it was not read, or where single things were added or removed.';
+
+create table sync.catalog_lacking (
+  import_id bigint not null references sync.catalog_imports on delete cascade,
+  kind text not null check (kind in ('organization', 'document', 'annotation', 'user_group')),
+  keys integer[] not null
+);
+create index on sync.catalog_lacking (import_id);
+comment on table sync.catalog_lacking is 'What a held import of the catalog lacks, until somebody decides; some thousands a row.';
+comment on column sync.catalog_lacking.import_id is 'Of which import.';
+comment on column sync.catalog_lacking.kind is 'What kind of scopes.';
+comment on column sync.catalog_lacking.keys is 'Our keys of them.';

@@ -5,7 +5,10 @@
 -- No index on the words: it would make a first load half as long again (docs/decisions), and who never searches, or
 -- searches one organization at a time, must not pay for it. `collab-sync migrate --search-index on` makes it beside
 -- running syncs; a migration never takes it away.
-
+-- When a comment was written: by the member of it that says so (COMMENT_WRITTEN_MEMBER), else by lastUpdated of the first
+-- version that was seen, whatever became of it since. What speaks of writing goes by that, and edits move nothing.
+-- Where nothing is known but the current lastUpdated, written_at and first_updated are null: a first load without the member
+-- is not a byte larger.
 create table collab_store.comments (
   comment_id bigint not null,
   last_updated timestamptz,
@@ -16,7 +19,7 @@ create table collab_store.comments (
   organization_key integer not null,
   annotation_key integer not null,
   version integer not null,
-  day date generated always as ((last_updated at time zone 'UTC')::date) stored,
+  day date,
   digest bytea not null,
   change text not null check (change in ('added', 'edited', 'deleted', 'restored')),
   status text,
@@ -27,6 +30,9 @@ create table collab_store.comments (
   comment_text text,
   comment_html text,
   rest jsonb,
+  written_at timestamptz,
+  first_updated timestamptz,
+  not_before timestamptz,
   primary key (annotation_key, comment_id)
 );
 -- Narrowing to a month is by the time itself. What the partial ones hold is nothing at a first load, so that they cost it
@@ -46,14 +52,14 @@ create index comments_activity on collab_store.comments (organization_key, day, 
 comment on table collab_store.comments is 'One row a comment, deleted ones too, with the current version''s content.';
 comment on column collab_store.comments.comment_id is 'The service''s commentId, unique within its annotation.';
 comment on column collab_store.comments.last_updated is 'lastUpdated of the service (the service''s clock).';
-comment on column collab_store.comments.first_seen_at is 'When a check first saw the comment (our clock).';
+comment on column collab_store.comments.first_seen_at is 'When a check first saw the comment (our clock): when its answer came where refresh saw it, when its batch was begun where a run did.';
 comment on column collab_store.comments.changed_at is 'When a check last found anything in this row changed (our clock).';
-comment on column collab_store.comments.version_at is 'When a check first saw the current version (our clock).';
+comment on column collab_store.comments.version_at is 'When a check first saw the current version (our clock), as first_seen_at.';
 comment on column collab_store.comments.deleted_at is 'When the service answered null for this comment''s id; null while it is live.';
 comment on column collab_store.comments.organization_key is 'The organization of the annotation''s document, here as well because reports count by it without asking the catalog (docs/decisions).';
 comment on column collab_store.comments.annotation_key is 'The annotation whose scope was asked.';
 comment on column collab_store.comments.version is 'Number of the current version, from 1; earlier ones are in comment_versions.';
-comment on column collab_store.comments.day is 'Day in UTC of last_updated; PostgreSQL fills it in.';
+comment on column collab_store.comments.day is 'Day in the time zone of reports (REPORT_TZ) on which it was written, as collab.comments.written_at tells it.';
 comment on column collab_store.comments.digest is 'Digest of the record as received, with its keys sorted.';
 comment on column collab_store.comments.change is 'What made the current version.';
 comment on column collab_store.comments.status is 'Status as received; its set of values is not documented.';
@@ -64,6 +70,9 @@ comment on column collab_store.comments.author_email is 'E-mail of the author as
 comment on column collab_store.comments.comment_text is 'Plain text; null where the service left it out (a voice comment).';
 comment on column collab_store.comments.comment_html is 'HTML body as received: never show it unescaped.';
 comment on column collab_store.comments.rest is 'Members of the received object that the other columns cannot give back exactly; null when there are none.';
+comment on column collab_store.comments.written_at is 'When it was written, by the member of it that says so (the service''s clock); null where none does.';
+comment on column collab_store.comments.first_updated is 'last_updated of the first version that is known, where it is not that of now; -infinity where it had none.';
+comment on column collab_store.comments.not_before is 'When the last good check of the thread before the one that first saw the comment began: it was not there then. Null where there was none, and where that check may have missed it.';
 
 create table collab_store.comment_versions (
   comment_id bigint not null,
@@ -94,20 +103,22 @@ comment on column collab_store.comment_versions.type is 'Type in this version.';
 comment on column collab_store.comment_versions.comment_text is 'Plain text of this version.';
 comment on column collab_store.comment_versions.comment_html is 'HTML body of this version.';
 
+create function collab_store.written_at(written_at timestamptz, first_updated timestamptz, last_updated timestamptz)
+returns timestamptz
+language sql immutable parallel safe
+return coalesce(written_at, nullif(coalesce(first_updated, last_updated), '-infinity'));
+comment on function collab_store.written_at(timestamptz, timestamptz, timestamptz) is 'When a comment was written, of its three columns: by its own member, else lastUpdated of its first known version.';
+
 create function collab_store.thread_facts(of_annotation_key integer)
 returns table (first_comment_at timestamptz, last_comment_at timestamptz, first_answer_at timestamptz, authors text[])
 language sql stable
 as $$
-  select min(t.written_at), max(t.last_updated), min(t.written_at) filter (where t.author_user_id <> t.first_author),
+  select min(t.written_at), max(t.written_at), min(t.written_at) filter (where t.author_user_id <> t.first_author),
     coalesce(array_agg(distinct t.author_user_id collate "C") filter (where t.author_user_id is not null), '{}')
   from (
-    select c.author_user_id, c.last_updated, w.written_at,
-      first_value(c.author_user_id) over (order by w.written_at, c.comment_id) as first_author
+    select c.author_user_id, w.written_at, first_value(c.author_user_id) over (order by w.written_at, c.comment_id) as first_author
     from collab_store.comments c
-    -- Most comments have one version: a null number ends the search in the index at once.
-    left join collab_store.comment_versions v on v.annotation_key = c.annotation_key and v.comment_id = c.comment_id
-      and v.version = case when c.version > 1 then 1 end
-    cross join lateral (select coalesce(v.last_updated, c.last_updated) as written_at) w
+    cross join lateral (select collab_store.written_at(c.written_at, c.first_updated, c.last_updated) as written_at) w
     where c.annotation_key = of_annotation_key and c.deleted_at is null
   ) t
 $$;

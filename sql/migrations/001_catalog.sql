@@ -1,7 +1,6 @@
 -- Up Migration
 -- The catalog, and the batches that group it into units of work.
 -- Keys are narrow integers: they cost a third of the service's own ids in every index and every join (docs/decisions).
-
 create schema collab_store;
 comment on schema collab_store is
   'Where collab-sync keeps its rows, with narrow integer keys. Made for the worker: query the views of schema collab instead.';
@@ -15,7 +14,10 @@ create table collab_store.organizations (
   own_checked_at timestamptz,
   body_digest bytea,
   content_digest bytea,
-  organization_id text not null unique
+  organization_id text not null unique,
+  -- On the scope, and not in sync.failures, which `prune` empties. Written when a good scope fails and when a failing one is
+  -- good again: a night in which nothing changes of that writes nothing.
+  failing_since timestamptz
 );
 comment on table collab_store.organizations is 'Organizations of the catalog. Its own listing of users is scope 0 of users batch 0.';
 comment on column collab_store.organizations.organization_key is 'Our key; the service''s is organization_id.';
@@ -27,6 +29,7 @@ comment on column collab_store.organizations.own_checked_at is 'Last good check 
 comment on column collab_store.organizations.body_digest is 'Digest of the bytes of the last listing that was stored; equal bytes need no parsing.';
 comment on column collab_store.organizations.content_digest is 'Digest of the last stored listing''s records, whatever their order.';
 comment on column collab_store.organizations.organization_id is 'The service''s organizationId.';
+comment on column collab_store.organizations.failing_since is 'When a try for its listing first failed after the last good one; null where the last try was good. Never null alone: own_checked_at is then set too.';
 
 create table collab_store.batches (
   batch_key integer generated always as identity primary key,
@@ -60,9 +63,13 @@ create table collab_store.user_groups (
   body_digest bytea,
   content_digest bytea,
   organization_user_group_id text not null,
+  failing_since timestamptz,
   unique (organization_key, organization_user_group_id)
 );
 create index on collab_store.user_groups (batch_key);
+-- Scopes that differ from their batch are few: totals come from the batches and from these.
+create index user_groups_own_check on collab_store.user_groups (batch_key) include (own_checked_at, failing_since)
+where own_checked_at is not null and active;
 comment on table collab_store.user_groups is 'Organization user groups of the catalog.';
 comment on column collab_store.user_groups.user_group_key is 'Our number; the service''s id is organization_user_group_id.';
 comment on column collab_store.user_groups.record_count is 'Users in the last listing that was stored.';
@@ -74,6 +81,8 @@ comment on column collab_store.user_groups.own_checked_at is 'As in organization
 comment on column collab_store.user_groups.body_digest is 'As in organizations.';
 comment on column collab_store.user_groups.content_digest is 'As in organizations.';
 comment on column collab_store.user_groups.organization_user_group_id is 'The service''s organization user group id.';
+comment on column collab_store.user_groups.failing_since is 'As in organizations.';
+comment on index collab_store.user_groups_own_check is 'Scopes whose last good check is not their batch''s.';
 
 create table collab_store.documents (
   document_key integer generated always as identity primary key,
@@ -86,9 +95,12 @@ create table collab_store.documents (
   body_digest bytea,
   content_digest bytea,
   document_id text not null,
+  failing_since timestamptz,
   unique (organization_key, document_id)
 );
 create index on collab_store.documents (batch_key);
+create index documents_own_check on collab_store.documents (batch_key) include (own_checked_at, failing_since)
+where own_checked_at is not null and active;
 comment on table collab_store.documents is 'Documents of the catalog. Its scope is its listing of users; its annotations are scopes of their own.';
 comment on column collab_store.documents.document_key is 'Our number; the service''s id is document_id.';
 comment on column collab_store.documents.record_count is 'Users in the last listing that was stored.';
@@ -100,6 +112,8 @@ comment on column collab_store.documents.own_checked_at is 'As in organizations.
 comment on column collab_store.documents.body_digest is 'As in organizations.';
 comment on column collab_store.documents.content_digest is 'As in organizations.';
 comment on column collab_store.documents.document_id is 'The service''s documentId.';
+comment on column collab_store.documents.failing_since is 'As in organizations.';
+comment on index collab_store.documents_own_check is 'Scopes whose last good check is not their batch''s.';
 
 -- What threads are asked for most (first_comment_at to authors) is kept with them, in the transaction that changes their
 -- comments: over 5,000,000 comments it cannot be computed in time. collab_store.thread_facts() computes it.
@@ -119,11 +133,16 @@ create table collab_store.annotations (
   last_comment_at timestamptz,
   first_answer_at timestamptz,
   authors text[] not null default '{}',
+  failing_since timestamptz,
   unique (document_key, annotation_id)
 ) with (fillfactor = 30); -- a row grows fourfold with its first answer: with room for that it stays where it is, and no index is touched
 create index on collab_store.annotations (batch_key);
 -- From a comment to its document without the annotation's digests and authors: every report goes that way.
 create index annotations_document on collab_store.annotations (annotation_key) include (document_key);
+create index annotations_own_check on collab_store.annotations (batch_key) include (own_checked_at, failing_since)
+where own_checked_at is not null and active;
+-- What left the catalog is counted apart. There is nothing in it where nothing left.
+create index annotations_not_in_catalog on collab_store.annotations (document_key) where not active;
 comment on table collab_store.annotations is 'Comment annotations of the catalog, with what is known of their last stored answer.';
 comment on column collab_store.annotations.annotation_key is 'Our key; comments carry it.';
 comment on column collab_store.annotations.document_key is 'The document that holds it.';
@@ -136,10 +155,13 @@ comment on column collab_store.annotations.active is 'False when the catalog no 
 comment on column collab_store.annotations.body_digest is 'Digest of the bytes of the last answer that was stored; null when that answer held something that could not be stored.';
 comment on column collab_store.annotations.content_digest is 'Digest of the last stored answer''s comments, whatever their order; null as body_digest.';
 comment on column collab_store.annotations.annotation_id is 'The service''s annotationId.';
-comment on column collab_store.annotations.first_comment_at is 'Earliest time a live comment was written: lastUpdated of its first known version.';
-comment on column collab_store.annotations.last_comment_at is 'Latest lastUpdated of a live comment.';
+comment on column collab_store.annotations.first_comment_at is 'Earliest time a live comment was written.';
+comment on column collab_store.annotations.last_comment_at is 'Latest time a live comment was written.';
 comment on column collab_store.annotations.first_answer_at is 'Earliest time a live comment was written by another author than the first one''s.';
 comment on column collab_store.annotations.authors is 'userIds of the authors of live comments, each once, sorted.';
+comment on column collab_store.annotations.failing_since is 'As in organizations.';
+comment on index collab_store.annotations_own_check is 'Scopes whose last good check is not their batch''s.';
+comment on index collab_store.annotations_not_in_catalog is 'Annotations that left the catalog.';
 
 -- A trigger, so that the sum is right whatever statement writes to annotations. Once a statement, not once a row; whoever
 -- changes counts of comments holds the batch already, so that nobody waits for it.

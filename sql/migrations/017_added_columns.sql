@@ -1,7 +1,6 @@
 -- Up Migration
 -- Columns that a person adds to collab.comments or collab.users with `collab-sync column add`: a member that no column of
 -- ours holds, with a type, as an expression over what is stored. Nothing is rewritten, and the past has it at once.
-
 create table collab_store.added_columns (
   number integer generated always as identity primary key,
   object text not null check (object in ('comments', 'users')),
@@ -14,7 +13,6 @@ create table collab_store.added_columns (
   added_at timestamptz not null default now(),
   unique (object, name)
 );
-create policy nobody on collab_store.added_columns using (false) with check (true);
 comment on table collab_store.added_columns is 'Columns that were added with `collab-sync column add`. The views are made of it: change it with that command only.';
 comment on column collab_store.added_columns.number is 'Counts them; the name of its index ends with it.';
 comment on column collab_store.added_columns.object is 'Of which table of schema collab it is a column.';
@@ -113,6 +111,7 @@ create function collab_store.json_of(value text) returns jsonb
 language sql immutable parallel safe
 return to_jsonb(value);
 comment on function collab_store.json_of(text) is 'The string as JSON.';
+
 create function collab_store.json_of(value timestamptz) returns jsonb
 language sql immutable parallel safe
 return to_jsonb(to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
@@ -196,6 +195,9 @@ begin
   lock table collab_store.added_columns in share row exclusive mode;
   execute format('create or replace view %s as %s', view,
     collab_store.view_text(view, coalesce(rtrim(own, E'; \n'), collab_store.own_definition(view)), null));
+  if view = 'collab.comments'::regclass then
+    perform collab_store.define_comment_lines();
+  end if;
 end
 $$;
 comment on function collab_store.define_view(regclass, text) is 'Replaces a view that shows added columns by a select of ours, and carries those columns along, whatever stands where: ours that are new come after what is there. Migrations call it in place of `create or replace view`; without a select it makes the view anew.';
@@ -284,9 +286,11 @@ declare
 begin
   lock table collab_store.added_columns in share row exclusive mode;
   delete from collab_store.added_columns c where c.object = $1 and c.name = $2;
+  drop view collab_store.comment_lines;
   foreach view in array collab_store.added_column_views($1) loop
     perform collab_store.drop_added_column(view, $2);
   end loop;
+  perform collab_store.define_comment_lines();
 end
 $$;
 comment on function collab_store.remove_column(text, text) is 'Takes an added column away from the views. collab-sync column remove calls it.';

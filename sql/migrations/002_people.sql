@@ -1,6 +1,5 @@
 -- Up Migration
 -- People, and where they belong. Memberships name the user by the service's id, so they never wait for a row of users.
-
 create table collab_store.users (
   organization_key integer not null references collab_store.organizations,
   source smallint not null,
@@ -14,8 +13,13 @@ create table collab_store.users (
   name text,
   email text,
   rest jsonb,
+  version integer,
+  version_at timestamptz,
+  change text check (change in ('edited', 'listed', 'removed', 'restored')),
+  person uuid not null,
   primary key (organization_key, user_id)
 );
+create index users_person on collab_store.users (organization_key, person);
 comment on table collab_store.users is 'One row a person and organization: from the organization''s own listing, or else from a document''s or group''s listing, or else as author of a comment.';
 comment on column collab_store.users.organization_key is 'The organization in which the person was seen.';
 comment on column collab_store.users.source is 'What the name and e-mail come from: 3 the organization''s listing or a direct answer about the user, 2 a document''s or group''s listing, 1 an author of a comment. A lower one never overwrites a higher.';
@@ -29,6 +33,38 @@ comment on column collab_store.users.user_id is 'The service''s userId.';
 comment on column collab_store.users.name is 'Name as last received; null where the service left it out.';
 comment on column collab_store.users.email is 'E-mail as last received; null where the service left it out.';
 comment on column collab_store.users.rest is 'Members of the received object that the other columns cannot give back exactly; null when there are none.';
+comment on column collab_store.users.version is 'Number of the current version, from 1; null for 1. Earlier ones are in user_versions.';
+comment on column collab_store.users.version_at is 'When a check first saw the current name, e-mail and listing (our clock); null where that was first_seen_at.';
+comment on column collab_store.users.change is 'What made the current version; null for the first one, and where it is not known.';
+comment on column collab_store.users.person is 'Keyed hash of user_id: what the feed of changes names the person by.';
+
+-- Versions of people: how somebody was called, under which address, and whether the organization listed them, at any time.
+-- As with comments, the current version is in the row itself and only superseded ones have rows of their own, so that who
+-- never changed costs nothing: the columns of users are null for them.
+create table collab_store.user_versions (
+  organization_key integer not null references collab_store.organizations,
+  version integer not null,
+  valid_from timestamptz not null,
+  valid_to timestamptz not null,
+  removed_at timestamptz,
+  listed boolean not null,
+  change text check (change in ('added', 'edited', 'listed', 'removed', 'restored')),
+  user_id text not null,
+  name text,
+  email text,
+  primary key (organization_key, user_id, version)
+);
+comment on table collab_store.user_versions is 'Superseded versions of people only: who never changed has no row here, their one version is in users.';
+comment on column collab_store.user_versions.organization_key is 'The organization in which the person was seen.';
+comment on column collab_store.user_versions.version is 'Counts from 1.';
+comment on column collab_store.user_versions.valid_from is 'When a check first saw this version (our clock).';
+comment on column collab_store.user_versions.valid_to is 'When a check first saw the next one (our clock).';
+comment on column collab_store.user_versions.removed_at is 'removed_at of users in this version.';
+comment on column collab_store.user_versions.listed is 'Whether the organization''s own listing held the person.';
+comment on column collab_store.user_versions.change is 'What made this version; null where that is not known.';
+comment on column collab_store.user_versions.user_id is 'The service''s userId.';
+comment on column collab_store.user_versions.name is 'Name in this version.';
+comment on column collab_store.user_versions.email is 'E-mail in this version; null also where PRIVACY_EMAIL does not keep it.';
 
 create table collab_store.document_users (
   document_key integer not null references collab_store.documents,

@@ -1,6 +1,5 @@
 -- Up Migration
 -- What the worker did. PostgreSQL knows the life of every run; the queue only delivers.
-
 create schema sync;
 comment on schema sync is 'What the worker did: runs, their items, failures and rejected records.';
 
@@ -11,7 +10,7 @@ comment on sequence sync.claim_no is 'Orders claims of work by begin, whatever t
 -- as the run.
 create table sync.runs (
   run_id uuid primary key default gen_random_uuid(),
-  trigger text not null check (trigger in ('schedule', 'cli', 'http', 'api')),
+  trigger text not null check (trigger in ('schedule', 'cli', 'http', 'api', 'hint', 'refresh')),
   status text not null default 'queued'
     check (status in ('queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled')),
   scope jsonb not null default '{}',
@@ -60,9 +59,12 @@ create table sync.runs (
 create index on sync.runs (requested_at desc, run_id desc);
 create unique index one_scheduled_run_at_a_time on sync.runs (trigger)
   where trigger = 'schedule' and status in ('queued', 'running');
+-- Without continuous refresh a hint is a narrowed run, and one that comes while such a run waits for a worker is that run.
+
+create index queued_hints on sync.runs using hash (scope) where trigger = 'hint' and status = 'queued';
 comment on table sync.runs is 'One row a run. Its counts are written once, when it is settled, and until then are in run_items; calls and retries are counted here about once a second.';
 comment on column sync.runs.run_id is 'Our id, as status and the logs show it; random.';
-comment on column sync.runs.trigger is 'Who asked: schedule (nightly), cli, http, or api (a program, through the queue).';
+comment on column sync.runs.trigger is 'Who asked: schedule (nightly), cli, http, api (a program, through the queue), hint (somebody who knows of a change), or refresh: what continuous refresh did in one day, settled after midnight in SYNC_TZ; its scopes are looks.';
 comment on column sync.runs.status is 'queued, running, then one of: succeeded (everything is in), partial (some scopes failed or are held, or whole records were rejected; everything else is in), failed (see problem), cancelled.';
 comment on column sync.runs.scope is 'What the run was narrowed to; an empty object means the whole catalog.';
 comment on column sync.runs.requested_at is 'When it was asked for.';
@@ -99,6 +101,7 @@ comment on column sync.runs.waited_ms is 'Milliseconds that calls with a place a
 comment on column sync.runs.database_ms is 'Milliseconds that batches waited for PostgreSQL: reading what is stored, writing what changed; summed likewise.';
 comment on column sync.runs.cpu_ms is 'Milliseconds of CPU of the processes that worked the run, while they did.';
 comment on column sync.runs.traceparent is 'The request''s place in its trace, in the form of W3C Trace Context; null where no traces are made. All work of the run belongs to that trace.';
+comment on index sync.queued_hints is 'Finds the run of a hint that no worker has begun.';
 
 create table sync.run_items (
   item_id bigint generated always as identity,
@@ -131,7 +134,7 @@ create table sync.run_items (
   attempts smallint not null default 0,
   claimed_at timestamptz,
   finished_at timestamptz,
-  kind text not null check (kind in ('page-organizations', 'page-documents', 'sync-batch')),
+  kind text not null check (kind in ('page-organizations', 'page-documents', 'sync-batch', 'refresh')),
   state text not null default 'pending' check (state in ('pending', 'done')),
   worker_id text,
   only_scopes bit varying,
@@ -177,7 +180,7 @@ comment on column sync.run_items.round is 'How many pages of its organization ca
 comment on column sync.run_items.attempts is 'How often a worker took it up since something of it was last committed.';
 comment on column sync.run_items.claimed_at is 'When a worker first took it up: its answers are not older.';
 comment on column sync.run_items.finished_at is 'When it was done.';
-comment on column sync.run_items.kind is 'What to do; names the job.';
+comment on column sync.run_items.kind is 'What to do; names the job. refresh: what one worker refreshed in a day, which no job delivers.';
 comment on column sync.run_items.state is 'pending or done.';
 comment on column sync.run_items.worker_id is 'The worker that last took it up.';
 comment on column sync.run_items.only_scopes is 'Bit n is 1 where scope n of the batch is wanted; null means all.';

@@ -2,9 +2,6 @@
 -- What continuous refresh does, class by class, and how long changes take to be seen: measured from the comments themselves,
 -- whoever looked at them.
 
-comment on column collab_store.comments.first_seen_at is 'When a check first saw the comment (our clock): when its answer came where refresh saw it, when its batch was begun where a run did.';
-comment on column collab_store.comments.version_at is 'When a check first saw the current version (our clock), as first_seen_at.';
-
 create view reporting.refresh_classes as
 select s.class::integer as class, e.quiet_from, e.quiet_to, n.threads,
   coalesce(h.looks, 0)::bigint as looks, coalesce(h.calls, 0)::bigint as calls, coalesce(h.found, 0)::bigint as found,

@@ -1,7 +1,212 @@
 -- Up Migration
+-- The feed of changes: what changed in the views of schema collab, in an order that loses nothing.
+
+create table collab_store.changes (
+  number bigint generated always as identity primary key,
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamptz not null default now(),
+  run_id uuid default nullif(current_setting('collab_sync.run_id', true), '')::uuid,
+  lines integer not null,
+  object text not null check (object in
+    ('organization', 'document', 'annotation', 'user_group', 'user', 'document_user', 'user_group_member', 'comment')),
+  change text not null check (change in ('added', 'edited', 'deleted', 'restored', 'removed', 'renamed', 'erased')),
+  keys integer[] not null,
+  comment_ids bigint[],
+  persons uuid[],
+  rename bigint default nullif(current_setting('collab_sync.rename', true), '')::bigint
+);
+create index changes_xid on collab_store.changes (xid);
+comment on table collab_store.changes is 'The feed of changes, packed: a row a statement and kind of change. Read it with reporting.changes().';
+comment on column collab_store.changes.number is 'Drawn while the locks of the changed rows are held: in its order each row was changed.';
+comment on column collab_store.changes.xid is 'The transaction. Those that began later may have changed a row earlier, so that it orders nothing.';
+comment on column collab_store.changes.at is 'When the transaction began (our clock).';
+comment on column collab_store.changes.run_id is 'The run that saw the change; null for imports, erasures and what people decided.';
+comment on column collab_store.changes.lines is 'How many objects changed: the length of the arrays.';
+comment on column collab_store.changes.object is 'What changed: a row of which view of schema collab.';
+comment on column collab_store.changes.change is 'What became of them.';
+comment on column collab_store.changes.keys is 'organization_key of organizations and users, document_key of documents and their users, annotation_key of annotations and comments, user_group_key of user groups and their members.';
+comment on column collab_store.changes.comment_ids is 'The service''s commentId; null but for comments.';
+comment on column collab_store.changes.persons is 'users.person; null but for people. No id of a person stands here.';
+comment on column collab_store.changes.rename is 'The row of renames that gave these rows another key; null for all other changes.';
+
+create table collab_store.changes_pruned (
+  only_row boolean primary key default true check (only_row),
+  feed text not null default '',
+  xid xid8 not null default '0',
+  number bigint not null default 0
+);
+comment on table collab_store.changes_pruned is 'Up to where prune has deleted from the feed of changes: older cursors have missed something.';
+comment on column collab_store.changes_pruned.only_row is 'There is just one row.';
+comment on column collab_store.changes_pruned.feed is 'feed_identity() then: on another server transactions have other numbers, and the rest means nothing.';
+comment on column collab_store.changes_pruned.xid is 'The highest transaction of which something was deleted.';
+comment on column collab_store.changes_pruned.number is 'The highest number that was deleted.';
+insert into collab_store.changes_pruned default values;
+
+-- One function and three triggers a table, all from one text. They compare what the views of schema collab show, but for
+-- times of check: a column that such a view gets is added there, which test/changes holds. Only an erasure changes a key or
+-- deletes a row. Many keys are cut into rows of 5,000, so that a page of the feed unpacks few.
+do $$
+declare
+  of_catalog constant text := $c$case when o.active and not n.active then 'removed'
+    when n.active and not o.active then 'restored' when o.{id} <> n.{id} then 'renamed' else 'edited' end$c$;
+  of_membership constant text := $c$case when o.removed_at is null and n.removed_at is not null then 'removed'
+    when o.removed_at is not null and n.removed_at is null then 'restored' else 'edited' end$c$;
+  of_user constant text := $c$case when o.listed and not n.listed then 'removed'
+    when n.listed and not o.listed and o.removed_at is not null then 'restored'
+    when o.name is distinct from n.name then 'renamed' else 'edited' end$c$;
+  of_comment constant text := $c$case when n.version > o.version then n.change else 'edited' end$c$;
+  logged record;
+begin
+  for logged in
+    select *
+    from (values
+      ('organizations', 'organization', 'organization_key', null, 'organization_id, active, failing_since',
+        replace(of_catalog, '{id}', 'organization_id')),
+      ('documents', 'document', 'document_key', null, 'document_id, active, failing_since',
+        replace(of_catalog, '{id}', 'document_id')),
+      ('user_groups', 'user_group', 'user_group_key', null, 'organization_user_group_id, active, failing_since',
+        replace(of_catalog, '{id}', 'organization_user_group_id')),
+      ('annotations', 'annotation', 'annotation_key', null, 'annotation_id, active, failing_since, comment_count, changed_at',
+        replace(of_catalog, '{id}', 'annotation_id')),
+      ('users', 'user', 'organization_key', 'user_id',
+        'name, email, rest, listed, first_seen_at, changed_at, removed_at', of_user),
+      ('document_users', 'document_user', 'document_key', 'user_id', 'first_seen_at, removed_at', of_membership),
+      ('user_group_members', 'user_group_member', 'user_group_key', 'user_id', 'first_seen_at, removed_at', of_membership),
+      ('comments', 'comment', 'annotation_key', 'comment_id', null, of_comment)
+    ) as l (table_name, object, key, second_key, columns, change)
+  loop
+    execute format($f$
+      create function collab_store.log_%1$s() returns trigger
+      language plpgsql
+      as $t$
+      declare
+        salt constant bytea := (select p.salt from sync.privacy p);
+      begin
+        if tg_op = 'INSERT' then
+          %3$s (select %4$s, 'added' as what from new_rows) %5$s;
+        elsif tg_op = 'DELETE' then
+          %3$s (select %4$s, 'erased' as what from old_rows) %5$s;
+        else
+          %3$s (
+            select %4$s, case when o.%6$s is null then 'added' when n.%6$s is null then 'erased'
+              when current_setting('collab_sync.erases', true) = 'on' then 'erased' else %7$s end as what
+            from old_rows o full join new_rows n using (%4$s)
+            where %8$s is distinct from %9$s
+          ) %5$s;
+        end if;
+        if found then
+          perform pg_notify('collab_sync_changes', '');
+        end if;
+        return null;
+      end
+      $t$;
+      comment on function collab_store.log_%1$s() is 'Adds what changed in %1$s to the feed of changes. For its triggers.';
+      create trigger log_inserted after insert on collab_store.%1$s
+        referencing new table as new_rows for each statement execute function collab_store.log_%1$s();
+      create trigger log_updated after update on collab_store.%1$s
+        referencing old table as old_rows new table as new_rows for each statement execute function collab_store.log_%1$s();
+      create trigger log_deleted after delete on collab_store.%1$s
+        referencing old table as old_rows for each statement execute function collab_store.log_%1$s();$f$,
+      logged.table_name, logged.object,
+      format($p$insert into collab_store.changes (object, change, lines, keys, comment_ids, persons)
+          select '%s', p.what, least(5000, p.lines - s), p.keys[s + 1:s + 5000], p.comment_ids[s + 1:s + 5000], p.persons[s + 1:s + 5000]
+          from (
+            select what, count(*)::integer as lines, array_agg(%s) as keys, %s as comment_ids, %s as persons
+            from$p$, logged.object, logged.key,
+        case logged.second_key when 'comment_id' then 'array_agg(comment_id)' else 'null::bigint[]' end,
+        case logged.second_key when 'user_id' then 'array_agg(collab_store.person_of(salt, user_id))' else 'null::uuid[]' end),
+      concat_ws(', ', logged.key, logged.second_key),
+      'c group by what) p cross join generate_series(0, p.lines - 1, 5000) s',
+      logged.key, logged.change,
+      case when logged.columns is null then 'o' else '(o.' || replace(logged.columns, ', ', ', o.') || ')' end,
+      case when logged.columns is null then 'n' else '(n.' || replace(logged.columns, ', ', ', n.') || ')' end);
+  end loop;
+end
+$$;
+
+-- A document, an annotation or a user group gets another id, as the service moves them. All that is stored of it has its
+-- key, and stays; the old id is told by the feed of changes, and means the same row wherever the catalog is filled.
+create table collab_store.renames (
+  number bigint primary key,
+  organization_key integer not null references collab_store.organizations,
+  kind text not null check (kind in ('document', 'annotation', 'user_group')),
+  parent_key integer not null,
+  key integer not null,
+  is_alias boolean not null,
+  at timestamptz not null default now(),
+  old_id text not null
+);
+create unique index renames_alias on collab_store.renames (kind, parent_key, old_id) where is_alias;
+create index renames_of on collab_store.renames (kind, key, number);
+comment on table collab_store.renames is 'Each id that something of the catalog had before: what an import or a program may still call it, and what a reader of the feed of changes may have it under.';
+comment on column collab_store.renames.number is 'Its place among the numbers of the log of changes, drawn while the batches concerned are locked.';
+comment on column collab_store.renames.organization_key is 'The organization in which it was renamed.';
+comment on column collab_store.renames.kind is 'What was renamed.';
+comment on column collab_store.renames.parent_key is 'Within what the id is unique: document_key of an annotation, else organization_key.';
+comment on column collab_store.renames.key is 'document_key, annotation_key or user_group_key of what was renamed.';
+comment on column collab_store.renames.is_alias is 'True while the old id means this row: until it is renamed back to that id, or to one from before.';
+comment on column collab_store.renames.at is 'When it was renamed (our clock).';
+comment on column collab_store.renames.old_id is 'The service''s id of it before.';
+
+create function collab_store.id_now(kind text, parent_key integer, id text) returns text
+language sql stable
+as $$
+  select coalesce((
+    select case r.kind
+      when 'document' then (select d.document_id from collab_store.documents d where d.document_key = r.key)
+      when 'annotation' then (select a.annotation_id from collab_store.annotations a where a.annotation_key = r.key)
+      else (select g.organization_user_group_id from collab_store.user_groups g where g.user_group_key = r.key) end
+    from collab_store.renames r
+    where r.kind = $1 and r.parent_key = $2 and r.old_id = $3 and r.is_alias
+  ), $3)
+$$;
+comment on function collab_store.id_now(text, integer, text) is 'What is called now what was called so once; the id itself where nothing was.';
+
+-- The feed of changes gives rows as JSON text: to_json of a comment without the columns that its lines leave out takes two
+-- thirds of the time of to_jsonb, taking them away, and writing what is left as text.
+
+-- Made anew with the columns of collab.comments, so that it cannot lack one.
+create function collab_store.define_comment_lines() returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  columns constant name[] := array(select a.attname from pg_attribute a
+    where a.attrelid = 'collab.comments'::regclass and a.attnum > 0 and a.attname <> all('{checked_at,is_stale,in_catalog}')
+    order by a.attnum);
+  name name;
+begin
+  drop view if exists collab_store.comment_lines;
+  execute format('create view collab_store.comment_lines as select %s from collab.comments',
+    (select string_agg(quote_ident(n), ', ') from unnest(columns) n));
+  comment on view collab_store.comment_lines is 'collab.comments without what lines of the feed of changes leave out: times of check change each night, and what is in the catalog with the annotation''s own line.';
+  foreach name in array columns loop
+    execute format('comment on column collab_store.comment_lines.%I is %L', name, 'As in collab.comments.');
+  end loop;
+end
+$$;
+comment on function collab_store.define_comment_lines() is 'Makes comment_lines anew, with the columns that collab.comments has now.';
+
+select collab_store.define_comment_lines();
+
+-- A cursor is: which feed, two transactions between which it reads, the number of a row of the log, and a place in that row.
+-- Up to the first transaction everything is read. All before the second one had ended when it was noted, so that nothing can
+-- come in between; and whoever waited for a row's lock ended after the one who held it, so that no row's changes are split
+-- in the wrong order. Within them the number orders. It needs the oldest transaction alone, which a standby knows too.
+create function collab_store.feed_identity() returns text
+language sql stable
+as $$
+  select left(md5(concat_ws('/',
+    (select system_identifier from pg_control_system()),
+    case when pg_is_in_recovery()
+      then greatest((select timeline_id from pg_control_checkpoint()), (select min_recovery_end_timeline from pg_control_recovery()))
+      else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer end,
+    (select oid from pg_database where datname = current_database()))), 12)
+$$;
+comment on function collab_store.feed_identity() is 'Tells feeds of changes apart: another server, another timeline of it (restored, or a standby that took over), another database.';
+
 -- The feed of changes waits for transactions of its own database only. One that is forgotten in another database of the server
 -- held it back before, and the passes of refresh (docs/decisions).
-
 create function collab_store.feed_horizon(snapshot pg_snapshot) returns xid8
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -28,14 +233,15 @@ end
 $$;
 comment on function collab_store.feed_horizon(pg_snapshot) is 'The first transaction of this database that had not ended when the snapshot was taken: what all before it wrote is there, and no more can come. The snapshot has to be that of the statement which reads the rows, so that the function is stable.';
 
-create or replace function reporting.changes_cursor() returns text
+create function reporting.changes_cursor() returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
   select format('%s-%s-%s-0-0', collab_store.feed_identity(), x, x) from collab_store.feed_horizon(pg_current_snapshot()) x
 $$;
+comment on function reporting.changes_cursor() is 'Where reporting.changes() goes on from for whoever reads everything else in the same transaction (repeatable read): nothing is missed, what has just changed may come again.';
 
-create or replace function reporting.changes_held_back(out lines bigint, out since timestamptz, out pid integer, out role_name text,
+create function reporting.changes_held_back(out lines bigint, out since timestamptz, out pid integer, out role_name text,
   out database_name text, out application_name text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -58,7 +264,6 @@ as $$
 $$;
 comment on function reporting.changes_held_back() is 'Committed changes that the feed does not give yet (lines), because an older transaction of this database is still writing: whose and since when. Who that is, a role of single organizations is not told.';
 
-drop function reporting.changes_as_json(text, integer, text[]);
 create function reporting.changes_as_json(after text default null, max_changes integer default 1000, objects text[] default null, until text default null)
 returns table (cursor text, object text, change text, key json, "row" json, at timestamptz, run_id uuid, person uuid, old_key json)
 language plpgsql stable security definer
@@ -208,3 +413,12 @@ begin
 end
 $$;
 comment on function reporting.changes_as_json(text, integer, text[], text) is 'As reporting.changes(), in two thirds of its time: row is JSON text with the columns in the order of their view, on which operators of jsonb do not work. With the cursor that ended a page as until, it gives just the rows of that page. collab-sync changes and GET /v1/changes ask it.';
+
+create function reporting.changes(after text default null, max_changes integer default 1000, objects text[] default null)
+returns table (cursor text, object text, change text, key json, "row" jsonb, at timestamptz, run_id uuid, person uuid, old_key json)
+language sql stable
+as $$
+  select c.cursor, c.object, c.change, c.key, c."row"::jsonb, c.at, c.run_id, c.person, c.old_key
+  from reporting.changes_as_json($1, $2, $3) c
+$$;
+comment on function reporting.changes(text, integer, text[]) is 'What changed after a cursor (null: as far back as the log goes), in the order of the changes of each row; objects are those of schema collab. row is as it is now, null where it is gone. old_key is the key that a rename took from the row: remove that one, then put row in the place of key. A last row without an object has the cursor to go on from, and whether there is more now; up to max_changes are looked through a call. Begin with an export and reporting.changes_cursor().';

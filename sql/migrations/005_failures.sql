@@ -1,6 +1,5 @@
 -- Up Migration
 -- What went wrong: scopes that failed, records that could not be stored, listings that are held.
-
 create table sync.failures (
   failure_id bigint generated always as identity primary key,
   run_id uuid not null references sync.runs on delete cascade,
@@ -19,7 +18,6 @@ create table sync.failures (
 );
 create index on sync.failures (run_id, failure_id);
 create index failures_of_organization on sync.failures (organization_id, failure_id);
-create index failures_of_organization_at on sync.failures (organization_id, at);
 comment on table sync.failures is 'Scopes that gave no usable answer, one row each and run.';
 comment on column sync.failures.failure_id is 'Our id of the row.';
 comment on column sync.failures.run_id is 'The run in which the scope was asked for; its row in sync.runs.';
@@ -36,7 +34,6 @@ comment on column sync.failures.organization_user_group_id is 'The user group as
 comment on column sync.failures.error_status is 'error.status of the answer, or our own word in lower case such as timeout.';
 comment on column sync.failures.error_message is 'error.message of the answer or of the network, shortened; never a credential.';
 comment on index sync.failures_of_organization is 'Failures of one organization, the newest first.';
-comment on index sync.failures_of_organization_at is 'Which of its scopes failed since it was last gone through.';
 
 create table sync.observed_errors (
   times bigint not null default 1,

@@ -1,4 +1,50 @@
 -- Up Migration
+-- Search. Words as PostgreSQL's own parser finds them, without a language; scripts that write no spaces (and Korean, whose
+-- words carry their particles) are split into single characters, which a search then asks for as a phrase.
+-- Not pg_trgm: it has no use for the two characters that most Chinese and Japanese words have.
+create function reporting.spaced_text(plain_text text) returns text
+language sql immutable parallel safe
+return case
+  when plain_text ~ '[^\u0001-\u024f]' then regexp_replace(translate(plain_text,
+    '،؛؟।。、，！？：；（）「」『』《》„“”‘’«»–—…', '                              '),
+    '([\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff])',
+    ' \1 ', 'g')
+  else plain_text end;
+comment on function reporting.spaced_text(text) is 'Of searches before reporting.search(); kept for the index of then and for queries of your own.';
+
+-- A tsvector holds at most 1 MB of words (PostgreSQL documentation, Limitations of text search): with one longer text every
+-- search would fail, and the index could not be made. Words of 100,000 characters stay below it, whatever they are.
+create function reporting.comment_words(comment_text text) returns tsvector
+language sql immutable parallel safe
+return to_tsvector('simple', reporting.spaced_text(left(comment_text, 100000)));
+comment on function reporting.comment_words(text) is 'Of searches before reporting.search(), which cuts words otherwise; kept for the index of then (comments_words) and for queries of your own.';
+
+create function reporting.search_query(query text) returns tsquery
+language sql immutable parallel safe
+return case
+  when query ~ '"' then websearch_to_tsquery('simple', reporting.spaced_text(query))
+  else regexp_replace(websearch_to_tsquery('simple', reporting.spaced_text(regexp_replace(query,
+      '([\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)',
+      ' "\1" ', 'g')))::text,
+    '([^0-9''])''(?= |\)|$)', '\1'':*', 'g')::tsquery -- a number means itself: 3 does not find 30
+  end;
+comment on function reporting.search_query(text) is 'Of searches before reporting.search(); kept for queries of your own.';
+
+create type reporting.found_comment as (
+  rank real, organization_id text, document_id text, annotation_id text, comment_id bigint, author_user_id text,
+  author_name text, comment_text text, last_updated timestamptz
+);
+comment on type reporting.found_comment is 'One row of reporting.search_comments().';
+comment on column reporting.found_comment.rank is 'As reporting.search() has it; 0 where more than 10,000 comments match.';
+comment on column reporting.found_comment.organization_id is 'organizationId of the service: the organization that was asked for.';
+comment on column reporting.found_comment.document_id is 'documentId of the service: the document that was asked for.';
+comment on column reporting.found_comment.annotation_id is 'annotationId of the service: the comment annotation that was asked for.';
+comment on column reporting.found_comment.comment_id is 'commentId of the service, unique within its annotation.';
+comment on column reporting.found_comment.author_user_id is 'userId of the author.';
+comment on column reporting.found_comment.author_name is 'The author''s current name.';
+comment on column reporting.found_comment.comment_text is 'Plain text of the comment.';
+comment on column reporting.found_comment.last_updated is 'lastUpdated of the service (the service''s clock).';
+
 -- Search again: every filter before any limit, letter case and accents alike on every server, prefixes, an honest count, pages.
 -- Words are cut by this migration's own tables, not by PostgreSQL's parser, whose letters and lower case are those of the
 -- server's locale. The index of before this (comments_words) stays until `collab-sync migrate --search-index on` has made
@@ -453,7 +499,12 @@ end
 $$;
 comment on function reporting.search(text, text, text, timestamptz, timestamptz, text, integer, boolean) is 'Live comments that hold the words, in any language and script, whatever their letter case and accents: of all organizations or one, of one author (author_user_id), last updated from updated_from (inclusive) until updated_until (exclusive). A word of three letters or more also matches as the beginning of a longer one; "in quotes" exactly; -without; this or that. Best first; where more than 10,000 match, newest first, unless exact => true has all of them counted and ranked. At most max_results; `after` is the cursor of the last one. Of millions of comments make the index first: collab-sync migrate --search-index on, which is: create index concurrently comments_search on collab_store.comments using gin (collab_store.search_words(comment_text)).';
 
-create or replace function reporting.search_comments(query text, organization_id text default null, max_results integer default 100)
+-- No index on words can serve a query below a policy: the operator might tell what it compares. So the search goes round
+-- the policies, with the rights of the owner, and asks itself who calls: a plan of its own for every search, because how
+-- to search one organization is another matter than how to search all.
+-- Of single organizations the comments are gathered before anything is compared with what the caller gave: neither the
+-- index on words nor that on organizations may be asked about others. `offset 0` keeps conditions out of a sub-select.
+create function reporting.search_comments(query text, organization_id text default null, max_results integer default 100)
 returns setof reporting.found_comment
 language sql stable
 as $$
@@ -463,8 +514,3 @@ from (select where reporting.folded_text($1) <> '') asked
 cross join lateral reporting.search($1, $2, max_results => coalesce($3, 1000000)) s
 $$;
 comment on function reporting.search_comments(text, text, integer) is 'The first max_results of reporting.search(), which also takes an author, times and a cursor, and counts. Nothing where the query has no word.';
-comment on column reporting.found_comment.rank is 'As reporting.search() has it; 0 where more than 10,000 comments match.';
-
-comment on function reporting.spaced_text(text) is 'Of searches before reporting.search(); kept for the index of then and for queries of your own.';
-comment on function reporting.comment_words(text) is 'Of searches before reporting.search(), which cuts words otherwise; kept for the index of then (comments_words) and for queries of your own.';
-comment on function reporting.search_query(text) is 'Of searches before reporting.search(); kept for queries of your own.';

@@ -3,12 +3,6 @@
 -- classes by how long they have been quiet; everything else is swept batch by batch, the longest unchecked first. A look that
 -- found nothing writes nothing.
 
-alter table collab_store.definitions
-  add column refresh_budget double precision check (refresh_budget > 0),
-  add column change_target interval not null default '1 hour' check (change_target > interval '0');
-comment on column collab_store.definitions.refresh_budget is 'REFRESH_BUDGET, in calls a second of all processes together; null where nothing is refreshed between runs.';
-comment on column collab_store.definitions.change_target is 'CHANGE_TARGET: within which a change should be seen. It is reported, and decides nothing.';
-
 create table collab_store.recent_threads (
   annotation_key integer primary key, -- no reference: its check would lock the annotation, for each change that is found
   active_at timestamptz not null,
@@ -38,7 +32,6 @@ create table sync.refresh_sweeps (
   whole_since timestamptz,
   whole_snapshot xid8
 ) with (fillfactor = 20);
-insert into sync.refresh_sweeps (class) select generate_series(0, 7);
 comment on table sync.refresh_sweeps is 'How far refresh is with each class: 0 to 6 by how long threads have been quiet, 7 everything, batch by batch.';
 comment on column sync.refresh_sweeps.class is '0: quiet for less than 4 minutes; each further one four times as long, to 11.4 days; 7: the whole catalog.';
 comment on column sync.refresh_sweeps.pass is 'Counts the passes of the class.';
@@ -55,6 +48,7 @@ comment on column sync.refresh_sweeps.gap_s is 'Seconds since the look before, a
 comment on column sync.refresh_sweeps.learned_at is 'When found and gap_s were last brought up to date.';
 comment on column sync.refresh_sweeps.whole_since is 'Begin of the last pass in which each thread was looked at.';
 comment on column sync.refresh_sweeps.whole_snapshot is 'The snapshot of that pass.';
+insert into sync.refresh_sweeps (class) select generate_series(0, 7);
 
 create table sync.refresh_pages (
   page_id bigint generated always as identity primary key,
@@ -107,12 +101,12 @@ create table sync.refresh_state (
   paused_until timestamptz,
   reason text
 );
-insert into sync.refresh_state default values;
 comment on table sync.refresh_state is 'Whether refresh is paused, and why.';
 comment on column sync.refresh_state.only_row is 'There is just one row.';
 comment on column sync.refresh_state.paused_since is 'Since when it has been paused, or only tries whether it can go on; null where it goes on.';
 comment on column sync.refresh_state.paused_until is 'When it is tried again.';
 comment on column sync.refresh_state.reason is 'Why, in a sentence.';
+insert into sync.refresh_state default values;
 
 create table sync.hints (
   annotation_key integer primary key references collab_store.annotations on delete cascade,
@@ -126,11 +120,19 @@ comment on column sync.hints.hinted_at is 'When it was last said; one that is no
 comment on column sync.hints.claimed_at is 'When a worker took it: what is said after that needs another look.';
 comment on column sync.hints.worker_id is 'That worker.';
 
-alter table sync.runs drop constraint runs_trigger_check;
-alter table sync.runs add constraint runs_trigger_check
-  check (trigger in ('schedule', 'cli', 'http', 'api', 'hint', 'refresh'));
-comment on column sync.runs.trigger is 'Who asked: schedule (nightly), cli, http, api (a program, through the queue), hint (somebody who knows of a change), or refresh: what continuous refresh did in one day, settled after midnight in SYNC_TZ; its scopes are looks.';
-alter table sync.run_items drop constraint run_items_kind_check;
-alter table sync.run_items add constraint run_items_kind_check
-  check (kind in ('page-organizations', 'page-documents', 'sync-batch', 'refresh'));
-comment on column sync.run_items.kind is 'What to do; names the job. refresh: what one worker refreshed in a day, which no job delivers.';
+-- A thread that was looked at and had not changed writes nothing. That it was looked at is known all the same: a pass of its
+-- class that is whole has looked at each thread that was in the class when it began. So the time of check of a thread that
+-- changed lately is the begin of that pass, where it is later than its own or its batch's.
+create view collab_store.swept_threads as
+select h.annotation_key, max(s.whole_since) as swept_at
+from collab_store.recent_threads h
+join collab_store.annotations x using (annotation_key)
+join sync.refresh_sweeps s on s.class < 7
+  and h.active_at > s.whole_since - make_interval(secs => 240 * 4 ^ s.class)
+  and h.active_at <= s.whole_since - case when s.class = 0 then interval '0' else make_interval(secs => 240 * 4 ^ (s.class - 1)) end
+  and h.written_in < s.whole_snapshot
+where x.failing_since is null and x.own_checked_at is distinct from '-infinity'
+group by 1;
+comment on view collab_store.swept_threads is 'When a pass began that has looked at a thread of collab_store.recent_threads as it is stored. One that changed since then, or whose last look failed, is in no pass.';
+comment on column collab_store.swept_threads.annotation_key is 'As in recent_threads.';
+comment on column collab_store.swept_threads.swept_at is 'Begin of the latest such pass: no later than the look.';

@@ -1,0 +1,238 @@
+-- Up Migration
+-- Answers for analysts: people, and when what is stored was checked.
+
+create view reporting.memberships as
+select m.organization_id, m.kind, m.document_id, m.organization_user_group_id, m.user_id, u.name, u.email, m.since, m.until,
+  collab_store.last_good_check(m.own_checked_at, b.checked_at) as checked_at,
+  collab_store.is_stale(collab_store.last_good_check(m.own_checked_at, b.checked_at), m.failing_since,
+    (select stale_before from collab_store.promise)) as is_stale,
+  m.in_catalog
+from (
+  select o.organization_key, o.organization_id, 'document' as kind, d.document_id, null::text as organization_user_group_id,
+    s.user_id, s.joined_at as since, s.removed_at as until, d.batch_key, d.own_checked_at, d.failing_since,
+    d.active and o.active as in_catalog
+  from collab_store.document_users s
+  join collab_store.documents d using (document_key)
+  join collab_store.organizations o using (organization_key)
+  union all
+  select o.organization_key, o.organization_id, 'user group', null, g.organization_user_group_id,
+    s.user_id, s.joined_at, s.removed_at, g.batch_key, g.own_checked_at, g.failing_since, g.active and o.active
+  from collab_store.user_group_members s
+  join collab_store.user_groups g using (user_group_key)
+  join collab_store.organizations o using (organization_key)
+  union all
+  select o.organization_key, o.organization_id, 'document', d.document_id, null, s.user_id, s.joined_at, s.removed_at,
+    d.batch_key, d.own_checked_at, d.failing_since, d.active and o.active
+  from collab_store.past_memberships s
+  join collab_store.documents d using (document_key)
+  join collab_store.organizations o using (organization_key)
+  union all
+  select o.organization_key, o.organization_id, 'user group', null, g.organization_user_group_id, s.user_id, s.joined_at, s.removed_at,
+    g.batch_key, g.own_checked_at, g.failing_since, g.active and o.active
+  from collab_store.past_memberships s
+  join collab_store.user_groups g using (user_group_key)
+  join collab_store.organizations o using (organization_key)
+) m
+left join collab_store.users u on u.organization_key = m.organization_key and u.user_id = m.user_id
+left join collab_store.batches b on b.batch_key = m.batch_key;
+comment on view reporting.memberships is 'One row a stay of a person in a document or user group, past ones too. Who is, and was, in what?';
+comment on column reporting.memberships.organization_id is 'organizationId of the service: the organization that was asked for.';
+comment on column reporting.memberships.kind is 'What the person is in: document or user group.';
+comment on column reporting.memberships.document_id is 'documentId of the document; null for a user group.';
+comment on column reporting.memberships.organization_user_group_id is 'Id of the organization user group; null for a document.';
+comment on column reporting.memberships.user_id is 'userId of the person.';
+comment on column reporting.memberships.name is 'The person''s current name.';
+comment on column reporting.memberships.email is 'The person''s current e-mail address.';
+comment on column reporting.memberships.since is 'When a check first saw the person there in this stay (our clock); it began between that check and the one before, or, where that was the very first check, at any time before.';
+comment on column reporting.memberships.until is 'When a check first found the person gone (our clock); the stay ended between that check and the one before. Null while it lasts.';
+comment on column reporting.memberships.checked_at is 'When the last good reading of the listing of the document or user group began (our clock); null if there was none.';
+comment on column reporting.memberships.is_stale is 'True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
+comment on column reporting.memberships.in_catalog is 'True while the catalog lists the document or user group: only then is it checked.';
+
+create function reporting.memberships_at(known_at timestamptz)
+returns table (organization_id text, kind text, document_id text, organization_user_group_id text, user_id text, name text,
+  email text, since timestamptz)
+language sql stable
+as $$
+  select m.organization_id, m.kind, m.document_id, m.organization_user_group_id, m.user_id, m.name, m.email, m.since
+  from reporting.memberships m
+  where m.since <= known_at and (m.until is null or m.until > known_at)
+$$;
+comment on function reporting.memberships_at(timestamptz) is 'Who was in which document and user group as it was known at that time (our clock), without stays that were pruned. People have their current names; reporting.user_directory_at() has those of then.';
+
+create view reporting.user_directory as
+select o.organization_id, p.user_id, p.name, p.email, p.listed, p.documents, p.user_groups, p.document_ids,
+  p.organization_user_group_ids, p.first_seen_at, p.left_at,
+  collab_store.last_good_check(o.own_checked_at, b.checked_at) as checked_at,
+  collab_store.is_stale(collab_store.last_good_check(o.own_checked_at, b.checked_at), o.failing_since,
+    (select stale_before from collab_store.promise)) as is_stale,
+  p.listed and o.active as in_catalog, coalesce(s.stale_listings, 0) as stale_listings,
+  p.documents_not_in_catalog, p.user_groups_not_in_catalog
+from collab_store.organizations o
+left join collab_store.batches b
+  on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
+left join collab_store.organization_checks s on s.organization_key = o.organization_key
+cross join lateral (
+  select u.user_id, u.name, u.email, u.listed, coalesce(d.documents, 0) as documents, coalesce(g.user_groups, 0) as user_groups,
+    coalesce(d.document_ids, '{}') as document_ids,
+    coalesce(g.organization_user_group_ids, '{}') as organization_user_group_ids, u.first_seen_at, u.removed_at as left_at,
+    coalesce(d.not_in_catalog, 0) as documents_not_in_catalog, coalesce(g.not_in_catalog, 0) as user_groups_not_in_catalog
+  from collab_store.users u
+  left join (
+    select s.user_id, count(*) as documents, array_agg(x.document_id order by x.document_id collate "C") as document_ids,
+      count(*) filter (where not (x.active and o.active)) as not_in_catalog
+    from collab_store.documents x join collab_store.document_users s using (document_key)
+    where x.organization_key = o.organization_key and s.removed_at is null
+    group by s.user_id
+  ) d using (user_id)
+  left join (
+    select s.user_id, count(*) as user_groups,
+      array_agg(x.organization_user_group_id order by x.organization_user_group_id collate "C") as organization_user_group_ids,
+      count(*) filter (where not (x.active and o.active)) as not_in_catalog
+    from collab_store.user_groups x join collab_store.user_group_members s using (user_group_key)
+    where x.organization_key = o.organization_key and s.removed_at is null
+    group by s.user_id
+  ) g using (user_id)
+  where u.organization_key = o.organization_key
+  offset 0 -- one organization after the other: its memberships are gathered once, not once a person
+) p;
+comment on view reporting.user_directory is 'One row a person and organization. Who is there, in which documents and user groups, and who left? Key: organization_id, user_id.';
+comment on column reporting.user_directory.organization_id is 'organizationId of the service: the organization that was asked for.';
+comment on column reporting.user_directory.user_id is 'userId of the service.';
+comment on column reporting.user_directory.name is 'Name as last received; null where the service left it out.';
+comment on column reporting.user_directory.email is 'E-mail address as last received; null where the service left it out.';
+comment on column reporting.user_directory.listed is 'True while the organization''s own listing holds the person; false for those who left it, and for guests and authors who never were in it.';
+comment on column reporting.user_directory.documents is 'Documents that the person is in, as of their last checks, those that left the catalog too.';
+comment on column reporting.user_directory.user_groups is 'Organization user groups that the person is in, as of their last checks, those that left the catalog too.';
+comment on column reporting.user_directory.document_ids is 'documentIds of those documents, sorted.';
+comment on column reporting.user_directory.organization_user_group_ids is 'Ids of those user groups, sorted.';
+comment on column reporting.user_directory.first_seen_at is 'When a check first saw the person in this organization (our clock).';
+comment on column reporting.user_directory.left_at is 'When a check first found the person gone from the organization''s listing (our clock); it happened between that check and the one before. Null while listed, and for those never listed.';
+comment on column reporting.user_directory.checked_at is 'As in collab.users: the check of the organization''s own listing. Documents and user groups have checks of their own.';
+comment on column reporting.user_directory.is_stale is 'As in collab.users: name, email, listed and left_at may be out of date. For documents and user_groups see stale_listings.';
+comment on column reporting.user_directory.in_catalog is 'As in collab.users.';
+comment on column reporting.user_directory.stale_listings is 'How many of the organization''s listings in the catalog (its own, of its documents, of its user groups) may be out of date: each may lack the person, or hold somebody who left.';
+comment on column reporting.user_directory.documents_not_in_catalog is 'How many of the documents left the catalog, and are no longer checked.';
+comment on column reporting.user_directory.user_groups_not_in_catalog is 'How many of the user groups left the catalog, and are no longer checked.';
+
+create function reporting.user_directory_at(known_at timestamptz)
+returns table (organization_id text, user_id text, name text, email text, listed boolean, documents bigint, user_groups bigint,
+  document_ids text[], organization_user_group_ids text[], first_seen_at timestamptz, left_at timestamptz, is_known_then boolean)
+language sql stable
+as $$
+  select p.organization_id, p.user_id, v.name, v.email, v.listed,
+    case when c.user_id is null then coalesce(m.documents, 0) end,
+    case when c.user_id is null then coalesce(m.user_groups, 0) end,
+    case when c.user_id is null then coalesce(m.document_ids, '{}') end,
+    case when c.user_id is null then coalesce(m.organization_user_group_ids, '{}') end,
+    p.first_seen_at, v.removed_at, v.user_id is not null and c.user_id is null
+  from collab.users p
+  left join collab.user_versions v on v.organization_id = p.organization_id and v.user_id = p.user_id
+    and v.valid_from <= known_at and (v.valid_to is null or v.valid_to > known_at)
+  left join (
+    select s.organization_id, s.user_id, count(s.document_id) as documents, count(s.organization_user_group_id) as user_groups,
+      array_agg(s.document_id order by s.document_id collate "C") filter (where s.document_id is not null) as document_ids,
+      array_agg(s.organization_user_group_id order by s.organization_user_group_id collate "C")
+        filter (where s.organization_user_group_id is not null) as organization_user_group_ids
+    from reporting.memberships_at(known_at) s
+    group by s.organization_id, s.user_id
+  ) m on m.organization_id = p.organization_id and m.user_id = p.user_id
+  -- Who had been somewhere by then, of which no stay is kept that began by then: those stays were pruned.
+  left join (
+    select d.organization_id, d.user_id
+    from collab.document_users d
+    where d.first_seen_at <= known_at and not exists (select from reporting.memberships s
+      where s.organization_id = d.organization_id and s.document_id = d.document_id and s.user_id = d.user_id and s.since <= known_at)
+    union
+    select g.organization_id, g.user_id
+    from collab.user_group_members g
+    where g.first_seen_at <= known_at and not exists (select from reporting.memberships s
+      where s.organization_id = g.organization_id and s.organization_user_group_id = g.organization_user_group_id
+        and s.user_id = g.user_id and s.since <= known_at)
+  ) c on c.organization_id = p.organization_id and c.user_id = p.user_id
+  where p.first_seen_at <= known_at
+$$;
+comment on function reporting.user_directory_at(timestamptz) is 'reporting.user_directory as it was known at that time (our clock): who was there, called what, listed or not, in which documents and user groups. Where is_known_then is false, something of that time is no longer kept (pruned, or of before changes of people were kept): name, email, listed and left_at, or documents, user_groups and their ids, are then null.';
+
+create view reporting.freshness as
+select 'organization' as level, x.organization_id, null::text as document_id, null::text as annotation_id,
+  null::text as organization_user_group_id, x.checked_at, now() - x.checked_at as age, x.failing_since, x.is_stale
+from collab.organizations x where x.in_catalog
+union all
+select 'user group', x.organization_id, null, null, x.organization_user_group_id, x.checked_at, now() - x.checked_at,
+  x.failing_since, x.is_stale
+from collab.user_groups x where x.in_catalog
+union all
+select 'document', x.organization_id, x.document_id, null, null, x.checked_at, now() - x.checked_at, x.failing_since, x.is_stale
+from collab.documents x where x.in_catalog
+union all
+select 'annotation', x.organization_id, x.document_id, x.annotation_id, null, x.checked_at, now() - x.checked_at,
+  x.failing_since, x.is_stale
+from collab.annotations x where x.in_catalog;
+comment on view reporting.freshness is 'Age of the last good check, one row an organization, user group, document and annotation of the catalog.';
+comment on column reporting.freshness.level is 'What the row is about: organization, user group, document or annotation.';
+comment on column reporting.freshness.organization_id is 'organizationId of the service: the organization that was asked for.';
+comment on column reporting.freshness.document_id is 'documentId, for documents and annotations.';
+comment on column reporting.freshness.annotation_id is 'annotationId, for annotations.';
+comment on column reporting.freshness.organization_user_group_id is 'Id of the user group, for user groups.';
+comment on column reporting.freshness.checked_at is 'When the last good reading began (our clock); null if there was none.';
+comment on column reporting.freshness.age is 'Time since checked_at; null if never checked.';
+comment on column reporting.freshness.failing_since is 'When a try first failed after the last good one (our clock); null where the last try was good.';
+comment on column reporting.freshness.is_stale is 'True where what is stored of it may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows.';
+
+create view reporting.coverage as
+select s.organization_id, s.level, count(*) filter (where s.in_catalog) as known,
+  count(*) filter (where s.in_catalog and not s.is_stale) as fresh,
+  count(*) filter (where s.in_catalog and s.is_stale and s.checked_at is not null) as stale,
+  count(*) filter (where s.in_catalog and s.checked_at is null) as never_synced,
+  count(*) filter (where s.in_catalog and s.is_failing) as failing,
+  count(*) filter (where s.in_catalog and s.is_held) as held,
+  count(*) filter (where not s.in_catalog) as not_in_catalog
+from (
+  select x.organization_id, 'organization' as level, x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null as is_failing,
+    exists (select from sync.held h
+      where h.kind = 'organization' and h.organization_id = x.organization_id and h.resolved_at is null) as is_held
+  from collab.organizations x
+  union all
+  select x.organization_id, 'user group', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null,
+    exists (select from sync.held h
+      where h.kind = 'group' and h.organization_id = x.organization_id
+        and h.organization_user_group_id = x.organization_user_group_id and h.resolved_at is null)
+  from collab.user_groups x
+  union all
+  select x.organization_id, 'document', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null,
+    exists (select from sync.held h
+      where h.kind = 'document' and h.organization_id = x.organization_id and h.document_id = x.document_id and h.resolved_at is null)
+  from collab.documents x
+  union all
+  select x.organization_id, 'annotation', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null, false
+  from collab.annotations x
+  union all
+  -- People are checked by their organization's listing, which is its catalog of people.
+  select x.organization_id, 'user', x.listed and o.in_catalog, o.checked_at, o.is_stale, false, false
+  from collab.users x
+  join collab.organizations o using (organization_id)
+) s
+group by 1, 2;
+comment on view reporting.coverage is 'How much of what is known was checked, and how lately, by organization and level. How far can the numbers be trusted? known = fresh + stale + never_synced. Key: organization_id, level.';
+comment on column reporting.coverage.organization_id is 'organizationId of the service: the organization that was asked for.';
+comment on column reporting.coverage.level is 'What is counted: organization, user group, document, annotation or user.';
+comment on column reporting.coverage.known is 'How many the catalog lists; of users, how many the organization''s listing holds.';
+comment on column reporting.coverage.fresh is 'Checked well as lately as FRESHNESS_PROMISE asks, and the last try did not fail.';
+comment on column reporting.coverage.stale is 'Last good check is older than FRESHNESS_PROMISE allows, or the last try failed.';
+comment on column reporting.coverage.never_synced is 'No good check yet: stale as well, and counted here only.';
+comment on column reporting.coverage.failing is 'The last try failed; also counted as stale or never_synced.';
+comment on column reporting.coverage.held is 'The last listing lacked so many users that nobody was removed until a person looks; also counted as fresh, stale or never_synced.';
+comment on column reporting.coverage.not_in_catalog is 'Ids that our rows hold and the catalog no longer lists; of users, people seen as authors or members who are not in the organization''s listing.';
+
+-- Who exports may read views and nothing beneath them, and sees of other sessions nothing but that they are there.
+create function reporting.export_times(out taken_at timestamptz, out next_since timestamptz)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select now(), least(now(),
+    (select min(a.xact_start) from pg_stat_activity a where a.datname = current_database() and a.backend_type = 'client backend'),
+    (select min(i.claimed_at) from sync.runs r join sync.run_items i using (run_id)
+      where r.status in ('queued', 'running') and i.state = 'pending'))
+$$;
+comment on function reporting.export_times() is 'Of when the picture of the current transaction is (taken_at), and from when on the next export has to look so that it misses nothing (next_since): what is written by a transaction or an item that is under way carries the time of its begin, and is not in this picture. collab-sync export asks it.';
