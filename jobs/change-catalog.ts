@@ -1,5 +1,4 @@
 import { addToCatalog, removeFromCatalog } from '../src/catalog/change.ts'
-import { renameInCatalog } from '../src/catalog/rename.ts'
 import { CatalogJobSchema } from '../src/documents/catalog-line.ts'
 import { checked } from '../src/documents/check.ts'
 import type { Job } from './job.ts'
@@ -11,7 +10,6 @@ export const changeCatalogJob: Job = {
     const asked = checked(CatalogJobSchema, data, 'data')
     const { database } = app.store
     const by = { source: `catalog ${asked.change}`, requestedBy: 'api' }
-    if (asked.change === 'rename') return renameInCatalog(database, asked, by)
     return asked.change === 'add'
       ? addToCatalog(database, asked.lines, { ...by, add: asked.add })
       : removeFromCatalog(database, asked.lines, by)

@@ -8,13 +8,8 @@ export class UsageError extends Error {
 /**
  * What is said wherever the catalog lacks what is named.
  * @param what such as `Document`
- * @param renamedTo what is called now what was called so once
  */
-export function notInCatalog(what: string, id: string, renamedTo?: string | null): UsageError {
-  if (renamedTo != null)
-    return new UsageError(
-      `${what} ${JSON.stringify(id)} is not in the catalog: it was renamed to ${JSON.stringify(renamedTo)}.`,
-    )
+export function notInCatalog(what: string, id: string): UsageError {
   return new UsageError(
     `${what} ${JSON.stringify(id)} is not in the catalog; add it with --add (programs: add: true), or with: collab-sync catalog import FILE.`,
   )

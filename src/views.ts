@@ -2,8 +2,7 @@
 
 /**
  * Rows of the views of the schemas `collab` and `reporting`, for programs that read them. A column is nullable unless
- * PostgreSQL's planner proves that it never is null. Columns of your own (`column add`) are added by declaring the
- * interface once more, in `declare module 'collab-sync/views'`.
+ * PostgreSQL's planner proves that it never is null.
  */
 
 /** How values come that TypeScript has no type of its own for. */
@@ -392,7 +391,7 @@ export interface ReportingMemberships<V extends Values = PgValues> {
   in_catalog: boolean | null
 }
 
-/** Each member that changed records of comments and users have had, 2,000 paths at most; which members does the service send, and is one new, gone or of another type? Over all organizations: who was granted single ones sees none. */
+/** Each member that changed records of comments and users have had, 2,000 paths at most; which members does the service send, and is one new, gone or of another type? */
 export interface ReportingObservedMembers<V extends Values = PgValues> {
   /** comment or user. */
   object: string
@@ -438,7 +437,7 @@ export interface ReportingObservedValues<V extends Values = PgValues> {
   comments_not_in_catalog: V['bigint'] | null
 }
 
-/** Continuous refresh class by class: how many threads are in each, how often are they looked at, and what did the looks of the last day find? Empty where there is no refresh (REFRESH_BUDGET), and for who was granted single organizations. Without the looks that hints asked for. */
+/** Continuous refresh class by class: how many threads are in each, how often are they looked at, and what did the looks of the last day find? Empty where there is no refresh (REFRESH_BUDGET). Without the looks that hints asked for. */
 export interface ReportingRefreshClasses<V extends Values = PgValues> {
   /** 0 to 6: threads by how long they have been quiet. 7: every scope of the catalog, batch by batch, the longest unchecked first. */
   class: number | null

@@ -2,9 +2,6 @@
 -- Comments as of the last check, and their superseded versions. Fixed-width columns first: no padding between them.
 -- No foreign key to annotations: its check and row lock would cost every insert about a fifth, and the key can only
 -- come from the claimed scope (docs/decisions).
--- No index on the words: it would make a first load half as long again (docs/decisions), and who never searches, or
--- searches one organization at a time, must not pay for it. `collab-sync migrate --search-index on` makes it beside
--- running syncs; a migration never takes it away.
 -- When a comment was written: by the member of it that says so (COMMENT_WRITTEN_MEMBER), else by lastUpdated of the first
 -- version that was seen, whatever became of it since. What speaks of writing goes by that, and edits move nothing.
 -- Where nothing is known but the current lastUpdated, written_at and first_updated are null: a first load without the member

@@ -17,4 +17,5 @@ $$;
 
 grant usage on schema collab, reporting to collab_reader;
 grant select on all tables in schema collab, reporting to collab_reader;
+grant execute on all functions in schema reporting to collab_reader;
 alter default privileges in schema collab, reporting grant select on tables to collab_reader;

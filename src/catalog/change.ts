@@ -77,11 +77,21 @@ export async function removeFromCatalog(
   }
   for (const { named, place } of await findLines(database, lines)) {
     requireKnown(named, place)
-    requireCurrent(named)
     const last = named.at(-1)?.key
     if (last !== undefined) keys[last].push(place[last] as number)
   }
   return removeScopes(database, keys, { ...by, lines: lines.length })
+}
+
+/**
+ * Whether a line is asked for.
+ * @throws UsageError naming what the catalog lacks
+ */
+export async function isActiveLine(database: Database, line: CatalogLine): Promise<boolean> {
+  const [found] = await findLines(database, [line])
+  if (found === undefined) throw new Error('A line names something.')
+  requireKnown(found.named, found.place)
+  return found.place.isActive
 }
 
 const LEVELS = [
@@ -92,20 +102,18 @@ const LEVELS = [
 ] as const
 
 /** One of the things that a line names, and its id. */
-export type Named = Readonly<(typeof LEVELS)[number]> & {
+type Named = Readonly<(typeof LEVELS)[number]> & {
   readonly id: string
-  /** What it is called now; null where the catalog has no such thing. */
-  readonly idNow: string | null
 }
 
 /** What a line names, from the organization on, and where the catalog has it. */
-export interface FoundLine {
+interface FoundLine {
   readonly named: readonly Named[]
   readonly place: RowOf<typeof catalog.findLines>
 }
 
-/** Finds what each line names, also by an id that it had before. */
-export async function findLines(on: On, lines: readonly CatalogLine[]): Promise<FoundLine[]> {
+/** Finds what each line names. */
+async function findLines(on: On, lines: readonly CatalogLine[]): Promise<FoundLine[]> {
   const places = await catalog.findLines.all(on, {
     organizationIds: lines.map(({ organizationId }) => organizationId),
     documentIds: lines.map(({ documentId }) => documentId ?? null),
@@ -116,20 +124,14 @@ export async function findLines(on: On, lines: readonly CatalogLine[]): Promise<
     const line = lines[index]
     const named = LEVELS.flatMap((level) => {
       const id = line?.[level.member]
-      return id == null ? [] : [{ ...level, id, idNow: place[level.member] }]
+      return id == null ? [] : [{ ...level, id }]
     })
     return { named, place }
   })
 }
 
 /** A slip of the pen must not make an organization that nobody has. @throws UsageError naming what the catalog lacks */
-export function requireKnown(named: readonly Named[], place: FoundLine['place']): void {
+function requireKnown(named: readonly Named[], place: FoundLine['place']): void {
   const missing = named.find(({ key }) => place[key] === null)
   if (missing !== undefined) throw notInCatalog(missing.what, missing.id)
-}
-
-/** Whoever asks for something by an id that it had before may mean another thing. @throws UsageError saying the new id */
-export function requireCurrent(named: readonly Named[]): void {
-  const renamed = named.find(({ id, idNow }) => idNow !== id)
-  if (renamed !== undefined) throw notInCatalog(renamed.what, renamed.id, renamed.idNow)
 }

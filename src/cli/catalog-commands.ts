@@ -61,13 +61,6 @@ export function addCatalogCommands(program: Command, onExitCode: OnExitCode): vo
     .action(async (options) =>
       onExitCode(await (await import('./commands/catalog-lines.ts')).catalogRemove(options)),
     )
-  addLineOptions(catalog.command('rename').description(help.CATALOG_RENAME))
-    .argument('<newId>', 'what the last of them is called now')
-    .option(...JSON_OPTION)
-    .addHelpText('after', help.CATALOG_RENAME_AFTER)
-    .action(async (newId, options) =>
-      onExitCode(await (await import('./commands/catalog-lines.ts')).catalogRename(newId, options)),
-    )
   catalog
     .command('list')
     .description(help.CATALOG_LIST)

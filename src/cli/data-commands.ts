@@ -8,7 +8,6 @@ import type { OnExitCode } from './operator-commands.ts'
 export function addDataCommands(program: Command, onExitCode: OnExitCode): void {
   addExport(program, onExitCode)
   addChanges(program, onExitCode)
-  addGrant(program, onExitCode)
   addToken(program, onExitCode)
   addErase(program, onExitCode)
   addPrune(program, onExitCode)
@@ -91,30 +90,6 @@ function objects(text: string): string[] {
   if (unknown !== undefined)
     throw new InvalidArgumentError(`There is no object ${JSON.stringify(unknown)}.`)
   return names
-}
-
-function addGrant(program: Command, onExitCode: OnExitCode): void {
-  program
-    .command('grant')
-    .summary('let a role of PostgreSQL read')
-    .description(
-      `Lets a role that is there already read the schemas collab and reporting: everything, or with --organization just the organizations granted to it, one by one. Policies of PostgreSQL hold that, below the views, so that no query sees more.`,
-    )
-    .argument('<role>', 'a role of PostgreSQL')
-    .option('--organization <id>', 'only this organization, beside those granted before')
-    .option('--revoke', 'take back what was granted: everything, or one organization')
-    .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  collab-sync grant metabase
-  collab-sync grant acme_analyst --organization acme
-  collab-sync grant acme_analyst --revoke`,
-    )
-    .action(async (role, options) =>
-      onExitCode(await (await import('./commands/grant.ts')).grant(role, options)),
-    )
 }
 
 function addToken(program: Command, onExitCode: OnExitCode): void {

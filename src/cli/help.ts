@@ -187,20 +187,8 @@ export const CATALOG_REMOVE =
 and its rows stay. An import that lists it makes it active again.`)
 
 export const CATALOG_SHOW = prose(
-  `Counts the organizations, documents, annotations and user groups of the catalog; or says of one of them whether it is active,
-and what it is called now where it was renamed.`,
+  `Counts the organizations, documents, annotations and user groups of the catalog; or says of one of them whether it is active.`,
 )
-
-export const CATALOG_RENAME = prose(
-  `Gives a document, an annotation or a user group another id, as when the service moved it. What is stored of it stays with it.
-The old id means it from now on, wherever a file, CATALOG_SQL or catalog add names it. Renaming back takes that back.`,
-)
-
-export const CATALOG_RENAME_AFTER = `
-Examples:
-  collab-sync catalog rename --organization acme --document old new
-  collab-sync catalog rename --organization acme --document plan --annotation old new
-  collab-sync catalog rename --organization acme --group old new`
 
 export const CATALOG_LIST = prose(
   `Lists what the catalog holds directly beneath a document, else beneath an organization, else its organizations.`,

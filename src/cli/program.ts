@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Argument, Command, Option } from 'commander'
-import { COLUMN_OBJECTS, COLUMN_TYPES } from '../documents/column.ts'
+import { Command } from 'commander'
 import { addCatalogCommands } from './catalog-commands.ts'
 import { addDataCommands } from './data-commands.ts'
 import * as help from './help.ts'
@@ -29,7 +28,6 @@ export function createProgram(onExitCode: OnExitCode): Command {
   addDataCommands(program, onExitCode)
   addSetUpCommands(program, onExitCode)
   addCatalogCommands(program, onExitCode)
-  addColumn(program, onExitCode)
   return program
 }
 
@@ -111,59 +109,9 @@ function addSetUpCommands(program: Command, onExitCode: OnExitCode): void {
     .command('migrate')
     .summary('create or upgrade the tables')
     .description(help.MIGRATE)
-    .option(
-      '--search-index <on|off>',
-      'make, or remove, the index for searches of all organizations',
-    )
     .option(...JSON_OPTION)
     .action(async (options) =>
       onExitCode(await (await import('./commands/migrate.ts')).migrate(options)),
-    )
-}
-
-function addColumn(program: Command, onExitCode: OnExitCode): void {
-  const column = program
-    .command('column')
-    .summary('members of records as columns of the views')
-    .description(
-      'Shows a member of comments or users, which so far is in raw only, as a column with a type: in the views of collab and reporting, in exports, in the dictionary and in the feed of changes, for the past too. Nothing is rewritten, and syncs go on.',
-    )
-  const of = () => new Argument('<table>', 'which views').choices(COLUMN_OBJECTS)
-  column
-    .command('add')
-    .description('Adds a column. What does not fit its type is null in it, and counted.')
-    .addArgument(of())
-    .argument('<name>', 'of the column: small letters, digits and _')
-    .requiredOption('--member <path>', 'the member: names with dots between')
-    .addOption(
-      new Option('--type <type>', 'of the column').choices(COLUMN_TYPES).makeOptionMandatory(),
-    )
-    .option('--index', 'also an index, beside running syncs; again where that was broken off')
-    .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      `
-Example:
-  collab-sync column add comments severity --member data.severity --type integer --index`,
-    )
-    .action(async (table, name, options) =>
-      onExitCode(await (await import('./commands/column.ts')).columnAdd(table, name, options)),
-    )
-  column
-    .command('list')
-    .description('Lists added columns, and how many stored values do not fit.')
-    .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/column.ts')).columnList(options)),
-    )
-  column
-    .command('remove')
-    .description('Takes an added column away, where no view of an analyst uses it.')
-    .addArgument(of())
-    .argument('<name>', 'of the column')
-    .option(...JSON_OPTION)
-    .action(async (table, name, options) =>
-      onExitCode(await (await import('./commands/column.ts')).columnRemove(table, name, options)),
     )
 }
 

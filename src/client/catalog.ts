@@ -1,6 +1,5 @@
 import { addToCatalog, removeFromCatalog } from '../catalog/change.ts'
-import { renameInCatalog } from '../catalog/rename.ts'
-import { NewLinesSchema, OldLinesSchema, RenameSchema } from '../documents/catalog-line.ts'
+import { NewLinesSchema, OldLinesSchema } from '../documents/catalog-line.ts'
 import { checked } from '../documents/check.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
@@ -8,7 +7,7 @@ import type { CollabSync, Parts } from './collab-sync.ts'
 export function catalogOn({
   database,
   trigger,
-}: Parts): Pick<CollabSync, 'addToCatalog' | 'removeFromCatalog' | 'renameInCatalog'> {
+}: Parts): Pick<CollabSync, 'addToCatalog' | 'removeFromCatalog'> {
   const by = (source: string) => ({ source, requestedBy: trigger })
   return {
     async addToCatalog(request) {
@@ -18,9 +17,6 @@ export function catalogOn({
     async removeFromCatalog(request) {
       const { lines } = checked(OldLinesSchema, request, '')
       return removeFromCatalog(database, lines, by('catalog remove'))
-    },
-    async renameInCatalog(request) {
-      return renameInCatalog(database, checked(RenameSchema, request, ''), by('catalog rename'))
     },
   }
 }

@@ -6,8 +6,6 @@ import type {
   CatalogRequestSchema,
   NewLinesSchema,
   OldLinesSchema,
-  Renamed,
-  RenameSchema,
 } from '../documents/catalog-line.ts'
 import type {
   Failure,
@@ -136,11 +134,6 @@ export interface CollabSync {
    * @throws UsageError naming what the catalog never had
    */
   removeFromCatalog(request: z.input<typeof OldLinesSchema>): Promise<CatalogChanges>
-  /**
-   * Gives what a line names another id, within what holds it; all that is stored of it stays with it. Again is harmless.
-   * @throws UsageError where the catalog lacks it, where there is such an id already, and for an organization
-   */
-  renameInCatalog(request: z.input<typeof RenameSchema>): Promise<Renamed>
   /**
    * What changed behind a cursor, in the order in which each row did.
    * @throws UsageError for what is no cursor; CursorGoneError where one has to start over from an export

@@ -123,11 +123,10 @@ export function listingsOn(database: Database): Listings {
         max,
         objects: null,
       })
-      const items = changes.map(({ key, oldKey, row, runId, person, ...change }) =>
+      const items = changes.map(({ key, row, runId, person, ...change }) =>
         ChangeSchema.parse({
           ...change,
           key: JSON.parse(key),
-          ...(oldKey !== null && { old_key: JSON.parse(oldKey) }),
           ...(person !== null && { person }),
           row: JSON.parse(row ?? 'null'),
           run_id: runId,

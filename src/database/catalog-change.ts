@@ -66,34 +66,6 @@ export async function removeScopes(
   return changes
 }
 
-/** What is renamed; `parentKey` is of its document, else of its organization. */
-export interface Renaming {
-  readonly kind: 'document' | 'annotation' | 'user_group'
-  readonly organizationKey: number
-  readonly parentKey: number
-  readonly key: number
-  readonly oldId: string
-  readonly newId: string
-}
-
-/**
- * Renames in the caller's transaction, which has begun to change the catalog. A row in the table of imports says so.
- * @returns how many rows got another key
- */
-export async function renameScope(
-  client: Client,
-  renaming: Renaming,
-  by: { readonly source: string; readonly requestedBy: string },
-): Promise<number> {
-  // Its number in the log of changes is drawn behind the locks: a row is changed before it or after it, not beside it.
-  await catalog.claimRenamed.run(client, renaming)
-  await catalog.insertRename.one(client, renaming)
-  await catalog.rename.run(client, renaming)
-  const { rows } = await catalog.logRenamed.one(client, renaming)
-  await catalog.insertImport.run(client, { ...by, prunes: null, lines: 1, came: 0, went: 0 })
-  return rows + 1
-}
-
 /** How many scopes came, or came back, and how many went. */
 export function countChanges(changes: CatalogChanges): { came: number; went: number } {
   const { organizations, documents, annotations, userGroups } = changes

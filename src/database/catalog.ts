@@ -83,8 +83,6 @@ const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n'
 
 async function holdOrMerge(client: Client, request: ImportRequest): Promise<LoadedCatalog> {
   await beginCatalogChange(client)
-  await catalog.followRenames.run(client)
-  await catalog.followAnnotationRenames.run(client)
   const { source, requestedBy, prune, acceptsAll, isDryRun } = request
   let held: HeldImport | null = null
   if (prune) {

@@ -142,14 +142,12 @@ function streamCopy(
   let [person, isGone, distinct, order] = ['v.person', 'false', '', '']
   let from = `${place} v`
   if (where.after !== null) {
-    // Each line of a row has it as it is in this picture, so that any one of them will do; but where there is one of the key
-    // that a rename took from a row, the row that has the key now.
-    distinct = 'distinct on (k.key::text, l.person)'
-    order = ' order by k.key::text, l.person, k.row is null'
-    ;[person, isGone] = ['l.person', 'k.row is null']
+    // Each line of a row has it as it is in this picture, so that any one of them will do.
+    distinct = 'distinct on (l.key::text, l.person)'
+    order = ' order by l.key::text, l.person'
+    ;[person, isGone] = ['l.person', 'l.row is null']
     const lines = `reporting.changes_as_json($${values.push(where.after)}, 2147483647, array[$${values.push(copy.changed)}], $${values.push(where.until)}) l`
-    const keys = '(values (l.key, l.row), (l.old_key, null)) k (key, row)'
-    from = `${lines} join lateral ${keys} on k.key is not null cross join lateral jsonb_populate_record(null::${place}, coalesce(k.row, k.key)::jsonb) v`
+    from = `${lines} join lateral jsonb_populate_record(null::${place}, coalesce(l.row, l.key)::jsonb) v on l.key is not null`
   } else if (OF_PEOPLE.includes(copy.changed) && copy.changed !== 'user') {
     person = 'u.person'
     from += ' left join collab.users u using (organization_id, user_id)'

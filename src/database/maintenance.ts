@@ -1,8 +1,5 @@
-import { UsageError } from '../errors.ts'
-import { openDatabase } from './pool.ts'
-import type { Client, Database } from './pool.ts'
+import type { Database } from './pool.ts'
 import * as statements from './statements/prune.ts'
-import * as search from './statements/search.ts'
 
 /** What a prune deleted, in rows. */
 export type Pruned = Record<keyof typeof TABLES, number>
@@ -49,45 +46,4 @@ export async function prune(
     pruned[name as keyof Pruned] = deleted
   }
   return pruned as Pruned
-}
-
-/**
- * Makes or removes the index that `reporting.search` uses over all organizations, while syncs go on. What was broken off
- * before is begun anew; the index of an earlier version is removed, once the new one is there. Safe to repeat.
- * @param url of the database, by the role that owns the tables
- * @param state whether the index is wanted
- * @returns false where it was as wanted already
- * @throws UsageError where somebody else is at it
- */
-export async function setSearchIndex(url: string, state: 'on' | 'off'): Promise<boolean> {
-  const database = openDatabase(url, { max: 1, applicationName: 'search-index' })
-  try {
-    const client = await database.connect()
-    try {
-      // Over millions of comments it takes minutes.
-      await client.query('set statement_timeout = 0')
-      return await changeIndex(client, state)
-    } finally {
-      // A server under load hears late that a connection was closed, and whoever comes next must not find the lock taken.
-      await client.query('select pg_advisory_unlock_all()').catch(() => {})
-      client.release(true)
-    }
-  } finally {
-    await database.end()
-  }
-}
-
-async function changeIndex(client: Client, state: 'on' | 'off'): Promise<boolean> {
-  const { taken } = await search.lock.one(client)
-  if (!taken) throw new UsageError('The search index is being changed by another process.')
-  const { isWhole, hasEarlier } = await search.readIndex.one(client)
-  const isWanted = state === 'on'
-  if (!hasEarlier && isWhole === (isWanted || null)) return false
-  if (isWhole !== null && !(isWanted && isWhole)) await search.dropIndex.run(client)
-  if (isWanted && !isWhole) {
-    await search.createIndex.run(client)
-    await search.analyze.run(client)
-  }
-  if (hasEarlier) await search.dropEarlierIndex.run(client)
-  return true
 }

@@ -2,10 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import { EnvironmentError, UsageError } from '../errors.ts'
-import { carryColumns } from './added-columns.ts'
 import { requireTimeZone, setDefinitions } from './definitions.ts'
 import type { Definitions } from './definitions.ts'
-import { renewOrganizationReaders } from './grants.ts'
 import { checkDatabase, codeOf, describeDatabase, openDatabase } from './pool.ts'
 import type { Client, Database } from './pool.ts'
 import { deriveWritten } from './written.ts'
@@ -49,8 +47,6 @@ export async function migrate(
       const applied = await applyPending(client)
       if (definitions !== undefined) await setDefinitions(client, definitions)
       const readerRole = await grantReaderRole(client)
-      await carryColumns(client)
-      await renewOrganizationReaders(client)
       const awaitsWorkers = await deriveWritten(client, onDerived)
       return { applied, readerRole, ...(awaitsWorkers && { awaitsWorkers }) }
     } finally {

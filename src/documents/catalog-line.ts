@@ -54,16 +54,10 @@ export const NewLinesSchema = z
 /** What is asked to be removed from the catalog. */
 export const OldLinesSchema = z.strictObject({ lines: LinesSchema })
 
-/** What is asked to be renamed: what the line names, by its last id. */
-export const RenameSchema = z
-  .strictObject({ line: CatalogLineSchema, newId: id })
-  .meta({ id: 'CatalogRename' })
-
 /** The data of a `catalog` job. */
 export const CatalogJobSchema = z.discriminatedUnion('change', [
   NewLinesSchema.extend({ change: z.literal('add') }),
   OldLinesSchema.extend({ change: z.literal('remove') }),
-  RenameSchema.extend({ change: z.literal('rename') }),
 ])
 
 const CatalogCountsSchema = z.object({
@@ -84,20 +78,6 @@ export const CatalogChangesSchema = z
 
 export type CatalogCounts = z.output<typeof CatalogCountsSchema>
 export type CatalogChanges = z.output<typeof CatalogChangesSchema>
-
-/** What a rename did. */
-export const RenamedSchema = z
-  .object({
-    line: CatalogLineSchema.describe('What it is called now.'),
-    rows: z
-      .number()
-      .describe(
-        'Rows whose key has the new id, its own included; 0 where it was called so already.',
-      ),
-  })
-  .meta({ id: 'CatalogRenamed' })
-
-export type Renamed = z.output<typeof RenamedSchema>
 
 /** A line as the catalog holds it. */
 export const CatalogEntrySchema = ScopeIdsSchema.extend({

@@ -17,16 +17,10 @@ export const ChangeSchema = z
   .object({
     cursor: z.string().describe('Where to go on behind this change.'),
     object: z.enum(CHANGED_OBJECTS).describe('What changed: a row of which view of collab.'),
-    change: z.enum(['added', 'edited', 'deleted', 'restored', 'removed', 'renamed', 'erased']),
+    change: z.enum(['added', 'edited', 'deleted', 'restored', 'removed', 'erased']),
     key: z
       .record(z.string(), z.union([z.string(), z.number()]).nullable())
       .describe('The key columns of the row; user_id is null where the person was erased since.'),
-    old_key: z
-      .record(z.string(), z.union([z.string(), z.number()]).nullable())
-      .optional()
-      .describe(
-        'Where `catalog rename` gave the row another key: the one from before. Remove the row with it, then take this one.',
-      ),
     person: z
       .string()
       .optional()
@@ -36,7 +30,7 @@ export const ChangeSchema = z
       .nullable()
       .describe('The row as it is now, without its times of check; null where it is gone.'),
     at: z.date().describe('When the transaction that changed it began.'),
-    run_id: RunIdSchema.nullable().describe('Null for imports, erasures and replays.'),
+    run_id: RunIdSchema.nullable().describe('Null for imports, erasures and what people decided.'),
   })
   .meta({ id: 'Change', description: 'A change of what is stored.' })
 

@@ -88,8 +88,7 @@ export function describeNotification(notification: Notification): Message {
       const { members, first } = notification
       return {
         text: `The service sends its records otherwise than before: ${counted(members, 'change')}.`,
-        action:
-          'Are reports or added columns concerned? reporting.observed_members has all members.',
+        action: 'Are reports concerned? reporting.observed_members has all members.',
         facts: first.map((each) => [each.change, describeMemberChange(each)] as const),
       }
     }

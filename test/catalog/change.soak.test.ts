@@ -6,7 +6,6 @@ import type { App } from '../../src/app.ts'
 import { addToCatalog, removeFromCatalog } from '../../src/catalog/change.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import type { CatalogChanges, CatalogEntry, CatalogLine } from '../../src/documents/catalog-line.ts'
-import type { Change } from '../../src/documents/change.ts'
 import { UsageError } from '../../src/errors.ts'
 import type { HttpServer } from '../../src/http/server.ts'
 import { startWorker } from '../../src/worker.ts'
@@ -253,27 +252,6 @@ describe('over HTTP', () => {
     ])
   })
 
-  test('a document is renamed, and refused where it cannot be', async () => {
-    await add([FIRST], true)
-    const asked = { line: PLAN, newId: 'moved' }
-    const answer = { status: 200, body: { line: { ...PLAN, documentId: 'moved' }, rows: 2 } }
-    expect(await ask('POST', '/rename', asked)).toEqual(answer)
-    expect(await ask('POST', '/rename', asked)).toMatchObject({ status: 200, body: { rows: 0 } })
-    expect(await ask('POST', '/rename', { ...asked, newId: 'x' })).toMatchObject({
-      status: 422,
-      body: { detail: 'Document "plan" is not in the catalog: it was renamed to "moved".' },
-    })
-    expect(await ask('POST', '/rename', { line: PLAN, newId: '' })).toMatchObject({ status: 400 })
-    expect((await imports()).at(-1)).toBe('catalog rename http applied 1 0 0')
-    const page = await server.app.inject({ url: '/v1/changes?limit=500', headers: BEARER })
-    const { items } = page.json<{ items: Change[] }>()
-    const renamed = items.filter(({ change }) => change === 'renamed')
-    expect(renamed.map(({ key, old_key: oldKey }) => [key['document_id'], oldKey])).toEqual([
-      ['moved', { organization_id: 'acme', document_id: 'plan' }],
-      ['moved', { organization_id: 'acme', document_id: 'plan', annotation_id: 'a1' }],
-    ])
-  })
-
   test.each([
     ['POST', '', { lines: [FIRST] }, 422, /^Organization "acme" is not in the catalog/],
     ['POST', '', { lines: [] }, 400, /must be a list of 1 to 1000 lines/],
@@ -310,17 +288,6 @@ describe('a job of the queue', () => {
     ])
   })
 
-  test('renames, once however often it is delivered', async () => {
-    await add([GROUP], true)
-    const renaming = { change: 'rename', line: GROUP, newId: 'crew' }
-    const line = { ...ACME, organizationUserGroupId: 'crew' }
-    expect(await perform(renaming)).toEqual({ line, rows: 1 })
-    expect(await perform(renaming)).toEqual({ line, rows: 0 })
-    expect((await imports()).at(-1)).toBe('catalog rename api applied 1 0 0')
-    const other = { line, newId: 'staff' }
-    expect(await collabSync.renameInCatalog(other)).toEqual({ line: GROUP, rows: 1 })
-  })
-
   test.each([
     [undefined, 'data is wrong: Invalid input: expected object, received undefined.'],
     [{ change: 'drop', lines: [ACME] }, /^data\.change /],
@@ -329,7 +296,6 @@ describe('a job of the queue', () => {
       { change: 'add', lines: [{ organizationId: '' }] },
       'data.lines.0.organizationId must not be empty.',
     ],
-    [{ change: 'rename', line: PLAN, newId: 'a\0' }, /^data\.newId must not hold a NUL/],
   ])('%j is refused by the member at fault', async (data, sentence) => {
     await expect(perform(data)).rejects.toThrow(sentence)
     expect(await planned()).toEqual([])
@@ -445,36 +411,19 @@ describe('on the command line', () => {
     expect((await run('list')).stdout).toMatch(/organization +acme +never +inactive/)
   })
 
-  test('a document is renamed, asked for by the new id only, and shown by either', async () => {
+  test('shows whether what it names is asked for', async () => {
     await add([FIRST], true)
     const scope = ['--organization', 'acme', '--document', 'plan']
-    const renamed = await run('rename', ...scope, 'moved')
-    expect(renamed).toMatchObject({ code: 0, stdout: 'Renamed to "moved": 2 rows with it.\n' })
-    const again = await run('rename', ...scope, 'moved')
-    expect(again.stdout).toBe('Nothing to change: the catalog is so already.\n')
-    const sentence = 'Document "plan" is not in the catalog: it was renamed to "moved".\n'
-    for (const args of [['run'], ['run', '--add'], ['enqueue']])
-      expect(await command.run([...args, ...scope], environment)).toMatchObject({
-        code: 2,
-        stderr: sentence,
-      })
     expect(await run('show', ...scope)).toMatchObject({
       code: 0,
-      stdout: 'Document "plan" was renamed to "moved".\nIt is in the catalog.\n',
+      stdout: 'It is in the catalog.\n',
     })
-    await remove([{ ...ACME, documentId: 'moved' }])
+    await remove([PLAN])
     const shown = await run('show', ...scope, '--annotation', 'a1', '--json')
-    expect(JSON.parse(shown.stdout)).toEqual({ ...FIRST, documentId: 'moved', active: false })
-    expect((await run('show', '--organization', 'acme', '--document', 'moved')).stdout).toBe(
+    expect(JSON.parse(shown.stdout)).toEqual({ ...FIRST, active: false })
+    expect((await run('show', ...scope)).stdout).toBe(
       'It is inactive: it is not asked for any more.\n',
     )
-    const changes = await command.run(['changes', '--objects', 'document'], environment)
-    expect(JSON.parse(changes.stdout.split('\n')[1] ?? '')).toMatchObject({
-      change: 'renamed',
-      key: { organization_id: 'acme', document_id: 'moved' },
-      old_key: { organization_id: 'acme', document_id: 'plan' },
-      row: { document_id: 'moved' },
-    })
   })
 
   test.each([
@@ -485,16 +434,6 @@ describe('on the command line', () => {
       '--document needs exactly one organization in --organization.',
     ],
     [['remove', '--organization', ''], '--organization must not be empty.'],
-    [
-      ['rename', '--organization', 'acme', 'x'],
-      /^Organization "acme" cannot be renamed to "x": readers/,
-    ],
-    [['rename', '--organization', 'acme', '--document', 'd', ''], 'newId must not be empty.'],
-    [
-      ['rename', '--organization', 'a', '--organization', 'b', 'x'],
-      /^Name one thing: --organization/,
-    ],
-    [['rename', '--organization', 'a', '--document', 'd'], "Missing required argument 'newId'."],
     [['show', '--group', 'g'], /^Name one thing: --organization/],
     [['list', '--document', 'plan'], 'documentId needs organizationId.'],
     [['list', '--limit', '501'], 'limit must be a whole number from 1 to 500.'],

@@ -6,7 +6,6 @@ import { until } from '../helpers/until.ts'
 /** What is read of a change to keep a copy. */
 export type Line = Pick<StoredChange, 'object' | 'change' | 'person'> & {
   readonly key: Record<string, unknown>
-  readonly old_key?: Record<string, unknown> | null
   readonly row: Record<string, unknown> | null
 }
 
@@ -14,13 +13,12 @@ export type Line = Pick<StoredChange, 'object' | 'change' | 'person'> & {
 export class Copy {
   readonly rows = new Map<string, Record<string, unknown>>()
 
-  apply({ object, key, old_key: oldKey, person, row }: Line): void {
+  apply({ object, key, person, row }: Line): void {
     // People by their hash: the id is gone where somebody was erased.
     const nameOf = (ids: Record<string, unknown>) => {
       const rest = Object.entries(ids).filter(([name]) => name !== 'user_id')
       return JSON.stringify([object, rest.toSorted(), person ?? null])
     }
-    if (oldKey) this.rows.delete(nameOf(oldKey))
     const name = nameOf(key)
     if (row === null) this.rows.delete(name)
     else this.rows.set(name, row)
@@ -35,11 +33,10 @@ export class Copy {
 }
 
 export function lineOf(change: StoredChange): Line {
-  const { key, oldKey, row } = change
+  const { key, row } = change
   return {
     ...change,
     key: JSON.parse(key),
-    old_key: JSON.parse(oldKey ?? 'null'),
     row: JSON.parse(row ?? 'null'),
   }
 }
@@ -70,10 +67,7 @@ export async function readAll(
 async function isWhole(database: Database, cursor: string): Promise<boolean> {
   const text = `select from collab_store.changes
     where xid >= $1::text::xid8 and xid < pg_snapshot_xmax(pg_current_snapshot()) limit 1`
-  const { rowCount } = await database
-    .query(text, [cursor.split('-')[2]])
-    // A role that may not look.
-    .catch(() => ({ rowCount: 0 }))
+  const { rowCount } = await database.query(text, [cursor.split('-')[2]])
   return rowCount === 0
 }
 

@@ -1,27 +1,19 @@
-import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readChanges, readHeldBack } from '../../src/database/changes.ts'
 import { withSnapshot } from '../../src/database/export.ts'
-import { grantRole } from '../../src/database/grants.ts'
 import { prune } from '../../src/database/maintenance.ts'
-import { openDatabase } from '../../src/database/pool.ts'
 import { CursorGoneError, UsageError } from '../../src/errors.ts'
-import { createTestDatabase, onServer, urlWith } from '../helpers/database.ts'
+import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { fillComments } from '../export/fill-comments.ts'
-import { Copy, differences, NO_DIFFERENCES, lineOf, readAll } from './copy.ts'
-
-const ROLE = `cs_feed_${randomBytes(5).toString('hex')}`
+import { Copy, lineOf, readAll } from './copy.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
   database = await createTestDatabase()
   await fillComments(database, 6000)
 })
-afterAll(async () => {
-  await database.drop()
-  await onServer((server) => server.query(`drop role if exists ${ROLE}`))
-})
+afterAll(() => database.drop())
 
 const EDIT = `update collab_store.comments set comment_text = $1, version = version + 1, change = 'edited' where comment_id = $2`
 
@@ -113,32 +105,6 @@ test('an export says a cursor behind which everything comes that it does not hol
   const { changes } = await readAll(database.pool, cursor)
   for (const change of changes) copy.apply(lineOf(change))
   expect([...copy.rows.values()].map((row) => row['comment_text'])).toContain('after the picture')
-})
-
-test('a role that was granted one organization reads that one’s changes only, whatever page they are on', async () => {
-  await database.pool.query(`create role ${ROLE} login password 'x'`)
-  await database.pool
-    .query(`insert into collab_store.organizations (organization_id) values ('own');
-    insert into collab_store.users (organization_key, source, listed, first_seen_at, changed_at, digest, user_id)
-    select organization_key, 3, true, now(), now(), '\\x00', n::text
-    from collab_store.organizations, generate_series(1, 50) n`)
-  await grantRole(database.pool, ROLE, 'own')
-  const pool = openDatabase(urlWith(database.url, { username: ROLE, password: 'x' }), { max: 1 })
-  try {
-    const { changes } = await readAll(pool, null, 70)
-    expect(changes).toHaveLength(51)
-    expect(new Set(changes.map(({ key }) => JSON.parse(key).organization_id))).toEqual(
-      new Set(['own']),
-    )
-    expect(changes.every(({ row }) => row !== null)).toBe(true)
-    expect(await readHeldBack(pool)).toMatchObject({ pid: null, roleName: null })
-  } finally {
-    await pool.end()
-  }
-  const { changes: all } = await readAll(database.pool, null, 1000)
-  const copy = new Copy()
-  for (const change of all) copy.apply(lineOf(change))
-  expect(await differences(copy, database.pool)).toEqual(NO_DIFFERENCES)
 })
 
 test('prune deletes what is old, after which a cursor is gone unless all of it was read', async () => {

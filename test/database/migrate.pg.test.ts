@@ -41,7 +41,7 @@ test('a migration that fails leaves nothing behind and says so', async () => {
   )
   expect(rows).toHaveLength(0)
   await database.pool.query('drop schema reporting')
-  expect((await migrate(database.url)).applied).toContain('012_reporting_comments')
+  expect((await migrate(database.url)).applied).toContain('011_reporting_comments')
 })
 
 describe('requireSchema', () => {
@@ -54,10 +54,10 @@ describe('requireSchema', () => {
   test('tables that lack a migration are told to be migrated', async () => {
     await migrate(database.url)
     await database.pool.query(
-      `delete from collab_sync.migrations where name > '012_reporting_comments'`,
+      `delete from collab_sync.migrations where name > '011_reporting_comments'`,
     )
     await expect(requireSchema(database.pool)).rejects.toThrow(
-      'The tables are older than this program: their last migration is 012_reporting_comments. Run `collab-sync migrate`.',
+      'The tables are older than this program: their last migration is 011_reporting_comments. Run `collab-sync migrate`.',
     )
   })
 
@@ -148,6 +148,14 @@ describe('roles', () => {
       const allowed = /^(collab|reporting)\./.test(relation)
       expect(await readsAs('collab_reader', relation), relation).toBe(allowed)
     }
+    // Those of the feed have the rights of their owner.
+    const { rows } = await database.pool.query(`
+      select f.oid::regprocedure::text as name, has_function_privilege('collab_reader', f.oid, 'execute') as read,
+        has_function_privilege('public', f.oid, 'execute') as all
+      from pg_proc f where f.pronamespace in ('reporting'::regnamespace, 'collab_store'::regnamespace) and f.prosecdef`)
+    expect(rows.length).toBeGreaterThan(4)
+    for (const { name, read, all } of rows)
+      expect([name, read, all]).toEqual([name, name.startsWith('reporting.'), false])
     const writes = [
       'delete from collab.comments',
       `update reporting.comments set comment_text = ''`,

@@ -12,20 +12,17 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { grantRole, revokeRole } from '../../src/database/grants.ts'
 import { prune } from '../../src/database/maintenance.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
 import { addUser } from '../../src/demo/changes.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
 import { UsageError } from '../../src/errors.ts'
-import { addToCatalog } from '../../src/catalog/change.ts'
 import { importCatalog } from '../../src/catalog/import.ts'
-import { renameInCatalog } from '../../src/catalog/rename.ts'
 import { exportByState } from '../../src/export/state.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
-import { createTestDatabase, onServer, urlWith } from '../helpers/database.ts'
+import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -152,33 +149,6 @@ describe('all that a copy may be kept of equals the tables after', () => {
     await live.run()
     await follow()
   })
-
-  test('renames of the catalog, between two exports or several, of ids that others had', async () => {
-    const { pool } = live.database
-    const by = { source: 'a test', requestedBy: 'somebody' }
-    const [organizationId = ''] = live.world.organizationIds()
-    const [other = '', document = ''] = live.world.documentIds(organizationId)
-    const [annotationId = ''] = live.world.annotationIds(organizationId, document)
-    const [organizationUserGroupId = ''] = live.world.groupIds(organizationId)
-    const rename = (line: object, newId: string) =>
-      renameInCatalog(pool, { line: { organizationId, ...line }, newId }, by)
-    await rename({ documentId: document }, 'moved')
-    await rename({ organizationUserGroupId }, 'crew')
-    await follow()
-    await rename({ documentId: 'moved', annotationId }, 'thread')
-    await rename({ documentId: 'moved' }, 'again')
-    // The membership of the person is told by what the document was called when it went.
-    const [member] = live.world.documentUsers(organizationId, document) ?? []
-    await eraseUser(pool, { userId: member?.userId ?? '', organizationId: null, reason: 'asked' })
-    await rename({ documentId: 'again' }, document)
-    await addToCatalog(pool, [{ organizationId, documentId: 'moved' }], by)
-    await rename({ documentId: other }, 'again')
-    await follow()
-    await rename({ documentId: document, annotationId: 'thread' }, annotationId)
-    await rename({ documentId: 'again' }, other)
-    await rename({ organizationUserGroupId: 'crew' }, organizationUserGroupId)
-    await follow()
-  })
 })
 
 test('a file that was complete when its export was killed is written again by the next', async () => {
@@ -245,49 +215,6 @@ test('of what is gone the key is told, of a person without the id', async () => 
   expect((await exported('users', '--after', cursors.users.cursor)).lines).toMatchObject([
     { organization_id: 'o', user_id: null, person, is_gone: true },
   ])
-})
-
-test('a role that was granted one organization, and a reader of all, export what is theirs', async () => {
-  const suffix = randomBytes(4).toString('hex')
-  const [all, one] = [`cs_state_all_${suffix}`, `cs_state_one_${suffix}`]
-  const { pool } = database
-  await pool.query(`insert into collab_store.organizations (organization_id) values ('own');
-    insert into collab_store.users (organization_key, source, listed, first_seen_at, changed_at, digest, user_id)
-    select organization_key, 3, true, now(), now(), '\\x00', organization_id || n
-    from collab_store.organizations, generate_series(1, 3) n where organization_id in ('own', 'o')`)
-  await onServer((server) =>
-    server.query(`create role ${all} login password 'x'; create role ${one} login password 'x'`),
-  )
-  try {
-    // As analysts are: members of collab_reader.
-    await onServer((server) => server.query(`grant collab_reader to ${all}`))
-    await grantRole(pool, one, 'own')
-    const directory = place()
-    const exported = async (role: string, object: string, round: number) => {
-      const out = join(directory, `${role}-${object}-${round}`)
-      const args = [object, '--format', 'ndjson', '--out', out, '--json']
-      const state = ['--state', join(directory, `${role}-${object}.state`)]
-      const url = urlWith(database.url, { username: role, password: 'x' })
-      const ended = await run([...args, ...state], url)
-      expect(ended).toMatchObject({ code: 0, stderr: '' })
-      return linesOf(out).map((line) => [line['organization_id'], line['user_id'], line['name']])
-    }
-    const mine = [1, 2, 3].map((n) => ['own', `own${n}`, null])
-    expect((await exported(one, 'users', 0)).toSorted()).toEqual(mine)
-    expect(await exported(one, 'comments', 0)).toEqual([])
-    expect(await exported(all, 'users', 0)).toEqual(
-      expect.arrayContaining([...mine, ['o', 'o1', null]]),
-    )
-    await pool.query(`update collab_store.users set name = 'new' where user_id in ('own2', 'o2')`)
-    expect(await exported(one, 'users', 1)).toEqual([['own', 'own2', 'new']])
-    expect((await exported(all, 'users', 1)).toSorted()).toEqual([
-      ['o', 'o2', 'new'],
-      ['own', 'own2', 'new'],
-    ])
-  } finally {
-    await revokeRole(pool, one, null)
-    await onServer((server) => server.query(`drop owned by ${all}; drop role ${all}, ${one}`))
-  }
 })
 
 describe('what cannot be is one sentence with exit code 2, and changes nothing:', () => {

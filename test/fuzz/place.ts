@@ -3,7 +3,6 @@ import pg from 'pg'
 import { openApp } from '../../src/app.ts'
 import type { App } from '../../src/app.ts'
 import { importCatalog } from '../../src/catalog/import.ts'
-import { setSearchIndex } from '../../src/database/maintenance.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/pool.ts'
 import type { Database } from '../../src/database/pool.ts'
@@ -71,7 +70,6 @@ export class Databases {
     const pool = openDatabase(url, { max: 2 })
     await importCatalog(pool, linesOf(layout), { prune: false })
     await pool.end()
-    await setSearchIndex(url, 'on')
     return databases
   }
 

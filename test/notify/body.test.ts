@@ -181,7 +181,7 @@ test('each notification is told in one sentence, and what is bad says what to do
       [
         "members.changed",
         "The service sends its records otherwise than before: 2 changes.",
-        "Are reports or added columns concerned? reporting.observed_members has all members.",
+        "Are reports concerned? reporting.observed_members has all members.",
       ],
     ]
   `)

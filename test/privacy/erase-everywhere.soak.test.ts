@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { addColumn, listColumns } from '../../src/database/added-columns.ts'
 import { openDatabase } from '../../src/database/pool.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import { sendJson } from '../../src/demo/stand-in.ts'
@@ -383,30 +382,4 @@ test('runs go on beside erasures, and what they write holds nothing of the perso
     ...live.world.documentIds(each),
   ])
   expect(members).toEqual({ n: documents.length * 4, users: 4 })
-})
-
-test('an added column, its index and the samples of that hold nothing of the person afterwards', async () => {
-  live.world.putUser(here, PERSON)
-  const commentId = say({ reporter: PERSON.userId, about: `ask ${ADDRESS}` })
-  await live.run()
-  for (const name of ['reporter', 'about'])
-    await addColumn(
-      live.database.url,
-      { object: 'comments', name, member: name, type: 'text', index: true },
-      true,
-    )
-  const shown =
-    'select reporter, about from collab.comments where comment_id = $1 and reporter is not null'
-  expect(await rows(shown, [commentId])).toEqual([
-    { reporter: PERSON.userId, about: `ask ${ADDRESS}` },
-  ])
-  await eraseUser(live.database.pool, REQUEST)
-  expect(JSON.stringify(await rows(shown, [commentId]))).toMatch(/erased:.*erased:/)
-  for (const [table, text] of await textsOf(live.database))
-    expect(text.includes(PERSON.userId) || text.includes(ADDRESS), table).toBe(false)
-  const added = await listColumns(live.database.pool)
-  expect(added.map(({ name, index, values }) => ({ name, index, values }))).toEqual([
-    { name: 'reporter', index: 'whole', values: 1 },
-    { name: 'about', index: 'whole', values: 1 },
-  ])
 })

@@ -1,17 +1,13 @@
-import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkRefresh } from '../../src/cli/doctor/check-refresh.ts'
 import { forecastLines, refreshLines } from '../../src/cli/refresh-details.ts'
 import { readFreshness } from '../../src/client/freshness.ts'
 import { setDefinitions } from '../../src/database/definitions.ts'
-import { grantRole } from '../../src/database/grants.ts'
 import { FreshnessSchema } from '../../src/documents/freshness.ts'
 import { readForecast } from '../../src/sync/refresh/forecast.ts'
-import { onServer } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
-const READER = `cs_refresh_${randomBytes(5).toString('hex')}`
 const PROMISE = { freshnessPromiseMs: 259_200_000 }
 
 let live: Live
@@ -20,10 +16,7 @@ beforeAll(async () => {
   await live.importCatalog()
   await live.run()
 })
-afterAll(async () => {
-  await live.close()
-  await onServer((server) => server.query(`drop role if exists ${READER}`))
-})
+afterAll(() => live.close())
 
 async function ask(text: string): Promise<Record<string, any>[]> {
   return (await live.database.pool.query(text)).rows
@@ -127,23 +120,4 @@ test('a pause and a budget that the catalog has outgrown are said', async () => 
   )
   const found = await checkRefresh(pool)
   expect(found.slice(0, 2).map(({ state }) => state)).toEqual(['fail', 'warn'])
-})
-
-test('who was granted one organization is told nothing of all together', async () => {
-  const { pool } = live.database
-  const [own = ''] = live.world.organizationIds()
-  await pool.query(`create role ${READER}`)
-  await grantRole(pool, READER, own)
-  const client = await pool.connect()
-  try {
-    await client.query(`begin; set local jit = off; set local role ${READER}`)
-    expect((await client.query('select * from reporting.refresh_classes')).rows).toEqual([])
-    const { rows } = await client.query(
-      'select organization_id, changes from reporting.change_delay_daily',
-    )
-    expect(rows.filter(({ organization_id }) => ![own, null].includes(organization_id))).toEqual([])
-  } finally {
-    await client.query('rollback')
-    client.release()
-  }
 })

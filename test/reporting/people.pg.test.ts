@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { grantRole } from '../../src/database/grants.ts'
 import { prune } from '../../src/database/maintenance.ts'
 import { transaction } from '../../src/database/pool.ts'
 import type { Client } from '../../src/database/pool.ts'
@@ -12,7 +10,6 @@ import type { Place } from '../../src/demo/layout.ts'
 import type { User } from '../../src/demo/people.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
 import { userTexts } from '../helpers/columns.ts'
-import { onServer } from '../helpers/database.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -290,31 +287,6 @@ describe('a policy on addresses', () => {
     await run({ PRIVACY_EMAIL: 'keep' })
     expect(await versions()).toHaveLength(2)
   })
-})
-
-test('a role of one organization sees the versions and the directory of that one alone', async () => {
-  const role = `cs_people_${randomBytes(5).toString('hex')}`
-  const other = [...live.world.organizationIds()][1] ?? ''
-  live.world.putUser(other, { ...ANN, userId: 'far', name: 'Far Away' })
-  const [first = ''] = await look(ANN)
-  live.world.putUser(other, { ...ANN, userId: 'far', name: 'Far Gone' })
-  await look(RENAMED)
-  await live.database.pool.query(`create role ${role}`)
-  try {
-    await grantRole(live.database.pool, role, here)
-    const seen = await transaction(live.database.pool, async (client) => {
-      await client.query(`set local role ${role}`)
-      const versions = await client.query('select organization_id, name from collab.user_versions')
-      const then = await client.query('select * from reporting.user_directory_at($1)', [first])
-      return [...versions.rows, ...then.rows]
-    })
-    expect(new Set(seen.map((row) => row.organization_id))).toEqual(new Set([here]))
-    expect(seen.filter(({ name }) => name === ANN.name)).toHaveLength(2)
-    expect(JSON.stringify(seen)).not.toContain('Far')
-  } finally {
-    await live.database.pool.query(`drop owned by ${role}`)
-    await onServer((server) => server.query(`drop role ${role}`))
-  }
 })
 
 describe('a person who is written', () => {

@@ -127,7 +127,8 @@ order by transitions desc, from_status, to_status`,
     by: 'product',
     question: 'Where do people ask for a total (in any language, here Chinese)?',
     sql: `select organization_id, count(*) as comments
-from reporting.search_comments('合计', max_results => 1000)
+from reporting.comments
+where comment_text ilike '%合计%'
 group by organization_id
 order by comments desc, organization_id
 limit 5`,

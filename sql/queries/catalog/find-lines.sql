@@ -1,14 +1,12 @@
--- What the catalog has of some lines, in their order, and what each is called now. A line that is not there at all, or whose
+-- What the catalog has of some lines, in their order. A line that is not there at all, or whose
 -- parents are not, has no keys from there on. While an import is held none counts as settled: to name a line takes it out of what
 -- that one lacks.
 -- Params: $1 organizationIds, $2 documentIds[?], $3 annotationIds[?], $4 userGroupIds[?] (the ids of one line at one place).
 -- Never null: is_active, is_settled.
-select l.organization_key, l.document_key, l.annotation_key, l.user_group_key, l.organization_id, l.document_id, l.annotation_id,
-  l.organization_user_group_id, l.is_active,
+select l.organization_key, l.document_key, l.annotation_key, l.user_group_key, l.is_active,
   l.is_active and not exists (select from sync.catalog_imports where state = 'held') as is_settled
 from (
   select l.position, o.organization_key, d.document_key, a.annotation_key, g.user_group_key,
-    o.organization_id, d.document_id, a.annotation_id, g.organization_user_group_id,
     coalesce(
       o.active and (l.document_id is null or d.active) and (l.annotation_id is null or a.active)
         and (l.user_group_id is null or g.active), false) as is_active
@@ -16,10 +14,10 @@ from (
     as l (organization_id, document_id, annotation_id, user_group_id, position)
   left join collab_store.organizations o using (organization_id)
   left join collab_store.documents d on d.organization_key = o.organization_key
-    and d.document_id = collab_store.id_now('document', o.organization_key, l.document_id)
+    and d.document_id = l.document_id
   left join collab_store.annotations a on a.document_key = d.document_key
-    and a.annotation_id = collab_store.id_now('annotation', d.document_key, l.annotation_id)
+    and a.annotation_id = l.annotation_id
   left join collab_store.user_groups g on g.organization_key = o.organization_key
-    and g.organization_user_group_id = collab_store.id_now('user_group', o.organization_key, l.user_group_id)
+    and g.organization_user_group_id = l.user_group_id
 ) l
 order by l.position

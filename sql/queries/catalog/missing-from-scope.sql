@@ -1,30 +1,23 @@
--- The first thing that a scope names and the catalog lacks, and what is called now what was called so once.
+-- The first thing that a scope names and the catalog lacks.
 -- Params: $1 organizationIds?, $2 documentId?, $3 annotationId?, $4 userGroupIds?.
 -- Never null: what.
 select * from (
-  select 1 as step, 'Organization' as what, id, null::text as renamed_to
+  select 1 as step, 'Organization' as what, id
   from unnest($1::text[]) as id
   where not exists (select from collab_store.organizations o where o.organization_id = id)
   union all
-  select 2, 'Document', $2::text, (
-    select max(nullif(collab_store.id_now('document', o.organization_key, $2), $2))
-    from collab_store.organizations o where o.organization_id = any($1))
+  select 2, 'Document', $2::text
   where $2::text is not null and not exists (
     select from collab_store.documents d join collab_store.organizations o using (organization_key)
     where o.organization_id = any($1) and d.document_id = $2)
   union all
-  select 3, 'Annotation', $3::text, (
-    select max(nullif(collab_store.id_now('annotation', d.document_key, $3), $3))
-    from collab_store.documents d join collab_store.organizations o using (organization_key)
-    where o.organization_id = any($1) and d.document_id = $2)
+  select 3, 'Annotation', $3::text
   where $3::text is not null and not exists (
     select from collab_store.annotations a
     join collab_store.documents d using (document_key) join collab_store.organizations o using (organization_key)
     where o.organization_id = any($1) and d.document_id = $2 and a.annotation_id = $3)
   union all
-  select 4, 'User group', id, (
-    select max(nullif(collab_store.id_now('user_group', o.organization_key, id), id))
-    from collab_store.organizations o where $1::text[] is null or o.organization_id = any($1))
+  select 4, 'User group', id
   from unnest($4::text[]) as id
   where not exists (
     select from collab_store.user_groups g join collab_store.organizations o using (organization_key)

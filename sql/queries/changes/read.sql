@@ -1,6 +1,5 @@
 -- What changed after a cursor, and last the cursor to go on from. The row as text: no number in it is rounded on the way.
 -- Params: $1 after?, $2 maxChanges, $3 objects?, $4 until?.
 -- Never null: cursor.
-select cursor, object, change, key::text as key, row::text as row, at, run_id, person,
-  old_key::text as old_key
+select cursor, object, change, key::text as key, row::text as row, at, run_id, person
 from reporting.changes_as_json($1, $2, $3, $4)

@@ -4,7 +4,7 @@
 -- The old version is kept when the name, the address or the listing changed; a change of an undocumented member alone makes
 -- none, nor does an address that PRIVACY_EMAIL has stored in another form, or no longer. A version has no address that it
 -- does not keep. What one run puts together of a person is one version, whichever of authors, members and listings it meets
--- first. No version ends before it began, though the clock be set back.
+-- first; at is exact to a millisecond. No version ends before it began, though the clock be set back.
 -- Params: $1 organizationKey, $2 userIds, $3 digests, $4 sources, $5 sourceTimes[?], $6 listed (the organization's own
 -- listing said so), $7 at, $8 emails (PRIVACY_EMAIL), $9 runId, $10 and on user columns.
 with new as (
@@ -15,7 +15,8 @@ with new as (
 ), old as (
   select u.*, $8 <> 'drop' and (u.email is null or (u.email like 'hmac:%') = ($8 = 'hash')) as keeps_email,
     u.source < 3 and coalesce(u.version_at, u.first_seen_at)
-      >= (select r.started_at from sync.runs r where r.run_id = $9 and r.finished_at is null) as is_of_this_run
+      >= (select date_trunc('milliseconds', r.started_at) from sync.runs r where r.run_id = $9 and r.finished_at is null)
+      as is_of_this_run
   from new n join collab_store.users u on u.organization_key = $1 and u.user_id = n.user_id
   where n.source > u.source
     or (n.source = u.source and u.source > 1 and (u.digest <> n.digest or n.listed > u.listed))

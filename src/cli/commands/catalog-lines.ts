@@ -1,13 +1,11 @@
-import { addToCatalog, removeFromCatalog } from '../../catalog/change.ts'
+import { addToCatalog, isActiveLine, removeFromCatalog } from '../../catalog/change.ts'
 import type { ChangedBy } from '../../catalog/change.ts'
-import { renameInCatalog, showLine } from '../../catalog/rename.ts'
 import { listingsOn } from '../../client/listings.ts'
 import type { Database } from '../../database/pool.ts'
-import { linesOf, RenameSchema } from '../../documents/catalog-line.ts'
+import { linesOf } from '../../documents/catalog-line.ts'
 import type { CatalogChanges, CatalogEntry, CatalogLine } from '../../documents/catalog-line.ts'
-import { checked } from '../../documents/check.ts'
 import { UsageError } from '../../errors.ts'
-import { count, counted, time } from '../../format.ts'
+import { count, time } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { note, paint, print, printJson, table } from '../output.ts'
@@ -36,37 +34,15 @@ export async function catalogRemove(options: LineOptions): Promise<number> {
   return change('catalog remove', options, removeFromCatalog)
 }
 
-/** `collab-sync catalog rename`: gives what the options name another id. */
-export async function catalogRename(
-  newId: string,
-  { json, ...options }: LineOptions,
-): Promise<number> {
-  const request = checked(RenameSchema, { line: lineOf(options), newId }, '')
-  const settings = readSettings(process.env, { need: ['database'] })
-  const source = 'catalog rename'
-  return withTables({ settings, log: quietLog(settings), name: source }, async ({ database }) => {
-    const by = { source, requestedBy: processUser() }
-    const renamed = await renameInCatalog(database, request, by)
-    if (json) printJson(renamed)
-    else if (renamed.rows === 0) print(NOTHING_TO_CHANGE)
-    else print(`Renamed to ${JSON.stringify(newId)}: ${counted(renamed.rows, 'row')} with it.`)
-    return EXIT.done
-  })
-}
-
-/** `collab-sync catalog show` with options that name one thing: what it is called now, and whether it is asked for. */
+/** `collab-sync catalog show` with options that name one thing: whether it is asked for. */
 export async function catalogShowLine({ json, ...options }: LineOptions): Promise<number> {
-  const asked = lineOf(options)
+  const line = lineOf(options)
   const settings = readSettings(process.env, { need: ['database'] })
   const opening = { settings, log: quietLog(settings), name: 'catalog show' }
   return withTables(opening, async ({ database }) => {
-    const { line, active, renamed } = await showLine(database, asked)
+    const active = await isActiveLine(database, line)
     if (json) printJson({ ...line, active })
-    else {
-      for (const { what, id, idNow } of renamed)
-        print(`${what} ${JSON.stringify(id)} was renamed to ${JSON.stringify(idNow)}.`)
-      print(active ? 'It is in the catalog.' : 'It is inactive: it is not asked for any more.')
-    }
+    else print(active ? 'It is in the catalog.' : 'It is inactive: it is not asked for any more.')
     return EXIT.done
   })
 }

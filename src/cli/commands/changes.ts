@@ -68,10 +68,9 @@ async function printChanges(
 
 /** Key and row are the texts of PostgreSQL: no number in them is rounded. */
 function lineOf(stored: StoredChange): string {
-  const { cursor, object, change, key, oldKey, person, row, at, runId } = stored
-  const before = oldKey === null ? '' : `,"old_key":${oldKey}`
+  const { cursor, object, change, key, person, row, at, runId } = stored
   const ofPerson = person === null ? '' : `,"person":${JSON.stringify(person)}`
-  const head = `"cursor":"${cursor}","object":"${object}","change":"${change}","key":${key}${before}${ofPerson}`
+  const head = `"cursor":"${cursor}","object":"${object}","change":"${change}","key":${key}${ofPerson}`
   const tail = `"row":${row},"at":"${at.toISOString()}","run_id":${JSON.stringify(runId)}`
   return `${printable(`{${head},${tail}}`)}\n`
 }

@@ -1,6 +1,4 @@
-import { setSearchIndex } from '../../database/maintenance.ts'
 import { migrate as migrateTables } from '../../database/migrate.ts'
-import { UsageError } from '../../errors.ts'
 import { count, counted } from '../../format.ts'
 import { migrateQueue } from '../../queue/backend.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -9,16 +7,8 @@ import { EXIT } from '../exit.ts'
 import { note, print, printJson } from '../output.ts'
 import { quietLog } from '../with-store.ts'
 
-/** `collab-sync migrate`: creates or upgrades the tables and the queue's own schema; the search index where that is asked. */
-export async function migrate({
-  json,
-  searchIndex,
-}: {
-  json?: boolean
-  searchIndex?: string
-}): Promise<number> {
-  if (searchIndex !== undefined && searchIndex !== 'on' && searchIndex !== 'off')
-    throw new UsageError('--search-index is on or off.')
+/** `collab-sync migrate`: creates or upgrades the tables and the queue's own schema. */
+export async function migrate({ json }: { json?: boolean }): Promise<number> {
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
   const log = quietLog(settings)
   const store = await openStore(settings, { log, applicationName: 'migrate', say: note })
@@ -29,13 +19,9 @@ export async function migrate({
       progress(),
     )
     await migrateQueue(store.queuePlace)
-    if (searchIndex !== undefined) {
-      note(searchIndex === 'on' ? 'Making the search index ...' : 'Removing the search index ...')
-      await setSearchIndex(store.databaseUrl, searchIndex)
-    }
     const queue = store.queuePlace.kind
     if (json) {
-      printJson({ applied, readerRole, queue, awaitsWorkers, ...(searchIndex && { searchIndex }) })
+      printJson({ applied, readerRole, queue, awaitsWorkers })
       return EXIT.done
     }
     print(
@@ -48,7 +34,6 @@ export async function migrate({
         ? 'The queue is kept in Redis, where there is nothing to prepare.'
         : 'The queue is kept in PostgreSQL; its schema is up to date.',
     )
-    if (searchIndex !== undefined) print(`The search index is ${searchIndex}.`)
     if (awaitsWorkers)
       print(
         'Workers of the version before are running: replace them, then run `collab-sync migrate` again for what they write until then.',

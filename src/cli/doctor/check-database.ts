@@ -8,7 +8,6 @@ import { checkDatabase, describeDatabase } from '../../database/pool.ts'
 import type { Database } from '../../database/pool.ts'
 import { describeServer } from '../../database/server.ts'
 import type { Server } from '../../database/server.ts'
-import * as search from '../../database/statements/search.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import * as workers from '../../database/statements/workers.ts'
 import * as written from '../../database/statements/written.ts'
@@ -59,7 +58,6 @@ export async function checkStore(store: Store, settings: Settings): Promise<Chec
             await freshness(database),
             ...(await checkRefresh(database)),
             await schedule(database, settings),
-            ...(await searchIndex(database)),
             ...(await frozenWorkers(database)),
             ...(await heldBackFeed(database)),
           ]
@@ -153,15 +151,6 @@ async function schedule(database: Database, settings: Settings): Promise<Finding
     return warn('schedule', 'there is no nightly run', 'collab-sync schedule set "0 2 * * *"')
   }
   return ok('schedule', `${cron} (${timeZone}), next at ${time(next)} if a worker is alive then`)
-}
-
-async function searchIndex(database: Database): Promise<Finding[]> {
-  const { isWhole, hasEarlier } = await search.readIndex.one(database)
-  if (!hasEarlier && isWhole !== false) return []
-  const found = hasEarlier
-    ? 'it is of an earlier version, and serves no search'
-    : 'its making was broken off'
-  return [warn('search index', found, 'collab-sync migrate --search-index on (or off)')]
 }
 
 async function frozenWorkers(database: Database): Promise<Finding[]> {

@@ -65,12 +65,6 @@ export const anyOrganization = new Statement<null, { organizationId: string }>(
   { columns: 'organizationId' },
 )
 
-/** Has answers that were asked under the old id thrown away and asked for again: of a document also those of its annotations. Waits for commits under way, comments first: whoever commits them locks the organization's first users batch last. */
-export const claimRenamed = new Statement<{ kind: string; key: number }, null>(
-  'catalog/claim-renamed',
-  { parameters: 'kind key' },
-)
-
 /** Takes the lines of one import in COPY's text format. */
 export const copyLines = new Statement<null, null>('catalog/copy-lines')
 
@@ -158,7 +152,7 @@ export const findDecided = new Statement<
   { importId: number; state: 'applied' | 'held' | 'accepted' | 'refused' | 'replaced' | 'failed' }
 >('catalog/find-decided', { parameters: 'digest source', columns: 'importId state' })
 
-/** What the catalog has of some lines, in their order, and what each is called now. A line that is not there at all, or whose parents are not, has no keys from there on. While an import is held none counts as settled: to name a line takes it out of what that one lacks. */
+/** What the catalog has of some lines, in their order. A line that is not there at all, or whose parents are not, has no keys from there on. While an import is held none counts as settled: to name a line takes it out of what that one lacks. */
 export const findLines = new Statement<
   {
     organizationIds: readonly string[]
@@ -171,27 +165,14 @@ export const findLines = new Statement<
     documentKey: number | null
     annotationKey: number | null
     userGroupKey: number | null
-    organizationId: string | null
-    documentId: string | null
-    annotationId: string | null
-    organizationUserGroupId: string | null
     isActive: boolean
     isSettled: boolean
   }
 >('catalog/find-lines', {
   parameters: 'organizationIds documentIds annotationIds userGroupIds',
-  columns:
-    'organizationKey documentKey annotationKey userGroupKey organizationId documentId annotationId organizationUserGroupId isActive isSettled',
+  columns: 'organizationKey documentKey annotationKey userGroupKey isActive isSettled',
   neverNull: 'isActive isSettled',
 })
-
-/** As follow-renames, of annotations: by what their document is called now. */
-export const followAnnotationRenames = new Statement<null, null>(
-  'catalog/follow-annotation-renames',
-)
-
-/** A line that calls a document or a user group by an id that it had before is one of what it is called now. Before anything else looks at the lines. */
-export const followRenames = new Statement<null, null>('catalog/follow-renames')
 
 /** The import that is held, locked; nothing where none is. */
 export const heldImport = new Statement<null, { importId: number }>('catalog/held-import', {
@@ -235,23 +216,6 @@ export const insertImport = new Statement<
   null
 >('catalog/insert-import', { parameters: 'source requestedBy prunes lines came went' })
 
-/** Notes a rename, for the log of changes too, once the batches concerned are locked. The old id is an alias from now on; where the new one is an alias of the same row, it is renamed back: that alias goes, and those that came after it. */
-export const insertRename = new Statement<
-  {
-    kind: string
-    organizationKey: number
-    parentKey: number
-    key: number
-    oldId: string
-    newId: string
-  },
-  { noted: string }
->('catalog/insert-rename', {
-  parameters: 'kind organizationKey parentKey key oldId newId',
-  columns: 'noted',
-  neverNull: 'noted',
-})
-
 /** What the catalog holds directly beneath a document, else beneath an organization, else its organizations; user groups before documents. In the order of the ids, so that each page is read from an index. */
 export const list = new Statement<
   {
@@ -280,13 +244,7 @@ export const lock = new Statement<null, { pgAdvisoryXactLock: unknown | null }>(
   columns: 'pgAdvisoryXactLock',
 })
 
-/** Adds to the log of changes each row whose key holds an id that was renamed. What was renamed itself its trigger has logged. */
-export const logRenamed = new Statement<{ kind: string; key: number }, { rows: number }>(
-  'catalog/log-renamed',
-  { parameters: 'kind key', columns: 'rows', neverNull: 'rows' },
-)
-
-/** The first thing that a scope names and the catalog lacks, and what is called now what was called so once. */
+/** The first thing that a scope names and the catalog lacks. */
 export const missingFromScope = new Statement<
   {
     organizationIds: readonly string[] | null
@@ -294,10 +252,10 @@ export const missingFromScope = new Statement<
     annotationId: string | null
     userGroupIds: readonly string[] | null
   },
-  { step: number | null; what: string; id: string | null; renamedTo: string | null }
+  { step: number | null; what: string; id: string | null }
 >('catalog/missing-from-scope', {
   parameters: 'organizationIds documentId annotationId userGroupIds',
-  columns: 'step what id renamedTo',
+  columns: 'step what id',
   neverNull: 'what',
 })
 
@@ -358,12 +316,6 @@ export const recentImports = new Statement<
   columns:
     'importId at lastSeenAt source requestedBy state lines came went scopes lacking organizations firstOrganizationId problem decidedAt decidedBy reason',
 })
-
-/** Gives a document, an annotation or a user group another id. The next answers are looked at, even if they come with the same bytes; a listing that is held was the old id's; and what an import lacked that is held was named since. */
-export const rename = new Statement<{ kind: string; key: number; newId: string }, null>(
-  'catalog/rename',
-  { parameters: 'kind key newId' },
-)
 
 /** A later import takes the place of the one that is held. */
 export const replaceHeld = new Statement<null, null>('catalog/replace-held')

@@ -37,10 +37,9 @@ export const read = new Statement<
     at: Date | null
     runId: string | null
     person: string | null
-    oldKey: string | null
   }
 >('changes/read', {
   parameters: 'after maxChanges objects until',
-  columns: 'cursor object change key row at runId person oldKey',
+  columns: 'cursor object change key row at runId person',
   neverNull: 'cursor',
 })

@@ -1,12 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
-import {
-  CatalogChangesSchema,
-  NewLinesSchema,
-  RenamedSchema,
-  RenameSchema,
-} from '../../documents/catalog-line.ts'
+import { CatalogChangesSchema, NewLinesSchema } from '../../documents/catalog-line.ts'
 import { id } from '../../documents/check.ts'
 import { operation, refused } from './operation.ts'
 import type { V1Options } from './operation.ts'
@@ -30,7 +25,7 @@ const LINES = [
   ],
 ] as const
 
-/** Adding to the catalog, removing from it and renaming in it; a Fastify plugin. */
+/** Adding to the catalog and removing from it; a Fastify plugin. */
 export async function catalogRoutes(
   plain: FastifyInstance,
   { collabSync }: V1Options,
@@ -49,22 +44,6 @@ export async function catalogRoutes(
       problems: [413, 415, 422],
     }),
     async ({ body }, reply) => reply.send(await collabSync.addToCatalog(body).catch(refused(422))),
-  )
-  app.post(
-    '/catalog/rename',
-    operation('operate', {
-      id: 'renameInCatalog',
-      tag: 'Catalog',
-      summary: 'Give a document, an annotation or a user group another id',
-      description:
-        'What is stored of it stays with it, and the old id means it from now on. Again is harmless.',
-      body: RenameSchema,
-      answer: RenamedSchema,
-      answered: 'What was renamed.',
-      problems: [413, 415, 422],
-    }),
-    async ({ body }, reply) =>
-      reply.send(await collabSync.renameInCatalog(body).catch(refused(422))),
   )
   for (const [name, path, params] of LINES)
     app.delete(

@@ -122,7 +122,7 @@ export async function checkInCatalog(client: Client, scope: Scope): Promise<void
     annotationId: scope.annotationId ?? null,
     userGroupIds: scope.organizationUserGroupIds ?? null,
   })
-  if (missing !== undefined) throw notInCatalog(missing.what, missing.id ?? '', missing.renamedTo)
+  if (missing !== undefined) throw notInCatalog(missing.what, missing.id ?? '')
 }
 
 /** What is said where nothing is planned. */

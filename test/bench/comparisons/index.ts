@@ -1,5 +1,4 @@
 import type { Comparison } from '../bench.ts'
-import { addedColumn } from './added-column.ts'
 import { bytes } from './bytes.ts'
 import { changed } from './changed.ts'
 import { erasure } from './erasure.ts'
@@ -12,7 +11,6 @@ import { narrowed } from './narrowed.ts'
 import { network } from './network.ts'
 import { oddRecords } from './odd-records.ts'
 import { plainLoop } from './plain-loop.ts'
-import { oneOrganization } from '../reports/one-organization.ts'
 import { reports } from '../reports/reports.ts'
 import { queue } from './queue.ts'
 import { refreshing } from './refresh.ts'
@@ -40,6 +38,4 @@ export const comparisons: readonly Comparison[] = [
   refreshing,
   reports,
   erasure,
-  oneOrganization,
-  addedColumn,
 ]

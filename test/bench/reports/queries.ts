@@ -3,8 +3,6 @@ export interface ReportQuery {
   readonly name: string
   readonly sql: string
   readonly limitMs: number
-  /** It is asked once the search index is there. */
-  readonly needsSearchIndex?: boolean
 }
 
 const NARROWED_LIMIT_MS = 300
@@ -61,21 +59,7 @@ export const reportQueries: readonly ReportQuery[] = [
     'max(comment_text)',
     EVERYTHING_LIMIT_MS,
   ),
-  search('a common word, organization', `'page', 'org-200'`, false),
-  search('a rare word', `'code11848'`, true),
-  search('a common word', `'page'`, true),
-  search('a Chinese word', `'合计'`, true),
-  search('a Cyrillic word', `'пункт'`, true),
-  search('a phrase', `'"total on page"'`, true),
 ]
-
-function search(what: string, parameters: string, needsSearchIndex: boolean): ReportQuery {
-  const from = `search_comments(${parameters})`
-  return {
-    ...query(`search for ${what}`, from, 'max(rank)', NARROWED_LIMIT_MS),
-    needsSearchIndex,
-  }
-}
 
 function query(name: string, from: string, sums: string, limitMs: number): ReportQuery {
   return { name, sql: `select count(*), ${sums} from reporting.${from}`, limitMs }

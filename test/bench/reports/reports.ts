@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { setSearchIndex } from '../../../src/database/maintenance.ts'
 import { figure, short } from '../bench.ts'
 import type { Comparison, Figure, Table } from '../bench.ts'
 import { createBenchDatabase } from '../database.ts'
@@ -58,13 +57,7 @@ async function measure(url: string): Promise<{ tables: Table[]; figures: Figure[
   return connected(url, async (client) => {
     await client.query('set statement_timeout = 0')
     const measured = []
-    const withIndex = reportQueries.filter(({ needsSearchIndex }) => needsSearchIndex)
-    for (const query of reportQueries) {
-      if (!withIndex.includes(query)) measured.push(await measureQuery(client, query))
-    }
-    await setSearchIndex(url, 'on')
-    await client.query('vacuum analyze collab_store.comments')
-    for (const query of withIndex) measured.push(await measureQuery(client, query))
+    for (const query of reportQueries) measured.push(await measureQuery(client, query))
     const indexes = await indexCosts(client)
     if (process.argv.includes('--accept')) writeFileSync(PLANS, page(measured, indexes))
     return {

@@ -9,11 +9,10 @@ create table collab_store.changes (
   lines integer not null,
   object text not null check (object in
     ('organization', 'document', 'annotation', 'user_group', 'user', 'document_user', 'user_group_member', 'comment')),
-  change text not null check (change in ('added', 'edited', 'deleted', 'restored', 'removed', 'renamed', 'erased')),
+  change text not null check (change in ('added', 'edited', 'deleted', 'restored', 'removed', 'erased')),
   keys integer[] not null,
   comment_ids bigint[],
-  persons uuid[],
-  rename bigint default nullif(current_setting('collab_sync.rename', true), '')::bigint
+  persons uuid[]
 );
 create index changes_xid on collab_store.changes (xid);
 comment on table collab_store.changes is 'The feed of changes, packed: a row a statement and kind of change. Read it with reporting.changes().';
@@ -27,7 +26,6 @@ comment on column collab_store.changes.change is 'What became of them.';
 comment on column collab_store.changes.keys is 'organization_key of organizations and users, document_key of documents and their users, annotation_key of annotations and comments, user_group_key of user groups and their members.';
 comment on column collab_store.changes.comment_ids is 'The service''s commentId; null but for comments.';
 comment on column collab_store.changes.persons is 'users.person; null but for people. No id of a person stands here.';
-comment on column collab_store.changes.rename is 'The row of renames that gave these rows another key; null for all other changes.';
 
 create table collab_store.changes_pruned (
   only_row boolean primary key default true check (only_row),
@@ -48,26 +46,23 @@ insert into collab_store.changes_pruned default values;
 do $$
 declare
   of_catalog constant text := $c$case when o.active and not n.active then 'removed'
-    when n.active and not o.active then 'restored' when o.{id} <> n.{id} then 'renamed' else 'edited' end$c$;
+    when n.active and not o.active then 'restored' else 'edited' end$c$;
   of_membership constant text := $c$case when o.removed_at is null and n.removed_at is not null then 'removed'
     when o.removed_at is not null and n.removed_at is null then 'restored' else 'edited' end$c$;
   of_user constant text := $c$case when o.listed and not n.listed then 'removed'
-    when n.listed and not o.listed and o.removed_at is not null then 'restored'
-    when o.name is distinct from n.name then 'renamed' else 'edited' end$c$;
+    when n.listed and not o.listed and o.removed_at is not null then 'restored' else 'edited' end$c$;
   of_comment constant text := $c$case when n.version > o.version then n.change else 'edited' end$c$;
   logged record;
 begin
   for logged in
     select *
     from (values
-      ('organizations', 'organization', 'organization_key', null, 'organization_id, active, failing_since',
-        replace(of_catalog, '{id}', 'organization_id')),
-      ('documents', 'document', 'document_key', null, 'document_id, active, failing_since',
-        replace(of_catalog, '{id}', 'document_id')),
+      ('organizations', 'organization', 'organization_key', null, 'organization_id, active, failing_since', of_catalog),
+      ('documents', 'document', 'document_key', null, 'document_id, active, failing_since', of_catalog),
       ('user_groups', 'user_group', 'user_group_key', null, 'organization_user_group_id, active, failing_since',
-        replace(of_catalog, '{id}', 'organization_user_group_id')),
+        of_catalog),
       ('annotations', 'annotation', 'annotation_key', null, 'annotation_id, active, failing_since, comment_count, changed_at',
-        replace(of_catalog, '{id}', 'annotation_id')),
+        of_catalog),
       ('users', 'user', 'organization_key', 'user_id',
         'name, email, rest, listed, first_seen_at, changed_at, removed_at', of_user),
       ('document_users', 'document_user', 'document_key', 'user_id', 'first_seen_at, removed_at', of_membership),
@@ -126,68 +121,33 @@ $$;
 
 -- A document, an annotation or a user group gets another id, as the service moves them. All that is stored of it has its
 -- key, and stays; the old id is told by the feed of changes, and means the same row wherever the catalog is filled.
-create table collab_store.renames (
-  number bigint primary key,
-  organization_key integer not null references collab_store.organizations,
-  kind text not null check (kind in ('document', 'annotation', 'user_group')),
-  parent_key integer not null,
-  key integer not null,
-  is_alias boolean not null,
-  at timestamptz not null default now(),
-  old_id text not null
-);
-create unique index renames_alias on collab_store.renames (kind, parent_key, old_id) where is_alias;
-create index renames_of on collab_store.renames (kind, key, number);
-comment on table collab_store.renames is 'Each id that something of the catalog had before: what an import or a program may still call it, and what a reader of the feed of changes may have it under.';
-comment on column collab_store.renames.number is 'Its place among the numbers of the log of changes, drawn while the batches concerned are locked.';
-comment on column collab_store.renames.organization_key is 'The organization in which it was renamed.';
-comment on column collab_store.renames.kind is 'What was renamed.';
-comment on column collab_store.renames.parent_key is 'Within what the id is unique: document_key of an annotation, else organization_key.';
-comment on column collab_store.renames.key is 'document_key, annotation_key or user_group_key of what was renamed.';
-comment on column collab_store.renames.is_alias is 'True while the old id means this row: until it is renamed back to that id, or to one from before.';
-comment on column collab_store.renames.at is 'When it was renamed (our clock).';
-comment on column collab_store.renames.old_id is 'The service''s id of it before.';
-
-create function collab_store.id_now(kind text, parent_key integer, id text) returns text
-language sql stable
-as $$
-  select coalesce((
-    select case r.kind
-      when 'document' then (select d.document_id from collab_store.documents d where d.document_key = r.key)
-      when 'annotation' then (select a.annotation_id from collab_store.annotations a where a.annotation_key = r.key)
-      else (select g.organization_user_group_id from collab_store.user_groups g where g.user_group_key = r.key) end
-    from collab_store.renames r
-    where r.kind = $1 and r.parent_key = $2 and r.old_id = $3 and r.is_alias
-  ), $3)
-$$;
-comment on function collab_store.id_now(text, integer, text) is 'What is called now what was called so once; the id itself where nothing was.';
-
 -- The feed of changes gives rows as JSON text: to_json of a comment without the columns that its lines leave out takes two
 -- thirds of the time of to_jsonb, taking them away, and writing what is left as text.
-
--- Made anew with the columns of collab.comments, so that it cannot lack one.
-create function collab_store.define_comment_lines() returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  columns constant name[] := array(select a.attname from pg_attribute a
-    where a.attrelid = 'collab.comments'::regclass and a.attnum > 0 and a.attname <> all('{checked_at,is_stale,in_catalog}')
-    order by a.attnum);
-  name name;
-begin
-  drop view if exists collab_store.comment_lines;
-  execute format('create view collab_store.comment_lines as select %s from collab.comments',
-    (select string_agg(quote_ident(n), ', ') from unnest(columns) n));
-  comment on view collab_store.comment_lines is 'collab.comments without what lines of the feed of changes leave out: times of check change each night, and what is in the catalog with the annotation''s own line.';
-  foreach name in array columns loop
-    execute format('comment on column collab_store.comment_lines.%I is %L', name, 'As in collab.comments.');
-  end loop;
-end
-$$;
-comment on function collab_store.define_comment_lines() is 'Makes comment_lines anew, with the columns that collab.comments has now.';
-
-select collab_store.define_comment_lines();
+create view collab_store.comment_lines as
+select organization_id, document_id, annotation_id, comment_id, comment_text, comment_html, author_user_id, author_name,
+  author_email, status, type, last_updated, raw, first_seen_at, changed_at, deleted_at, written_at, written_at_is_exact,
+  written_not_before
+from collab.comments;
+comment on view collab_store.comment_lines is 'collab.comments without what lines of the feed of changes leave out: times of check change each night, and what is in the catalog with the annotation''s own line.';
+comment on column collab_store.comment_lines.organization_id is 'As in collab.comments.';
+comment on column collab_store.comment_lines.document_id is 'As in collab.comments.';
+comment on column collab_store.comment_lines.annotation_id is 'As in collab.comments.';
+comment on column collab_store.comment_lines.comment_id is 'As in collab.comments.';
+comment on column collab_store.comment_lines.comment_text is 'As in collab.comments.';
+comment on column collab_store.comment_lines.comment_html is 'As in collab.comments.';
+comment on column collab_store.comment_lines.author_user_id is 'As in collab.comments.';
+comment on column collab_store.comment_lines.author_name is 'As in collab.comments.';
+comment on column collab_store.comment_lines.author_email is 'As in collab.comments.';
+comment on column collab_store.comment_lines.status is 'As in collab.comments.';
+comment on column collab_store.comment_lines.type is 'As in collab.comments.';
+comment on column collab_store.comment_lines.last_updated is 'As in collab.comments.';
+comment on column collab_store.comment_lines.raw is 'As in collab.comments.';
+comment on column collab_store.comment_lines.first_seen_at is 'As in collab.comments.';
+comment on column collab_store.comment_lines.changed_at is 'As in collab.comments.';
+comment on column collab_store.comment_lines.deleted_at is 'As in collab.comments.';
+comment on column collab_store.comment_lines.written_at is 'As in collab.comments.';
+comment on column collab_store.comment_lines.written_at_is_exact is 'As in collab.comments.';
+comment on column collab_store.comment_lines.written_not_before is 'As in collab.comments.';
 
 -- A cursor is: which feed, two transactions between which it reads, the number of a row of the log, and a place in that row.
 -- Up to the first transaction everything is read. All before the second one had ended when it was noted, so that nothing can
@@ -260,12 +220,12 @@ as $$
     from pg_prepared_xacts p where p.database = current_database()
     order by age desc
     limit 1
-  ) h on collab_store.sees_every_organization(coalesce(nullif(current_setting('role', true), 'none'), session_user)::name)
+  ) h on true
 $$;
-comment on function reporting.changes_held_back() is 'Committed changes that the feed does not give yet (lines), because an older transaction of this database is still writing: whose and since when. Who that is, a role of single organizations is not told.';
+comment on function reporting.changes_held_back() is 'Committed changes that the feed does not give yet (lines), because an older transaction of this database is still writing: whose and since when.';
 
 create function reporting.changes_as_json(after text default null, max_changes integer default 1000, objects text[] default null, until text default null)
-returns table (cursor text, object text, change text, key json, "row" json, at timestamptz, run_id uuid, person uuid, old_key json)
+returns table (cursor text, object text, change text, key json, "row" json, at timestamptz, run_id uuid, person uuid)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
@@ -273,10 +233,6 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  -- In a function with its owner's rights current_user is the owner.
-  caller constant name := coalesce(nullif(current_setting('role', true), 'none'), session_user);
-  granted constant integer[] := case when not collab_store.sees_every_organization(caller)
-    then array(select g.organization_key from collab_store.organization_grants g where pg_has_role(caller, g.role_name::name, 'usage')) end;
   own_feed constant text := collab_store.feed_identity();
   -- One for all rows of a page: asked a second time it may be lower.
   newest constant xid8 := coalesce((regexp_match($4, '^[0-9a-f]{12}-[0-9]{1,19}-([0-9]{1,19})-'))[1]::xid8, collab_store.feed_horizon(pg_current_snapshot()));
@@ -292,9 +248,6 @@ declare
   stop_place integer;
   picked integer;
 begin
-  if not has_table_privilege(caller, 'collab.comments', 'select') then
-    raise insufficient_privilege using message = 'permission denied for view collab.comments';
-  end if;
   if wanted < 1 then
     raise invalid_parameter_value using message = 'max_changes is a number of changes, from 1.';
   end if;
@@ -310,7 +263,7 @@ begin
   end if;
   -- A standby that is behind the server that gave the cursor may still lack rows before it.
   if high > newest and pg_is_in_recovery() then
-    return query select $1, null::text, 'end', null::json, null::json, null::timestamptz, null::uuid, null::uuid, null::json;
+    return query select $1, null::text, 'end', null::json, null::json, null::timestamptz, null::uuid, null::uuid;
     return;
   end if;
   loop
@@ -343,8 +296,8 @@ begin
             'annotation_id', a.annotation_id, 'comment_id', l.comment_id)
           when 'user_group' then json_build_object('organization_id', o.organization_id, 'organization_user_group_id', g.organization_user_group_id)
           when 'user' then json_build_object('organization_id', o.organization_id, 'user_id', u.user_id)
-          when 'document_user' then json_build_object('organization_id', o.organization_id, 'document_id', coalesce(case when u.user_id is null or l.change = 'erased' then nullif((select r.old_id from collab_store.renames r where r.kind = 'document' and r.key = d.document_key and r.number >= l.number order by r.number limit 1), d.document_id) end, d.document_id), 'user_id', u.user_id)
-          else json_build_object('organization_id', o.organization_id, 'organization_user_group_id', coalesce(case when u.user_id is null or l.change = 'erased' then nullif((select r.old_id from collab_store.renames r where r.kind = 'user_group' and r.key = g.user_group_key and r.number >= l.number order by r.number limit 1), g.organization_user_group_id) end, g.organization_user_group_id), 'user_id', u.user_id)
+          when 'document_user' then json_build_object('organization_id', o.organization_id, 'document_id', d.document_id, 'user_id', u.user_id)
+          else json_build_object('organization_id', o.organization_id, 'organization_user_group_id', g.organization_user_group_id, 'user_id', u.user_id)
         end,
         -- Times of check change each night, and what is in the catalog with the annotation's own line.
         case when l.object = 'comment' then (
@@ -362,26 +315,14 @@ begin
           when 'user' then (select to_jsonb(v) from collab.users v
             where v.organization_id = o.organization_id and v.user_id = u.user_id)
           when 'document_user' then (select to_jsonb(v) from collab.document_users v
-            where (case when u.user_id is null or l.change = 'erased' then nullif((select r.old_id from collab_store.renames r where r.kind = 'document' and r.key = d.document_key and r.number >= l.number order by r.number limit 1), d.document_id) end) is null and v.organization_id = o.organization_id and v.document_id = d.document_id and v.user_id = u.user_id)
+            where v.organization_id = o.organization_id and v.document_id = d.document_id and v.user_id = u.user_id)
           else (select to_jsonb(v) from collab.user_group_members v
-            where (case when u.user_id is null or l.change = 'erased' then nullif((select r.old_id from collab_store.renames r where r.kind = 'user_group' and r.key = g.user_group_key and r.number >= l.number order by r.number limit 1), g.organization_user_group_id) end) is null and v.organization_id = o.organization_id and v.organization_user_group_id = g.organization_user_group_id
+            where v.organization_id = o.organization_id and v.organization_user_group_id = g.organization_user_group_id
               and v.user_id = u.user_id)
         end - case when l.object in ('user', 'document_user', 'user_group_member') then array['checked_at', 'is_stale', 'in_catalog'] else array['checked_at', 'is_stale'] end)::json end,
-        l.at, l.run_id, l.person,
-        case when l.rename is not null then (case l.object
-          when 'document' then json_build_object('organization_id', o.organization_id, 'document_id', coalesce((select r.old_id from collab_store.renames r where r.kind = 'document' and r.key = d.document_key and r.number >= l.rename order by r.number limit 1), d.document_id))
-          when 'annotation' then json_build_object('organization_id', o.organization_id, 'document_id', coalesce((select r.old_id from collab_store.renames r where r.kind = 'document' and r.key = d.document_key and r.number >= l.rename order by r.number limit 1), d.document_id),
-            'annotation_id', coalesce((select r.old_id from collab_store.renames r where r.kind = 'annotation' and r.key = a.annotation_key and r.number >= l.rename order by r.number limit 1), a.annotation_id))
-          when 'comment' then json_build_object('organization_id', o.organization_id, 'document_id', coalesce((select r.old_id from collab_store.renames r where r.kind = 'document' and r.key = d.document_key and r.number >= l.rename order by r.number limit 1), d.document_id),
-            'annotation_id', coalesce((select r.old_id from collab_store.renames r where r.kind = 'annotation' and r.key = a.annotation_key and r.number >= l.rename order by r.number limit 1), a.annotation_id), 'comment_id', l.comment_id)
-          when 'user_group' then json_build_object('organization_id', o.organization_id, 'organization_user_group_id', coalesce((select r.old_id from collab_store.renames r where r.kind = 'user_group' and r.key = g.user_group_key and r.number >= l.rename order by r.number limit 1), g.organization_user_group_id))
-          when 'document_user' then json_build_object('organization_id', o.organization_id, 'document_id', coalesce((select r.old_id from collab_store.renames r where r.kind = 'document' and r.key = d.document_key and r.number >= l.rename order by r.number limit 1), d.document_id),
-            'user_id', u.user_id)
-          else json_build_object('organization_id', o.organization_id, 'organization_user_group_id', coalesce((select r.old_id from collab_store.renames r where r.kind = 'user_group' and r.key = g.user_group_key and r.number >= l.rename order by r.number limit 1), g.organization_user_group_id),
-            'user_id', u.user_id)
-        end) end
+        l.at, l.run_id, l.person
       from (
-        select c.number, n.place, c.object, c.change, c.at, c.run_id, c.rename, n.key, n.comment_id, n.person
+        select c.number, n.place, c.object, c.change, c.at, c.run_id, n.key, n.comment_id, n.person
         from collab_store.changes c
         cross join lateral unnest(c.keys, c.comment_ids, c.persons) with ordinality n (key, comment_id, person, place)
         where c.number between last_number and stop_number and c.xid >= low and c.xid < high
@@ -396,7 +337,6 @@ begin
       join collab_store.organizations o on o.organization_key
         = case when l.object in ('organization', 'user') then l.key else coalesce(d.organization_key, g.organization_key) end
       left join collab_store.users u on u.organization_key = o.organization_key and u.person = l.person
-      where granted is null or o.organization_key = any(granted)
       order by l.number, l.place;
       wanted := wanted - picked;
       last_number := stop_number;
@@ -409,16 +349,19 @@ begin
     from collab_store.changes c where c.xid >= low and c.xid < high;
   end loop;
   return query select case when wanted = 0 then format('%s-%s-%s-%s-%s', own_feed, low, high, last_number, last_place)
-    else format('%s-%s-%s-0-0', own_feed, high, high) end, null::text, case when wanted = 0 then 'more' else 'end' end, null::json, null::json, null::timestamptz, null::uuid, null::uuid, null::json;
+    else format('%s-%s-%s-0-0', own_feed, high, high) end, null::text, case when wanted = 0 then 'more' else 'end' end, null::json, null::json, null::timestamptz, null::uuid, null::uuid;
 end
 $$;
 comment on function reporting.changes_as_json(text, integer, text[], text) is 'As reporting.changes(), in two thirds of its time: row is JSON text with the columns in the order of their view, on which operators of jsonb do not work. With the cursor that ended a page as until, it gives just the rows of that page. collab-sync changes and GET /v1/changes ask it.';
 
 create function reporting.changes(after text default null, max_changes integer default 1000, objects text[] default null)
-returns table (cursor text, object text, change text, key json, "row" jsonb, at timestamptz, run_id uuid, person uuid, old_key json)
+returns table (cursor text, object text, change text, key json, "row" jsonb, at timestamptz, run_id uuid, person uuid)
 language sql stable
 as $$
-  select c.cursor, c.object, c.change, c.key, c."row"::jsonb, c.at, c.run_id, c.person, c.old_key
+  select c.cursor, c.object, c.change, c.key, c."row"::jsonb, c.at, c.run_id, c.person
   from reporting.changes_as_json($1, $2, $3) c
 $$;
-comment on function reporting.changes(text, integer, text[]) is 'What changed after a cursor (null: as far back as the log goes), in the order of the changes of each row; objects are those of schema collab. row is as it is now, null where it is gone. old_key is the key that a rename took from the row: remove that one, then put row in the place of key. A last row without an object has the cursor to go on from, and whether there is more now; up to max_changes are looked through a call. Begin with an export and reporting.changes_cursor().';
+comment on function reporting.changes(text, integer, text[]) is 'What changed after a cursor (null: as far back as the log goes), in the order of the changes of each row; objects are those of schema collab. row is as it is now, null where it is gone. A last row without an object has the cursor to go on from, and whether there is more now; up to max_changes are looked through a call. Begin with an export and reporting.changes_cursor().';
+
+revoke all on function collab_store.feed_horizon(pg_snapshot), reporting.changes_cursor(), reporting.changes_held_back(),
+  reporting.changes_as_json(text, integer, text[], text), reporting.changes(text, integer, text[]) from public;

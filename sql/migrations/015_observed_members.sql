@@ -70,7 +70,7 @@ comment on function collab_store.member_of(text[]) is 'A path as it is written: 
 create view reporting.observed_members as
 select o.object, collab_store.member_of(o.path) as member, o.types, o.records, o.first_seen_at, o.last_seen_at, o.is_absent
 from collab_store.observed_members o;
-comment on view reporting.observed_members is 'Each member that changed records of comments and users have had, 2,000 paths at most; which members does the service send, and is one new, gone or of another type? Over all organizations: who was granted single ones sees none.';
+comment on view reporting.observed_members is 'Each member that changed records of comments and users have had, 2,000 paths at most; which members does the service send, and is one new, gone or of another type?';
 comment on column reporting.observed_members.object is 'comment or user.';
 comment on column reporting.observed_members.member is 'Its path: names with dots between, [] for what is in an array, * for the keys of an object that has had more than 50 different ones. Of a record of more than 100 kB, and of what is beyond 4 MB in one step, only its own members are looked at, of others 20 levels. Names of more than 100 characters are …, since they may be ids.';
 comment on column reporting.observed_members.types is 'The JSON types that it has had: string, number, boolean, object, array, null.';

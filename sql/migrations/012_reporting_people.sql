@@ -236,3 +236,4 @@ as $$
       where r.status in ('queued', 'running') and i.state = 'pending'))
 $$;
 comment on function reporting.export_times() is 'Of when the picture of the current transaction is (taken_at), and from when on the next export has to look so that it misses nothing (next_since): what is written by a transaction or an item that is under way carries the time of its begin, and is not in this picture. collab-sync export asks it.';
+revoke all on function reporting.export_times() from public;

@@ -95,8 +95,7 @@ comment on column reporting.comments_with_deleted.written_at_is_exact is 'True w
 comment on column reporting.comments_with_deleted.written_not_before is 'When the last good check of the thread before the first look at the comment began (our clock): it was written later. Null where written_at is exact, at the thread''s first look, and where that check may have missed the comment.';
 
 -- Each part joined by itself, so that a narrowing reaches the rows of each. Comments that never changed and edited ones are
--- asked for apart, because each have an index by time of their own (comments_noticed, comments_changed). A role of one
--- organization reads each of its comments once, whatever its version. Joined by the comment's key, annotations leave the
+-- asked for apart, because each have an index by time of their own (comments_noticed, comments_changed). Joined by the comment's key, annotations leave the
 -- plan where nothing of them is asked for.
 create view reporting.comment_history as
 select o.organization_id, d.document_id, a.annotation_id, v.comment_id, v.version, v.change,
@@ -110,7 +109,6 @@ select o.organization_id, d.document_id, a.annotation_id, v.comment_id, v.versio
   a.active and d.active and o.active as in_catalog
 from collab_store.comment_versions v
 join collab_store.comments c on c.annotation_key = v.annotation_key and c.comment_id = v.comment_id
-  and (c.version <> 1 or not collab_store.reads_granted_only())
 left join collab_store.annotations a on a.annotation_key = c.annotation_key
 left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
 left join collab_store.organizations o on o.organization_key = c.organization_key
@@ -132,7 +130,7 @@ left join collab_store.documents d on d.document_key = a.document_key and d.orga
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
 left join collab_store.batches b on b.batch_key = a.batch_key
-where c.version = 1 or collab_store.reads_granted_only()
+where c.version = 1
 union all
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.version, c.change,
   c.author_user_id, coalesce(u.name, c.author_name), c.comment_text, c.status, c.type, c.last_updated,
@@ -149,7 +147,7 @@ left join collab_store.documents d on d.document_key = a.document_key and d.orga
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
 left join collab_store.batches b on b.batch_key = a.batch_key
-where c.version > 1 and not collab_store.reads_granted_only();
+where c.version > 1;
 comment on view reporting.comment_history is 'Every version of every comment, deletions included. What did a comment say, and when? reporting.comments_at() shows all of them at one time. Key: organization_id, document_id, annotation_id, comment_id, version.';
 comment on column reporting.comment_history.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column reporting.comment_history.document_id is 'documentId of the service: the document that was asked for.';
@@ -371,7 +369,6 @@ comment on function reporting.comment_activity_daily_in(text) is 'reporting.comm
 -- The weeks of an organization are counted up from its first to its last, each a range of comments_activity: so a
 -- narrowing to weeks reads those weeks alone, though the index is by days. Times before 2000 and after 2100 are placeholders
 -- rather than times, and would make centuries of empty weeks: they are looked for by themselves, as is no time at all.
--- Below a policy a sum is no bound of an index, because adding may fail and tell of a row; a column of a sub-select is one.
 create view reporting.author_activity as
 select w.organization_id, w.week, w.author_user_id, u.name as author_name, w.comments, w.annotations,
   s.annotations_checked_at as checked_at, coalesce(s.stale_annotations, 0) > 0 as is_stale, w.active as in_catalog,

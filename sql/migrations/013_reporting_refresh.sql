@@ -32,9 +32,8 @@ left join (
   from sync.refresh_hours
   where hour > now() - interval '24 hours'
   group by class
-) h using (class)
-where collab_store.sees_every_organization(current_user);
-comment on view reporting.refresh_classes is 'Continuous refresh class by class: how many threads are in each, how often are they looked at, and what did the looks of the last day find? Empty where there is no refresh (REFRESH_BUDGET), and for who was granted single organizations. Without the looks that hints asked for.';
+) h using (class);
+comment on view reporting.refresh_classes is 'Continuous refresh class by class: how many threads are in each, how often are they looked at, and what did the looks of the last day find? Empty where there is no refresh (REFRESH_BUDGET). Without the looks that hints asked for.';
 comment on column reporting.refresh_classes.class is '0 to 6: threads by how long they have been quiet. 7: every scope of the catalog, batch by batch, the longest unchecked first.';
 comment on column reporting.refresh_classes.quiet_from is 'Its threads have been quiet for at least so long; null for class 7.';
 comment on column reporting.refresh_classes.quiet_to is '... and for less than this; null for class 7.';
