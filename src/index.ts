@@ -12,7 +12,7 @@ export type { Freshness, OrganizationFreshness } from './documents/freshness.ts'
 export type { Hinted, HintScope } from './documents/hint.ts'
 export type { AcceptedHeld, HeldListing } from './documents/waiting.ts'
 export type { Page, PageRequest } from './documents/page.ts'
-export type { RejectedChoice, RejectedRecord, Replayed, SetAsideDone } from './documents/waiting.ts'
+export type { RejectedChoice, RejectedRecord, SetAsideDone } from './documents/waiting.ts'
 export type {
   RequestedRun,
   Run,

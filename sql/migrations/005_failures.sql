@@ -60,7 +60,6 @@ create table sync.rejected_records (
   rejected_record_id bigint generated always as identity primary key,
   run_id uuid not null references sync.runs on delete cascade,
   at timestamptz not null default now(),
-  replayed_at timestamptz,
   operation text not null,
   organization_id text,
   document_id text,
@@ -68,16 +67,14 @@ create table sync.rejected_records (
   organization_user_group_id text,
   reason text not null,
   record text not null,
-  is_whole boolean,
+  is_whole boolean not null,
   digest bytea
 );
 create index on sync.rejected_records (run_id, rejected_record_id);
-create index rejected_records_waiting on sync.rejected_records (rejected_record_id) where replayed_at is null;
 comment on table sync.rejected_records is 'Records, or members of records, that PostgreSQL or our types cannot hold, as received.';
 comment on column sync.rejected_records.rejected_record_id is 'Our id of the row.';
 comment on column sync.rejected_records.run_id is 'The run that received it.';
 comment on column sync.rejected_records.at is 'When it was received.';
-comment on column sync.rejected_records.replayed_at is 'When the command replay stored it after all; null while it is not stored.';
 comment on column sync.rejected_records.operation is 'users or comments.';
 comment on column sync.rejected_records.organization_id is 'The organization asked for.';
 comment on column sync.rejected_records.document_id is 'The document asked for, if any.';
@@ -85,9 +82,8 @@ comment on column sync.rejected_records.annotation_id is 'The annotation asked f
 comment on column sync.rejected_records.organization_user_group_id is 'The user group asked for, if any.';
 comment on column sync.rejected_records.reason is 'What is wrong with it, naming the member, and which column was set to null if the rest of it was stored.';
 comment on column sync.rejected_records.record is 'The record''s JSON text, as received.';
-comment on column sync.rejected_records.is_whole is 'True where nothing of the record is stored; false where the rest of it is, or an equal record. Null where it was rejected by a program of before: sync.unstored_records tells it by the reason.';
-comment on column sync.rejected_records.digest is 'Digest of the operation, the four ids and the content of the record, whatever the order of its members: by it a person sets the record aside. Null where it was rejected before this column was there, or its text is not known.';
-comment on index sync.rejected_records_waiting is 'Rejected records that no replay has stored yet, the newest first.';
+comment on column sync.rejected_records.is_whole is 'True where nothing of the record is stored; false where the rest of it is, or an equal record.';
+comment on column sync.rejected_records.digest is 'Digest of the operation, the four ids and the content of the record, whatever the order of its members: by it a person sets the record aside. Null where its text is not known.';
 
 create table sync.set_aside_records (
   digest bytea primary key,
@@ -113,15 +109,11 @@ comment on column sync.set_aside_records.reason is 'Why, in the words of whoever
 
 create view sync.unstored_records as
 select r.rejected_record_id, r.run_id, r.at, r.operation, r.organization_id, r.document_id, r.annotation_id,
-  r.organization_user_group_id, r.reason, r.record,
-  coalesce(r.is_whole,
-    r.reason !~ '(was set to null|left out of raw|a person appeared in it|is in the answer twice)$') as is_whole,
-  r.digest,
+  r.organization_user_group_id, r.reason, r.record, r.is_whole, r.digest,
   s.set_aside_at, s.set_aside_by, s.reason as set_aside_reason
 from sync.rejected_records r
-left join sync.set_aside_records s using (digest)
-where r.replayed_at is null;
-comment on view sync.unstored_records is 'Rejected records that no replay has stored since, and whether a person set them aside. What is not set aside is open: a run in which a whole record was left open is partial.';
+left join sync.set_aside_records s using (digest);
+comment on view sync.unstored_records is 'Rejected records, and whether a person set them aside. What is not set aside is open: a run in which a whole record was left open is partial.';
 comment on column sync.unstored_records.rejected_record_id is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.run_id is 'The run that received it.';
 comment on column sync.unstored_records.at is 'When it was received.';

@@ -90,7 +90,7 @@ Examples:
 export const STATUS =
   prose(`Shows recent runs, how fresh the data is and what needs a person; or, for one run, its state, progress and counts, why
 scopes failed, what is held and what was rejected. Where refresh is on: its budget and classes, and how long changes took to
-be seen on the last days that are final. With --forecast what other budgets would give, by the last 14 days. Times are UTC.`)
+be seen on the last days that are final. Times are UTC.`)
 
 export const CANCEL = prose(
   `Ends a run early: no further call is made for it, what is stored stays, what was not asked is skipped.`,
@@ -118,10 +118,6 @@ Examples:
   collab-sync verify --organization acme --document plan
 
 Exit codes: 0 no difference, 1 something differs, 2 wrong use, 3 no difference, but some scopes gave no answer.`
-
-export const REPLAY =
-  prose(`Tries the records again that runs could not store (sync.rejected_records), without a call to the service: after an upgrade
-the program may be able to read them. What a newer answer has spoken of since is left alone. Safe to repeat.`)
 
 export const REJECTED =
   prose(`Records that could not be stored. A run in which a whole record was rejected is partial (exit code 3), every night,

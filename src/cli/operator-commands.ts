@@ -17,7 +17,6 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .description(help.STATUS)
     .argument('[run]', 'id of a run, or its first six or more digits')
     .option('--limit <n>', 'how many runs are listed', wholeFromOne, 10)
-    .option('--forecast', 'how soon changes would be seen with other budgets of refresh')
     .option(...JSON_OPTION)
     .action(async (run, options) =>
       onExitCode(await (await import('./commands/status.ts')).status(run, options)),
@@ -72,16 +71,6 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .addHelpText('after', help.VERIFY_AFTER)
     .action(async (options) =>
       onExitCode(await (await import('./commands/verify.ts')).verify(options)),
-    )
-
-  program
-    .command('replay')
-    .summary('try rejected records again after an upgrade')
-    .description(help.REPLAY)
-    .argument('[run]', 'only what that run rejected: its id, or its first six or more digits')
-    .option(...JSON_OPTION)
-    .action(async (run, options) =>
-      onExitCode(await (await import('./commands/replay.ts')).replay(run, options)),
     )
 }
 

@@ -1,5 +1,5 @@
-import type { Forecast, Refresh } from '../documents/freshness.ts'
-import { count, counted, duration, roughAge, time } from '../format.ts'
+import type { Refresh } from '../documents/freshness.ts'
+import { count, duration, roughAge, time } from '../format.ts'
 import { printable } from '../printable.ts'
 import { heading, paint, table } from './output.ts'
 
@@ -8,12 +8,13 @@ const right = 'right' as const
 
 /** What continuous refresh does, and how long changes take to be seen: a section of `status`. */
 export function refreshLines(refresh: Refresh): string[] {
-  const { budget, classes, delays, fault, needed, pausedSince, targetS, used } = refresh
+  const { boundS, budget, classes, delays, fault, needed, pausedSince, targetS, used } = refresh
   const rate = `${calls(budget)} calls/s (${count(Math.round(budget * DAY_S))} a day)`
   const ofHour = used === null ? 'none sent' : `${calls(used)} sent`
   return [
     heading('Refresh'),
     `  ${rate}, ${ofHour} in the last whole hour; the promise needs ${calls(needed)}`,
+    `  With this budget everything is looked at within ${length(boundS)}.`,
     ...(fault === null ? [] : [`  ${paint.red(fault)}`]),
     ...(pausedSince === null ? [] : [`  ${paint.yellow(describePause(refresh))}`]),
     classesTable(classes),
@@ -27,43 +28,6 @@ export function refreshLines(refresh: Refresh): string[] {
 export function describePause({ pausedSince, pausedUntil, pauseReason }: Refresh): string {
   const [since, until] = [pausedSince, pausedUntil].map((at) => (at === null ? '' : time(at)))
   return printable(`paused since ${since}, tried again at ${until}: ${pauseReason ?? ''}`)
-}
-
-/** What is to be expected of other budgets: a section of `status --forecast`. */
-export function forecastLines(forecast: Forecast | null): string[] {
-  if (forecast === null) return [heading('Forecast'), '  There is no annotation to look at.']
-  const { days, rows, targetS, threads } = forecast
-  const columns = [
-    { head: 'calls/s', align: right },
-    { head: 'passes a day', align: right },
-    { head: `within ${length(targetS)}`, align: right },
-    { head: 'p50', align: right },
-    { head: 'p95', align: right },
-    { head: 'everything within', align: right },
-  ]
-  const of = `the last ${days} days of ${counted(threads, 'thread')}, looked at with other budgets`
-  return [
-    heading(`Forecast: ${of}`),
-    table(
-      columns,
-      rows.map((row) => [
-        calls(row.callsPerSecond),
-        row.passesADay.toFixed(2),
-        percent(row.withinTarget),
-        length(row.p50S),
-        length(row.p95S),
-        length(row.everythingWithinS),
-      ]),
-    ),
-  ]
-}
-
-/** One budget of a forecast in a line. */
-export function describeForecast({ days, rows, targetS }: Forecast, budget: number): string | null {
-  const row = rows.find(({ callsPerSecond }) => callsPerSecond === budget)
-  if (row === undefined || row.changes === 0) return null
-  const { everythingWithinS, p50S, p95S, withinTarget } = row
-  return `by the last ${days} days, ${percent(withinTarget)} of changes are seen within ${length(targetS)}, half within ${length(p50S)}, 95 % within ${length(p95S)}, everything is looked at within ${length(everythingWithinS)}`
 }
 
 function classesTable(classes: Refresh['classes']): string {

@@ -28,8 +28,6 @@ import type {
   HeldListing,
   RejectedChoice,
   RejectedRecord,
-  Replayed,
-  ReplaySchema,
   SetAsideDone,
 } from '../documents/waiting.ts'
 import type { ChangesPage, ChangesRequestSchema } from '../documents/change.ts'
@@ -99,8 +97,6 @@ export interface CollabSync {
     choice: RejectedChoice,
     as: { by: string; reason: string },
   ): Promise<SetAsideDone>
-  /** Tries again to store what was rejected, without a call to the service. */
-  replayRejectedRecords(request?: z.input<typeof ReplaySchema>): Promise<Replayed>
   /** What waits for a person, the one first held first. */
   listHeld(request?: z.input<typeof OfRunRequestSchema>): Promise<Page<HeldListing>>
   /**

@@ -26,10 +26,12 @@ export async function readRefresh(database: Database): Promise<Refresh | null> {
   })
   const planned = weights(known, { budget, promiseS })
   const all = planned.reduce((sum, weight) => sum + weight, 0)
+  const needed = leastBudget(rows[EVERYTHING]?.threads ?? 0, promiseS)
   return {
     budget,
     used: state.callsLastHour === null ? null : state.callsLastHour / 3600,
-    needed: leastBudget(rows[EVERYTHING]?.threads ?? 0, promiseS),
+    needed,
+    boundS: (promiseS * needed) / budget,
     fault: await budgetFault(database, {
       freshnessPromiseMs: promiseS * 1000,
       refreshBudget: budget,

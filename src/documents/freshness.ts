@@ -54,6 +54,7 @@ const RefreshSchema = z
     budget: z.number().describe('REFRESH_BUDGET, in calls a second.'),
     used: z.number().nullable().describe('Calls a second in the last whole hour.'),
     needed: z.number().describe('Calls a second that FRESHNESS_PROMISE needs.'),
+    boundS: z.number().describe('Within how many seconds the budget looks at everything.'),
     fault: z
       .string()
       .nullable()
@@ -77,29 +78,6 @@ export const FreshnessSchema = ChecksSchema.extend({
   promiseS: z.number().describe('FRESHNESS_PROMISE in seconds.'),
   refresh: RefreshSchema,
 }).meta({ id: 'Freshness' })
-
-/** What a budget would have given, by a replay of the past. */
-export interface ForecastRow {
-  readonly callsPerSecond: number
-  readonly passesADay: number
-  /** Changes that were replayed. */
-  readonly changes: number
-  /** The part of them seen within the target; this and what follows null where there are none. */
-  readonly withinTarget: number | null
-  readonly p50S: number | null
-  readonly p95S: number | null
-  /** Within how long everything is looked at. */
-  readonly everythingWithinS: number
-}
-
-/** A forecast for several budgets. */
-export interface Forecast {
-  /** How many days were replayed, of how many threads. */
-  readonly days: number
-  readonly threads: number
-  readonly targetS: number
-  readonly rows: readonly ForecastRow[]
-}
 
 /** What there is to sync, and when it was last checked well; no time where nothing ever was. */
 export type Freshness = z.output<typeof FreshnessSchema>

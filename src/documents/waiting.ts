@@ -113,25 +113,3 @@ export const SetAsideDoneSchema = z
 
 /** What setting aside did. */
 export type SetAsideDone = z.output<typeof SetAsideDoneSchema>
-
-export const ReplaySchema = z
-  .strictObject({ runId: RunIdSchema.optional().describe('Only what this run rejected.') })
-  .meta({ id: 'Replay' })
-
-export const ReplayedSchema = z
-  .object({
-    runId: RunIdSchema.optional().describe('The run whose records were tried; none for all.'),
-    tried: z.number().describe('Records that were looked at.'),
-    stored: z.number().describe('Of these, those that are stored now.'),
-    still: z.number().describe('Of these, the others.'),
-    obsolete: z.number().describe('Of the others, those of which a newer answer has spoken since.'),
-    replayed: z.number().describe('The same as stored.'),
-    stillRejected: z.number().describe('Of the others, those that are not obsolete.'),
-  })
-  .meta({ id: 'Replayed' })
-
-/**
- * What a replay did: records that were stored (`stored`, `replayed`), are as unsound as they were (`stillRejected`), or are
- * sound but no longer what is to be stored, since something newer is known or the catalog lacks their scope (`obsolete`).
- */
-export type Replayed = z.output<typeof ReplayedSchema>

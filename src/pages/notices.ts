@@ -1,4 +1,4 @@
-import { count, counted } from '../format.ts'
+import { counted } from '../format.ts'
 
 /** What an action did, said on the page that comes after it. */
 export interface Notice {
@@ -18,10 +18,6 @@ const NOTICES = {
     good('The run ends: nothing further is asked for, and what is stored stays.'),
   'held-accepted': (removed: number) =>
     good(`The removal is accepted: ${counted(removed, 'user')} left the listing.`),
-  replayed: (stored: number, still: number, obsolete: number) =>
-    good(
-      `Tried again: ${counted(stored, 'rejected record')} stored, ${count(still)} still not, ${count(obsolete)} overtaken by newer answers.`,
-    ),
   'schedule-set': () => good('The nightly schedule is set, for all workers.'),
   'schedule-removed': () => good('The nightly schedule is removed: no run starts by itself.'),
 } satisfies Record<string, (...counts: number[]) => Notice>

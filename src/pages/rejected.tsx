@@ -1,11 +1,11 @@
 import type { Page } from '../documents/page.ts'
 import type { RejectedRecord } from '../documents/waiting.ts'
 import { scopePath, shortId } from '../format.ts'
-import { AskButton, Card, Time } from './elements.tsx'
+import { Card, Time } from './elements.tsx'
 import { Pager, Table } from './tables.tsx'
 import type { Column } from './tables.tsx'
 
-/** Records that could not be stored, as they were received, and a way to try them again. */
+/** Records that could not be stored, as they were received. */
 export function RejectedSection({
   rejected,
   query,
@@ -13,21 +13,8 @@ export function RejectedSection({
   rejected: Page<RejectedRecord>
   query: Record<string, string | undefined>
 }) {
-  const { run } = query
   return (
-    <Card
-      title="Rejected records"
-      id="rejected"
-      beside={
-        rejected.items.length > 0 && (
-          <AskButton
-            action="replay"
-            fields={run === undefined ? {} : { run }}
-            words="Try them again"
-          />
-        )
-      }
-    >
+    <Card title="Rejected records" id="rejected">
       <p class="soft">
         Records, or members of records, that the tables cannot hold. Everything else of their
         answers is in. A run that lost a whole record is partial, until it is mended at the service

@@ -130,7 +130,7 @@ export const OPERATOR_ROWS = {
     parse: parseNotify.duration,
     default: '1h',
     meaning:
-      'Within which a change should be seen: reported and forecast only. migrate stores it, the same for all processes.',
+      'Within which a change should be seen: reported only. migrate stores it, the same for all processes.',
     example: '1h',
   },
   nightlyLateAfterMs: {

@@ -11,9 +11,7 @@ import type { Place } from '../../src/demo/layout.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { CHANGED_OBJECTS } from '../../src/documents/change.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
-import { openPrivacy } from '../../src/privacy/privacy.ts'
 import { acceptHeld } from '../../src/sync/held.ts'
-import { replayRejected } from '../../src/sync/replay/replay.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { Copy, differences, NO_DIFFERENCES, lineOf, readAll, tableTexts } from './copy.ts'
@@ -149,23 +147,6 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
     expect(new Set(changes.map((change) => change.runId))).toEqual(new Set([runId]))
     await live.run()
     expect((await follow()).said).toContain('user restored')
-  })
-
-  test('a replay', async () => {
-    const { pool } = live.database
-    await pool.query(
-      `insert into sync.rejected_records (run_id, operation, organization_id, document_id, annotation_id, reason, record, at, is_whole)
-      select run_id, 'comments', $1, $2, $3, 'x', $4, now(), true from sync.runs limit 1`,
-      [
-        here,
-        place.documentId,
-        place.annotationId,
-        JSON.stringify({ commentId: 424242, commentText: 'late' }),
-      ],
-    )
-    const privacy = await openPrivacy(pool, { email: 'keep', raw: 'keep' } as never)
-    await replayRejected({ database: pool, privacy } as never)
-    expect((await follow()).said).toEqual(new Set(['comment added', 'annotation edited']))
   })
 
   test('an erasure, which leaves no id of the person in the feed', async () => {

@@ -94,24 +94,6 @@ test('refused credentials end verify and a dry run with exit code 1 and no secre
   }
 })
 
-test('replay tells what it tried, and names a run that is not there', async () => {
-  const none = await command.run(['replay'], settings)
-  expect(none).toMatchObject({ code: 0, stdout: 'No rejected record waits to be tried again.\n' })
-  await database.pool.query(
-    `insert into sync.rejected_records (run_id, operation, organization_id, reason, record)
-    select (select run_id from sync.runs limit 1), 'users', organization_id, 'unsound', 'null'
-    from collab.organizations`,
-  )
-  const { code, stdout } = await command.run(['replay'], settings)
-  expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: '2 rejected records tried again: 0 stored, 2 not.\n',
-  })
-  const json = await command.run(['replay', '--json'], settings)
-  expect(JSON.parse(json.stdout)).toMatchObject({ tried: 2, stored: 0, still: 2, obsolete: 0 })
-  expect(await command.run(['replay', 'ffffffff'], settings)).toMatchObject({ code: 2 })
-})
-
 test('a run that lost whole records ends with 3 until they are set aside, and verify with 1', async () => {
   await database.pool.query('truncate sync.rejected_records')
   // An earlier test wrote into the first organization.

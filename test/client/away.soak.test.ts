@@ -58,7 +58,6 @@ test('while PostgreSQL is away everything says so in a sentence, and a watcher w
     () => collabSync.listHeld(),
     () => collabSync.listOrganizations(),
     () => collabSync.acceptHeld(1),
-    () => collabSync.replayRejectedRecords(),
     () => collabSync.getFreshness(),
     () => collabSync.getSchedule(),
     () => collabSync.setSchedule({ cron: '0 2 * * *' }),

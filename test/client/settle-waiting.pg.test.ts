@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import type { HeldListing } from '../../src/documents/waiting.ts'
 import { UsageError } from '../../src/errors.ts'
-import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { onApp } from './on-app.ts'
@@ -69,50 +68,7 @@ test('a held listing that is none is refused', async () => {
   }
 })
 
-test('a replay tells what it stored, what is unsound still, and what is obsolete', async () => {
-  const { rows } = await live.database.pool.query(
-    `with gone as (
-      delete from collab_store.comments where (annotation_key, comment_id) = (
-        select annotation_key, comment_id from collab_store.comments order by 1, 2 limit 1)
-      returning annotation_key, comment_id
-    )
-    select run_id, o.organization_id, document_id, annotation_id, raw
-    from gone
-    join collab_store.annotations a using (annotation_key)
-    join collab_store.documents d using (document_key)
-    join collab_store.organizations o on o.organization_key = d.organization_key
-    join collab.comments c using (organization_id, document_id, annotation_id, comment_id)
-    cross join sync.runs`,
-  )
-  const { run_id: runId, organization_id, document_id, annotation_id, raw } = rows[0]
-  const ids = [organization_id, document_id, annotation_id]
-  await reject(runId, ids, JSON.stringify(raw))
-  await reject(runId, ids, 'null')
-  await reject(runId, [organization_id, document_id, 'no longer there'], JSON.stringify(raw))
-  expect((await collabSync.listRejectedRecords({ runId })).items).toHaveLength(3)
-  const none = await collabSync.replayRejectedRecords({
-    runId: '00000000-0000-4000-8000-000000000000',
-  })
-  expect(none).toMatchObject({ replayed: 0, stillRejected: 0, obsolete: 0 })
-  expect(await collabSync.replayRejectedRecords({ runId })).toMatchObject({
-    replayed: 1,
-    stillRejected: 1,
-    obsolete: 1,
-  })
-  await expectTablesEqual(live.database, live.world)
-  expect((await collabSync.listRejectedRecords({ runId })).items).toHaveLength(2)
-  await expect(collabSync.replayRejectedRecords({ runId: 'x' })).rejects.toThrow(/^runId must be/)
-})
-
 function runWithEmptyListingsOf(organizationId: string) {
   live.standIn.setFaults([{ kind: 'empty-list', match: { operation: 'users', organizationId } }])
   return live.run()
-}
-
-async function reject(runId: string, ids: string[], record: string): Promise<void> {
-  await live.database.pool.query(
-    `insert into sync.rejected_records (run_id, operation, organization_id, document_id, annotation_id, reason, record)
-    values ($1, 'comments', $2, $3, $4, 'odd', $5)`,
-    [runId, ...ids, record],
-  )
 }

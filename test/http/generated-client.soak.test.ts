@@ -104,7 +104,6 @@ describe.each(QUEUE_KINDS)('with the queue on %s', (queue) => {
     })
     expect(seen.failed).toBeGreaterThan(0)
     expect(seen.rejected).toBeGreaterThan(0)
-    expect(seen.stillRejected).toBe(seen.rejected)
     expect(seen.heldUsers.removed).toBe(seen.heldUsers.missing)
   })
 })

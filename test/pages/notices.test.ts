@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { noticeOf, pathWithNotice } from '../../src/pages/notices.ts'
 
 test('an address says what an action did, with its counts', () => {
-  const path = pathWithNotice('/held', 'replayed', [12, 3, 0])
-  expect(path).toBe('/held?done=replayed&counts=12.3.0')
-  expect(noticeOf({ done: 'replayed', counts: '12.3.0' })).toEqual({
+  const path = pathWithNotice('/held', 'held-accepted', [12])
+  expect(path).toBe('/held?done=held-accepted&counts=12')
+  expect(noticeOf({ done: 'held-accepted', counts: '12' })).toEqual({
     tone: 'good',
-    sentence: 'Tried again: 12 rejected records stored, 3 still not, 0 overtaken by newer answers.',
+    sentence: 'The removal is accepted: 12 users left the listing.',
   })
 })
 
@@ -20,7 +20,7 @@ test('an address can say nothing that is not among our sentences', () => {
     { done: 'held-accepted', counts: 'many' },
     { done: 'held-accepted', counts: '-1' },
     { done: 'held-accepted', counts: '1e999' },
-    { done: 'replayed', counts: '1.2' },
+    { done: 'held-accepted', counts: '1.5x' },
   ]
   for (const query of forged) expect(noticeOf(query), JSON.stringify(query)).toBeNull()
 })

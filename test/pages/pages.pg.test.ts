@@ -136,16 +136,6 @@ test('a held removal is shown before and after, and accepted only as it was seen
   expect(again.status).toBe(400)
 })
 
-test('rejected records are tried again, and the page says what came of it', async () => {
-  const done = await pages.post(
-    '/actions/replay',
-    hiddenFields(await expectPage('/actions/replay')),
-  )
-  expect(wordsOf(await expectPage(String(done.headers['location'])))).toContain(
-    'Tried again: 0 rejected records stored, 1 still not, 0 overtaken',
-  )
-})
-
 test('the schedule is set, shown and removed', async () => {
   const wanted = new URLSearchParams({ cron: '30 1 * * *', timeZone: 'Europe/Berlin' })
   const question = await expectPage(`/actions/set-schedule?${wanted}`)

@@ -275,7 +275,6 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
       sync: `/actions/sync?organization=${organization}`,
       retry: `/actions/retry?run=${nightly.run_id}`,
       accept: `/actions/accept?held=${heldId}&run=${runId}`,
-      replay: '/actions/replay',
       remove: '/actions/remove-schedule',
     }
   }

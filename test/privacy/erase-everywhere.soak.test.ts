@@ -177,7 +177,7 @@ test('every column that can hold text is looked through, also one of a later mig
     [id],
   )
   await pool.query(
-    `insert into sync.rejected_records (run_id, operation, reason, record) values ($1, 'x', 'x', 'x')`,
+    `insert into sync.rejected_records (run_id, operation, reason, record, is_whole) values ($1, 'x', 'x', 'x', true)`,
     [id],
   )
   await pool.query(

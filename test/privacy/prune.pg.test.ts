@@ -43,7 +43,7 @@ async function settledRun(daysAgo: number): Promise<string> {
     [runId],
   )
   await database.pool.query(
-    `insert into sync.rejected_records (run_id, operation, reason, record) values ($1, 'users', 'odd', '{}')`,
+    `insert into sync.rejected_records (run_id, operation, reason, record, is_whole) values ($1, 'users', 'odd', '{}', true)`,
     [runId],
   )
   return runId

@@ -8,8 +8,6 @@ import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { parseScope } from '../../src/documents/scope.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
-import { openPrivacy } from '../../src/privacy/privacy.ts'
-import { replayRejected } from '../../src/sync/replay/replay.ts'
 import { startRun } from '../../src/sync/run/start.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
@@ -162,23 +160,6 @@ describe('with a member that says it', () => {
     expect(await written()).toEqual([
       [1, '2026-01-07', true],
       [2, '2026-01-08', true],
-    ])
-  })
-
-  test('a rejected record that is stored later has it', async () => {
-    await define('meta.at')
-    const { run_id } = await night(comment(1, 'ann', '2026-03-02'))
-    await live.database.pool.query(
-      `insert into sync.rejected_records (run_id, operation, organization_id, document_id, annotation_id, reason, record, is_whole)
-      values ($1, 'comments', $2, $3, $4, 'was odd', $5, true)`,
-      [run_id, ...Object.values(place), JSON.stringify(said(2, seconds))],
-    )
-    await live.database.pool.query('update sync.rejected_records set at = now()')
-    const privacy = openPrivacy(live.database.pool, { email: 'keep', raw: 'keep' })
-    expect(await replayRejected({ database: live.database.pool, privacy }, {})).toMatchObject({ stored: 1 }) // prettier-ignore
-    expect(await written()).toEqual([
-      [1, '2026-03-02', false],
-      [2, '2026-01-07', true],
     ])
   })
 

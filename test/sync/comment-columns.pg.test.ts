@@ -7,8 +7,6 @@ import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { parseScope } from '../../src/documents/scope.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
-import { openPrivacy } from '../../src/privacy/privacy.ts'
-import { replayRejected } from '../../src/sync/replay/replay.ts'
 import { verify } from '../../src/sync/run/verify.ts'
 import type { Difference } from '../../src/sync/run/verify.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
@@ -16,7 +14,7 @@ import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { textsOf } from '../privacy/every-text.ts'
 
-/** Every column of a comment is read, stored, changed, shown, verified, replayed and erased: none can be forgotten. */
+/** Every column of a comment is read, stored, changed, shown, verified and erased: none can be forgotten. */
 
 const AUTHOR = { userId: 'one', name: 'One', email: 'one@x.example' }
 
@@ -126,22 +124,6 @@ test('all are documented, so that PRIVACY_RAW=drop keeps them', async () => {
   await live.run({ settings: { PRIVACY_RAW: 'drop' } })
   const [row] = await stored()
   expect(COLUMNS.filter((name) => row?.[name] === null)).toEqual(['rest'])
-})
-
-test('none of them lets a rejected record take the place of another one', async () => {
-  const others = MEMBERS.filter((member) => member !== 'rest')
-  serve(...others.map((member, index) => ({ ...ONE, ...CHANGES[member], commentId: index + 1 })))
-  const { run_id } = await live.run()
-  for (const index of others.keys()) {
-    await live.database.pool.query(
-      `insert into sync.rejected_records (run_id, operation, organization_id, document_id, annotation_id, reason, record)
-      values ($1, 'comments', $2, $3, $4, 'a member could not be stored', $5)`,
-      [run_id, ...Object.values(place), JSON.stringify({ ...ONE, commentId: index + 1 })],
-    )
-  }
-  const privacy = openPrivacy(live.database.pool, { email: 'keep', raw: 'keep' })
-  const replayed = await replayRejected({ database: live.database.pool, privacy }, {})
-  expect(replayed).toMatchObject({ tried: others.length, stored: 0 })
 })
 
 test('an address of an erased person goes from each, as the next run reads it', async () => {

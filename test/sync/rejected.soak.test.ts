@@ -6,7 +6,6 @@ import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { parseScope } from '../../src/documents/scope.ts'
 import { UsageError } from '../../src/errors.ts'
-import { replayRejected } from '../../src/sync/replay/replay.ts'
 import { planRun } from '../../src/sync/run/plan.ts'
 import { verify } from '../../src/sync/run/verify.ts'
 import type { Difference } from '../../src/sync/run/verify.ts'
@@ -142,21 +141,6 @@ test.each([false, true])(
     expect(await live.run()).toMatchObject({ status: 'succeeded' })
   },
 )
-
-test('the one of two different records that was not stored is not replayed over the other', async () => {
-  const { organizationId } = place
-  const twins = ['one', 'another'].map((team) => ({ userId: 'twin', name: 'T', team }))
-  live.standIn.setFaults([
-    answer({ operation: 'users', organizationId, documentId: place.documentId }, twins),
-  ])
-  expect(await live.run()).toMatchObject({ status: 'partial' })
-  const stored = await rows(`select raw from collab.users where user_id = 'twin'`)
-  expect(stored).toHaveLength(1)
-  const app = await live.openApp()
-  const replayed = await replayRejected(app.sync)
-  expect(replayed).toEqual({ tried: 1, stored: 0, still: 1, obsolete: 1 })
-  expect(await rows(`select raw from collab.users where user_id = 'twin'`)).toEqual(stored)
-})
 
 test('each item of an answer is counted, whatever is wrong with it', async () => {
   const good = comments()

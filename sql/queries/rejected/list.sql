@@ -1,4 +1,4 @@
--- A page of what could not be stored, for people, the newest first; what was stored after all is left out.
+-- A page of what could not be stored, for people, the newest first.
 -- Params: $1 runId?, $2 before? (lowest id of the page before), $3 limit, $4 mostCharacters (of each record), $5 isSetAside?
 -- (true for what was set aside, false for what is open, null for both).
 -- Never null: rejected_record_id, run_id, at, operation, reason, record, is_cut, cut, is_whole.

@@ -10,7 +10,7 @@ import * as observed from '../../database/statements/observed.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workersOf from '../../database/statements/workers.ts'
 import { readHeld } from '../../database/waiting.ts'
-import type { Forecast, Freshness } from '../../documents/freshness.ts'
+import type { Freshness } from '../../documents/freshness.ts'
 import { describeMemberChange } from '../../documents/member-change.ts'
 import type { Held } from '../../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
@@ -19,13 +19,12 @@ import type { NightlySchedule } from '../../documents/schedule.ts'
 import { describeScope } from '../../documents/scope.ts'
 import { count, counted, duration, shorten, shortId, time } from '../../format.ts'
 import { printable } from '../../printable.ts'
-import { readForecast } from '../../sync/refresh/forecast.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { EXIT } from '../exit.ts'
 import { facts, heading, paint, print, printJson, table } from '../output.ts'
 import { heldTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
-import { forecastLines, refreshLines } from '../refresh-details.ts'
+import { refreshLines } from '../refresh-details.ts'
 import { findRun } from '../scope-options.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
@@ -45,8 +44,6 @@ interface Overview {
   readonly memberChanges: readonly RowOf<typeof observed.recent>[]
   readonly freshness: Freshness
   readonly schedule: NightlySchedule
-  /** With `--forecast`: null where there is nothing to refresh. */
-  readonly forecast?: Forecast | null
 }
 
 const HELD_SHOWN = 10
@@ -55,7 +52,7 @@ const MEMBER_CHANGES_SHOWN = 10
 /** `collab-sync status [RUN]`: recent runs and what needs attention, or one run. */
 export async function status(
   text: string | undefined,
-  options: { json?: boolean; limit?: number; forecast?: boolean },
+  options: { json?: boolean; limit?: number },
 ): Promise<number> {
   const settings = readSettings(process.env, { need: ['database'] })
   const opening = { settings, log: quietLog(settings), name: 'status' }
@@ -69,7 +66,7 @@ export async function status(
 async function printOverview(
   database: Database,
   settings: Settings,
-  { json, limit = 10, forecast }: Parameters<typeof status>[1],
+  { json, limit = 10 }: Parameters<typeof status>[1],
 ): Promise<void> {
   const [runs, workers, held, waiting, troubles, memberChanges, freshness, schedule] =
     await Promise.all([
@@ -92,14 +89,13 @@ async function printOverview(
     memberChanges,
     freshness,
     schedule,
-    ...(forecast && { forecast: await readForecast(database) }),
   }
   if (json) printJson(overview)
   else print(describe(overview))
 }
 
 function describe(overview: Overview): string {
-  const { forecast, freshness, held, memberChanges, rejectedOpen, runs } = overview
+  const { freshness, held, memberChanges, rejectedOpen, runs } = overview
   return [
     facts([
       ['catalog', describeFreshness(overview)],
@@ -110,7 +106,6 @@ function describe(overview: Overview): string {
       paint.yellow(printable(`${describeTrouble(each)} ${mendTrouble(each)}`)),
     ),
     ...(freshness.refresh === null ? [] : refreshLines(freshness.refresh)),
-    ...(forecast === undefined ? [] : forecastLines(forecast)),
     heading('Runs'),
     runs.length === 0 ? '  None yet. Start one with: collab-sync run' : runsTable(runs),
     ...(runs.some(({ workersGone }) => workersGone) ? [`  ${paint.yellow(LEFT_ALONE)}`] : []),

@@ -279,16 +279,6 @@ export const recentAmong = new Statement<{ keys: readonly number[] }, { key: num
   { parameters: 'keys', columns: 'key', isPrepared: true },
 )
 
-/** Threads of a sample of documents, with the times of their changes as comments and versions tell them, in seconds since a moment: what a forecast is made of. Documents are chosen, and sorted, by a hash of their key: the first rows are a sample too. */
-export const sample = new Statement<
-  { share: number; since: Date; fromS: number; limit: number },
-  { times: readonly number[]; firstS: number | null }
->('refresh/sample', {
-  parameters: 'share since fromS limit',
-  columns: 'times firstS',
-  neverNull: 'times',
-})
-
 /** Finds the threads that changed lately, when refresh is switched on. */
 export const seed = new Statement<{ recentS: number }, null>('refresh/seed', {
   parameters: 'recentS',

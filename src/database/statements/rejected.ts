@@ -21,7 +21,7 @@ export const insert = new Statement<
     'runId operation organizationIds documentIds annotationIds userGroupIds reasons records isWhole digests',
 })
 
-/** A page of what could not be stored, for people, the newest first; what was stored after all is left out. */
+/** A page of what could not be stored, for people, the newest first. */
 export const list = new Statement<
   {
     runId: string | null
@@ -53,35 +53,6 @@ export const list = new Statement<
   columns:
     'rejectedRecordId runId at operation organizationId documentId annotationId organizationUserGroupId reason record isCut cut isWhole setAsideAt setAsideBy setAsideReason',
   neverNull: 'rejectedRecordId runId at operation reason record isCut cut isWhole',
-})
-
-/** Rejected records that are stored after all. */
-export const markReplayed = new Statement<{ rejectedIds: readonly number[] }, null>(
-  'rejected/mark-replayed',
-  { parameters: 'rejectedIds' },
-)
-
-/** A page of rejected records that were not stored after all, the newest first: at most so many, and at most so many characters of them (but one at least), since a record may be as long as an answer. */
-export const page = new Statement<
-  { runId: string | null; before: number | null; limit: number; mostCharacters: number },
-  {
-    rejectedRecordId: number
-    runId: string
-    at: Date
-    operation: 'users' | 'comments'
-    organizationId: string | null
-    documentId: string | null
-    annotationId: string | null
-    organizationUserGroupId: string | null
-    record: string
-    isWhole: boolean
-    isNarrowed: boolean
-  }
->('rejected/page', {
-  parameters: 'runId before limit mostCharacters',
-  columns:
-    'rejectedRecordId runId at operation organizationId documentId annotationId organizationUserGroupId record isWhole isNarrowed',
-  neverNull: 'isWhole isNarrowed',
 })
 
 /** Which of some contents are set aside. */

@@ -5,8 +5,6 @@ import {
   AcceptedHeldSchema,
   AcceptHeldSchema,
   HeldIdSchema,
-  ReplayedSchema,
-  ReplaySchema,
   SetAsideDoneSchema,
   SetAsideSchema,
 } from '../../documents/waiting.ts'
@@ -23,21 +21,6 @@ export async function settleRoutes(
   { collabSync }: V1Options,
 ): Promise<void> {
   const app = plain.withTypeProvider<ZodTypeProvider>()
-  app.post(
-    '/rejected-records/replay',
-    operation('operate', {
-      id: 'replayRejectedRecords',
-      tag: 'What needs a person',
-      summary: 'Try again to store what was rejected',
-      description: 'After an upgrade the program may be able to read it. Safe to repeat.',
-      body: ReplaySchema,
-      answer: ReplayedSchema,
-      answered: 'What became of it.',
-      problems: [413, 415],
-      config: { takesLong: true },
-    }),
-    async (request, reply) => reply.send(await collabSync.replayRejectedRecords(request.body)),
-  )
   app.post(
     '/rejected-records/set-aside',
     operation('operate', {

@@ -2,7 +2,7 @@ import { leastBudget } from '../../database/definitions.ts'
 
 /**
  * How calls are shared out among threads: classes by how long a thread has been quiet, each with a weight, and the class that
- * is furthest behind goes next. Pure: the planner, the forecast and the tests read the same functions.
+ * is furthest behind goes next. Pure: the planner and the tests read the same functions.
  *
  * The mean time from a change to the look that sees it is least where looks go with the square root of the rate of change
  * (minimise the sum of rate / (2 x looks) under a fixed sum of looks). A thread that was quiet for x changes about 0.1 to 0.3
