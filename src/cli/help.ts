@@ -50,15 +50,12 @@ Examples:
 
 export const HINT =
   prose(`Says that comments of an annotation, or of any annotation of a document, changed: they are looked at next, by continuous
-refresh, or without it by a run of just them. However often it is said before that look begins, it is one look. With --listen
-it stays until SIGTERM or SIGINT, and a trigger on a table of yours says it (docs/HINTS.md); a connection that is lost is made
-anew, and what is sent meanwhile is lost. Logs are then JSON lines on stderr.`)
+refresh, or without it by a run of just them. However often it is said before that look begins, it is one look.`)
 
 export const HINT_AFTER = `
 Examples:
   collab-sync hint --organization acme --document plan --annotation ann-1
-  collab-sync hint --organization acme --document plan --annotation ann-2 --add
-  HINT_DATABASE_URL=postgres://listener@app-db/app collab-sync hint --listen`
+  collab-sync hint --organization acme --document plan --annotation ann-2 --add`
 
 export const WORKER =
   prose(`Works jobs until SIGTERM or SIGINT: then it takes no more, finishes what it has in hand and exits with 0; a second

@@ -70,10 +70,6 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
     .option('--document <id>', 'a document of it: all its annotations')
     .option('--annotation <id>', 'only this annotation of the document')
     .option(...ADD_OPTION)
-    .option(
-      '--listen [channel]',
-      'stay, and give the hints that pg_notify brings (default: collab_sync_hints)',
-    )
     .option(...JSON_OPTION)
     .addHelpText('after', help.HINT_AFTER)
     .action(async (options) =>

@@ -84,14 +84,12 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   await app.register(cookie)
   const authentication = openAuthentication(app, {
     token: settings.httpToken,
-    webhookSecret: settings.hintWebhookSecret,
     database: store.database,
   })
   // Answered here, whoever answers the errors of the route behind it.
   app.addHook('onRequest', (request, reply) =>
     authentication.check(request).catch((problem: unknown) => answerError(problem, request, reply)),
   )
-  app.addHook('preValidation', async (request) => authentication.checkBody(request))
   traceRequests(app)
   app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
     const { method } = request

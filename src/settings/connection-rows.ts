@@ -73,15 +73,6 @@ export const STORE_ROWS = {
     example: 'postgres://collab:secret@db.example.com:5432/collab',
     secret: true,
   },
-  hintDatabaseUrl: {
-    name: 'HINT_DATABASE_URL',
-    group: 'database',
-    parse: parse.address('postgres', 'postgresql'),
-    meaning:
-      'The database that `hint --listen` listens to, without a pooler between. Without it CATALOG_DATABASE_URL, else DATABASE_URL.',
-    example: 'postgres://listener:secret@app-db.example.com:5432/app',
-    secret: true,
-  },
   home: {
     name: 'COLLAB_SYNC_HOME',
     group: 'database',

@@ -29,15 +29,6 @@ export const OPERATOR_ROWS = {
     example: 'the-output-of-openssl-rand-hex-32',
     secret: true,
   },
-  hintWebhookSecret: {
-    name: 'HINT_WEBHOOK_SECRET',
-    group: 'http',
-    parse: parseNotify.signingSecret,
-    meaning:
-      'What your backend signs requests to /v1/hints with (Standard Webhooks), in place of a token: whsec_ and the output of openssl rand -base64 32.',
-    example: 'whsec_dGhlIGV4YW1wbGUgb2YgdGhlIGRvY3VtZW50cw==',
-    secret: true,
-  },
   httpTrustedProxies: {
     name: 'HTTP_TRUSTED_PROXIES',
     group: 'http',

@@ -59,14 +59,10 @@ export function readSettings<Need extends SettingNeed>(
 
 /** @throws UsageError where what lets somebody in is the example of our documents, which everybody knows */
 export function requireOwnToken(settings: Settings): void {
-  for (const [member, make] of [
-    ['httpToken', 'openssl rand -hex 32'],
-    ['hintWebhookSecret', 'echo whsec_$(openssl rand -base64 32)'],
-  ] as const)
-    if (settings[member] === SETTINGS[member].example)
-      throw new UsageError(
-        `${SETTINGS[member].name} is the example of the documents, which everybody knows: make one with ${make}.`,
-      )
+  if (settings.httpToken === SETTINGS.httpToken.example)
+    throw new UsageError(
+      'HTTP_TOKEN is the example of the documents, which everybody knows: make one with openssl rand -hex 32.',
+    )
 }
 
 /** Every secret in the settings, and the passwords in their addresses, as texts that must appear nowhere. */

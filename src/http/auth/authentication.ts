@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Right } from '../../database/access-tokens.ts'
 import type { Database } from '../../database/pool.ts'
 import { ProblemError } from '../problem.ts'
-import { checkSignature, saysSigned } from './signed-requests.ts'
 import { openSessions, sessionCookieOf } from './sessions.ts'
 import { bearerOf, covers, FailedTries, openTokens, tryToken } from './tokens.ts'
 import type { Access, Lock } from './tokens.ts'
@@ -25,27 +24,18 @@ export interface Authentication {
    *   comes from elsewhere, 429 for a wrong one after too many
    */
   check(request: FastifyRequest): Promise<void>
-  /** What `check` let pass for its signature, once its body is there. @throws ProblemError 401 where that is wrong */
-  checkBody(request: FastifyRequest): void
 }
 
 /**
  * With HTTP_TOKEN, asks for it or for a token in PostgreSQL: as a bearer, or as a session that it was exchanged for.
  * Without it, serves programs and pages of this machine alone.
  * @param parts.token HTTP_TOKEN
- * @param parts.webhookSecret HINT_WEBHOOK_SECRET
  */
 export function openAuthentication(
   app: FastifyInstance,
-  {
-    token,
-    webhookSecret,
-    database,
-  }: { token: string | undefined; webhookSecret: string | undefined; database: Database },
+  { token, database }: { token: string | undefined; database: Database },
 ): Authentication {
-  const checkBody = (request: FastifyRequest) => checkSignature(request, webhookSecret)
-  if (token === undefined)
-    return { lock: null, check: async (request) => checkLocal(request), checkBody }
+  if (token === undefined) return { lock: null, check: async (request) => checkLocal(request) }
   const lock: Lock = {
     tokens: openTokens(token, database),
     sessions: openSessions(token),
@@ -53,11 +43,10 @@ export function openAuthentication(
   }
   return {
     lock,
-    checkBody,
     async check(request) {
       // Only where there is no route is nothing declared, and nothing to be had.
       const { right = 'read' } = request.routeOptions.config ?? {}
-      if (right === 'none' || saysSigned(request, webhookSecret)) return
+      if (right === 'none') return
       const bearer = bearerOf(request.headers.authorization)
       const { rights } =
         bearer === null

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { HintedSchema, NewHintSchema } from '../../documents/hint.ts'
-import { keepBodies } from '../auth/signed-requests.ts'
 import { atMost, operation, refused } from './operation.ts'
 import type { V1Options } from './operation.ts'
 
@@ -14,7 +13,6 @@ const BODY_BYTES_MAX = 64 * 1024
 
 /** Saying that something changed; a Fastify plugin. */
 export async function hintRoute(plain: FastifyInstance, { collabSync }: V1Options): Promise<void> {
-  keepBodies(plain)
   const app = plain.withTypeProvider<ZodTypeProvider>()
   const inTurn = atMost(HINTS_IN_HAND)
   app.post(
@@ -26,13 +24,13 @@ export async function hintRoute(plain: FastifyInstance, { collabSync }: V1Option
         tag: 'Runs',
         summary: 'Say that comments changed',
         description:
-          'They are looked at next. However often it is said before that look begins, it is one look. With `HINT_WEBHOOK_SECRET` set, a signature by Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`) takes the place of a token.',
+          'They are looked at next. However often it is said before that look begins, it is one look.',
         body: NewHintSchema,
         answer: HintedSchema,
         answered: 'They will be looked at.',
         status: 202,
         problems: [413, 415, 422],
-        config: { rateLimit: HINTS_A_SECOND, takesSignature: true },
+        config: { rateLimit: HINTS_A_SECOND },
       }),
     },
     async ({ body: { scope, add } }, reply) =>

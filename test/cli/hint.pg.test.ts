@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { hintJob } from '../../jobs/hint.ts'
+import type { App } from '../../src/app.ts'
+import type { CollabSync } from '../../src/client/collab-sync.ts'
+import { places } from '../../src/demo/catalog.ts'
+import { HintedSchema } from '../../src/documents/hint.ts'
+import type { HttpServer } from '../../src/http/server.ts'
+import { onApp } from '../client/on-app.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { BEARER, unlistened } from '../http/served.ts'
+import { buildCommand } from './built-command.ts'
+import type { BuiltCommand, Environment } from './built-command.ts'
+
+let command: BuiltCommand
+let live: Live
+let app: App
+let server: HttpServer
+let collabSync: CollabSync
+let environment: Environment
+
+beforeAll(async () => {
+  command = await buildCommand()
+  live = await openLive('postgres')
+  app = await live.openApp()
+  server = await unlistened(app)
+  collabSync = onApp(app)
+  environment = { DATABASE_URL: live.database.url }
+})
+afterAll(async () => {
+  await server?.app.close()
+  await live?.close()
+  await command?.remove()
+})
+beforeEach(async () => {
+  await live.database.pool.query(
+    `truncate collab_store.organizations, sync.catalog_imports, sync.runs cascade;
+    update collab_store.definitions set refresh_budget = null`,
+  )
+})
+
+function place() {
+  const [first] = places(live.world)
+  if (first === undefined) throw new Error('an empty world')
+  return first
+}
+const args = (...more: string[]) => {
+  const { organizationId, documentId, annotationId } = place()
+  const names = ['--organization', organizationId, '--document', documentId]
+  return ['hint', ...names, '--annotation', annotationId, ...more]
+}
+const scope = () => {
+  const { organizationId, documentId, annotationId } = place()
+  return { organizationIds: [organizationId], documentId, annotationId }
+}
+const rows = async (sql: string) => (await live.database.pool.query(sql)).rows
+/** What each surface answers to the same hint. */
+async function answers(more: { add?: boolean } = {}): Promise<unknown[]> {
+  const printed = await command.run(args('--json', ...(more.add ? ['--add'] : [])), environment)
+  expect(printed).toMatchObject({ code: 0, stderr: '' })
+  const over = await server.app.inject({
+    method: 'POST',
+    url: '/v1/hints',
+    headers: BEARER,
+    payload: { scope: scope(), ...more },
+  })
+  expect(over.statusCode).toBe(202)
+  return [
+    JSON.parse(printed.stdout),
+    over.json(),
+    await collabSync.hint(scope(), more),
+    await hintJob.perform(app, { data: { scope: scope(), ...more }, requestKey: 'key' }),
+  ]
+}
+
+describe('each surface', () => {
+  test.each([
+    ['without refresh', null],
+    ['with refresh', 40],
+  ])('gives the same document %s', async (_, budget) => {
+    await live.importCatalog()
+    await live.database.pool.query('update collab_store.definitions set refresh_budget = $1', [
+      budget,
+    ])
+    const all = await answers()
+    for (const each of all) {
+      expect(each).toEqual(all[0])
+      expect(HintedSchema.strict().parse(each)).toEqual(each)
+    }
+    expect(all[0]).toEqual({ runId: budget === null ? expect.any(String) : null, threads: 1 })
+    expect(await rows('select from sync.runs')).toHaveLength(budget === null ? 1 : 0)
+    expect(await rows('select from sync.hints')).toHaveLength(budget === null ? 0 : 1)
+    const { stdout } = await command.run(args(), environment)
+    expect(stdout).toMatch(
+      budget === null
+        ? /^Run [\da-f-]{36} looks at 1 annotation\.\n$/
+        : /^Continuous refresh looks at 1 annotation next\.\n$/,
+    )
+  })
+
+  test('refuses what the catalog lacks, and adds it where that is asked for', async () => {
+    const sentence = /^Organization ".*" is not in the catalog; add it with --add/
+    expect(await command.run(args(), environment)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(sentence),
+    })
+    await expect(collabSync.hint(scope())).rejects.toThrow(sentence)
+    const data = { scope: scope() }
+    await expect(hintJob.perform(app, { data, requestKey: 'key' })).rejects.toThrow(sentence)
+    expect(await rows('select from collab_store.organizations')).toEqual([])
+    const all = await answers({ add: true })
+    expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1)
+    expect(await rows('select source, came from sync.catalog_imports')).toEqual([
+      { source: 'hint --add', came: 3 },
+    ])
+  })
+})
+
+describe('wrong use', () => {
+  test.each([
+    [[], '--organization must name one organization.'],
+    [['--document', 'd'], '--document needs exactly one organization in --organization.'],
+    [['--organization', 'a'], '--document is missing.'],
+    [['--organization', 'a', '--annotation', 'x'], '--annotation needs --document.'],
+    [
+      ['--organization', 'a', '--organization', 'b', '--document', 'd'],
+      '--document needs exactly one organization in --organization.',
+    ],
+    [['--organization', 'a', '--document', ''], '--document must not be empty.'],
+    [['--organization', 'a', '--document', 'd', '--user', 'u'], "Unknown option '--user'."],
+    [['--organization', 'a', '--document', 'd', '--comment', '1'], "Unknown option '--comment'"],
+  ])('%j', async (given, sentence) => {
+    const { code, stdout, stderr } = await command.run(['hint', ...given], {
+      ...environment,
+      LOG_LEVEL: 'fatal',
+    })
+    expect({ code, stdout, stderr: stderr.trim() }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(sentence),
+    })
+  })
+
+  test.each([
+    [undefined, /^data /],
+    [{ scope: { organizationIds: ['a'] } }, 'data.scope.documentId is missing.'],
+    [{ scope: { organizationIds: ['a'], documentId: 'd', x: 1 } }, 'data.scope has no member "x".'],
+    [{ scope: { organizationIds: ['a'], documentId: 'd' }, add: 1 }, 'data.add must be true or'],
+  ])('a job with %j is refused by the member at fault', async (data, sentence) => {
+    await expect(hintJob.perform(app, { data, requestKey: 'key' })).rejects.toThrow(sentence)
+  })
+})
