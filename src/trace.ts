@@ -10,8 +10,6 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 export interface Spans {
   withSpan<T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T>
   describe(attributes: SpanAttributes): void
-  traceparent(): string | null
-  inTraceOf<T>(traceparent: string, work: () => T): T
   outside<T>(work: () => T): T
 }
 
@@ -39,16 +37,6 @@ export function withSpan<T>(
 /** Says more of the span around this. */
 export function describeSpan(attributes: SpanAttributes): void {
   spans?.describe(attributes)
-}
-
-/** The span around this in W3C's form `traceparent`, for work that goes on elsewhere; null where there is none. */
-export function currentTraceparent(): string | null {
-  return spans === null ? null : spans.traceparent()
-}
-
-/** Does work as a part of the trace that was left somewhere; where it is in that trace already, just where it is. */
-export function inTraceOf<T>(traceparent: string | null, work: () => T): T {
-  return spans === null || traceparent === null ? work() : spans.inTraceOf(traceparent, work)
 }
 
 /** Does work, and starts what goes on after it, outside of any trace: a process is longer than what it is asked for. */

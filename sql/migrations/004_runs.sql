@@ -47,7 +47,6 @@ create table sync.runs (
   waited_ms bigint not null default 0,
   database_ms bigint not null default 0,
   cpu_ms bigint not null default 0,
-  traceparent text,
   constraint settled_runs_have_a_time check ((finished_at is not null) = (status in ('succeeded', 'partial', 'failed', 'cancelled'))),
   constraint settled_scopes_add_up check (finished_at is null
     or scopes_planned = scopes_succeeded + scopes_failed + scopes_held + scopes_skipped),
@@ -100,7 +99,6 @@ comment on column sync.runs.service_ms is 'Milliseconds that calls waited for th
 comment on column sync.runs.waited_ms is 'Milliseconds that calls with a place among those in flight waited for their turn under SYNC_RATE_LIMIT or for a pause to end; summed likewise.';
 comment on column sync.runs.database_ms is 'Milliseconds that batches waited for PostgreSQL: reading what is stored, writing what changed; summed likewise.';
 comment on column sync.runs.cpu_ms is 'Milliseconds of CPU of the processes that worked the run, while they did.';
-comment on column sync.runs.traceparent is 'The request''s place in its trace, in the form of W3C Trace Context; null where no traces are made. All work of the run belongs to that trace.';
 comment on index sync.queued_hints is 'Finds the run of a hint that no worker has begun.';
 
 create table sync.run_items (

@@ -36,7 +36,6 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
     .option('--failed-of <run>', 'only what failed in that run')
     .option(...ADD_OPTION)
     .option('--dry-run', 'ask the service, print what the run would change, and change nothing')
-    .option('--profile [file]', 'write a CPU profile, and say what computing went into')
     .option(...JSON_OPTION)
     .addHelpText('after', help.RUN_AFTER)
     .action(async (options) =>

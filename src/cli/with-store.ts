@@ -8,7 +8,7 @@ import type { ServiceSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
 import { openStore } from '../store.ts'
 import type { Store } from '../store.ts'
-import { withSpan } from '../trace.ts'
+import { makeSpansBy, withSpan } from '../trace.ts'
 import { note } from './output.ts'
 
 /** What a command opens a store with. */
@@ -103,38 +103,19 @@ export function quietLog(settings: Settings): Log {
   return createLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel)
 }
 
-/**
- * Does the work of a command as one trace, where the settings name a collector. What tracing needs is loaded only then,
- * so that without it nothing takes longer.
- */
+/** Does the work of a command in one span, where TRACES asks for spans. */
 export async function traced<T>(
   name: string,
   settings: Settings,
-  log: Log,
   work: () => Promise<T>,
 ): Promise<T> {
-  const stop = await openTracing(settings, log)
-  try {
-    return await withSpan(`collab-sync ${name}`, {}, work)
-  } finally {
-    await stop()
-  }
+  await openTracing(settings)
+  return withSpan(`collab-sync ${name}`, {}, work)
 }
 
-/** Makes traces from here on, where the settings name a collector. @returns a function that ends that */
-export async function openTracing(settings: Settings, log: Log): Promise<() => Promise<void>> {
-  const { otlpEndpoint, otlpTracesEndpoint, otlpTimeoutMs, otelServiceName, collabApiUrl } =
-    settings
-  const url =
-    otlpTracesEndpoint ??
-    (otlpEndpoint === undefined ? null : `${otlpEndpoint.replace(/\/+$/, '')}/v1/traces`)
-  if (url === null) return async () => {}
-  const { startTracing } = await import('../telemetry/tracing.ts')
-  return startTracing({
-    url,
-    timeoutMs: otlpTimeoutMs,
-    serviceName: otelServiceName,
-    log,
-    ...(collabApiUrl === undefined ? {} : { serviceUrl: collabApiUrl }),
-  })
+/** Makes spans from here on, where TRACES asks for them. To be called before the queue is opened; they are loaded only then. */
+export async function openTracing({ traces }: Settings): Promise<void> {
+  if (!traces) return
+  const { openTelemetrySpans } = await import('../telemetry/tracing.ts')
+  makeSpansBy(openTelemetrySpans)
 }

@@ -136,8 +136,6 @@ export interface Item extends PlannedItem {
   readonly runId: string
   /** Whether its run names what it wants: a person waits for it. */
   readonly isNarrow: boolean
-  /** Where its run began in a trace, for whoever hands it over outside of that trace. */
-  readonly traceparent?: string | null
 }
 
 /** Planned items, to hand to the queue. */

@@ -13,8 +13,6 @@ export interface NewRun {
   readonly scope: Scope
   /** Names the request, so that one delivered twice makes one run; null where it cannot come twice. */
   readonly requestKey: string | null
-  /** The request's place in its trace, where there is one. */
-  readonly traceparent?: string | null
 }
 
 /** Why scopes of a run failed. */
@@ -25,9 +23,9 @@ export type SettledRun = RowOf<typeof runs.settle>
 
 /** @returns the new run's id; null where the request made one already, or a scheduled run is under way */
 export async function insertRun(client: Client, run: NewRun): Promise<string | null> {
-  const { trigger, requestKey, traceparent = null } = run
+  const { trigger, requestKey } = run
   const scope = JSON.stringify(run.scope)
-  const made = await runs.insert.first(client, { trigger, scope, requestKey, traceparent })
+  const made = await runs.insert.first(client, { trigger, scope, requestKey })
   return made?.runId ?? null
 }
 

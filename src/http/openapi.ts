@@ -2,9 +2,8 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { createJsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { renderOpenApi } from './openapi-page.tsx'
 
-/** Describes every tagged route that is added from now on, at `/openapi.json` for programs and `/api` for people. */
+/** Describes every tagged route that is added from now on, at `/openapi.json`. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -35,11 +34,6 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       withUsedSchemas(jsonSchemaTransformObject(document) as OpenAPIV3_1.Document) as never,
   })
   app.get('/openapi.json', { config: { right: 'read' } }, async () => app.swagger())
-  app.get('/api', { config: { right: 'read' } }, async (_request, reply) =>
-    reply
-      .type('text/html; charset=utf-8')
-      .send(renderOpenApi(app.swagger() as OpenAPIV3_1.Document)),
-  )
 }
 
 const DESCRIPTION = `Asks collab-sync for runs, follows them, and settles what waits for a person.

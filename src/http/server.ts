@@ -12,7 +12,6 @@ import { pages } from '../pages/pages.ts'
 import type { JobQueue } from '../queue/queue.ts'
 import type { Settings } from '../settings/table.ts'
 import { metrics } from '../telemetry/serve-metrics.ts'
-import { traceRequests } from '../telemetry/tracing.ts'
 import { answerBrokenRequest, errorAnswers } from './answer-error.ts'
 import { openAuthentication } from './auth/authentication.ts'
 import { signIn } from './auth/sign-in.ts'
@@ -90,7 +89,6 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   app.addHook('onRequest', (request, reply) =>
     authentication.check(request).catch((problem: unknown) => answerError(problem, request, reply)),
   )
-  traceRequests(app)
   app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
     const { method } = request
     log.debug({ method, path: pathOf(request), status: statusCode, ms: elapsedTime }, 'http')

@@ -136,7 +136,7 @@ function Footer({ hasSignOut }: { hasSignOut: boolean }) {
           <a href="/queues">Queue</a>
         </li>
         <li>
-          <a href="/api">API</a>
+          <a href="/openapi.json">API</a>
         </li>
         {hasSignOut && (
           <li>

@@ -1,7 +1,6 @@
 import type { Queue } from 'bullmq'
 import { EnvironmentError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { inTraceOf } from '../trace.ts'
 import {
   backendOf,
   QUEUE_NAMES,
@@ -20,8 +19,6 @@ export interface Delivery {
   readonly key: string
   /** 0 is served first. */
   readonly priority: number
-  /** The trace it belongs to, where it is handed over outside of it. */
-  readonly traceparent?: string | null
 }
 
 /** The queue as everybody but `src/queue` sees it. */
@@ -69,15 +66,11 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
     place,
     bull,
     async deliver(jobs) {
-      for (const [traceparent, ofTrace] of byTrace(jobs)) {
-        await inTraceOf(traceparent, async () => {
-          for (const name of ['requests', 'everything'] as const)
-            await addInChunks(
-              bull[name],
-              ofTrace.filter(({ queue }) => queue === name),
-            )
-        })
-      }
+      for (const name of ['requests', 'everything'] as const)
+        await addInChunks(
+          bull[name],
+          jobs.filter(({ queue }) => queue === name),
+        )
       if (jobs.length >= ANALYZE_FROM_JOBS) await refreshStatistics(place)
     },
     async countPending() {
@@ -91,17 +84,6 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
       await Promise.all(queues.map((queue) => queue.close()))
     },
   }
-}
-
-/** A sweep hands over items of several runs, and jobs of one call share its trace. */
-function byTrace(jobs: readonly Delivery[]): Map<string | null, Delivery[]> {
-  const traces = new Map<string | null, Delivery[]>()
-  for (const job of jobs) {
-    const ofTrace = traces.get(job.traceparent ?? null)
-    if (ofTrace === undefined) traces.set(job.traceparent ?? null, [job])
-    else ofTrace.push(job)
-  }
-  return traces
 }
 
 async function addInChunks(bull: Queue, jobs: readonly Delivery[]): Promise<void> {
@@ -133,16 +115,14 @@ export function itemDelivery(item: {
   kind: string
   round: number
   isNarrow: boolean
-  traceparent?: string | null
 }): Delivery {
-  const { runId, itemId, kind, round, isNarrow, traceparent = null } = item
+  const { runId, itemId, kind, round, isNarrow } = item
   return {
     queue: isNarrow ? 'requests' : 'everything',
     name: kind,
     data: { runId, itemId },
     key: `item-${itemId}`,
     priority: round,
-    traceparent,
   }
 }
 

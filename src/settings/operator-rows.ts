@@ -55,37 +55,14 @@ export const OPERATOR_ROWS = {
       'Where a worker listens on METRICS_PORT. Its numbers ask for no token: let nobody but Prometheus reach it.',
     example: '0.0.0.0',
   },
-  otlpEndpoint: {
-    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+  traces: {
+    name: 'TRACES',
     group: 'telemetry',
-    parse: parse.address('http', 'https'),
+    parse: parse.flag,
+    default: '0',
     meaning:
-      'Base address of an OpenTelemetry collector (OTLP over HTTP), to which traces of runs go. Without it none are made.',
-    example: 'http://127.0.0.1:4318',
-  },
-  otlpTracesEndpoint: {
-    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-    group: 'telemetry',
-    parse: parse.address('http', 'https'),
-    meaning: 'The full address for traces, where it is not the base address and /v1/traces.',
-    example: 'http://127.0.0.1:4318/v1/traces',
-  },
-  otlpTimeoutMs: {
-    name: 'OTEL_EXPORTER_OTLP_TIMEOUT',
-    group: 'telemetry',
-    parse: parse.wholeNumber(1, 600_000),
-    default: '2000',
-    meaning:
-      'Milliseconds after which traces that the collector does not take are dropped; the end of a command waits that long for it.',
-    example: '10000',
-  },
-  otelServiceName: {
-    name: 'OTEL_SERVICE_NAME',
-    group: 'telemetry',
-    parse: parse.text,
-    default: 'collab-sync',
-    meaning: 'What traces call this program.',
-    example: 'collab-sync',
+      '1 gives runs, jobs and commits spans of OpenTelemetry, for what `node --import` has registered to send.',
+    example: '1',
   },
   notifyUrls: {
     name: 'NOTIFY_URL',

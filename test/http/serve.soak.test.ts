@@ -41,7 +41,7 @@ describe('collab-sync serve', () => {
     for (const path of [
       '/',
       '/runs',
-      '/api',
+      '/openapi.json',
       '/queues',
       '/metrics',
       '/v1/runs',

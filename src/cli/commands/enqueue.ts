@@ -20,7 +20,7 @@ export async function enqueue(
   checkRequest(options)
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
   const opening = { settings, log: quietLog(settings), name: 'enqueue' }
-  return traced('enqueue', settings, opening.log, () =>
+  return traced('enqueue', settings, () =>
     withQueue(opening, async ({ database }, queue) => {
       const request = await requestOf(database, options)
       const { operations } = settings

@@ -20,7 +20,7 @@ export async function hintCommand(options: HintOptions): Promise<number> {
   const scope = hintScopeOf(scopeOptions)
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
   const opening = { settings, log: quietLog(settings), name: 'hint' }
-  return traced('hint', settings, opening.log, () =>
+  return traced('hint', settings, () =>
     withQueue(opening, async ({ database }, queue) => {
       const parts = { database, queue, log: opening.log }
       const hinted = await giveHint(parts, { scope, add }, processUser())

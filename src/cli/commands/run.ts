@@ -7,8 +7,6 @@ import { startRun } from '../../sync/run/start.ts'
 import type { RunRequest, StartedRun } from '../../sync/run/start.ts'
 import { outsideTraces } from '../../trace.ts'
 import { startWorker } from '../../worker.ts'
-import { describeShares, startProfile } from '../cpu-profile.ts'
-import type { RunningProfile } from '../cpu-profile.ts'
 import { exitCodeOf } from '../exit.ts'
 import { note } from '../output.ts'
 import { followRun, progressStyle } from '../progress.ts'
@@ -20,22 +18,18 @@ import { onSignals, stopOnSignals } from '../signals.ts'
 import { quietLog, traced, withApp } from '../with-store.ts'
 
 /** `collab-sync run`: asks for a run, works it off in this process, prints its summary. */
-export async function run(
-  options: RequestOptions & { json?: boolean; profile?: string | true },
-): Promise<number> {
+export async function run(options: RequestOptions & { json?: boolean }): Promise<number> {
   checkRequest(options)
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
   const stop = stopOnSignals(() => {})
   const opening = { settings, log: quietLog(settings), name: 'run', signal: stop.starting }
-  return traced('run', settings, opening.log, () =>
+  return traced('run', settings, () =>
     withApp(opening, async (app) => {
       const request = await requestOf(app.store.database, options)
-      const profile = options.profile === undefined ? null : await startProfile()
       stop.starting.throwIfAborted()
       // From here on a signal cancels the run.
       stop.forget()
       const runId = await workOff(app, request, progressStyle(options))
-      if (profile !== null) await tellProfile(profile, options.profile)
       const { status } = await printRun(app.store.database, runId, options)
       return exitCodeOf(status)
     }),
@@ -44,18 +38,6 @@ export async function run(
     throw error
   })
 }
-
-async function tellProfile(
-  profile: RunningProfile,
-  wanted: string | true | undefined,
-): Promise<void> {
-  const file = typeof wanted === 'string' ? wanted : PROFILE_FILE
-  const shares = await profile.stop(file)
-  note(`CPU profile in ${file}; computing went into: ${describeShares(shares, PIECES_TOLD)}.`)
-}
-
-const PROFILE_FILE = 'collab-sync.cpuprofile'
-const PIECES_TOLD = 6
 
 /**
  * Starts a run and works in this process, beside any workers there are, until the run is settled. A first SIGINT or

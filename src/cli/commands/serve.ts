@@ -27,7 +27,7 @@ export async function serve(): Promise<number> {
     // Stopping takes seconds at most.
     () => {},
   )
-  const stopTracing = await openTracing(settings, log)
+  await openTracing(settings)
   let store: Store | null = null
   try {
     store = await openStore(settings, { log, applicationName: 'serve', signal: stop.starting })
@@ -38,7 +38,6 @@ export async function serve(): Promise<number> {
     if (!stop.starting.aborted) throw error
   } finally {
     await store?.close()
-    await stopTracing()
     stop.forget()
   }
   log.info('stopped')

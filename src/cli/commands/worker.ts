@@ -36,7 +36,7 @@ export async function worker(): Promise<number> {
       app?.abandon()
     },
   )
-  const stopTracing = await openTracing(settings, log)
+  await openTracing(settings)
   let store: Store | null = null
   try {
     store = await openStore(settings, { log, applicationName: 'worker', signal: stop.starting })
@@ -51,7 +51,6 @@ export async function worker(): Promise<number> {
   } finally {
     await app?.close()
     await store?.close()
-    await stopTracing()
     stop.forget()
   }
   log.info('stopped')

@@ -99,12 +99,11 @@ export const lost = new Statement<
     itemId: number
     kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
     round: number
-    traceparent: string | null
     isNarrow: boolean
   }
 >('items/lost', {
   parameters: 'deadAfterS limit workerId inProgress',
-  columns: 'runId itemId kind round traceparent isNarrow',
+  columns: 'runId itemId kind round isNarrow',
   neverNull: 'runId itemId kind round isNarrow',
 })
 
@@ -220,7 +219,6 @@ export const skip = new Statement<
 >('items/skip', { parameters: 'runId itemId deadAfterS' })
 
 /** Runs under way of which nothing is pending: all that is left is to settle them. */
-export const unsettled = new Statement<null, { runId: string; traceparent: string | null }>(
-  'items/unsettled',
-  { columns: 'runId traceparent' },
-)
+export const unsettled = new Statement<null, { runId: string }>('items/unsettled', {
+  columns: 'runId',
+})

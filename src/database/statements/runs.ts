@@ -56,9 +56,9 @@ export const findByRequest = new Statement<{ requestKey: string }, { runId: stri
 
 /** Makes a run, once for each request key; returns nothing where that request made one already, or a scheduled run is under way. */
 export const insert = new Statement<
-  { trigger: string; scope: string; requestKey: string | null; traceparent: string | null },
+  { trigger: string; scope: string; requestKey: string | null },
   { runId: string }
->('runs/insert', { parameters: 'trigger scope requestKey traceparent', columns: 'runId' })
+>('runs/insert', { parameters: 'trigger scope requestKey', columns: 'runId' })
 
 /** A page of runs, the newest first, as keys: what is known of each is read by runs/reports. */
 export const page = new Statement<

@@ -3,7 +3,7 @@ import { transaction } from '../../database/pool.ts'
 import type { Client } from '../../database/pool.ts'
 import * as hints from '../../database/statements/hints.ts'
 import type { Hinted, HintScope } from '../../documents/hint.ts'
-import { currentTraceparent, withSpan } from '../../trace.ts'
+import { withSpan } from '../../trace.ts'
 import type { SyncContext } from '../context.ts'
 import { checkInCatalog, makeRun, nothingToDo } from './start.ts'
 
@@ -22,15 +22,13 @@ export async function hint(
   { database }: Pick<SyncContext, 'database'>,
   scope: HintScope,
 ): Promise<MadeHint> {
-  return withSpan('hint', {}, async () => {
-    const traceparent = currentTraceparent()
-    const { hinted, items } = await transaction(database, async (client) => {
+  return withSpan('hint', {}, () =>
+    transaction(database, async (client) => {
       await checkInCatalog(client, scope)
       const { isRefreshed } = await hints.isRefreshed.one(client)
-      return isRefreshed ? noteThreads(client, scope) : waitingRun(client, scope, traceparent)
-    })
-    return { hinted, items: items.map((item) => ({ ...item, traceparent })) }
-  })
+      return isRefreshed ? noteThreads(client, scope) : waitingRun(client, scope)
+    }),
+  )
 }
 
 async function noteThreads(client: Client, scope: HintScope): Promise<MadeHint> {
@@ -40,11 +38,7 @@ async function noteThreads(client: Client, scope: HintScope): Promise<MadeHint> 
 }
 
 /** A run that no worker has begun: a call of one that has may have been answered before the change. */
-async function waitingRun(
-  client: Client,
-  hinted: HintScope,
-  traceparent: string | null,
-): Promise<MadeHint> {
+async function waitingRun(client: Client, hinted: HintScope): Promise<MadeHint> {
   const scope = { ...hinted, operations: ['comments' as const] }
   const wanted = { ...idsOf(hinted), scope: JSON.stringify(scope) }
   const waiting = await hints.findRun.first(client, wanted)
@@ -52,7 +46,7 @@ async function waitingRun(
   await hints.lock.run(client, wanted)
   const madeMeanwhile = await hints.findRun.first(client, wanted)
   if (madeMeanwhile !== undefined) return { hinted: madeMeanwhile, items: [] }
-  const request = { trigger: 'hint', scope, requestKey: null, traceparent } as const
+  const request = { trigger: 'hint', scope, requestKey: null } as const
   const { items } = await makeRun(client, request, scope.operations)
   return { hinted: await hints.findRun.one(client, wanted), items }
 }

@@ -9,7 +9,7 @@ import type { wholeOfRun } from '../../database/statements/rejected.ts'
 import * as runs from '../../database/statements/runs.ts'
 import type { CallError } from '../../errors.ts'
 import { logOfRun } from '../../log.ts'
-import { describeSpan, inTraceOf, withSpan } from '../../trace.ts'
+import { describeSpan, withSpan } from '../../trace.ts'
 import type { SyncContext } from '../context.ts'
 
 /**
@@ -167,14 +167,12 @@ export class Sweep {
   /** One sweep. @returns how many items were handed over */
   async once(): Promise<number> {
     const { database, deadAfterS, workerId, itemsInProgress } = this.#context
-    for (const { runId, traceparent } of await items.unsettled.all(database)) {
-      await inTraceOf(traceparent, () => settleRun(this.#context, runId)).catch(
-        (error: unknown) => {
-          if (!isDataFault(error)) throw error
-          // One run that cannot be settled must not keep the others from it.
-          this.#context.log.error({ runId, err: error }, 'a run cannot be settled')
-        },
-      )
+    for (const { runId } of await items.unsettled.all(database)) {
+      await settleRun(this.#context, runId).catch((error: unknown) => {
+        if (!isDataFault(error)) throw error
+        // One run that cannot be settled must not keep the others from it.
+        this.#context.log.error({ runId, err: error }, 'a run cannot be settled')
+      })
     }
     const lost = await items.lost.all(database, {
       deadAfterS,

@@ -14,7 +14,7 @@ import { operationsOf } from '../../documents/scope.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { notInCatalog, UsageError } from '../../errors.ts'
 import type { Operation } from '../../errors.ts'
-import { currentTraceparent, describeSpan, withSpan } from '../../trace.ts'
+import { describeSpan, withSpan } from '../../trace.ts'
 import { DoneScopes } from '../claim.ts'
 import type { SyncContext } from '../context.ts'
 
@@ -38,12 +38,11 @@ export async function startRun(
   request: RunRequest,
 ): Promise<StartedRun> {
   return withSpan('start run', { 'collab_sync.run.trigger': request.trigger }, async () => {
-    const traceparent = currentTraceparent()
-    const { runId, items: planned } = await transaction(context.database, (client) =>
-      makeRun(client, { ...request, traceparent }, context.operations),
+    const started = await transaction(context.database, (client) =>
+      makeRun(client, request, context.operations),
     )
-    describeSpan({ 'collab_sync.run.id': runId })
-    return { runId, items: planned.map((item) => ({ ...item, traceparent })) }
+    describeSpan({ 'collab_sync.run.id': started.runId })
+    return started
   })
 }
 

@@ -1,5 +1,5 @@
 import { Session } from 'node:inspector/promises'
-import { sharesOf } from '../../../src/cli/cpu-profile.ts'
+import { sharesOf } from '../cpu-shares.ts'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison, Table } from '../bench.ts'
 import { openPlace } from '../place.ts'

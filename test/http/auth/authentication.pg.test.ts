@@ -68,7 +68,7 @@ describe('without the token', () => {
         '/',
         '/v1/runs',
         '/openapi.json',
-        '/api',
+        '/openapi.json',
         '/metrics',
         '/queues/',
         '/queues/static/*',

@@ -1,16 +1,4 @@
-import { writeFile } from 'node:fs/promises'
-import { Session } from 'node:inspector/promises'
 import type { Profiler } from 'node:inspector'
-import { count } from '../format.ts'
-
-/** A CPU profile under way; see {@link startProfile}. */
-export interface RunningProfile {
-  /**
-   * Ends it and writes the file, which Chrome's DevTools and VS Code open.
-   * @returns what computing went into, the largest first
-   */
-  stop(file: string): Promise<ProfileShare[]>
-}
 
 /** What part of the time that the process was computing went into one piece of it. */
 export interface ProfileShare {
@@ -18,32 +6,6 @@ export interface ProfileShare {
   readonly ms: number
   /** From 0 to 1. */
   readonly share: number
-}
-
-/** Starts a CPU profile of this process: a sample a millisecond, which costs a few per cent. */
-export async function startProfile(): Promise<RunningProfile> {
-  const session = new Session()
-  session.connect()
-  await session.post('Profiler.enable')
-  await session.post('Profiler.start')
-  return {
-    async stop(file) {
-      const { profile } = await session.post('Profiler.stop')
-      session.disconnect()
-      await writeFile(file, JSON.stringify(profile))
-      return sharesOf(profile)
-    },
-  }
-}
-
-/** A profile in a line for a person. */
-export function describeShares(shares: readonly ProfileShare[], most: number): string {
-  return shares
-    .slice(0, most)
-    .map(
-      ({ name, ms, share }) => `${name} ${Math.round(share * 100)} % (${count(Math.round(ms))} ms)`,
-    )
-    .join(', ')
 }
 
 /** Self time by piece; waiting is left out. */
