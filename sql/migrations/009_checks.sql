@@ -10,7 +10,6 @@ create table collab_store.definitions (
   days_without_run smallint[] not null default '{}',
   written_member text,
   written_members_before text[],
-  written_since timestamptz not null default now(),
   report_time_zone text not null default 'UTC' check (timestamptz 'epoch' at time zone report_time_zone is not null),
   -- A run that is stopped since the service refuses key or token looks at nothing: all that it was to look at may be out of
   -- date, as where each call failed. One time says it for every scope: to write it on each would be a write a scope for a
@@ -26,7 +25,6 @@ comment on column collab_store.definitions.schedule_time_zone is 'Time zone of t
 comment on column collab_store.definitions.days_without_run is 'Days of the week (1 Monday to 7 Sunday) on which the nightly schedule never starts a run: they do not count against the promise.';
 comment on column collab_store.definitions.written_member is 'COMMENT_WRITTEN_MEMBER: the member of a comment that says when it was written, names with dots between; null where none does.';
 comment on column collab_store.definitions.written_members_before is 'Not null while stored comments are still to be looked at for when they were written, and on which day: the members by which some may have their time. `migrate` does it.';
-comment on column collab_store.definitions.written_since is 'When the tables began to keep it: workers that started earlier do not.';
 comment on column collab_store.definitions.report_time_zone is 'REPORT_TZ: time zone of the days and weeks of reports.';
 comment on column collab_store.definitions.looks_failed_at is 'When the last run of everything began that was given up, as where the service refuses key or token: what was last checked well before then may be out of date. Null where there was none.';
 comment on column collab_store.definitions.refresh_budget is 'REFRESH_BUDGET, in calls a second of all processes together; null where nothing is refreshed between runs.';

@@ -104,7 +104,7 @@ begin
           case when pg_column_size(c."row" -> 'raw') > 100000 or sum(pg_column_size(c."row" -> 'raw')) over changes_order > 4000000
             then 1 else 20 end as depth
         from changes c
-        where c.change in ('added', 'edited', 'restored', 'renamed') and c."row" is not null
+        where c.change in ('added', 'edited', 'restored') and c."row" is not null
         window changes_order as (rows unbounded preceding)
       ), members as (
         select r.n, r.object, r.at, r.depth, '{}'::text[] as path, r.raw as value from records r

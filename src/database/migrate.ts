@@ -15,8 +15,6 @@ export interface Migrated {
   applied: string[]
   /** `granted` is false where this role may not create or grant it; `statements` then do it. */
   readerRole: { granted: boolean; statements?: string }
-  /** Workers of the version before still write comments without the time of their writing: it is to be run once more. */
-  awaitsWorkers?: true
 }
 
 /**
@@ -47,8 +45,8 @@ export async function migrate(
       const applied = await applyPending(client)
       if (definitions !== undefined) await setDefinitions(client, definitions)
       const readerRole = await grantReaderRole(client)
-      const awaitsWorkers = await deriveWritten(client, onDerived)
-      return { applied, readerRole, ...(awaitsWorkers && { awaitsWorkers }) }
+      await deriveWritten(client, onDerived)
+      return { applied, readerRole }
     } finally {
       client.release(true)
     }

@@ -1,5 +1,4 @@
 import { writtenOf } from '../timestamp.ts'
-import { DEAD_AFTER_S } from './claims.ts'
 import * as written from './statements/written.ts'
 import { retryConflicts, transactionOn } from './pool.ts'
 import type { Client } from './pool.ts'
@@ -12,14 +11,13 @@ export type OnDerived = (done: number, all: number, changed: number) => void
 const COMMENTS_A_PAGE = 2000
 
 /**
- * Finds out anew when stored comments were written, where the member that says it is another one than before, or the tables
- * have just learned of it: from what is stored of each. Page by page, beside syncs; safe to break off and repeat. A time whose
- * member is not stored (`PRIVACY_RAW=drop`, erased) stays as it is.
- * @returns true where workers of the version before still write comments without it: then it is to be done once more
+ * Finds out anew when stored comments were written, where the member that says it is another one than before: from what is
+ * stored of each. Page by page, beside syncs; safe to break off and repeat. A time whose member is not stored
+ * (`PRIVACY_RAW=drop`, erased) stays as it is.
  */
-export async function deriveWritten(client: Client, onDerived: OnDerived): Promise<boolean> {
+export async function deriveWritten(client: Client, onDerived: OnDerived): Promise<void> {
   const { writtenMember, writtenMembersBefore } = await written.pending.one(client)
-  if (writtenMembersBefore === null) return false
+  if (writtenMembersBefore === null) return
   const { comments: all } = await written.count.one(client)
   let from = { fromAnnotation: 0, fromComment: 0 }
   let done = 0
@@ -37,7 +35,7 @@ export async function deriveWritten(client: Client, onDerived: OnDerived): Promi
     done += end.comments
     onDerived(done, Math.max(all, done), changed)
   }
-  return (await written.finish.run(client, { deadAfterS: DEAD_AFTER_S })) === 0
+  await written.finish.run(client)
 }
 
 interface Page {

@@ -144,18 +144,3 @@ test.each([
   expect(code).toBe(2)
   expect(stderr).toContain(words)
 })
-
-test('while a worker of the version before lives, migrate and doctor say that it is to be run once more', async () => {
-  await database.pool.query(
-    `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit)
-    select 'before', written_since - interval '1 hour', now() + interval '1 hour', 0, 1 from collab_store.definitions`,
-  )
-  const defined = { ...settings, COMMENT_WRITTEN_MEMBER: 'made.at' }
-  const first = await command.run(['migrate'], defined)
-  expect(first.stdout).toContain('run `collab-sync migrate` again')
-  const doctor = async () => (await command.run(['doctor'], defined)).stdout
-  expect(await doctor()).toMatch(/definitions .*not known of all yet/)
-  await database.pool.query(`delete from sync.workers where worker_id = 'before'`)
-  expect((await command.run(['migrate'], defined)).stdout).not.toContain('again')
-  expect(await doctor()).toMatch(/definitions +as in the settings/)
-})

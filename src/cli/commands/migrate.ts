@@ -13,15 +13,11 @@ export async function migrate({ json }: { json?: boolean }): Promise<number> {
   const log = quietLog(settings)
   const store = await openStore(settings, { log, applicationName: 'migrate', say: note })
   try {
-    const { applied, readerRole, awaitsWorkers } = await migrateTables(
-      store.databaseUrl,
-      settings,
-      progress(),
-    )
+    const { applied, readerRole } = await migrateTables(store.databaseUrl, settings, progress())
     await migrateQueue(store.queuePlace)
     const queue = store.queuePlace.kind
     if (json) {
-      printJson({ applied, readerRole, queue, awaitsWorkers })
+      printJson({ applied, readerRole, queue })
       return EXIT.done
     }
     print(
@@ -34,10 +30,6 @@ export async function migrate({ json }: { json?: boolean }): Promise<number> {
         ? 'The queue is kept in Redis, where there is nothing to prepare.'
         : 'The queue is kept in PostgreSQL; its schema is up to date.',
     )
-    if (awaitsWorkers)
-      print(
-        'Workers of the version before are running: replace them, then run `collab-sync migrate` again for what they write until then.',
-      )
     if (!readerRole.granted) {
       print(
         `\nThis role may not create or grant the role collab_reader, which may read collab and reporting and nothing else. Have an administrator run:\n\n${readerRole.statements}`,

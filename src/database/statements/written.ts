@@ -7,10 +7,8 @@ export const count = new Statement<null, { comments: number }>('written/count', 
   neverNull: 'comments',
 })
 
-/** Notes that all stored comments have the time at which they were written; not while a worker lives that does not keep it yet. */
-export const finish = new Statement<{ deadAfterS: number }, null>('written/finish', {
-  parameters: 'deadAfterS',
-})
+/** Notes that all stored comments have the time at which they were written. */
+export const finish = new Statement<null, null>('written/finish')
 
 /** Takes the batches of some annotations for this transaction, as a commit takes its own. */
 export const lockBatches = new Statement<
