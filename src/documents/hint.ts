@@ -23,12 +23,6 @@ export const NewHintSchema = z
   .strictObject({ scope: HintScopeSchema, add: AddSchema.optional() })
   .meta({ id: 'NewHint' })
 
-/** What a trigger of somebody else's table sends through `pg_notify`. */
-export const HintPayloadSchema = z.strictObject(
-  { organizationId: id, documentId: id, annotationId: id.nullish() },
-  'must be an object',
-)
-
 export const HintedSchema = z
   .object({
     runId: RunIdSchema.nullable().describe(

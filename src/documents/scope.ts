@@ -86,11 +86,6 @@ export function operationsOf(scope: Scope, defaults: readonly Operation[]): Oper
   )
 }
 
-/** True where the scope asks for parts of listings: such answers say nothing about what they lack. */
-export function isNarrowed(scope: Scope): boolean {
-  return scope.userIds !== undefined || scope.commentIds !== undefined
-}
-
 /** True where the scope names nothing: it is everything in the catalog, of one operation or both. */
 export function isEverything(scope: Scope): boolean {
   return Object.entries(scope).every(([name, each]) => name === 'operations' || each === undefined)

@@ -3,7 +3,6 @@ import { UsageError } from '../../src/errors.ts'
 import type { Operation } from '../../src/errors.ts'
 import {
   describeScope,
-  isNarrowed,
   OPERATIONS,
   operationsOf,
   parseScope,
@@ -94,13 +93,6 @@ describe('the operations of a scope', () => {
     [{ organizationIds, documentId: 'd' }, OPERATIONS, ['users', 'comments']],
   ])('%j with %j set are %j', (scope, defaults, operations) => {
     expect(operationsOf(scope, defaults)).toEqual(operations)
-  })
-
-  test('are narrowed by users and comments, which leave a listing incomplete, and by nothing else', () => {
-    expect(isNarrowed({ userIds: ['u'] })).toBe(true)
-    expect(isNarrowed({ ...thread, commentIds: [1] })).toBe(true)
-    expect(isNarrowed(thread)).toBe(false)
-    expect(isNarrowed({ organizationUserGroupIds: ['g'], operations: ['users'] })).toBe(false)
   })
 })
 

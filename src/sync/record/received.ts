@@ -103,9 +103,9 @@ export function receivedOf(
 /** A number of more digits than every double has, or of an exponent that may be beyond all of them; within a text it may be none. */
 const LONG_NUMBER = /[[:,]\s*-?\d(?:[\d.]{15}|[\d.]*e[+-]?\d{3})/i
 
-/** A record that was received before, from its own JSON text, under the privacy of today. */
-export function receivedBefore(text: string, redact: Redact = null): Received {
-  return receivedOf({ data: [JSON.parse(text)], dataText: `[${text}]` }, redact)
+/** A record that was received before, from its own JSON text. */
+export function receivedBefore(text: string): Received {
+  return receivedOf({ data: [JSON.parse(text)], dataText: `[${text}]` }, null)
 }
 
 /** The text of one member of an object's text, as received; of two with one name the last, as JSON.parse takes it. */

@@ -1,19 +1,14 @@
 import type { Comparison } from '../bench.ts'
 import { bytes } from './bytes.ts'
 import { changed } from './changed.ts'
-import { erasure } from './erasure.ts'
-import { feed } from './feed.ts'
 import { firstLoad } from './first-load.ts'
 import { listings } from './listings.ts'
 import { memory } from './memory.ts'
 import { million } from './million.ts'
-import { narrowed } from './narrowed.ts'
 import { network } from './network.ts'
-import { oddRecords } from './odd-records.ts'
 import { plainLoop } from './plain-loop.ts'
 import { reports } from '../reports/reports.ts'
 import { queue } from './queue.ts'
-import { refreshing } from './refresh.ts'
 import { sizes } from './sizes.ts'
 import { unchanged } from './unchanged.ts'
 import { workers } from './workers.ts'
@@ -28,14 +23,9 @@ export const comparisons: readonly Comparison[] = [
   memory,
   workers,
   queue,
-  narrowed,
   bytes,
   listings,
-  oddRecords,
-  feed,
   sizes,
   million,
-  refreshing,
   reports,
-  erasure,
 ]
