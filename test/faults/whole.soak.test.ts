@@ -38,6 +38,9 @@ const FAULTS: Readonly<Record<string, FaultRule[]>> = {
   'unknown codes': [{ kind: 'unknown-error-code', rate: 0.3 }],
 }
 
+/** Answers that lack what was never seen before: nobody can tell them from the truth, so a run over them may succeed. */
+const UNTRUE = ['empty listings', 'halved listings']
+
 const steps = fc.array(
   fc.record({
     changes: fc.integer({ min: 0, max: 6 }),
@@ -98,8 +101,7 @@ async function runStep(
   for (const key of deletedComments(rig.world)) everDeleted.add(key)
   rig.standIn.setFaults(FAULTS[step.fault] ?? [])
   if (step.killAfterCalls !== null) await killInMidRun(rig, workers, step.killAfterCalls)
-  // Whoever was never seen in a listing is not missed by an empty one: nobody can tell it from the truth.
-  await runAndExpect(database, rig, workers, everDeleted, step.fault !== 'empty listings')
+  await runAndExpect(database, rig, workers, everDeleted, !UNTRUE.includes(step.fault))
 }
 
 /** Leaves a run behind that nobody works on: the queue brings it again in the middle of what comes after. */
