@@ -23,11 +23,12 @@ export class CursorGoneError extends UsageError {
 /**
  * What a failed call means for the scope that asked:
  * - `retry`: the same call may succeed in a moment;
+ * - `throttled`: the service gets more calls than it takes: everybody slows down, and the call is made again;
  * - `refused`: the service will not answer this scope, trying again is pointless;
  * - `credentials`: key or token are refused: no call of this run can succeed;
  * - `unknown`: an answer nobody has seen yet: tried a few times, then the scope fails.
  */
-export type FailureKind = 'retry' | 'refused' | 'credentials' | 'unknown'
+export type FailureKind = 'retry' | 'throttled' | 'refused' | 'credentials' | 'unknown'
 
 /** The two operations of the service, in the words of `contract.md`. */
 export type Operation = 'users' | 'comments'
@@ -40,7 +41,7 @@ export class CallError extends Error {
   readonly httpStatus: number | null
   /** `error.status` of the body (service-api.md, Errors); our own word in lower case where the body has none, such as `timeout` or `bad_body`. */
   readonly errorStatus: string | null
-  /** From `Retry-After`, not capped; null where the service did not say. */
+  /** When to come again, as the service said, not capped; null where it did not. */
   readonly retryAfterMs: number | null
   /** Tries made of this call so far; the retry loop sets it. */
   attempts = 1

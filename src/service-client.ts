@@ -24,6 +24,7 @@ export function openServiceClient(
     timeoutMs: settings.timeoutMs,
     retries: settings.retries,
     retryAfterMaxMs: settings.retryAfterMaxMs,
+    throttledMaxMs: settings.throttledMaxMs,
     maxBodyBytes: settings.maxBodyBytes,
     maxConcurrency: settings.concurrency,
     ...own,

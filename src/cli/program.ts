@@ -1,11 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command } from 'commander'
 import { addCatalogCommands } from './catalog-commands.ts'
 import { addDataCommands } from './data-commands.ts'
 import * as help from './help.ts'
 import { addOperatorCommands, addScheduleCommand, JSON_OPTION } from './operator-commands.ts'
 import type { OnExitCode } from './operator-commands.ts'
+import { version } from '../version.ts'
 import { ADD_OPTION, addScopeOptions, collect } from './scope-options.ts'
 
 /**
@@ -108,11 +107,4 @@ function addSetUpCommands(program: Command, onExitCode: OnExitCode): void {
     .action(async (options) =>
       onExitCode(await (await import('./commands/migrate.ts')).migrate(options)),
     )
-}
-
-/** The version in our package.json, which lies further up both in the sources and in what is built of them. */
-export function version(): string {
-  let directory = import.meta.dirname
-  while (!existsSync(join(directory, 'package.json'))) directory = join(directory, '..')
-  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')).version
 }

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
 import pRetry from 'p-retry'
+import { EnvHttpProxyAgent, fetch } from 'undici'
+import type { Response } from 'undici'
+import { hasProxy } from '../proxy.ts'
 import { signatureHeaders } from '../webhook.ts'
 
 /** One call may take so long. */
@@ -60,6 +63,9 @@ async function tryOnce({ url }: Receiver, post: Post, secret: string | undefined
   let response
   try {
     response = await fetch(url, {
+      ...(hasProxy(url)
+        ? { dispatcher: (proxies ??= new EnvHttpProxyAgent({ proxyTunnel: false })) }
+        : {}),
       method: 'POST',
       redirect: 'manual',
       headers: {
@@ -78,6 +84,9 @@ async function tryOnce({ url }: Receiver, post: Post, secret: string | undefined
   if (response.ok) return
   throw refusal(response)
 }
+
+/** Opened with the first message that goes through a proxy. */
+let proxies: EnvHttpProxyAgent | undefined
 
 function refusal({ status, headers }: Response): PostError {
   const waitS = Number(headers.get('retry-after') ?? 0)

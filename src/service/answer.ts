@@ -21,7 +21,7 @@ export type Answer =
       readonly data: unknown[]
       /** The text of `result.data` as it came. */
       readonly dataText: string
-      /** A word of paging is beside the data: whoever is missing may be on another page. It decides nothing else. */
+      /** A word of paging is beside the data, or null is in its place: whoever is missing may be elsewhere. It decides nothing else. */
       readonly paged: boolean
     }
 
@@ -43,10 +43,12 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
   const { body, data, dataText } = parse(reply, asked)
   if (isFailure(body['error'])) throw errorBody(reply, asked, body['error'])
   const result = body['result']
-  if (!isObject(result) || data === null) {
+  if (!isObject(result) || (data === null && result['data'] !== null)) {
     throw unusable(reply, asked, 'no_data', 'no result.data array in the body')
   }
   checkResultStatus(reply, asked, result['status'])
+  // Null where nothing was ever stored, say: an answer without records that is no evidence that there are none.
+  if (data === null) return { status: 'data', digest, data: [], dataText: '[]', paged: true }
   if (data.length > RECORDS_MAX)
     throw unusable(reply, asked, 'too_many_records', `${data.length} records in one body`)
   return { status: 'data', digest, data, dataText, paged: isOnePageOfSeveral(body, data.length) }
@@ -115,16 +117,17 @@ function checkResultStatus(reply: Reply, asked: Asked, status: unknown): void {
 }
 
 function unusable(reply: Reply, asked: Asked, shape: Shape, detail: string): Error {
-  const { httpStatus, retryAfterMs } = reply
-  return callFailure(asked, { httpStatus, retryAfterMs, shape, detail })
+  const { httpStatus, retryAfterMs, resetMs = null } = reply
+  return callFailure(asked, { httpStatus, retryAfterMs, resetMs, shape, detail })
 }
 
 function errorBody(reply: Reply, asked: Asked, error: unknown): Error {
-  const { httpStatus, retryAfterMs } = reply
+  const { httpStatus, retryAfterMs, resetMs = null } = reply
   const { code, said } = partsOf(error)
   return callFailure(asked, {
     httpStatus,
     retryAfterMs,
+    resetMs,
     code,
     shape: code === null ? 'error_without_code' : null,
     detail: said,
@@ -132,13 +135,13 @@ function errorBody(reply: Reply, asked: Asked, error: unknown): Error {
 }
 
 function httpFailure(reply: Reply, asked: Asked): Error {
-  const { httpStatus, retryAfterMs } = reply
+  const { httpStatus, retryAfterMs, resetMs = null } = reply
   if (httpStatus >= 300 && httpStatus < 400) {
     const detail = 'a redirect, which is never followed'
     return callFailure(asked, { httpStatus, shape: 'redirect', detail })
   }
   const { code, said } = partsOf(errorOf(reply.body))
-  return callFailure(asked, { httpStatus, retryAfterMs, code, detail: said })
+  return callFailure(asked, { httpStatus, retryAfterMs, resetMs, code, detail: said })
 }
 
 /** The `error` member of a failure's body, which may be a proxy's HTML. */

@@ -6,13 +6,13 @@ import { BodyPlace, BodyRoom, ReadingLine } from './body-memory.ts'
 import { ConcurrencyLimit, Permit } from './concurrency.ts'
 import type { ConcurrencySnapshot, Outcome } from './concurrency.ts'
 import { decodeBody } from './body.ts'
-import { isOverload } from './errors.ts'
+import { isUnavailable } from './errors.ts'
 import type { Asked } from './errors.ts'
 import type { Reply } from './exchange.ts'
 import { Requests } from './request.ts'
 import type { RequestOptions } from './request.ts'
-import { pauseMs } from './retry.ts'
 import type { RetryPolicy } from './retry.ts'
+import { Throttling } from './throttling.ts'
 import { Refusal } from './token.ts'
 import type { Priority } from './wait.ts'
 
@@ -77,20 +77,23 @@ export class Attempts {
   readonly #reading = new ReadingLine()
   readonly #bodies = new BodyRoom()
   readonly #refusal = new Refusal()
+  readonly #throttling: Throttling
 
   constructor(options: AttemptOptions) {
     this.#options = options
     this.#requests = new Requests({ ...options, connections: options.maxConcurrency })
     this.#concurrency = new ConcurrencyLimit(options.maxConcurrency)
+    this.#throttling = new Throttling(options)
   }
 
   concurrency(): ConcurrencySnapshot {
     return this.#concurrency.snapshot()
   }
 
-  /** Forgets a refused token. */
+  /** Forgets a refused token, and for how long the service took no call. */
   startAfresh(): void {
     this.#refusal.forget()
+    this.#throttling.forget()
   }
 
   async close(): Promise<void> {
@@ -115,6 +118,7 @@ export class Attempts {
     let failure: unknown = null
     try {
       this.#refusal.check(sending.token)
+      this.#throttling.check(asked, performance.now())
       await call.room?.(waitSignal)
       permit.waitsForSlot()
       await this.#options.sharedRateLimit.acquire(waitSignal, priority)
@@ -129,11 +133,12 @@ export class Attempts {
       if (isLong(reply)) await this.#waitForTurn(reply.body.length, permit)
       const answer = readAnswer(reply, asked, knownDigest)
       outcome = 'success'
+      this.#throttling.taken(permit.sentAtMs)
       return answer
     } catch (error) {
       failure = error
       call.onFailedTry?.()
-      if (error instanceof CallError) outcome = this.#learnFrom(error, sending.token)
+      if (error instanceof CallError) outcome = this.#learnFrom(error, sending.token, permit)
       throw error
     } finally {
       place.leave()
@@ -157,13 +162,18 @@ export class Attempts {
   }
 
   /** One overloaded answer slows every process, not one call; one refused token holds the calls that wait with it. */
-  #learnFrom(error: CallError, token: string): Outcome {
+  #learnFrom(error: CallError, token: string, { sentAtMs }: Permit): Outcome {
     if (error.kind === 'credentials') this.#refusal.note(token, error)
+    if (error.kind === 'throttled') {
+      const pauseMs = this.#throttling.throttled(error, sentAtMs, performance.now())
+      if (pauseMs > 0) void this.#options.sharedRateLimit.pauseAll(pauseMs)
+      return 'overload'
+    }
     if (error.errorStatus === 'timeout') return 'timeout'
-    if (!isOverload(error)) return 'other'
-    const ms = pauseMs(error, this.#options)
-    if (ms > 0) void this.#options.sharedRateLimit.pauseAll(ms)
-    return 'overload'
+    // A 503 that does not say when to come again may be one bad host: it halves the calls in flight, and no process pauses.
+    if (isUnavailable(error)) return 'overload'
+    if (error.httpStatus !== null) this.#throttling.taken(sentAtMs)
+    return 'other'
   }
 }
 
@@ -207,7 +217,8 @@ export interface CallReport {
 function callOutcome(loadOutcome: Outcome, failure: unknown): CallOutcome {
   if (loadOutcome !== 'other') return loadOutcome
   if (!(failure instanceof CallError)) return 'given_up'
-  return failure.kind === 'retry' ? 'transient' : failure.kind
+  if (failure.kind === 'retry') return 'transient'
+  return failure.kind === 'throttled' ? 'overload' : failure.kind
 }
 
 /**

@@ -130,9 +130,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
  * @throws CallError where the encoding is none that is known here, the body is damaged, or it is larger than it may be
  */
 export async function decodeBody(reply: Reply, asked: Asked, maxBytes: number): Promise<Reply> {
-  const { httpStatus, retryAfterMs } = reply
+  const { httpStatus, retryAfterMs, resetMs = null } = reply
   const fail = (shape: 'body_unreadable' | 'body_too_large', detail: string, cause?: unknown) =>
-    callFailure(asked, { httpStatus, retryAfterMs, shape, detail, cause })
+    callFailure(asked, { httpStatus, retryAfterMs, resetMs, shape, detail, cause })
   // The last one named was put on last.
   const encodings = (reply.encoding ?? '').toLowerCase().split(',').reverse()
   if (encodings.length > ENCODINGS_MAX)
@@ -156,7 +156,7 @@ export async function decodeBody(reply: Reply, asked: Asked, maxBytes: number): 
   }
   if (body === reply.body) return { ...reply, encoding: undefined }
   reply.release?.()
-  return { httpStatus, retryAfterMs, body }
+  return { httpStatus, retryAfterMs, resetMs, body }
 }
 
 /** Encodings on top of each other; each may make little into much. */

@@ -20,7 +20,7 @@ interface Circuit {
 
 /**
  * Stops hopeless calls of one operation in one organization. Only failures that speak of more than
- * their own scope count: 403-like refusals and calls given up after all their tries. A 400 or 404 tells
+ * their own scope count: 403-like refusals and calls given up after all their tries. Throttling is nobody's fault, and a 400 or 404 tells
  * of one scope, and a deleted document brings many of them in a row, so they never count.
  * One document's annotations count once for the organization, and stop that document alone.
  */
@@ -94,6 +94,7 @@ function newCircuit(lastError: CallError): Circuit {
 
 function counts(error: CallError): boolean {
   if (error.kind === 'retry') return true
+  if (error.kind === 'throttled') return false
   return error.httpStatus === 403 || error.errorStatus?.toUpperCase() === 'PERMISSION_DENIED'
 }
 

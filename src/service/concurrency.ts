@@ -180,6 +180,11 @@ export class Permit {
     return (this.#answeredAt ?? performance.now()) - this.#sentAt
   }
 
+  /** When the call was made, by `performance.now`. */
+  get sentAtMs(): number {
+    return this.#sentAt ?? performance.now()
+  }
+
   /** What the call waited for its slot; null for one that was never made. */
   get waitedMs(): number | null {
     return this.#sentAt === null ? null : this.#sentAt - this.#since

@@ -17,6 +17,7 @@ export type Shape =
   | 'error_without_code'
   | 'failed_status'
   | 'redirect'
+  | 'throttled'
 
 export interface FailureFacts {
   /** Null where there was no answer. */
@@ -24,38 +25,45 @@ export interface FailureFacts {
   /** `error.status` of the body. */
   readonly code: string | null
   readonly shape: Shape | null
+  /** Whether the answer says when to come again, by `Retry-After` or `retry-after-ms`. */
+  readonly hasRetryAfter?: boolean
 }
 
 interface Row {
+  /** A row is met by one of its HTTP statuses, codes or shapes, or by a header that says when to come again. */
   readonly http?: readonly (number | '3xx' | '5xx')[]
   readonly code?: readonly string[]
+  readonly retryAfter?: true
   readonly shape?: readonly Shape[]
   readonly kind: FailureKind
   readonly because: string
 }
 
 /**
- * What each failure means. The HTTP status decides first, then `error.status`, then the shape;
- * what no row names is `unknown`. The service's own codes and statuses are not shown
- * (service-api.md, Errors), so these are the usual ones of HTTP and of gRPC.
+ * What each failure means: the first row that is met decides, and what meets none is `unknown`. The service's own codes and
+ * statuses are not shown (service-api.md, Errors), so these are the usual ones of HTTP and of gRPC. A code is more exact than
+ * the HTTP status around it, which may be a proxy's; a code that is a number is an HTTP status.
  */
 // prettier-ignore
 export const FAILURES: readonly Row[] = [
-  { http: [401],                kind: 'credentials', because: 'key or token are refused, for every scope alike' },
-  { http: [408, 425, 429],      kind: 'retry',       because: 'the service asks to come again' },
-  { http: ['5xx'],              kind: 'retry',       because: 'the fault is on the other side and may pass' },
-  { http: [400, 413, 422],      kind: 'refused',     because: 'the same request will be as wrong again' },
-  { http: [403, 404, 409],      kind: 'refused',     because: 'this scope is forbidden, gone or in conflict' },
+  { http: [401], code: ['UNAUTHENTICATED'],
+                                kind: 'credentials', because: 'key or token are refused, for every scope alike' },
   { http: ['3xx'],              kind: 'refused',     because: 'not followed: it could carry the credentials elsewhere' },
-  { http: [206],                kind: 'unknown',     because: 'a part that nobody asked for must not pass for the whole' },
+  { http: [429], code: ['RESOURCE_EXHAUSTED', 'TOO_MANY_REQUESTS', 'RATE_LIMIT_EXCEEDED', 'THROTTLED'], retryAfter: true,
+                                kind: 'throttled',   because: 'the service gets more calls than it takes: no fault of this scope' },
 
-  { code: ['UNAUTHENTICATED'],  kind: 'credentials', because: 'as 401' },
-  { code: ['RESOURCE_EXHAUSTED', 'UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL', 'ABORTED'],
+  { code: ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL', 'ABORTED'],
                                 kind: 'retry',       because: 'the usual transient codes' },
   { code: ['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'UNIMPLEMENTED'],
                                 kind: 'refused',     because: 'as 400' },
   { code: ['PERMISSION_DENIED', 'NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION'],
                                 kind: 'refused',     because: 'as 403, 404 and 409' },
+
+  { http: [408, 425],           kind: 'retry',       because: 'the service asks to come again' },
+  { http: ['5xx'],              kind: 'retry',       because: 'the fault is on the other side and may pass' },
+  { http: [400, 413, 422],      kind: 'refused',     because: 'the same request will be as wrong again' },
+  { http: [403, 404, 409],      kind: 'refused',     because: 'this scope is forbidden, gone or in conflict' },
+  { http: [206],                kind: 'unknown',     because: 'a part that nobody asked for must not pass for the whole' },
 
   { shape: ['timeout', 'connection'],
                                 kind: 'retry',       because: 'the network: nothing is known of the answer' },
@@ -65,47 +73,37 @@ export const FAILURES: readonly Row[] = [
                                 kind: 'retry',       because: 'a failure that the service does not explain' },
   { shape: ['body_too_large', 'too_many_records'],
                                 kind: 'refused',     because: 'it will be as large again' },
+  { shape: ['throttled'],       kind: 'refused',     because: 'not asked: the service has taken no call for `SYNC_THROTTLED_MAX_MS`' },
   { shape: ['failed_status'],   kind: 'unknown',     because: '`result.status` speaks of a failure; only `success` is shown' },
 ]
 
-/** The meaning of a failure, by the table. A code never seen before, and all else, is `unknown`. */
+/** The meaning of a failure, by the table. */
 export function classify(facts: FailureFacts): FailureKind {
+  return FAILURES.find((row) => isMet(row, facts))?.kind ?? 'unknown'
+}
+
+function isMet(row: Row, { httpStatus, code, shape, hasRetryAfter }: FailureFacts): boolean {
+  const name = code === null ? null : canonical(code)
+  const status = name !== null && /^\d{3}$/.test(name) ? Number(name) : httpStatus
   return (
-    kindOfHttp(facts.httpStatus) ??
-    // An unseen code is a word of the service's own: it outweighs the shape of the body around it.
-    (facts.code === null ? kinds.get(facts.shape) : kindOfCode(facts.code)) ??
-    'unknown'
+    (row.retryAfter === true && hasRetryAfter === true) ||
+    (status !== null &&
+      row.http?.some((one) => one === status || one === `${String(status)[0]}xx`)) ||
+    (name !== null && row.code?.includes(name)) ||
+    // A code outweighs the shape of the body around it, also one that nobody has seen.
+    (name === null && shape !== null && row.shape?.includes(shape)) ||
+    false
   )
 }
 
-/** True where the service says that it gets more calls than it can take. */
-export function isOverload(failure: {
-  readonly httpStatus: number | null
-  readonly errorStatus: string | null
-}): boolean {
-  if (failure.httpStatus === 429 || failure.httpStatus === 503) return true
-  const code = failure.errorStatus === null ? '' : canonical(failure.errorStatus)
-  return code === 'RESOURCE_EXHAUSTED' || code === 'UNAVAILABLE' || code === '429' || code === '503'
+/** True where the service, or one host of it, cannot take calls at present. */
+export function isUnavailable({ httpStatus, errorStatus }: CallError): boolean {
+  if (httpStatus === 503) return true
+  const code = errorStatus === null ? '' : canonical(errorStatus)
+  return code === 'UNAVAILABLE' || code === '503'
 }
 
-const kinds = new Map<string | number | null, FailureKind>(
-  FAILURES.flatMap((row) =>
-    [...(row.http ?? []), ...(row.code ?? []), ...(row.shape ?? [])].map(
-      (on) => [on, row.kind] as const,
-    ),
-  ),
-)
-
-function kindOfHttp(httpStatus: number | null): FailureKind | undefined {
-  return kinds.get(httpStatus) ?? kinds.get(`${String(httpStatus)[0]}xx`)
-}
-
-/** Codes are compared as `NOT_FOUND`, however spelt (`not-found`); a number is an HTTP status. */
-function kindOfCode(code: string): FailureKind | undefined {
-  const name = canonical(code)
-  return /^\d{3}$/.test(name) ? kindOfHttp(Number(name)) : kinds.get(name)
-}
-
+/** Codes are compared as `NOT_FOUND`, however spelt (`not-found`). */
 function canonical(code: string): string {
   return code
     .trim()
@@ -129,22 +127,31 @@ export interface FailedCall {
   /** What happened in words, ours or the service's. */
   readonly detail: string
   readonly retryAfterMs?: number | null
+  /** When the quota begins anew, in so many milliseconds; where `retryAfterMs` is null, a call that was throttled waits so long. */
+  readonly resetMs?: number | null
   readonly cause?: unknown
 }
 
 /** The error of a call that gave no usable answer: its kind by the table, its ids in the message. */
 export function callFailure(asked: Asked, failed: FailedCall): CallError {
-  const { code = null, shape = null, httpStatus = null, retryAfterMs = null } = failed
+  const {
+    code = null,
+    shape = null,
+    httpStatus = null,
+    retryAfterMs = null,
+    resetMs = null,
+  } = failed
+  const kind = classify({ httpStatus, code, shape, hasRetryAfter: retryAfterMs !== null })
   const clean = (text: string): string => withoutSecrets(text, asked.secrets)
   const word = code === null ? null : clean(code).slice(0, MAX_CODE_CHARS)
   const head = [httpStatus && `HTTP ${httpStatus}`, word].filter(Boolean).join(' ')
   const detail = clean(failed.detail).slice(0, MAX_DETAIL_CHARS)
   const said = [head, detail].filter(Boolean).join(', ')
   return new CallError(`${describeCall(asked.operation, asked.filter)} failed: ${said}`, {
-    kind: classify({ httpStatus, code, shape }),
+    kind,
     httpStatus,
     errorStatus: word ?? shape,
-    retryAfterMs,
+    retryAfterMs: retryAfterMs ?? (kind === 'throttled' ? resetMs : null),
     cause: failed.cause,
   })
 }

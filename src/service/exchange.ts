@@ -3,11 +3,11 @@ import type { Dispatcher } from 'undici'
 import type { LargePlace } from './body-memory.ts'
 import { callFailure } from './errors.ts'
 import type { Asked, Shape } from './errors.ts'
-import { onAbort, retryAfterMsOf } from './wait.ts'
+import { onAbort, resetMsOf, retryAfterMsOf } from './wait.ts'
 
 /** What bounds one request. */
 export interface ExchangeLimits {
-  /** Scheme, host and port. */
+  /** Scheme, host and port, as messages tell it. */
   readonly origin: string
   /** Over the whole call: connecting, headers and body. */
   readonly timeoutMs: number
@@ -17,6 +17,8 @@ export interface ExchangeLimits {
 export interface Reply {
   readonly httpStatus: number
   readonly retryAfterMs: number | null
+  /** When a quota begins anew, in so many milliseconds; left out where the service did not say. */
+  readonly resetMs?: number | null
   /** `content-encoding` as it came; left out where the body is as it is. */
   readonly encoding?: string | undefined
   readonly body: Buffer
@@ -41,6 +43,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null
   #httpStatus: number | null = null
   #retryAfterMs: number | null = null
+  #resetMs: number | null = null
   #encoding: string | undefined
   #chunks: Buffer[] = []
   /** A large body goes here as it comes, so that it is not in memory twice. */
@@ -82,9 +85,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (httpStatus < 200) return
     this.#httpStatus = httpStatus
-    if (headers['retry-after'] !== undefined) {
-      this.#retryAfterMs = retryAfterMsOf(headers['retry-after'], headers.date)
-    }
+    this.#retryAfterMs = retryAfterMsOf(headers)
+    this.#resetMs = resetMsOf(headers)
     if (headers['content-encoding'] !== undefined)
       this.#encoding = String(headers['content-encoding'])
     const bytes = Number(headers['content-length'])
@@ -129,7 +131,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#chunks = []
     this.#large = null
     const encoding = this.#encoding === undefined ? {} : { encoding: this.#encoding }
-    const reply = { httpStatus, retryAfterMs: this.#retryAfterMs, ...encoding }
+    const reply = {
+      httpStatus,
+      retryAfterMs: this.#retryAfterMs,
+      resetMs: this.#resetMs,
+      ...encoding,
+    }
     if (large !== null) {
       const release = () => void structuredClone(large.buffer, { transfer: [large.buffer] })
       return { ...reply, body: large.subarray(0, this.#bytes), release }
@@ -166,6 +173,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         shape,
         detail,
         retryAfterMs: this.#retryAfterMs,
+        resetMs: this.#resetMs,
         cause,
       }),
     )

@@ -1,4 +1,7 @@
-import { Pool } from 'undici'
+import { EnvHttpProxyAgent, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
+import { hasProxy } from '../proxy.ts'
+import { version } from '../version.ts'
 import { NO_WAIT } from './body-memory.ts'
 import type { LargePlace } from './body-memory.ts'
 import type { Asked } from './errors.ts'
@@ -18,20 +21,33 @@ export interface RequestOptions extends ExchangeLimits {
  * follows a redirect, always verifies TLS.
  */
 export class Requests {
-  readonly #pool: Pool
+  readonly #connections: Dispatcher
   readonly #options: RequestOptions
+  readonly #limits: ExchangeLimits
 
   constructor(options: RequestOptions) {
-    this.#options = options
-    this.#pool = new Pool(options.origin, {
-      connections: options.connections,
+    const { origin, timeoutMs, connections } = options
+    const connect = {
+      timeout: timeoutMs,
+      // Said aloud, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
+      rejectUnauthorized: true,
+      // Node gives each address of a name but the last 250 ms, which a far service needs longer than.
+      autoSelectFamilyAttemptTimeout: Math.max(250, Math.floor(timeoutMs / 4)),
+    }
+    const common = {
+      connections,
       pipelining: 1,
       // One timer a call, our own, covers connecting, headers and body together.
       headersTimeout: 0,
       bodyTimeout: 0,
-      // Said aloud, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
-      connect: { timeout: options.timeoutMs, rejectUnauthorized: true },
-    })
+      connect,
+    }
+    const isProxied = hasProxy(origin)
+    this.#options = options
+    this.#limits = { ...options, origin: isProxied ? `${origin}, by way of a proxy` : origin }
+    this.#connections = isProxied
+      ? new EnvHttpProxyAgent({ ...common, proxyTunnel: false, requestTls: connect })
+      : new Pool(origin, common)
   }
 
   /**
@@ -50,17 +66,21 @@ export class Requests {
     place: LargePlace = NO_WAIT,
     onSent: () => void = () => {},
   ): Promise<Reply> {
-    const { apiKeyHeader, apiKey, authTokenHeader } = this.#options
+    const { apiKeyHeader, apiKey, authTokenHeader, origin } = this.#options
     return new Promise((resolve, reject) => {
-      const exchange = new Exchange(this.#options, asked, resolve, reject, signal, place, onSent)
+      const exchange = new Exchange(this.#limits, asked, resolve, reject, signal, place, onSent)
       if (exchange.settled) return
-      this.#pool.dispatch(
+      this.#connections.dispatch(
         {
+          origin,
           method: 'POST',
           path,
           headers: [
             'content-type',
             'application/json',
+            // Firewalls refuse calls without it.
+            'user-agent',
+            USER_AGENT,
             apiKeyHeader,
             apiKey,
             authTokenHeader,
@@ -75,6 +95,8 @@ export class Requests {
 
   /** Waits for the calls in flight, then closes the connections. */
   close(): Promise<void> {
-    return this.#pool.close()
+    return this.#connections.close()
   }
 }
+
+const USER_AGENT = `collab-sync/${version()}`

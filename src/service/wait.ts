@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
 /**
  * Calls `callback` when `signal` aborts; at once when it has. Returns the function that takes it back.
  * One listener a signal serves all: a job's signal is waited on by hundreds of its calls. It goes with the last of them:
@@ -131,21 +133,42 @@ export class WaitLine {
 }
 
 /**
- * Milliseconds of a `Retry-After` header: seconds, or a date, counted from the answer's own `Date` where
- * it has one, so that two clocks are not compared. Null where there is none or it cannot be read.
+ * When to come again, in milliseconds: by `retry-after-ms`, or by `Retry-After` in seconds or as a date, counted from the
+ * answer's own `Date` where it has one, so that two clocks are not compared. Null where neither can be read.
  */
-export function retryAfterMsOf(
-  retryAfter: string | undefined,
-  date: string | undefined,
-): number | null {
-  if (retryAfter === undefined) return null
-  const text = retryAfter.trim()
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
+export function retryAfterMsOf(headers: IncomingHttpHeaders): number | null {
+  const ms = numberOf(headers['retry-after-ms'])
+  if (ms !== null || headers['retry-after'] === undefined) return ms
+  const text = headers['retry-after'].trim()
+  const seconds = numberOf(text)
+  if (seconds !== null) return seconds * 1000
   const untilMs = HTTP_DATE.test(text) ? Date.parse(text) : NaN
-  if (Number.isNaN(untilMs)) return null
-  const sentMs = date === undefined ? NaN : Date.parse(date)
-  return Math.max(0, untilMs - (Number.isNaN(sentMs) ? Date.now() : sentMs))
+  return Number.isNaN(untilMs) ? null : Math.max(0, untilMs - sentMsOf(headers))
 }
+
+/**
+ * When a quota begins anew, in milliseconds: `ratelimit-reset` or `x-ratelimit-reset`, which is in seconds from now, or a time in
+ * seconds or milliseconds since 1970. Null where neither can be read. Many services send it with every answer.
+ */
+export function resetMsOf(headers: IncomingHttpHeaders): number | null {
+  const reset = numberOf(headers['ratelimit-reset'] ?? headers['x-ratelimit-reset'])
+  if (reset === null || reset < EPOCH_SECONDS_MIN) return reset === null ? null : reset * 1000
+  const untilMs = reset < EPOCH_SECONDS_MIN * 1000 ? reset * 1000 : reset
+  return Math.max(0, untilMs - sentMsOf(headers))
+}
+
+/** Of 2001, and longer than any wait. */
+const EPOCH_SECONDS_MIN = 1_000_000_000
 
 /** A date starts with the name of its day; `Date.parse` alone would take `-5` for a month. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8},? /
+
+function numberOf(header: string | string[] | undefined): number | null {
+  const text = String(header ?? '').trim()
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : null
+}
+
+function sentMsOf({ date }: IncomingHttpHeaders): number {
+  const sentMs = date === undefined ? NaN : Date.parse(date)
+  return Number.isNaN(sentMs) ? Date.now() : sentMs
+}

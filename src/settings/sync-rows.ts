@@ -94,6 +94,15 @@ export const SYNC_ROWS = {
     meaning: 'Longest wait that a Retry-After of the service can ask for, in milliseconds.',
     example: '120000',
   },
+  throttledMaxMs: {
+    name: 'SYNC_THROTTLED_MAX_MS',
+    group: 'sync',
+    parse: parse.wholeNumber(0, 86_400_000),
+    default: '900000',
+    meaning:
+      'Longest wait for a service that answers every call that it gets too many, in milliseconds; then what is left of a run fails.',
+    example: '900000',
+  },
   maxIds: {
     name: 'SYNC_MAX_IDS',
     group: 'sync',

@@ -51,15 +51,24 @@ export function readAnswer(exchange: Exchange, maxBodyBytes: number): Answer {
   const result = body.members.get('result')
   if (isAmbiguous(body) || (result?.kind === 'object' && isAmbiguous(result)))
     return failed('body_ambiguous')
-  if (error !== undefined && error.kind !== 'null')
-    return failed(codeOf(error) ?? 'error_without_code')
+  if (error !== undefined && isFailure(error)) return failed(codeOf(error) ?? 'error_without_code')
   const data = result?.kind === 'object' ? result.members.get('data') : undefined
-  if (result?.kind !== 'object' || data?.kind !== 'array') return failed('no_data')
+  if (result?.kind !== 'object' || (data?.kind !== 'array' && data?.kind !== 'null'))
+    return failed('no_data')
   const status = result.members.get('status')
   if (status?.kind === 'string' && SPEAKS_OF_FAILURE.test(status.text))
     return failed('failed_status')
+  if (data.kind !== 'array') return { kind: 'data', items: [], text, paged: true }
   if (data.items.length > LIMITS.records) return failed('too_many_records')
   return { kind: 'data', items: data.items, text, paged: isPage(body, data.items.length, 0) }
+}
+
+/** An object with members, a text, or what else is not as good as nothing. */
+function isFailure(error: Json): boolean {
+  if (error.kind === 'object') return error.members.size > 0
+  if (error.kind === 'string') return error.text !== ''
+  if (error.kind === 'number') return Number(error.text) !== 0
+  return error.kind === 'true' || error.kind === 'array'
 }
 
 const SPEAKS_OF_FAILURE = /error|fail|denied|invalid|refused|unauth|forbidden|timeout|abort/i

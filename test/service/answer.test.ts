@@ -48,6 +48,12 @@ describe('a success', () => {
     expect(() => readAnswer(reply(notJson, 500), asked, digest)).toThrow(CallError)
   })
 
+  test('with null in place of its data has no records, and may lack some', () => {
+    const { status, ...answer } = readAnswer(reply({ result: { data: null } }), asked)
+    expect({ status, ...answer }).toMatchObject({ data: [], dataText: '[]', paged: true })
+    expect(failure({ result: { status: 'error', data: null } }).kind).toBe('unknown')
+  })
+
   test('with other bytes than before is parsed', () => {
     expect(readAnswer(reply(good), asked, Buffer.alloc(16)).status).toBe('data')
   })

@@ -42,7 +42,13 @@ async function start(script: Fault[], options: Partial<CollabApiOptions> = {}): 
     },
   }
   const onCall = (report: CallReport) => void reports.push(report)
-  const client = openClient(server.url, { retries: 0, sharedRateLimit, onCall, ...options })
+  const client = openClient(server.url, {
+    retries: 0,
+    throttledMaxMs: 0,
+    sharedRateLimit,
+    onCall,
+    ...options,
+  })
   opened.push(client, server)
   return { server, api: client.api, reports, pauses }
 }
@@ -118,6 +124,8 @@ describe('what an answer says of the service holds for all calls', () => {
       [50],
     ],
     ['429 with Retry-After 0: not at all', json(429, {}, { 'retry-after': '0' }), []],
+    ['429 with its reset: until then', json(429, {}, { 'x-ratelimit-reset': '0.03' }), [30]],
+    ['403 with Retry-After: so long', json(403, {}, { 'retry-after-ms': '20' }), [20]],
     ['503: not at all', json(503, {}), []],
     ['500: not at all', json(500, {}), []],
   ])('%s', async (_what, fault, expected) => {
@@ -217,6 +225,8 @@ describe('one call', () => {
     const { api, reports, server } = await start([], { maxConcurrency: 1 })
     server.usually = json(429, {}, { 'retry-after': '1' })
     await ended(api.getUsers(users))
+    // The pause of all processes lasts on.
+    api.startAfresh()
     server.usually = success([])
     const stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
     await api.getUsers(users, { stats })

@@ -102,6 +102,9 @@ describe('a call that fails for a moment', () => {
     ['429 with Retry-After as a date', json(429, {}, { 'retry-after': inAMinute })],
     ['429 with an absurd Retry-After', json(429, {}, { 'retry-after': '9'.repeat(30) })],
     ['429 with an unreadable Retry-After', json(429, {}, { 'retry-after': 'soon' })],
+    ['403 with Retry-After', json(403, {}, { 'retry-after': '1' })],
+    ['403 with RESOURCE_EXHAUSTED', json(403, { error: { status: 'RESOURCE_EXHAUSTED' } })],
+    ['409 with ABORTED', json(409, { error: { status: 'ABORTED', message: 'contention' } })],
     ['500 with HTML', bytes(500, '<html>oops</html>')],
     ['503', json(503, { error: { status: 'UNAVAILABLE', message: 'x' } })],
     ['an error body under 200', json(200, { error: { message: 'Error retrieving user(s).' } })],
@@ -211,6 +214,41 @@ describe('refused credentials', () => {
     await expect(failed).rejects.toThrow('[secret] is no good')
     await expect(failed).rejects.not.toThrow('old-token')
     expect(server.seen).toHaveLength(1)
+  })
+})
+
+describe('a service that gets more calls than it takes', () => {
+  const outcomes = async (api: CollabApi, calls: number) => {
+    const ended = await Promise.allSettled(
+      Array.from({ length: calls }, (_, n) => api.getUsers({ organizationId: `o${n}` })),
+    )
+    return ended.map((end) => (end.status === 'fulfilled' ? 'answer' : (end.reason as CallError)))
+  }
+
+  test('by a quota that says nothing but 429 fails no call, and uses up no retry', async () => {
+    const { server, api } = await start([], { retries: 0 })
+    const startedAt = Date.now()
+    let [turn, taken] = [0, 0]
+    server.usually = (...call) => {
+      const now = Math.floor((Date.now() - startedAt) / 500)
+      if (now !== turn) [turn, taken] = [now, 0]
+      taken += 1
+      return (taken > 10 ? json(429, {}) : success([]))(...call)
+    }
+    expect(await outcomes(api, 40)).toEqual(Array.from({ length: 40 }, () => 'answer'))
+  })
+
+  test('for ever is given up, for the calls after it at once; the next run asks again', async () => {
+    const { server, api } = await start([], { throttledMaxMs: 600 })
+    server.usually = json(429, {})
+    const failed = await outcomes(api, 40)
+    expect(failed.filter((error) => !String(error).includes('SYNC_THROTTLED_MAX_MS'))).toEqual([])
+    const notAsked = failed.filter((error) => String(error).includes('not asked'))
+    expect(notAsked.length).toBeGreaterThan(20)
+    expect(notAsked[0]).toMatchObject({ kind: 'refused', errorStatus: 'throttled' })
+    server.usually = success([])
+    api.startAfresh()
+    expect(await outcomes(api, 3)).toEqual(['answer', 'answer', 'answer'])
   })
 })
 

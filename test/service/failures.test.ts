@@ -1,20 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { CallError } from '../../src/errors.ts'
 import type { FailureKind } from '../../src/errors.ts'
-import { callFailure, classify, FAILURES, isOverload } from '../../src/service/errors.ts'
-import type { FailedCall, Shape } from '../../src/service/errors.ts'
+import { callFailure, classify, FAILURES, isUnavailable } from '../../src/service/errors.ts'
+import type { FailedCall, FailureFacts, Shape } from '../../src/service/errors.ts'
 
 const byHttp: [number[], FailureKind][] = [
-  [[408, 425, 429, 500, 502, 503, 504, 599], 'retry'],
+  [[408, 425, 500, 502, 503, 504, 599], 'retry'],
+  [[429], 'throttled'],
   [[400, 403, 404, 409, 413, 422, 301, 302, 307, 308], 'refused'],
   [[401], 'credentials'],
   [[206, 402, 410, 418, 451], 'unknown'],
 ]
 const byCode: [string[], FailureKind][] = [
-  [['RESOURCE_EXHAUSTED', 'UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL', 'ABORTED'], 'retry'],
+  [['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL', 'ABORTED'], 'retry'],
+  [['RESOURCE_EXHAUSTED', 'resource-exhausted', 'TOO_MANY_REQUESTS', '429'], 'throttled'],
   [['INVALID_ARGUMENT', 'PERMISSION_DENIED', 'NOT_FOUND', 'ALREADY_EXISTS'], 'refused'],
   [['FAILED_PRECONDITION', 'OUT_OF_RANGE', 'UNIMPLEMENTED', 'not-found', ' 404 '], 'refused'],
   [['UNAUTHENTICATED', 'unauthenticated', '401'], 'credentials'],
-  [['503', 'resource-exhausted', ' deadline - exceeded '], 'retry'],
+  [['503', ' deadline - exceeded '], 'retry'],
   [['SOMETHING_ELSE', 'CANCELLED', '299', '4040', 'E404', ''], 'unknown'],
 ]
 const byShape: [Shape[], FailureKind][] = [
@@ -46,12 +51,27 @@ describe('what a failure means', () => {
     },
   )
 
-  test('the HTTP status decides before the code, and the code before the shape', () => {
-    expect(classify({ httpStatus: 500, code: 'NOT_FOUND', shape: null })).toBe('retry')
-    expect(classify({ httpStatus: 400, code: 'INTERNAL', shape: 'body_cut' })).toBe('refused')
-    expect(classify({ httpStatus: 418, code: 'NOT_FOUND', shape: null })).toBe('refused')
-    expect(classify({ httpStatus: 200, code: 'NOT_FOUND', shape: 'no_data' })).toBe('refused')
-    expect(classify({ httpStatus: 200, code: 'NEVER_SEEN', shape: 'no_data' })).toBe('unknown')
+  test.each<[FailureFacts, FailureKind]>([
+    [{ httpStatus: 403, code: 'RESOURCE_EXHAUSTED', shape: null }, 'throttled'],
+    [{ httpStatus: 403, code: null, shape: null, hasRetryAfter: true }, 'throttled'],
+    [{ httpStatus: 503, code: 'UNAVAILABLE', shape: null, hasRetryAfter: true }, 'throttled'],
+    [{ httpStatus: 409, code: 'ABORTED', shape: null }, 'retry'],
+    [{ httpStatus: 409, code: 'aborted', shape: null, hasRetryAfter: true }, 'throttled'],
+    [
+      { httpStatus: 401, code: 'RESOURCE_EXHAUSTED', shape: null, hasRetryAfter: true },
+      'credentials',
+    ],
+    [{ httpStatus: 403, code: 'UNAUTHENTICATED', shape: null }, 'credentials'],
+    [{ httpStatus: 307, code: null, shape: null, hasRetryAfter: true }, 'refused'],
+    [{ httpStatus: 500, code: 'NOT_FOUND', shape: null }, 'refused'],
+    [{ httpStatus: 400, code: 'INTERNAL', shape: 'body_cut' }, 'retry'],
+    [{ httpStatus: 404, code: '503', shape: null }, 'retry'],
+    [{ httpStatus: 404, code: 'NEVER_SEEN', shape: null }, 'refused'],
+    [{ httpStatus: 200, code: 'NOT_FOUND', shape: 'no_data' }, 'refused'],
+    [{ httpStatus: 200, code: 'NEVER_SEEN', shape: 'no_data' }, 'unknown'],
+    [{ httpStatus: 200, code: null, shape: 'body_empty', hasRetryAfter: true }, 'throttled'],
+  ])('the first row that is met decides: %j', (facts, kind) => {
+    expect(classify(facts)).toBe(kind)
   })
 
   test('without status, code and shape it is unknown', () => {
@@ -68,19 +88,22 @@ describe('what a failure means', () => {
     expect(FAILURES.filter((row) => row.because.length < 5)).toEqual([])
   })
 
-  test('429, 503 and their codes are overload, other failures are not', () => {
-    const overloads = [
-      { httpStatus: 429, errorStatus: null },
-      { httpStatus: 503, errorStatus: null },
-      { httpStatus: 200, errorStatus: 'resource-exhausted' },
-      { httpStatus: 200, errorStatus: 'UNAVAILABLE' },
-      { httpStatus: 200, errorStatus: '429' },
-      { httpStatus: 200, errorStatus: '503' },
-    ]
-    expect(overloads.filter((failure) => !isOverload(failure))).toEqual([])
-    expect(isOverload({ httpStatus: 500, errorStatus: null })).toBe(false)
-    expect(isOverload({ httpStatus: 500, errorStatus: 'INTERNAL' })).toBe(false)
-    expect(isOverload({ httpStatus: null, errorStatus: 'timeout' })).toBe(false)
+  test('docs/FAILURES.md has the table as it is', () => {
+    const rows = FAILURES.map(({ http = [], code = [], retryAfter, shape = [], kind, because }) => {
+      const words = [...code, ...shape].map((word) => `\`${word}\``)
+      const met = [...http.map((status) => `HTTP ${status}`), ...words]
+      if (retryAfter) met.push('it says when to come again')
+      return `| ${met.join(', ')} | ${kind} | ${because} |`
+    })
+    const page = readFileSync(join(import.meta.dirname, '../../docs/FAILURES.md'), 'utf8')
+    expect(page.replaceAll(/ +/g, ' ')).toContain(rows.join('\n'))
+  })
+
+  test('503 and its codes say that the service is not there, other failures do not', () => {
+    const isSo = (httpStatus: number | null, errorStatus: string | null): boolean =>
+      isUnavailable(new CallError('', { kind: 'retry', httpStatus, errorStatus }))
+    expect([isSo(503, null), isSo(200, 'unavailable'), isSo(200, '503')]).not.toContain(false)
+    expect([isSo(500, null), isSo(500, 'INTERNAL'), isSo(null, 'timeout')]).not.toContain(true)
   })
 })
 

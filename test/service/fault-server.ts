@@ -109,6 +109,7 @@ export function openClient(url: string, options: Partial<CollabApiOptions> = {})
     timeoutMs: 60_000,
     retries: 2,
     retryAfterMaxMs: 50,
+    throttledMaxMs: 60_000,
     maxBodyBytes: 1_000_000,
     maxConcurrency: 8,
     ...options,

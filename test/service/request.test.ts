@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import net from 'node:net'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { CallError } from '../../src/errors.ts'
 import type { Asked } from '../../src/service/errors.ts'
 import type { Reply } from '../../src/service/exchange.ts'
@@ -43,6 +44,7 @@ describe('one call', () => {
     expect(reply).toEqual({
       httpStatus: 200,
       retryAfterMs: null,
+      resetMs: null,
       body: Buffer.from('{"ok":true}'),
     })
     expect(server.seen).toHaveLength(1)
@@ -53,6 +55,7 @@ describe('one call', () => {
         'content-type': 'application/json',
         'x-key': 'key-4711',
         'x-token': 'token-0815',
+        'user-agent': expect.stringMatching(/^collab-sync\/\d+\.\d+\.\d+$/),
       },
     })
   })
@@ -81,6 +84,43 @@ describe('one call', () => {
 
   test('reads Retry-After', async () => {
     expect((await post(json(429, {}, { 'retry-after': '7' }))).retryAfterMs).toBe(7000)
+  })
+})
+
+describe('the way to the service', () => {
+  test('gives each address of a name a quarter of the time limit to connect', async () => {
+    const connect = vi.spyOn(net, 'connect')
+    await post(json(200, {}), { timeoutMs: 20_000 })
+    expect(connect.mock.calls.map(([options]) => options)).toMatchObject([
+      { autoSelectFamilyAttemptTimeout: 5000 },
+    ])
+    connect.mockRestore()
+  })
+
+  test('is by the proxy of HTTP_PROXY, but for what NO_PROXY names and this machine itself', async () => {
+    const [proxied, direct] = [await openFaultServer(), await openFaultServer()]
+    proxied.usually = json(200, { by: 'proxy' })
+    direct.usually = json(200, { by: 'itself' })
+    opened.push(proxied, direct)
+    vi.stubEnv('HTTP_PROXY', proxied.url)
+    vi.stubEnv('NO_PROXY', 'direct.example')
+    const asking = async (origin: string): Promise<string> =>
+      (await requestsTo(origin).post('/p', '{}', 'token-0815', asked)).body.toString()
+    expect(await asking('http://service.example')).toBe('{"by":"proxy"}')
+    expect(proxied.seen).toMatchObject([{ path: 'http://service.example/p' }])
+    expect(await asking(direct.url)).toBe('{"by":"itself"}')
+    await expect(asking('http://direct.example')).rejects.toThrow('http://direct.example')
+    vi.unstubAllEnvs()
+    expect(proxied.seen).toHaveLength(1)
+  })
+
+  test('by a proxy that is not there is told as such', async () => {
+    vi.stubEnv('HTTPS_PROXY', 'http://me:s3cret@127.0.0.1:1')
+    const failed = requestsTo('https://service.example').post('/p', '{}', 'token-0815', asked)
+    vi.unstubAllEnvs()
+    await expect(failed).rejects.toThrow(
+      'no answer from https://service.example, by way of a proxy (ECONNREFUSED)',
+    )
   })
 })
 

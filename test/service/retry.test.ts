@@ -1,11 +1,11 @@
-import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CallError } from '../../src/errors.ts'
 import type { FailureKind } from '../../src/errors.ts'
-import { backoffMs, pauseMs, retrying } from '../../src/service/retry.ts'
-import { retryAfterMsOf } from '../../src/service/wait.ts'
+import { retrying } from '../../src/service/retry.ts'
+import { Throttling } from '../../src/service/throttling.ts'
+import { resetMsOf, retryAfterMsOf } from '../../src/service/wait.ts'
 
-const policy = { retries: 3, retryAfterMaxMs: 120_000 }
+const policy = { retries: 3, retryAfterMaxMs: 120_000, throttledMaxMs: 900_000 }
 const noToken = async (): Promise<boolean> => false
 
 beforeEach(() => void vi.useFakeTimers())
@@ -112,7 +112,7 @@ describe('trying again', () => {
     let made = 0
     const attempt = async (): Promise<never> => {
       made += 1
-      throw new CallError('busy', { kind: 'retry', retryAfterMs: 100_000 })
+      throw new CallError('busy', { kind: 'throttled', retryAfterMs: 100_000 })
     }
     const stopped = expect(retrying(attempt, policy, noToken, stop.signal)).rejects.toThrow(
       'stopped by us',
@@ -124,38 +124,84 @@ describe('trying again', () => {
   })
 })
 
-describe('how long to wait', () => {
-  test('full jitter doubles its upper edge from 250 ms up to 30 s', () => {
-    expect([1, 2, 3, 20].map((n) => backoffMs(n, null, policy, 1))).toEqual([
-      250, 500, 1000, 30_000,
-    ])
-    expect(backoffMs(5, null, policy, 0)).toBe(0)
+describe('a call that was throttled', () => {
+  const throttled = (retryAfterMs: number | null) =>
+    new CallError('HTTP 429', { kind: 'throttled', httpStatus: 429, retryAfterMs })
+
+  test('is made again, without retries too, and uses up none of them', async () => {
+    const call = failing('throttled', 40)
+    const none = { ...policy, retries: 0 }
+    expect(await retryingAtOnce(call.attempt, none, noToken)).toBe('answer')
+    expect(call.made()).toBe(41)
   })
 
-  test('Retry-After is the least, up to its cap, and never shortens the wait', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 50 }),
-        fc.double({ min: 0, noNaN: true }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        (failures, retryAfterMs, random) => {
-          const ms = backoffMs(failures, retryAfterMs, policy, random)
-          expect(ms).toBeGreaterThanOrEqual(Math.min(retryAfterMs, policy.retryAfterMaxMs))
-          expect(ms).toBeGreaterThanOrEqual(backoffMs(failures, null, policy, random))
-          expect(ms).toBeLessThanOrEqual(policy.retryAfterMaxMs)
-        },
-      ),
+  test('is given up when the service asked for it long enough, and told so', async () => {
+    let made = 0
+    const attempt = async (): Promise<never> => {
+      made += 1
+      throw throttled(60_000)
+    }
+    const short = { ...policy, throttledMaxMs: 150_000 }
+    await expect(retryingAtOnce(attempt, short, noToken)).rejects.toMatchObject({
+      message: 'HTTP 429; given up after 150 s of it (SYNC_THROTTLED_MAX_MS)',
+      kind: 'throttled',
+      attempts: 4,
+    })
+    expect(made).toBe(4)
+  })
+
+  test('pauses all for as long as the service says, or longer with each pause that did not help', () => {
+    const throttling = new Throttling(policy)
+    const paused = (retryAfterMs: number | null, sentAtMs: number, nowMs: number): number =>
+      throttling.throttled(throttled(retryAfterMs), sentAtMs, nowMs)
+    expect(paused(null, 0, 10)).toBe(250)
+    // Sent before that pause, so of the same episode.
+    expect([paused(null, 5, 12), paused(300, 6, 13)]).toEqual([0, 300])
+    expect([paused(null, 320, 330), paused(null, 900, 910)]).toEqual([500, 1000])
+    // An answer to a call of before says nothing new; one of after does.
+    throttling.taken(900)
+    expect(paused(1000, 2000, 2010)).toBe(2000)
+    throttling.taken(2010)
+    expect(paused(100, 3000, 3010)).toBe(100)
+    throttling.forget()
+    expect(paused(10 ** 9, 4000, 4010)).toBe(policy.retryAfterMaxMs)
+    for (let ms = 10_000; ms < 20_000; ms += 1000) paused(null, ms, ms)
+    expect(paused(0, 30_000, 30_000)).toBe(30_000)
+  })
+
+  test('fails the calls after it at once when none was taken for too long, but after each pause', () => {
+    const throttling = new Throttling(policy)
+    const check = (nowMs: number) =>
+      throttling.check({ operation: 'users', filter: { organizationId: 'o' }, secrets: [] }, nowMs)
+    throttling.throttled(throttled(null), 0, 0)
+    // No pause goes beyond the end.
+    expect(throttling.throttled(throttled(60_000), 899_000, 899_000)).toBe(1000)
+    check(899_999)
+    check(900_000)
+    throttling.throttled(throttled(30_000), 900_000, 900_001)
+    expect(() => check(900_001)).toThrow(
+      'Get Users of organizationId "o" failed: not asked: the service has answered every call for more than 900 s (SYNC_THROTTLED_MAX_MS) that it gets too many',
     )
+    expect(() => check(930_000)).toThrow(CallError)
+    check(930_001)
+    throttling.throttled(throttled(30_000), 930_001, 930_002)
+    expect(() => check(930_002)).toThrow(CallError)
+    throttling.taken(930_002)
+    check(930_003)
   })
+})
 
-  test('all processes pause for a 429, and for a 503 that says how long', () => {
-    const of = (httpStatus: number, retryAfterMs: number | null): number =>
-      pauseMs(new CallError('busy', { kind: 'retry', httpStatus, retryAfterMs }), policy)
-    expect(of(429, 5000)).toBe(5000)
-    expect(of(429, 10 ** 9)).toBe(policy.retryAfterMaxMs)
-    expect(of(429, null)).toBe(250)
-    expect(of(503, 5000)).toBe(5000)
-    expect(of(503, null)).toBe(0)
+describe('an answer', () => {
+  test('that comes after the signal aborted is taken', async () => {
+    const stop = new AbortController()
+    let made = 0
+    const attempt = async (): Promise<string> => {
+      made += 1
+      if (made === 1) throw new CallError('failed', { kind: 'retry' })
+      stop.abort(new Error('stopped by us'))
+      return 'answer'
+    }
+    expect(await retryingAtOnce(attempt, policy, noToken, stop.signal)).toBe('answer')
   })
 })
 
@@ -181,20 +227,30 @@ describe('Retry-After', () => {
     ['', null],
     ['Someday, maybe', null],
   ])('%j is %s ms', (text, ms) => {
-    expect(retryAfterMsOf(text, date)).toBe(ms)
+    expect(retryAfterMsOf({ 'retry-after': text, date })).toBe(ms)
   })
 
-  test('a date without a Date header is counted from the clock of this machine', () => {
+  test.each([undefined, 'today'])('a date is counted from the clock where Date is %j', (sent) => {
     vi.setSystemTime(date)
-    expect(retryAfterMsOf('Wed, 21 Oct 2015 08:28:00 GMT', undefined)).toBe(3_600_000)
+    const headers = { 'retry-after': 'Wed, 21 Oct 2015 08:28:00 GMT', ...(sent && { date: sent }) }
+    expect(retryAfterMsOf(headers)).toBe(3_600_000)
   })
 
-  test('a date beside a Date header that cannot be read is counted from the clock too', () => {
-    vi.setSystemTime(date)
-    expect(retryAfterMsOf('Wed, 21 Oct 2015 08:28:00 GMT', 'today')).toBe(3_600_000)
+  test('no header is null, and milliseconds are more exact', () => {
+    expect(retryAfterMsOf({ date })).toBeNull()
+    expect(retryAfterMsOf({ 'retry-after-ms': '1250', 'retry-after': '2', date })).toBe(1250)
+    expect(retryAfterMsOf({ 'retry-after-ms': 'soon', 'retry-after': '2', date })).toBe(2000)
   })
 
-  test('no header is null', () => {
-    expect(retryAfterMsOf(undefined, date)).toBeNull()
+  test.each([
+    ['30', 30_000],
+    ['1445412510', 30_000],
+    ['1445412510000', 30_000],
+    ['1445412400', 0],
+    ['6m0s', null],
+    ['', null],
+  ])('a quota that begins anew at %j does so in %s ms', (reset, ms) => {
+    expect(resetMsOf({ 'x-ratelimit-reset': reset, date })).toBe(ms)
+    expect(resetMsOf({ 'ratelimit-reset': reset, date })).toBe(ms)
   })
 })

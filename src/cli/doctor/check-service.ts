@@ -28,6 +28,7 @@ export async function checkService(
       timeoutMs: Math.min(settings.timeoutMs, TIMEOUT_MAX_MS),
       retries: 0,
       retryAfterMaxMs: 0,
+      throttledMaxMs: 0,
       maxConcurrency: 1,
     })
     try {

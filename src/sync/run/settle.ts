@@ -120,6 +120,8 @@ function describeCause(cause: FailureCause): string {
   const where = organizations > 1 ? ` in ${organizations} organizations` : ''
   if (errorStatus === 'breaker_open')
     return `${scopes} of ${operation}${where} not asked, after such failures`
+  if (errorStatus === 'throttled')
+    return `${scopes} of ${operation}${where} not asked: for longer than SYNC_THROTTLED_MAX_MS the service answered every call that it gets too many`
   const code = [httpStatus, errorStatus].filter((part) => part !== null).join(' ') || 'no answer'
   return `${scopes} of ${operation} with ${code}${where}`
 }
