@@ -13,8 +13,8 @@ const GENERATED_TYPES = 'src/views.ts'
 /** Written by `npm run generate` (test/statements). */
 const GENERATED = 'src/database/statements/'
 
-/** They give their environment to a program that they start. */
-const ENVIRONMENT_FILES = ['src/embedded/binaries.ts', 'src/cli/commands/psql.ts']
+/** They give their environment to a program that they start, or look for a proxy as everything in Node does. */
+const ENVIRONMENT_FILES = ['src/embedded/binaries.ts', 'src/cli/commands/psql.ts', 'src/proxy.ts']
 
 interface Source {
   path: string

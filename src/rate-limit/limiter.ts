@@ -1,6 +1,6 @@
 import { DrainingError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { SharedRateLimit } from '../service/attempt.ts'
+import type { SharedRateLimit } from '../service/wait.ts'
 import { sleep, WaitLine } from '../service/wait.ts'
 import type { Priority } from '../service/wait.ts'
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import * as rateLimit from '../database/statements/rate-limit.ts'
-import type { SharedRateLimit } from '../service/attempt.ts'
+import type { SharedRateLimit } from '../service/wait.ts'
 import { MAX_AHEAD_MS, MAX_PAUSE_MS, RateLimiter } from './limiter.ts'
 import type { RateLimitOptions, RateLimitStore, Spacing, Taken } from './limiter.ts'
 

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import type { SharedRateLimit } from '../service/attempt.ts'
+import type { SharedRateLimit } from '../service/wait.ts'
 import { MAX_AHEAD_MS, MAX_PAUSE_MS, RateLimiter } from './limiter.ts'
 import type { RateLimitOptions, RateLimitStore, Spacing, Taken } from './limiter.ts'
 

@@ -14,7 +14,7 @@ import type { RequestOptions } from './request.ts'
 import type { RetryPolicy } from './retry.ts'
 import { Throttling } from './throttling.ts'
 import { Refusal } from './token.ts'
-import type { Priority } from './wait.ts'
+import type { Priority, SharedRateLimit } from './wait.ts'
 
 /** Counts that calls add to, kept by the caller: one object for a batch, say. */
 export interface CallStats {
@@ -219,22 +219,4 @@ function callOutcome(loadOutcome: Outcome, failure: unknown): CallOutcome {
   if (!(failure instanceof CallError)) return 'given_up'
   if (failure.kind === 'retry') return 'transient'
   return failure.kind === 'throttled' ? 'overload' : failure.kind
-}
-
-/**
- * The rate that all processes keep together: the calls a second of `SYNC_RATE_LIMIT`, and pauses that
- * the service asked one of them for. Implementations are in `src/rate-limit/`.
- */
-export interface SharedRateLimit {
-  /**
-   * Waits for a slot to make one call, in the order of WaitLine, and while a pause of any process lasts.
-   * Costs no round trip where there is neither limit nor pause. When the shared store is away, a limit
-   * is kept by waiting for it.
-   * @throws the signal's reason, as soon as it aborts
-   */
-  acquire(signal?: AbortSignal, priority?: Priority): Promise<void>
-  /** Pauses all processes for `ms`; this one at once. Never rejects: without the store, it pauses alone. */
-  pauseAll(ms: number): Promise<void>
-  /** Stops waiting and timers; who waits in `acquire` gets a DrainingError. */
-  close(): Promise<void>
 }

@@ -99,8 +99,8 @@ function retriesOf({ kind }: CallError, { retries }: RetryPolicy): number {
 
 function givenUp(error: CallError, { throttledMaxMs }: RetryPolicy): CallError {
   const { kind, httpStatus, errorStatus, retryAfterMs, attempts } = error
-  const told = `${error.message}; given up after ${throttledMaxMs / 1000} s of it (SYNC_THROTTLED_MAX_MS)`
-  const last = new CallError(told, { kind, httpStatus, errorStatus, retryAfterMs, cause: error })
+  const message = `${error.message}; given up after ${throttledMaxMs / 1000} s of it (SYNC_THROTTLED_MAX_MS)`
+  const last = new CallError(message, { kind, httpStatus, errorStatus, retryAfterMs, cause: error })
   last.attempts = attempts
   return last
 }

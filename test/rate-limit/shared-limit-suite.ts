@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import type { RateLimitOptions } from '../../src/rate-limit/limiter.ts'
-import type { SharedRateLimit } from '../../src/service/attempt.ts'
+import type { SharedRateLimit } from '../../src/service/wait.ts'
 
 /** Opens the limit of one more process, on what the others share. */
 export type OpenOne = (options: RateLimitOptions) => SharedRateLimit

@@ -1,7 +1,7 @@
 import type { On } from '../../database/statement.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import * as refresh from '../../database/statements/refresh.ts'
-import type { SharedRateLimit } from '../../service/attempt.ts'
+import type { SharedRateLimit } from '../../service/wait.ts'
 import type { SyncContext } from '../context.ts'
 import type { Clock } from './clock.ts'
 

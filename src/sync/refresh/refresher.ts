@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import * as refresh from '../../database/statements/refresh.ts'
 import { CallError } from '../../errors.ts'
-import type { SharedRateLimit } from '../../service/attempt.ts'
+import type { SharedRateLimit } from '../../service/wait.ts'
 import { WaitLine } from '../../service/wait.ts'
 import type { SyncContext } from '../context.ts'
 import { refusal } from '../run/settle.ts'
