@@ -18,9 +18,6 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** Database connections of one process: its jobs in hand commit side by side. */
-const CONNECTIONS_MAX = 12
-
 /**
  * Opens PostgreSQL; nothing is read yet.
  * @param options.say hears a line for a person when the embedded one takes time; the log when left out
@@ -44,7 +41,7 @@ export async function openStore(
       : null
   const databaseUrl = settings.databaseUrl ?? (embedded?.url as string)
   const database = openDatabase(databaseUrl, {
-    max: CONNECTIONS_MAX,
+    max: settings.databasePoolSize,
     applicationName,
     ...(signal && { signal }),
   })

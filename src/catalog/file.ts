@@ -85,11 +85,18 @@ function asUsageError(name: string, error: unknown): unknown {
 
 /**
  * Catalog lines of a CSV whose header holds the catalog's names. An empty cell counts as absent, and a
- * record of nothing else as a blank line. A record is numbered by the line it ends on.
+ * record of nothing else as a blank line. A record that begins with one of those names is a further header, as of
+ * files that were put one after the other, and holds for what follows it. A record is numbered by the line it ends on.
  */
 async function* csvLines(blocks: AsyncIterable<TextLine[]>): AsyncGenerator<NumberedLine> {
   const badLines: number[] = []
-  const parser = parse({ info: true, relax_column_count: true, skip_empty_lines: true })
+  const parser = parse({
+    info: true,
+    // Each of them wherever it stands: found out from the first line, another one would be part of a cell.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    skip_empty_lines: true,
+  })
   // An error of the input reaches the loop below through the parser.
   pipeline(Readable.from(csvText(blocks, badLines), { objectMode: false }), parser, () => {})
   let header: string[] | null = null
@@ -97,7 +104,7 @@ async function* csvLines(blocks: AsyncIterable<TextLine[]>): AsyncGenerator<Numb
     for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
       for (const number of badLines.splice(0)) yield { number, complaint: 'is not UTF-8' }
       const number = info.lines
-      if (header === null) {
+      if (header === null || memberOfColumn(record[0] ?? '') !== null) {
         header = record
         const fault = columnsFault(header)
         if (fault === null) continue

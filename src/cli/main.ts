@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import { holdSignals } from './signals.ts'
+import { hearSignals } from './signals.ts'
 
 /** They end in order whenever they are asked to, also while their code is loaded, which takes a second. */
 const ENDS_IN_ORDER = ['worker', 'serve', 'run']
-if (ENDS_IN_ORDER.includes(process.argv[2] ?? '')) holdSignals()
+hearSignals({ endsInOrder: ENDS_IN_ORDER.includes(process.argv[2] ?? '') })
 
 // Whoever reads our output may have enough of it (`| head`): that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -17,6 +17,7 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .description(help.STATUS)
     .argument('[run]', 'id of a run, or its first six or more digits')
     .option('--limit <n>', 'how many runs are listed', wholeFromOne, 10)
+    .option(...DEMO_OPTION)
     .option(...JSON_OPTION)
     .action(async (run, options) =>
       onExitCode(await (await import('./commands/status.ts')).status(run, options)),
@@ -128,7 +129,10 @@ function addLooks(program: Command, onExitCode: OnExitCode): void {
     .passThroughOptions()
     .allowUnknownOption()
     .addHelpText('after', help.PSQL_AFTER)
-    .action(async (args) => onExitCode(await (await import('./commands/psql.ts')).psql(args)))
+    .option(...DEMO_OPTION)
+    .action(async (args, options) =>
+      onExitCode(await (await import('./commands/psql.ts')).psql(args, options)),
+    )
 
   program
     .command('dictionary')
@@ -187,4 +191,5 @@ export function addScheduleCommand(program: Command, onExitCode: OnExitCode): vo
 export type OnExitCode = (code: number) => void
 
 /** The option of every command that prints data (contract.md, Commands). */
+export const DEMO_OPTION = ['--demo', 'on what the demo left, which has a home of its own'] as const
 export const JSON_OPTION = ['--json', 'print one JSON document on stdout instead'] as const

@@ -2,7 +2,12 @@ import { Command } from 'commander'
 import { addCatalogCommands } from './catalog-commands.ts'
 import { addDataCommands } from './data-commands.ts'
 import * as help from './help.ts'
-import { addOperatorCommands, addScheduleCommand, JSON_OPTION } from './operator-commands.ts'
+import {
+  addOperatorCommands,
+  addScheduleCommand,
+  DEMO_OPTION,
+  JSON_OPTION,
+} from './operator-commands.ts'
 import type { OnExitCode } from './operator-commands.ts'
 import { version } from '../version.ts'
 import { ADD_OPTION, addScopeOptions, collect } from './scope-options.ts'
@@ -85,7 +90,10 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
     .summary('pages, API, probes and metrics over HTTP')
     .description(help.SERVE)
     .addHelpText('after', help.SERVE_AFTER)
-    .action(async () => onExitCode(await (await import('./commands/serve.ts')).serve()))
+    .option(...DEMO_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/serve.ts')).serve(options)),
+    )
 
   addScheduleCommand(program, onExitCode)
 }

@@ -1,33 +1,52 @@
 import { EnvironmentError } from '../errors.ts'
 
-/** Signals that came before anybody asked to hear them. */
+type Hearing = (signal: NodeJS.Signals) => void
+
+/** Who asked to hear signals; the last one does. */
+const hearing: Hearing[] = []
+/** Signals that nobody has heard yet. */
 const held: NodeJS.Signals[] = []
-const hold = (signal: NodeJS.Signals) => void held.push(signal)
+/** A terminal sends its signal to every process in front, and npx passes it on to us once more. */
+const ONE_SIGNAL_MS = 1000
+let heardAtMs = -Infinity
 
 /**
- * Keeps SIGINT and SIGTERM for the next {@link onSignals}, for a command whose code is still being loaded, and lets none
- * kill the process at its end: where nothing is left to do Node stops hearing signals some milliseconds before it is
- * over, and where it is told to exit it does not.
+ * Hears SIGINT and SIGTERM from here on, and lets none kill the process at its end: where nothing is left to do Node stops
+ * hearing signals some milliseconds before it is over, and where it is told to exit it does not. As the first process of a
+ * container it would not even end by one that nobody hears.
+ * @param endsInOrder true keeps signals for the next {@link onSignals}, for a command that ends in order also while its code
+ *   is being loaded; else the process ends where nobody asked to hear them
  */
-export function holdSignals(): void {
-  for (const name of SIGNALS) process.on(name, hold)
+export function hearSignals({ endsInOrder }: { endsInOrder: boolean }): void {
+  if (!endsInOrder) hearing.push(() => process.exit(1))
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.on(name, (signal) => {
+      const nowMs = performance.now()
+      if (nowMs - heardAtMs < ONE_SIGNAL_MS) return
+      heardAtMs = nowMs
+      const hear = hearing.at(-1)
+      if (hear === undefined) held.push(signal)
+      else hear(signal)
+    })
   process.once('beforeExit', () => process.exit())
 }
 
 /**
- * Handlers of SIGINT and SIGTERM by turn: the first signal calls the first one, further ones the last.
- * @returns ends that; one more signal is kept like those at the start, so that a command which is done anyway ends in order
+ * Handlers of SIGINT and SIGTERM by turn, in place of those before: the first signal calls the first one, further ones the
+ * last. Two within a second are one.
+ * @returns ends that; those before hear signals again
  */
-export function onSignals(...handlers: readonly ((signal: NodeJS.Signals) => void)[]): () => void {
+export function onSignals(...handlers: readonly Hearing[]): () => void {
   let received = 0
-  const listener = (signal: NodeJS.Signals) => {
+  const hear: Hearing = (signal) => {
     handlers[Math.min(received, handlers.length - 1)]?.(signal)
     received += 1
   }
-  for (const name of SIGNALS) process.on(name, listener).off(name, hold)
-  for (const signal of held.splice(0)) listener(signal)
+  hearing.push(hear)
+  for (const signal of held.splice(0)) hear(signal)
   return () => {
-    for (const name of SIGNALS) process.off(name, listener).once(name, hold)
+    const index = hearing.indexOf(hear)
+    if (index >= 0) hearing.splice(index, 1)
   }
 }
 
@@ -61,4 +80,24 @@ export function stopOnSignals(
   return { requested: requested.signal, starting: starting.signal, started, forget }
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+/**
+ * Does work that is undone where a signal stops it.
+ * @param work must end soon after its signal aborts, whether it rejects or not
+ * @throws EnvironmentError that says so where it was stopped; what `work` throws
+ */
+export async function undoneOnSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stopping = new AbortController()
+  const forget = onSignals((signal) => {
+    stopping.abort(new EnvironmentError(`${signal}: stopped. What was not complete is undone.`))
+    // Whoever reads it would wait for its end.
+    process.stdin.destroy()
+  })
+  try {
+    return await work(stopping.signal)
+  } catch (error) {
+    stopping.signal.throwIfAborted()
+    throw error
+  } finally {
+    forget()
+  }
+}

@@ -10,6 +10,7 @@ import { openStore } from '../store.ts'
 import type { Store } from '../store.ts'
 import { makeSpansBy, withSpan } from '../trace.ts'
 import { note } from './output.ts'
+import { undoneOnSignal } from './signals.ts'
 
 /** What a command opens a store with. */
 export interface Opening {
@@ -19,7 +20,7 @@ export interface Opening {
   readonly name: string
   /** True brings the tables to this program's version first; else only those of a brand-new embedded PostgreSQL. */
   readonly migrates?: boolean
-  /** Ends the opening early. */
+  /** Ends the opening early, and breaks the connections; SIGINT and SIGTERM do where it is left out. */
   readonly signal?: AbortSignal
 }
 
@@ -28,13 +29,23 @@ export interface Opening {
  * @throws EnvironmentError where PostgreSQL cannot be reached or used; what `work` throws
  */
 export async function withStore<T>(
-  { settings, log, name, migrates = false, signal }: Opening,
+  opening: Opening,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  return opening.signal === undefined
+    ? undoneOnSignal((signal) => withStoreUntil(signal, opening, work))
+    : withStoreUntil(opening.signal, opening, work)
+}
+
+async function withStoreUntil<T>(
+  signal: AbortSignal,
+  { settings, log, name, migrates = false }: Opening,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   const store = await openStore(settings, { log, applicationName: name, say: note, signal })
   try {
     await checkDatabase(store.database)
-    if (store.isNew || migrates) await migrate(store.databaseUrl, settings)
+    if (store.isNew || migrates) await migrate(store.databaseUrl, settings, { signal })
     return await work(store)
   } finally {
     await store.close()

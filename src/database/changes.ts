@@ -126,16 +126,17 @@ export async function readHeldBack(database: Database): Promise<RowOf<typeof cha
 
 /** Wakes whoever follows the feed. */
 export interface Listener {
-  /** Resolves once something was committed since it was last called, or after so long. */
+  /** Resolves once something was committed since it was last called, after so long, or when the signal aborts. */
   next(mostMs: number): Promise<void>
   close(): void
 }
 
-/** Listens for changes. Where the server, or a pooler before it, lets nobody listen, `next` just takes its time. */
-export async function listenForChanges(database: Database): Promise<Listener> {
+/** Listens for changes. Where the server lets nobody listen, as a standby, `next` just takes its time. */
+export async function listenForChanges(database: Database, signal: AbortSignal): Promise<Listener> {
   let heard = new AbortController()
   const client = await database.connect()
   client.on('notification', () => heard.abort())
+  signal.addEventListener('abort', () => heard.abort())
   // Whoever reads next is told.
   client.on('error', () => {})
   await changes.listen.run(client).catch(() => {})

@@ -23,16 +23,17 @@ export interface Migrated {
  * each other. A migration that fails leaves everything as it was.
  * @param url of the database, by a role that may create schemas in it; no superuser right is needed
  * @param definitions what words mean in reports from now on; left out, what they meant before
- * @param onDerived hears how far it is where it finds out anew when stored comments were written
+ * @param options.onDerived hears how far it is where it finds out anew when stored comments were written
+ * @param options.signal breaks the connection: a migration that has not ended is undone
  * @throws EnvironmentError where the server, the role's rights or the tables' version do not allow it; UsageError where
  *   the tables are of before version 0.1.0, or PostgreSQL does not know the time zone
  */
 export async function migrate(
   url: string,
   definitions?: Definitions,
-  onDerived: OnDerived = () => {},
+  { onDerived = () => {}, signal }: { onDerived?: OnDerived; signal?: AbortSignal } = {},
 ): Promise<Migrated> {
-  const database = openDatabase(url, { max: 1, applicationName: 'migrate' })
+  const database = openDatabase(url, { max: 1, applicationName: 'migrate', signal })
   try {
     await checkDatabase(database)
     if (definitions !== undefined) await requireTimeZone(database, definitions)

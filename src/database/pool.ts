@@ -3,6 +3,8 @@ import pRetry from 'p-retry'
 import pg from 'pg'
 import { EnvironmentError } from '../errors.ts'
 import { breakableSocket } from './breakable-socket.ts'
+import { beginSession } from './session.ts'
+import type { SessionOptions } from './session.ts'
 
 /** The connections of one process to the database of collab-sync. */
 export type Database = pg.Pool
@@ -23,32 +25,38 @@ const INT8_OID = 20
  * @param options.max most connections at a time
  * @param options.signal breaks all its connections, also those that are being made, when it aborts
  * @param options.applicationName what `pg_stat_activity` shows behind `collab-sync`, with eight digits that no other pool has
+ * @param options.searchPath for the statements of others; ours name every schema
  */
 export function openDatabase(
   url: string,
-  options: { max?: number; applicationName?: string; signal?: AbortSignal } = {},
+  options: {
+    max?: number
+    applicationName?: string
+    signal?: AbortSignal | undefined
+    searchPath?: string
+  } = {},
 ): Database {
-  const { signal } = options
-  return openWith({
-    connectionString: url,
-    ...(signal && { stream: () => breakableSocket(signal) }),
-    max: options.max ?? 10,
-    application_name: ['collab-sync', options.applicationName, randomBytes(4).toString('hex')]
-      .filter(Boolean)
-      .join(' '),
-    connectionTimeoutMillis: 15_000,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 30_000,
-    // Long enough for any statement of ours; a session that hangs must not hold its locks for ever.
-    statement_timeout: 10 * 60_000,
-    idle_in_transaction_session_timeout: 5 * 60_000,
-    types: { getTypeParser: typeParser },
-  })
+  const { signal, searchPath } = options
+  return openWith(
+    {
+      connectionString: url,
+      ...(signal && { stream: () => breakableSocket(signal) }),
+      max: options.max ?? 10,
+      application_name: ['collab-sync', options.applicationName, randomBytes(4).toString('hex')]
+        .filter(Boolean)
+        .join(' '),
+      connectionTimeoutMillis: 15_000,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 30_000,
+      types: { getTypeParser: typeParser },
+    },
+    { searchPath },
+  )
 }
 
-function openWith(options: pg.PoolConfig): Database {
-  const pool = new pg.Pool(options)
+function openWith(options: pg.PoolConfig, session: SessionOptions): Database {
+  const pool = new pg.Pool({ ...options, onConnect: beginSession(options, session) })
   // Without listeners a dead connection would be an uncaught exception, also while it is checked out
   // but between two queries. Whoever uses it next gets the error.
   pool.on('error', () => {})
@@ -58,7 +66,7 @@ function openWith(options: pg.PoolConfig): Database {
 
 /** More connections to the same database, for reading only: the server refuses whatever would write. */
 export function openReadOnly(database: Database): Database {
-  return openWith({ ...database.options, options: '-c default_transaction_read_only=on' })
+  return openWith(database.options, { readOnly: true })
 }
 
 /**
@@ -139,6 +147,7 @@ export async function checkDatabase(database: Database): Promise<void> {
     )
     server = rows[0]
   } catch (error) {
+    if (error instanceof EnvironmentError) throw error
     const reason = REASONS[codeOf(error) ?? ''] ?? `${(error as Error).message}.`
     throw new EnvironmentError(`PostgreSQL at ${place}: ${reason}`, { cause: error })
   }
@@ -155,11 +164,8 @@ export async function checkDatabase(database: Database): Promise<void> {
 /** Host, port and database for a person, without user and password. */
 export function describeDatabase(database: Database): string {
   const { connectionString } = database.options
-  if (connectionString === undefined || !URL.canParse(connectionString)) return 'DATABASE_URL'
-  const url = new URL(connectionString)
-  const host = url.hostname || url.searchParams.get('host') || 'localhost'
-  const name = url.pathname.slice(1) || url.username
-  return `${decodeURIComponent(host)}:${url.port || 5432}, database ${decodeURIComponent(name)}`
+  const client = new pg.Client({ connectionString })
+  return `${client.host}:${client.port}, database ${client.database}`
 }
 
 /**

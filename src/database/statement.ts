@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Client, Database } from './pool.ts'
+import type pg from 'pg'
 
 /** Where a statement runs: on any connection of the pool, or on one that is inside a transaction. */
-export type On = Database | Client
+export type On = pg.Pool | pg.PoolClient
 
 /** The parameters as the last argument; nothing where a statement has none. */
 type Given<Parameters> = [Parameters] extends [null] ? [] : [parameters: Parameters]

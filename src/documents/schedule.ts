@@ -7,7 +7,7 @@ const line = text.max(200, 'must not be longer than 200 characters')
 /** A pattern that BullMQ's job scheduler takes: it parses with the same library. */
 export const cronPattern = line.refine(
   isCronPattern,
-  'must be a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first',
+  'must be a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first, and without H, which means no fixed time',
 )
 
 /** An IANA time zone. Bare offsets such as +02:00 are refused: the scheduler's library does not know them. */
@@ -41,6 +41,8 @@ export const ScheduleSchema = z
 export type NightlySchedule = z.output<typeof ScheduleSchema>
 
 function isCronPattern(pattern: string): boolean {
+  // A minute of the library's own choice, and another one at each look.
+  if (/(?<![A-Za-z])H(?![A-Za-z])/.test(pattern)) return false
   // The library fills up missing fields, so that `5` would mean every minute's fifth second.
   if (!pattern.startsWith('@') && ![5, 6].includes(pattern.split(/\s+/).length)) return false
   try {

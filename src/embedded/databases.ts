@@ -52,6 +52,10 @@ function clientOf({ password }: Cluster, port: number): pg.Client {
     user: 'collab_sync',
     password,
     database: 'postgres',
+    // Not those of the environment (PGSSLMODE, PGSSLNEGOTIATION, PGOPTIONS).
+    ssl: false,
+    sslnegotiation: 'postgres',
+    options: '-c client_encoding=UTF8',
     connectionTimeoutMillis: 5_000,
   })
   // The promises tell of it too; without a listener a server that goes would end this process.

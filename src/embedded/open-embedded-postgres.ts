@@ -46,8 +46,10 @@ export async function openEmbeddedPostgres({
     signal?.throwIfAborted()
     const created = await createClusterIfMissing(cluster, log, signal)
     const { port } = await joinOrStart(cluster, log)
+    // Said in the address, these are not taken from PGSSLMODE, PGSSLNEGOTIATION and PGOPTIONS.
+    const own = 'sslmode=disable&sslnegotiation=postgres&options=-c%20client_encoding%3DUTF8'
     const urlOf = (database: string) =>
-      `postgres://collab_sync:${cluster.password}@127.0.0.1:${port}/${encodeURIComponent(database)}`
+      `postgres://collab_sync:${cluster.password}@127.0.0.1:${port}/${encodeURIComponent(database)}?${own}`
     try {
       if (!created) signal?.throwIfAborted()
       await createMissingDatabases(cluster, port, ['collab_sync', 'collab_sync_queue'])

@@ -1,9 +1,8 @@
-import { Socket } from 'node:net'
-import { addAbortSignal } from 'node:stream'
 import { createPostgresBackend, createRedisBackend, runMigrations, withBackend } from 'bullmq'
 import type { BackendClasses, IQueueBackend, Telemetry } from 'bullmq'
 import type { Redis } from 'ioredis'
-import pg from 'pg'
+import { openDatabase } from '../database/pool.ts'
+import type { Database } from '../database/pool.ts'
 import { EnvironmentError } from '../errors.ts'
 import { isTracing } from '../trace.ts'
 
@@ -30,23 +29,23 @@ export interface Backend {
   readonly classes: BackendClasses<IQueueBackend, unknown>
   readonly producer: { connection: unknown; prefix?: string }
   readonly worker: { connection: unknown; prefix?: string }
+  /** Closes what BullMQ leaves open, after its own `close`. */
+  close(): Promise<void>
 }
 
-/** Connections of one process to the queue's PostgreSQL: a worker's listener holds one of them. */
-const POSTGRES_POOL_MAX = 6
-const CONNECT_MS = 15_000
+/** Connections of one backend to the queue's PostgreSQL: a worker's listener holds one of them. */
+const POSTGRES_POOL_MAX = 7
 
-export function backendOf(place: QueuePlace): Backend {
+/** Opens a place for queues, or for one worker. */
+export function openBackend(place: QueuePlace): Backend {
   if (place.kind === 'postgres') {
-    const connection = {
-      connectionString: place.url,
-      max: POSTGRES_POOL_MAX,
-      application_name: 'collab-sync queue',
-    }
+    // A pool of ours: those of BullMQ say their search path in a start-up parameter, which poolers refuse.
+    const connection = openQueueDatabase(place.url, POSTGRES_POOL_MAX)
     return {
       classes: withBackend(createPostgresBackend) as BackendClasses<IQueueBackend, unknown>,
       producer: { connection },
       worker: { connection },
+      close: () => connection.end(),
     }
   }
   const { url, prefix } = place
@@ -55,7 +54,12 @@ export function backendOf(place: QueuePlace): Backend {
     // A producer says at once that Redis is away; a worker waits for it to come back.
     producer: { connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false }, prefix },
     worker: { connection: { url, maxRetriesPerRequest: null }, prefix },
+    close: async () => {},
   }
+}
+
+function openQueueDatabase(url: string, max: number, signal?: AbortSignal): Database {
+  return openDatabase(url, { max, applicationName: 'queue', searchPath: 'bullmq', signal })
 }
 
 /**
@@ -65,18 +69,12 @@ export function backendOf(place: QueuePlace): Backend {
  */
 export async function migrateQueue(place: QueuePlace, signal?: AbortSignal): Promise<void> {
   if (place.kind === 'redis') return
-  const client = new pg.Client({
-    connectionString: place.url,
-    application_name: 'collab-sync queue',
-    connectionTimeoutMillis: CONNECT_MS,
-    ...(signal && { stream: () => addAbortSignal(signal, new Socket()) }),
-  })
-  client.on('error', () => {}) // The query that it breaks tells of it.
-  await client.connect()
+  const database = openQueueDatabase(place.url, 1, signal)
   try {
-    await runMigrations(client)
+    const client = await database.connect()
+    await runMigrations(client).finally(() => client.release())
   } finally {
-    await client.end()
+    await database.end()
   }
 }
 
@@ -86,15 +84,11 @@ export async function migrateQueue(place: QueuePlace, signal?: AbortSignal): Pro
  */
 export async function refreshStatistics(place: QueuePlace): Promise<void> {
   if (place.kind === 'redis') return
-  const client = new pg.Client({
-    connectionString: place.url,
-    application_name: 'collab-sync queue',
-  })
-  await client.connect()
+  const database = openQueueDatabase(place.url, 1)
   try {
-    await client.query('analyze bullmq.job')
+    await database.query('analyze bullmq.job')
   } finally {
-    await client.end()
+    await database.end()
   }
 }
 

@@ -2,7 +2,7 @@ import type { Queue } from 'bullmq'
 import { EnvironmentError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import {
-  backendOf,
+  openBackend,
   QUEUE_NAMES,
   refreshStatistics,
   requireRedis,
@@ -44,7 +44,7 @@ const ATTEMPTS = 25
  */
 export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> {
   await requireRedis(place)
-  const { classes, producer } = backendOf(place)
+  const { classes, producer, close } = openBackend(place)
   const options = { ...producer, ...(await telemetryOption()) }
   const open = (name: QueueName) => {
     const queue = new classes.Queue(QUEUE_NAMES[name], options) as unknown as Queue
@@ -57,6 +57,7 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
     await Promise.all(queues.map((queue) => queue.waitUntilReady()))
   } catch (error) {
     await Promise.all(queues.map((queue) => queue.close().catch(() => {})))
+    await close()
     throw new EnvironmentError(
       `The queue cannot be used: ${(error as Error).message}. Run \`collab-sync migrate\`.`,
       { cause: error },
@@ -82,6 +83,7 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
     },
     async close() {
       await Promise.all(queues.map((queue) => queue.close()))
+      await close()
     },
   }
 }

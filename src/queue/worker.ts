@@ -2,7 +2,7 @@ import { UnrecoverableError, WaitingError } from 'bullmq'
 import type { Job, Worker } from 'bullmq'
 import { DrainingError, RunStoppedError, UsageError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { backendOf, QUEUE_NAMES, telemetryOption } from './backend.ts'
+import { openBackend, QUEUE_NAMES, telemetryOption } from './backend.ts'
 import type { QueueName, QueuePlace } from './backend.ts'
 
 /** A job as its handler sees it. */
@@ -45,7 +45,7 @@ export async function startQueueWorker(
   handlers: ReadonlyMap<string, Handler>,
   { queue, concurrency, adjust, log }: WorkerOptions,
 ): Promise<QueueWorker> {
-  const { classes, worker: connection } = backendOf(place)
+  const { classes, worker: connection, close } = openBackend(place)
   const worker: Worker = new classes.Worker(
     QUEUE_NAMES[queue],
     async (job, token) => {
@@ -59,6 +59,8 @@ export async function startQueueWorker(
       ...connection,
       ...(await telemetryOption()),
       concurrency,
+      // One that finds its place unusable would ask again at once, without an end.
+      autorun: false,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: STALLS_MAX,
@@ -69,8 +71,18 @@ export async function startQueueWorker(
   worker.on('failed', (job, error) =>
     log.warn({ job: job?.name, ...idsOf(job?.data), err: error }, 'job failed'),
   )
-  await worker.waitUntilReady()
-  return { close: () => worker.close() }
+  const end = async () => {
+    await worker.close()
+    await close()
+  }
+  try {
+    await worker.waitUntilReady()
+  } catch (error) {
+    await end()
+    throw error
+  }
+  worker.run().catch((error: unknown) => log.warn({ err: error }, 'queue worker'))
+  return { close: end }
 }
 
 async function work(

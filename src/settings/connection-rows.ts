@@ -1,3 +1,4 @@
+import { address, databaseAddress, serviceAddress } from './parse-address.ts'
 import * as parse from './parse.ts'
 import type { Setting } from './setting.ts'
 
@@ -6,7 +7,7 @@ export const SERVICE_ROWS = {
   collabApiUrl: {
     name: 'COLLAB_API_URL',
     group: 'service',
-    parse: parse.serviceAddress,
+    parse: serviceAddress,
     required: true,
     meaning: 'Base address of the service.',
     example: 'https://api.example.com',
@@ -67,11 +68,19 @@ export const STORE_ROWS = {
   databaseUrl: {
     name: 'DATABASE_URL',
     group: 'database',
-    parse: parse.address('postgres', 'postgresql'),
+    parse: databaseAddress,
     meaning:
       'PostgreSQL 14 or newer. Without it an embedded PostgreSQL is kept in COLLAB_SYNC_HOME.',
     example: 'postgres://collab:secret@db.example.com:5432/collab',
     secret: true,
+  },
+  databasePoolSize: {
+    name: 'DATABASE_POOL_SIZE',
+    group: 'database',
+    parse: parse.wholeNumber(2, 1000),
+    default: '12',
+    meaning: 'Most PostgreSQL connections of one process, those of the queue aside.',
+    example: '12',
   },
   home: {
     name: 'COLLAB_SYNC_HOME',
@@ -84,7 +93,7 @@ export const STORE_ROWS = {
   redisUrl: {
     name: 'REDIS_URL',
     group: 'queue',
-    parse: parse.address('redis', 'rediss'),
+    parse: address('redis', 'rediss'),
     meaning: 'Redis for BullMQ. Without it BullMQ keeps its queue in PostgreSQL.',
     example: 'redis://127.0.0.1:6379',
     secret: true,
@@ -92,7 +101,7 @@ export const STORE_ROWS = {
   queueDatabaseUrl: {
     name: 'QUEUE_DATABASE_URL',
     group: 'queue',
-    parse: parse.address('postgres', 'postgresql'),
+    parse: databaseAddress,
     meaning:
       'Where BullMQ keeps its queue without REDIS_URL. Without it DATABASE_URL, or a database beside the embedded one.',
     example: 'postgres://collab:secret@db.example.com:5432/collab_queue',

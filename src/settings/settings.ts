@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
-import { join } from 'node:path'
-import { parse as parseEnvFile } from 'dotenv'
 import { UsageError } from '../errors.ts'
+import { readTexts } from './environment.ts'
+import type { Environment } from './environment.ts'
+import { passwordsOf } from './parse-address.ts'
 import { SETTING_LIST, SETTINGS } from './table.ts'
 import type { Setting, SettingGroup } from './setting.ts'
 import type { Settings } from './table.ts'
@@ -13,12 +13,10 @@ export type SettingNeed = Exclude<SettingGroup, 'sync' | 'telemetry' | 'notify'>
 /** What `need: ['service']` promises beyond {@link Settings}; and one of `authToken`, `authTokenFile`. */
 export type ServiceSettings = Required<Pick<Settings, 'collabApiUrl' | 'apiKey'>>
 
-/** The environment, such as `process.env`. */
-export type Environment = Record<string, string | undefined>
-
 /**
  * Reads the settings from the environment and the file `.env`; the environment wins, and nothing is
- * written back to it. A setting that is empty counts as unset, as compose files pass it.
+ * written back to it. A setting that is empty counts as unset, as compose files pass it. Of a secret NAME, NAME_FILE may
+ * say which file holds it.
  * Settings of `service`, `database` and `queue` are looked at only where they are needed, so that a
  * command is not stopped by what it does not use; those of `sync`, `catalog`, `telemetry`
  * and `notify` always.
@@ -31,11 +29,9 @@ export function readSettings<Need extends SettingNeed>(
   options: { need: readonly Need[]; directory?: string },
 ): 'service' extends Need ? Settings & ServiceSettings : Settings {
   const need: readonly SettingNeed[] = options.need
-  const given = withoutEmpty({
-    ...readEnvFile(join(options.directory ?? process.cwd(), '.env')),
-    ...environment,
-  })
-  const faults: string[] = []
+  const { given, faults } = readTexts(environment, options.directory ?? process.cwd(), (setting) =>
+    isRead(setting, need),
+  )
   const values: Record<string, unknown> = {}
   for (const { member, setting } of SETTING_LIST) {
     const text = isRead(setting, need) ? given[setting.name] : undefined
@@ -72,28 +68,9 @@ export function secretValues(settings: Settings): string[] {
     const value = settings[member]
     if (!setting.secret || typeof value !== 'string') return []
     if (!setting.name.endsWith('_URL')) return [value]
-    const { password } = new URL(value)
-    return password === '' ? [] : [...new Set([password, decodeURIComponent(password)])]
+    return passwordsOf(value)
   })
   return [...others, ...receivers]
-}
-
-function readEnvFile(path: string): Environment {
-  try {
-    return parseEnvFile(readFileSync(path))
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    if (code === 'ENOENT') return {}
-    throw new UsageError(`The file ${path} cannot be read (${code}).`)
-  }
-}
-
-function withoutEmpty(environment: Environment): Environment {
-  return Object.fromEntries(
-    Object.entries(environment)
-      .map(([name, value]) => [name, value?.trim()])
-      .filter(([, value]) => value !== undefined && value !== ''),
-  )
 }
 
 function isRead(setting: Setting, need: readonly SettingNeed[]): boolean {

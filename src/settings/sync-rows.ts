@@ -1,4 +1,5 @@
 import { cronPattern, timeZone } from '../documents/schedule.ts'
+import { databaseAddress } from './parse-address.ts'
 import * as parse from './parse.ts'
 import type { Setting } from './setting.ts'
 
@@ -166,7 +167,7 @@ export const SYNC_ROWS = {
   catalogDatabaseUrl: {
     name: 'CATALOG_DATABASE_URL',
     group: 'catalog',
-    parse: parse.address('postgres', 'postgresql'),
+    parse: databaseAddress,
     meaning: 'The database that CATALOG_SQL asks. Without it DATABASE_URL.',
     example: 'postgres://reader:secret@app-db.example.com:5432/app',
     secret: true,

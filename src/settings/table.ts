@@ -45,7 +45,7 @@ export function envExample(): string {
   })
   return (
     [
-      '# Copy this file to .env and fill in the first settings. The environment wins over this file.',
+      '# Copy this file to .env and fill in the first settings. The environment wins over this file. A key, a token, a secret\n# or an address may be in a file of its own, which NAME_FILE names in place of NAME.',
       ...groups,
       '',
     ]

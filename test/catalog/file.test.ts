@@ -100,6 +100,32 @@ describe('CSV', () => {
   })
 
   test.each([
+    'organizationId\nacme\r\nbeta\r\n',
+    'organizationId\r\nacme\nbeta',
+    'organizationId\racme\rbeta\r',
+    'organizationId\r\n\r\n"acme"\r\n\nbeta\r',
+  ])('any line end is one wherever it stands: %j', async (text) => {
+    const lines = await read('c.csv', text)
+    expect(lines.map((line) => 'line' in line && line.line.organizationId)).toEqual([
+      'acme',
+      'beta',
+    ])
+  })
+
+  test('a further header, as of files put one after the other, holds for what follows it', async () => {
+    const text =
+      'organizationId,documentId\nacme,plan\n\uFEFFdocument_id,organization_id\nplan,acme\n'
+    expect(await read('c.csv', text)).toEqual([
+      { number: 2, line: PLAN },
+      { number: 4, line: PLAN },
+    ])
+    expect(await read('c.csv', 'organizationId\na\norganizationId,name\nb,c\n')).toEqual([
+      { number: 2, line: { organizationId: 'a' } },
+      { number: 3, complaint: expect.stringMatching(/^has an unknown column "name"/) },
+    ])
+  })
+
+  test.each([
     [
       'organizationId,documentId\na\n',
       { number: 2, complaint: 'has 1 cells where the header has 2' },

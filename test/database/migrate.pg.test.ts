@@ -168,6 +168,17 @@ describe('roles', () => {
   })
 })
 
+test('every table has what publications of all tables need: a key by which a deleted row is known', async () => {
+  await migrate(database.url)
+  const { rows } = await database.pool.query(
+    `select c.oid::regclass as name from pg_class c
+    where c.relkind in ('r', 'p') and c.relnamespace::regnamespace::text !~ '^(pg_|information_schema)'
+      and (c.relreplident = 'n' or c.relreplident = 'd'
+        and not exists (select from pg_index i where i.indrelid = c.oid and i.indisprimary))`,
+  )
+  expect(rows).toEqual([])
+})
+
 test('every schema, relation, column, sequence and function of ours has a COMMENT of its own', async () => {
   const migrated = await createTestDatabase()
   try {

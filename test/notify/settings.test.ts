@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/errors.ts'
 import { readSettings, secretValues } from '../../src/settings/settings.ts'
-import type { Environment } from '../../src/settings/settings.ts'
+import type { Environment } from '../../src/settings/environment.ts'
 
 const SERVICE = {
   COLLAB_API_URL: 'https://api.example.com',

@@ -186,8 +186,10 @@ describe('with a member that says it', () => {
     const breaksOff = migrate(
       live.database.url,
       { ...PROMISE, commentWrittenMember: 'meta.sent' },
-      () => {
-        throw new Error('broken off')
+      {
+        onDerived() {
+          throw new Error('broken off')
+        },
       },
     )
     await expect(breaksOff).rejects.toThrow('broken off')

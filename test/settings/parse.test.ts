@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { cronPattern, timeZone } from '../../src/documents/schedule.ts'
+import { address, databaseAddress, serviceAddress } from '../../src/settings/parse-address.ts'
 import * as parse from '../../src/settings/parse.ts'
 
 type Parser = { safeParse(text: string): { success: boolean; data?: unknown } }
@@ -109,18 +110,39 @@ describe('a word', () => {
 
 describe('an address', () => {
   test('begins with one of its schemes in any case, and stays as it is written', () => {
-    const either = parse.address('postgres', 'postgresql')
-    const good = ['postgres://u:p%40@h/d', 'PostgreSQL://h', 'postgres://h:1/d?sslmode=require']
+    const either = address('redis', 'rediss')
+    const good = ['redis://u:p%40@h/1', 'RediSS://h', 'redis://h:1?family=6']
     expect(meant(either, good)).toEqual(good)
-    const odd = ['postgres:/h', 'mysql://h', 'x postgres://h', 'postgres://u:100%@h', 'postgres']
+    const odd = ['redis:/h', 'mysql://h', 'x redis://h', 'redis://u:100%@h', 'redis']
     expect(refused(either, odd)).toEqual(odd)
     expect(complaint(either, 'x')).toBe(
+      'must be an address that starts with redis:// or rediss:// (special characters in a password are written as %XX)',
+    )
+  })
+
+  test('of a database is what pg takes, also that of a socket', () => {
+    const good = [
+      'postgres://u:p%40@h/d',
+      'PostgreSQL://h',
+      'postgres://h:1/d?sslmode=verify-full',
+      'postgres://user@/db?host=/var/run/postgresql',
+      'postgres:///db?host=/cloudsql/a:b:c&user=u&password=p%23',
+      'postgres://%2Fvar%2Frun/db',
+      'socket:/var/run/postgresql?db=db',
+      '/var/run/postgresql db',
+    ]
+    expect(meant(databaseAddress, good)).toEqual(good)
+    const odd = ['postgres:/h', 'mysql://h', 'x postgres://h', 'postgres://u:a#b@h/d', 'postgres']
+    expect(refused(databaseAddress, odd)).toEqual(odd)
+    expect(complaint(databaseAddress, 'x')).toBe(
       'must be an address that starts with postgres:// or postgresql:// (special characters in a password are written as %XX)',
+    )
+    expect(complaint(databaseAddress, 'postgres://h/d?sslrootcert=/nowhere/ca.pem')).toBe(
+      'names a file that cannot be read (ENOENT)',
     )
   })
 
   test('of the service loses the slashes at its end, and holds neither credentials nor a query', () => {
-    const { serviceAddress } = parse
     expect(meant(serviceAddress, ['https://h/a//', 'http://h', 'HTTPS://H/a/b'])).toEqual([
       'https://h/a',
       'http://h',
@@ -215,9 +237,10 @@ describe('what is sent as a header', () => {
 
 describe('a time', () => {
   test('to start at is a cron pattern of five or six fields, or a word for one', () => {
-    const good = ['0 2 * * *', '5  0 2 * * *', '@daily', '0\t2 * * 1-5']
+    const good = ['0 2 * * *', '5  0 2 * * *', '@daily', '0\t2 * * 1-5', '0 2 * MAR THU']
     expect(meant(cronPattern, good)).toEqual(good)
     const odd = ['5', '* * * *', '* * * * * * *', '@sometimes', '61 * * * *', '']
+    odd.push('H 2 * * *', '0 H(0-7) * * *', '0 2 * * 1H', '0 2 30 2 *')
     expect(refused(cronPattern, odd)).toEqual(odd)
   })
 

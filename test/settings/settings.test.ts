@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/errors.ts'
 import { readSettings, secretValues } from '../../src/settings/settings.ts'
-import type { Environment, SettingNeed } from '../../src/settings/settings.ts'
+import type { Environment } from '../../src/settings/environment.ts'
+import type { SettingNeed } from '../../src/settings/settings.ts'
 import { envExample, SETTING_LIST } from '../../src/settings/table.ts'
 
 const SERVICE = {
@@ -43,6 +44,7 @@ describe('what is read', () => {
       apiKeyHeader: 'x-service-api-key',
       authTokenHeader: 'x-service-auth-token',
       allowHttp: false,
+      databasePoolSize: 12,
       home: '.collab-sync/',
       queuePrefix: 'bull',
       httpHost: '127.0.0.1',
@@ -101,6 +103,59 @@ describe('what is read', () => {
     expect(settings).toMatchObject({ concurrency: 3, retries: 2, catalogSql: 'select 1\nas x' })
     expect(settings).not.toHaveProperty('redisUrl')
     expect(process.env).toEqual(before)
+  })
+
+  test('a # within a value of .env is part of it; a comment begins after a space', () => {
+    writeFileSync(
+      join(directory, '.env'),
+      `COLLAB_AUTH_TOKEN=abc#123\r\nexport COLLAB_API_KEY = #a #b # c\nQUEUE_PREFIX=p # c#d\nREDIS_URL=# none\nLOG_LEVEL=#\nCATALOG_SQL="select 1\n-- #1"\nDATABASE_URL='postgres://h/d#x'\n`,
+    )
+    expect(read({ COLLAB_API_URL: SERVICE.COLLAB_API_URL })).toMatchObject({
+      authToken: 'abc#123',
+      apiKey: '#a',
+      queuePrefix: 'p',
+      logLevel: 'info',
+      catalogSql: 'select 1\n-- #1',
+      databaseUrl: 'postgres://h/d#x',
+    })
+  })
+
+  test('quotes that stand around a value of the environment are not part of it', () => {
+    const settings = read({ ...SERVICE, COLLAB_API_KEY: '"abc"', COLLAB_AUTH_TOKEN: " 'a\"b' " })
+    expect(settings).toMatchObject({ apiKey: 'abc', authToken: 'a"b' })
+    expect(read({ ...SERVICE, COLLAB_API_KEY: '"a' }).apiKey).toBe('"a')
+  })
+
+  test('each secret may be in a file of its own', () => {
+    const file = join(directory, 'secret')
+    const secrets = SETTING_LIST.filter(({ setting }) => setting.secret)
+    expect(secrets.length).toBeGreaterThan(6)
+    for (const { member, setting } of secrets.filter(({ member }) => member !== 'authToken')) {
+      writeFileSync(file, `${setting.example}\n`)
+      const set = {
+        ...SERVICE,
+        NOTIFY_SECRET: 'whsec_bm90IGEgc2VjcmV0IGJ1dCBhbiBleGFtcGxlIQ==',
+        CATALOG_SQL: 'select 1',
+        DATABASE_URL: 'postgres://h/d',
+      }
+      const { [setting.name as 'NOTIFY_SECRET']: _, ...others } = set
+      const need: SettingNeed[] = ['service', 'database', 'queue', 'http']
+      const all = read({ ...others, [`${setting.name}_FILE`]: file }, need)
+      expect(all[member]).toEqual(read({ ...set, [setting.name]: setting.example }, need)[member])
+    }
+    expect(
+      faultsOf({ DATABASE_URL: 'postgres://h/d', DATABASE_URL_FILE: file, REDIS_URL_FILE: '/no' }, [
+        'database',
+        'queue',
+      ]),
+    ).toEqual([
+      'DATABASE_URL and DATABASE_URL_FILE are both set: keep one of them.',
+      'REDIS_URL_FILE names a file that cannot be read (ENOENT).',
+    ])
+    writeFileSync(file, ' \n')
+    expect(faultsOf({ REDIS_URL_FILE: file }, ['queue'])).toEqual([
+      'REDIS_URL_FILE names an empty file.',
+    ])
   })
 
   test('a .env that cannot be read is told by its path', () => {
@@ -177,8 +232,8 @@ describe('what is refused', () => {
     ['TRACES', ['yes', '2']],
     ['HTTP_TRUSTED_PROXIES', ['10.0.0.0/33', '0.0.0.0/0', '::/0', 'proxy', '10.0.0.1 x', '10.0/8']],
     ['HTTP_TOKEN', ['fifteen-letters', 'sixteen letters here', 'sechzehn-zeichen-\u00fc']],
-    ['DATABASE_URL', ['db.example.com', 'mysql://h/d', 'postgres://u:100%@h/d', 'host=x dbname=y']],
-    ['REDIS_URL', ['127.0.0.1:6379', 'http://h']],
+    ['DATABASE_URL', ['db.example.com', 'mysql://h/d', 'postgres://u:a#b@h/d', 'host=x dbname=y']],
+    ['REDIS_URL', ['127.0.0.1:6379', 'http://h', 'redis://u:100%@h']],
     ['QUEUE_DATABASE_URL', ['redis://h']],
     ['QUEUE_PREFIX', ['my queue']],
   ])('%s refuses what it cannot mean', (name, texts) => {

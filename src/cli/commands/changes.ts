@@ -7,6 +7,7 @@ import { printable } from '../../printable.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { note } from '../output.ts'
+import { onSignals } from '../signals.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
 interface ChangesOptions {
@@ -18,7 +19,7 @@ interface ChangesOptions {
 
 /** Changes a page, of which two are in memory. */
 const PAGE = 1000
-/** How long what cannot be heard of waits at most: through a pooler, of a standby, or held back. */
+/** How long what cannot be heard of waits at most: of a standby, or held back. */
 const POLL_MS = 2000
 
 /** `collab-sync changes`: what changed behind a cursor, one JSON document a line. */
@@ -26,13 +27,21 @@ export async function changesCommand(options: ChangesOptions): Promise<number> {
   const settings = readSettings(process.env, { need: ['database'] })
   const opening = { settings, log: quietLog(settings), name: 'changes' }
   return withTables(opening, async ({ database }) => {
+    const stopping = new AbortController()
+    const forget = onSignals(() => {
+      stopping.abort()
+      // Another one breaks what hangs.
+      forget()
+    })
     try {
-      const printed = await printChanges(database, options)
+      const printed = await printChanges(database, options, stopping.signal)
       note(`${counted(printed.changes, 'change')}. Go on with --after ${printed.cursor}`)
-      return EXIT.done
+      return printed.isStopped && !options.follow ? EXIT.failed : EXIT.done
     } catch (error) {
       if (isReaderGone(error)) return EXIT.done
       throw error
+    } finally {
+      forget()
     }
   })
 }
@@ -40,10 +49,11 @@ export async function changesCommand(options: ChangesOptions): Promise<number> {
 async function printChanges(
   database: Database,
   { after, limit = Infinity, objects = null, follow = false }: ChangesOptions,
-): Promise<{ changes: number; cursor: string }> {
+  stopping: AbortSignal,
+): Promise<{ changes: number; cursor: string; isStopped: boolean }> {
   const { out } = await openTarget('-')
   // Before the first look, so that nothing comes unheard in between.
-  const listener = follow ? await listenForChanges(database) : null
+  const listener = follow ? await listenForChanges(database, stopping) : null
   const noteHeldBack = heldBackNotes(database)
   try {
     let changes = 0
@@ -54,11 +64,13 @@ async function printChanges(
       // What was asked for and is not printed is for the next time.
       const isCut = printed.length < page.changes.length
       const cursor = (isCut && printed.at(-1)?.cursor) || page.cursor
-      if (changes >= limit) return { changes, cursor }
+      const isStopped = stopping.aborted
+      if (isStopped || changes >= limit) return { changes, cursor, isStopped }
       if (page.hasMore) continue
       await noteHeldBack()
-      if (listener === null) return { changes, cursor }
+      if (listener === null) return { changes, cursor, isStopped }
       await listener.next(POLL_MS)
+      if (stopping.aborted) return { changes, cursor, isStopped: true }
     }
     throw new Error('The feed has no end.')
   } finally {

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileSource } from '../../catalog/file.ts'
 import { importCatalog } from '../../catalog/import.ts'
-import * as catalog from '../../database/statements/catalog.ts'
 import { writeCatalog } from '../../demo/catalog.ts'
 import type { Change } from '../../demo/changes.ts'
 import { randomChanges } from '../../demo/random-changes.ts'
@@ -11,10 +10,10 @@ import { startStandIn } from '../../demo/stand-in.ts'
 import { createWorld } from '../../demo/world.ts'
 import type { World } from '../../demo/world.ts'
 import type { RunDetails } from '../../documents/run.ts'
-import { UsageError } from '../../errors.ts'
 import { count, counted } from '../../format.ts'
+import { readDemoSettings } from '../../settings/demo.ts'
 import type { Store } from '../../store.ts'
-import { demoSettings, printDemoReports, readDemoReports } from '../demo-reports.ts'
+import { printDemoReports, readDemoReports } from '../demo-reports.ts'
 import { EXIT, exitCodeOf } from '../exit.ts'
 import { heading, paint, print, printJson } from '../output.ts'
 import { progressStyle } from '../progress.ts'
@@ -57,7 +56,10 @@ export async function demo({ json, keep }: DemoOptions): Promise<number> {
     latencyJitterMs: LATENCY_JITTER_MS,
   })
   try {
-    const settings = demoSettings(process.env, standIn)
+    const settings = readDemoSettings(process.env, {
+      need: ['service', 'database', 'queue'],
+      service: standIn,
+    })
     if (!json) print(INTRODUCTION)
     const opening = { settings, log: quietLog(settings), name: 'demo', migrates: true }
     return await withStore(opening, (store) => show(store, opening, world, { json, keep }))
@@ -77,8 +79,6 @@ async function show(
   { json, keep = false }: DemoOptions,
 ): Promise<number> {
   const say = json ? () => {} : print
-  await refuseToMix(store, opening, world)
-
   say(heading('1. What there is to sync: a catalog'))
   const { lines } = await importDemoCatalog(store, world)
   say(`  ${counted(lines, 'line')} imported, as collab-sync catalog import would.`)
@@ -116,16 +116,6 @@ async function runOnce(
     workOff(app, request, progressStyle({ json })),
   )
   return requireRunDetails(store.database, runId)
-}
-
-/** A catalog of the person's own must not get the demo's organizations among it. */
-async function refuseToMix(store: Store, { settings }: AppOpening, world: World): Promise<void> {
-  const organizationIds = [...world.organizationIds()]
-  const other = await catalog.anyOrganizationBeyond.first(store.database, { organizationIds })
-  if (other === undefined) return
-  throw new UsageError(
-    `COLLAB_SYNC_HOME (${settings.home}) holds a catalog of yours (organization ${JSON.stringify(other.organizationId)}). Set COLLAB_SYNC_HOME to another directory for the demo.`,
-  )
 }
 
 async function importDemoCatalog({ database }: Store, world: World) {
@@ -170,15 +160,16 @@ function furtherSteps(store: Store, { settings }: AppOpening, keep: boolean): st
   const psql = `PGPASSWORD=$(cat ${passwordFile}) psql -h ${url.hostname} -p ${url.port} -U ${url.username} ${url.pathname.slice(1)}`
   return [
     heading('Look further (in a checkout: npx collab-sync …)'),
-    '  collab-sync psql                  asks in SQL, such as: select * from reporting.comments limit 5;',
-    '  collab-sync status                the runs, and when the next one is due',
+    '  collab-sync psql --demo           asks in SQL, such as: select * from reporting.comments limit 5;',
+    '  collab-sync status --demo         the runs, and what needs a person',
+    '  collab-sync serve --demo          the same as pages, on http://127.0.0.1:8080',
     '  collab-sync demo --keep           the same once more, and PostgreSQL stays up until Ctrl-C',
     ...(keep
       ? [`\n  PostgreSQL is up now, for any client, until Ctrl-C:\n  ${psql}`]
       : [`  (while it is up, any client can connect; its password is in ${passwordFile})`]),
     heading('Do it for real'),
     '  1. put COLLAB_API_URL, COLLAB_API_KEY and COLLAB_AUTH_TOKEN into .env (see .env.example)',
-    `  2. start afresh: remove ${settings.home}, or set DATABASE_URL to a PostgreSQL of yours`,
+    '  2. set DATABASE_URL to a PostgreSQL of yours, or leave it to the embedded one: the demo has a home of its own',
     '  3. collab-sync doctor, then migrate, then catalog import FILE, then run',
   ].join('\n')
 }

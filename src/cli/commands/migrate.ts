@@ -2,20 +2,35 @@ import { migrate as migrateTables } from '../../database/migrate.ts'
 import { count, counted } from '../../format.ts'
 import { migrateQueue } from '../../queue/backend.ts'
 import { readSettings } from '../../settings/settings.ts'
+import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../store.ts'
 import { EXIT } from '../exit.ts'
 import { note, print, printJson } from '../output.ts'
+import { undoneOnSignal } from '../signals.ts'
 import { quietLog } from '../with-store.ts'
 
 /** `collab-sync migrate`: creates or upgrades the tables and the queue's own schema. */
 export async function migrate({ json }: { json?: boolean }): Promise<number> {
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
+  return undoneOnSignal((signal) => migrateAll(settings, signal, json))
+}
+
+async function migrateAll(
+  settings: Settings,
+  signal: AbortSignal,
+  json: boolean | undefined,
+): Promise<number> {
   const log = quietLog(settings)
-  const store = await openStore(settings, { log, applicationName: 'migrate', say: note })
+  const store = await openStore(settings, { log, applicationName: 'migrate', say: note, signal })
   try {
-    const { applied, readerRole } = await migrateTables(store.databaseUrl, settings, progress())
-    await migrateQueue(store.queuePlace)
-    const queue = store.queuePlace.kind
+    const { databaseUrl, queuePlace } = store
+    const onDerived = progress()
+    const { applied, readerRole } = await migrateTables(databaseUrl, settings, {
+      onDerived,
+      signal,
+    })
+    await migrateQueue(queuePlace, signal)
+    const queue = queuePlace.kind
     if (json) {
       printJson({ applied, readerRole, queue })
       return EXIT.done

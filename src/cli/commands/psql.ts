@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import pg from 'pg'
 import { EnvironmentError } from '../../errors.ts'
+import { readDemoSettings } from '../../settings/demo.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { onSignals } from '../signals.ts'
 import { quietLog, withStore } from '../with-store.ts'
@@ -8,21 +10,31 @@ import { quietLog, withStore } from '../with-store.ts'
 /**
  * `collab-sync psql`: PostgreSQL's own client on our database; an embedded one is up for as long.
  * @param args for psql
+ * @param options.demo on the tables of the demo
  * @returns psql's exit code
  * @throws EnvironmentError where psql is not installed
  */
-export async function psql(args: string[]): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database'] })
+export async function psql(args: string[], { demo }: { demo?: boolean }): Promise<number> {
+  const need = ['database'] as const
+  const settings = demo
+    ? readDemoSettings(process.env, { need })
+    : readSettings(process.env, { need })
   const opening = { settings, log: quietLog(settings), name: 'psql' }
   return withStore(opening, async ({ databaseUrl }) => {
     // Ctrl-C is for psql's own statement; and the password stays out of the list of processes.
     const forget = onSignals(() => {})
-    const url = new URL(databaseUrl)
-    const password = decodeURIComponent(url.password)
-    url.password = ''
-    const env = password === '' ? process.env : { ...process.env, PGPASSWORD: password }
+    const { host, port, database, user, password } = new pg.Client(databaseUrl)
+    const env = {
+      ...process.env,
+      PGHOST: host,
+      PGPORT: String(port),
+      ...(database && { PGDATABASE: database }),
+      ...(user && { PGUSER: user }),
+      ...(password && { PGPASSWORD: password }),
+      ...sslOf(databaseUrl),
+    }
     try {
-      const child = spawn('psql', ['--dbname', url.href, ...args], { stdio: 'inherit', env })
+      const child = spawn('psql', args, { stdio: 'inherit', env })
       const [code] = (await once(child, 'exit')) as [number | null]
       return code ?? 1
     } catch (error) {
@@ -34,4 +46,18 @@ export async function psql(args: string[]): Promise<number> {
       forget()
     }
   })
+}
+
+/** What the address says of TLS, in the variables of libpq: it takes fewer forms of an address than `pg`. */
+function sslOf(databaseUrl: string): NodeJS.ProcessEnv {
+  const given = URL.canParse(databaseUrl)
+    ? new URL(databaseUrl).searchParams
+    : new URLSearchParams()
+  const names = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = given.get(name)
+      return value === null ? [] : [[`PG${name.toUpperCase()}`, value]]
+    }),
+  )
 }

@@ -6,6 +6,7 @@ import { checkReach, openQueueLate, startHttp } from '../../http/start-http.ts'
 import { createLog } from '../../log.ts'
 import type { Log } from '../../log.ts'
 import { onAbort } from '../../service/wait.ts'
+import { readDemoSettings } from '../../settings/demo.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../store.ts'
@@ -18,8 +19,11 @@ import { openTracing } from '../with-store.ts'
  * `collab-sync serve`: the HTTP side, until SIGTERM or SIGINT. Neither PostgreSQL nor the queue need be there, at its start
  * or later: what needs them says that they are away.
  */
-export async function serve(): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database', 'queue', 'http'] })
+export async function serve({ demo }: { demo?: boolean }): Promise<number> {
+  const need = ['database', 'queue', 'http'] as const
+  const settings = demo
+    ? readDemoSettings(process.env, { need })
+    : readSettings(process.env, { need })
   checkReach(settings)
   const log = createLog(settings.logLevel)
   const stop = stopOnSignals(

@@ -19,6 +19,7 @@ import type { NightlySchedule } from '../../documents/schedule.ts'
 import { describeScope } from '../../documents/scope.ts'
 import { count, counted, duration, shorten, shortId, time } from '../../format.ts'
 import { printable } from '../../printable.ts'
+import { readDemoSettings } from '../../settings/demo.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { EXIT } from '../exit.ts'
@@ -52,9 +53,12 @@ const MEMBER_CHANGES_SHOWN = 10
 /** `collab-sync status [RUN]`: recent runs and what needs attention, or one run. */
 export async function status(
   text: string | undefined,
-  options: { json?: boolean; limit?: number },
+  options: { json?: boolean; limit?: number; demo?: boolean },
 ): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database'] })
+  const need = ['database'] as const
+  const settings = options.demo
+    ? readDemoSettings(process.env, { need })
+    : readSettings(process.env, { need })
   const opening = { settings, log: quietLog(settings), name: 'status' }
   return withTables(opening, async ({ database }) => {
     if (text === undefined) await printOverview(database, settings, options)

@@ -53,12 +53,6 @@ export const analyzeStagedUserGroups = new Statement<null, null>(
 /** Tells the planner about the catalog after a large import. */
 export const analyze = new Statement<null, null>('catalog/analyze')
 
-/** One active organization of the catalog that is none of those given. */
-export const anyOrganizationBeyond = new Statement<
-  { organizationIds: readonly string[] },
-  { organizationId: string }
->('catalog/any-organization-beyond', { parameters: 'organizationIds', columns: 'organizationId' })
-
 /** One active organization of the catalog; nothing where it is empty. */
 export const anyOrganization = new Statement<null, { organizationId: string }>(
   'catalog/any-organization',

@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+import type { Environment } from './environment.ts'
+import { readSettings } from './settings.ts'
+import type { ServiceSettings, SettingNeed } from './settings.ts'
+import { SETTING_LIST } from './table.ts'
+import type { Settings } from './table.ts'
+
+/** Settings of a person that hold for the demo, too, beside those of the HTTP side; all others are as if unset. */
+const TAKEN_OVER = ['COLLAB_SYNC_HOME', 'LOG_LEVEL']
+
+/**
+ * The settings of the demo: the embedded PostgreSQL in a home of its own, within that of a person, and nothing else of
+ * theirs, so that it can neither fail for a wrong setting nor write into a real database.
+ * @param options.service the stand-in, for the demo itself
+ * @throws UsageError for what it takes over
+ */
+export function readDemoSettings(
+  environment: Environment,
+  options: {
+    need: readonly SettingNeed[]
+    service?: { url: string; apiKey: string; authToken: string }
+  },
+): Settings & ServiceSettings {
+  const untaken = SETTING_LIST.map(({ setting }) => setting)
+    .filter(({ name, group }) => group !== 'http' && !TAKEN_OVER.includes(name))
+    .flatMap(({ name }) => [name, `${name}_FILE`])
+  const { need, service } = options
+  const settings = readSettings(
+    {
+      ...environment,
+      // An empty setting counts as unset, and wins over the file .env.
+      ...Object.fromEntries(untaken.map((name) => [name, ''])),
+      ...(service && {
+        COLLAB_API_URL: service.url,
+        COLLAB_API_KEY: service.apiKey,
+        COLLAB_AUTH_TOKEN: service.authToken,
+      }),
+    },
+    { need },
+  ) as Settings & ServiceSettings
+  return { ...settings, home: join(settings.home, 'demo') }
+}

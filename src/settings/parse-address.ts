@@ -1,0 +1,83 @@
+import pg from 'pg'
+import * as z from 'zod'
+import { parser } from './parse.ts'
+
+/** Parsers of addresses, as those of `parse.ts`. */
+
+/** An address with one of the given schemes; kept as written, because its password must stay as it is. */
+export function address(...schemes: string[]): z.ZodType<string, string> {
+  const starts = schemes.map((scheme) => `${scheme}://`).join(' or ')
+  return parser(
+    `must be an address that starts with ${starts} (special characters in a password are written as %XX)`,
+    (text) => {
+      const url = parseUrl(text)
+      const known = schemes.some((scheme) => text.toLowerCase().startsWith(`${scheme}://`))
+      return url !== null && known && isDecodable(url.username + url.password) ? text : undefined
+    },
+  )
+}
+
+/** An address that `pg` takes, also one of a socket; kept as written, because its password must stay as it is. */
+export const databaseAddress: z.ZodType<string, string> = z.string().transform((text, context) => {
+  const fault = databaseAddressFault(text)
+  if (fault === null) return text
+  context.addIssue({ code: 'custom', message: fault })
+  return z.NEVER
+})
+
+function databaseAddressFault(text: string): string | null {
+  const complaint =
+    'must be an address that starts with postgres:// or postgresql:// (special characters in a password are written as %XX)'
+  if (!/^(postgres(ql)?:\/\/|socket:\/|\/)/i.test(text)) return complaint
+  try {
+    new pg.Client({ connectionString: text })
+    return null
+  } catch (error) {
+    // It also reads the files of certificates that the address names.
+    const { code, syscall } = error as NodeJS.ErrnoException
+    return syscall === 'open' ? `names a file that cannot be read (${code})` : complaint
+  }
+}
+
+/** The service's base address, without a slash at its end: http(s), with no credentials, query or fragment in it. */
+export const serviceAddress: z.ZodType<string, string> = z.string().transform((text, context) => {
+  const url = parseUrl(text)
+  const fault =
+    url === null || !['http:', 'https:'].includes(url.protocol)
+      ? 'must be an address that starts with https:// or http://'
+      : url.username !== '' || url.password !== ''
+        ? 'must not hold a user name or password'
+        : /[?#]/.test(text)
+          ? 'must not hold a query or fragment (? or #)'
+          : null
+  if (fault !== null || url === null) {
+    context.addIssue({ code: 'custom', message: fault ?? '' })
+    return z.NEVER
+  }
+  return url.href.replace(/\/+$/, '')
+})
+
+/** The password of an address as it is sent, and as it is written. */
+export function passwordsOf(address: string): string[] {
+  // Of any scheme; where the address has none, `pg` takes it from the environment.
+  const { password } = new pg.Client({ connectionString: address })
+  const written = [/:\/\/[^:@/?#]*:([^/?#]*)@/, /[?&]password=([^&]*)/].map(
+    (place) => place.exec(address)?.[1],
+  )
+  return [...new Set([...written, password])].filter(
+    (text) => typeof text === 'string' && text !== '',
+  ) as string[]
+}
+
+function parseUrl(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
