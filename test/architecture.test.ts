@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 /** Holds what docs/ARCHITECTURE.md and sql/README.md promise. A failure names the rule and the file. */
 
 const ROOT = resolve(import.meta.dirname, '..')
-const LINES_MAX = 230
+const LINES_MAX = 400
 
 /** Written by `npm run generate` (test/reporting/view-types.ts). */
 const GENERATED_TYPES = 'src/views.ts'

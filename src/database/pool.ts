@@ -148,7 +148,9 @@ export async function checkDatabase(database: Database): Promise<void> {
     server = rows[0]
   } catch (error) {
     if (error instanceof EnvironmentError) throw error
-    const reason = REASONS[codeOf(error) ?? ''] ?? `${(error as Error).message}.`
+    const reason =
+      REASONS[codeOf(error) ?? ''] ??
+      `${(error as Error).message}. Is DATABASE_URL right, and does PostgreSQL answer there?`
     throw new EnvironmentError(`PostgreSQL at ${place}: ${reason}`, { cause: error })
   }
   if (server === undefined || server.version < OLDEST_SERVER)
@@ -208,8 +210,8 @@ const REASONS: Record<string, string> = {
   ENOTFOUND: 'there is no such host. Is DATABASE_URL right?',
   EAI_AGAIN: 'the name of the host could not be looked up. Is the network up?',
   ETIMEDOUT: 'it does not answer. Is DATABASE_URL right, and does a firewall allow it?',
-  '28P01': 'it refuses the user or the password in DATABASE_URL.',
-  '28000': 'it refuses the user in DATABASE_URL (see its pg_hba.conf).',
+  '28P01': 'it refuses the user or the password in DATABASE_URL. Correct them.',
+  '28000': 'it refuses the user in DATABASE_URL. Correct it, or see its pg_hba.conf.',
   '3D000': 'there is no such database. Create it, or correct DATABASE_URL.',
   '53300': 'it has no connection left. Raise its max_connections, or run fewer processes.',
   '57P03': 'it is starting up or shutting down. Try again in a moment.',

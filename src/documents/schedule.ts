@@ -7,7 +7,7 @@ const line = text.max(200, 'must not be longer than 200 characters')
 /** A pattern that BullMQ's job scheduler takes: it parses with the same library. */
 export const cronPattern = line.refine(
   isCronPattern,
-  'must be a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first, and without H, which means no fixed time',
+  'must be a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first, without H (no fixed time)',
 )
 
 /** An IANA time zone. Bare offsets such as +02:00 are refused: the scheduler's library does not know them. */

@@ -96,13 +96,21 @@ const REDIS_CONNECT_MS = 5_000
 
 /**
  * Connects to Redis once for `work`: BullMQ would try for ever, and a person wants to know at once.
+ * @param patienceMs how long it may take to connect, and each command
  * @throws EnvironmentError where Redis cannot be reached or refuses us; what `work` throws
  */
-export async function onRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
+export async function onRedis<T>(
+  url: string,
+  work: (redis: Redis) => Promise<T>,
+  patienceMs = REDIS_CONNECT_MS,
+): Promise<T> {
   const { Redis: Connection } = await import('ioredis')
   const redis = new Connection(url, {
     lazyConnect: true,
-    connectTimeout: REDIS_CONNECT_MS,
+    connectTimeout: patienceMs,
+    commandTimeout: patienceMs,
+    // What it waits for before it gives up a connection that never was.
+    disconnectTimeout: 100,
     retryStrategy: () => null,
     maxRetriesPerRequest: 0,
   })

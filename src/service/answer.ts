@@ -80,8 +80,9 @@ function isSuccessStatus(httpStatus: number): boolean {
 function parse(reply: Reply, asked: Asked): Body {
   const { length } = reply.body
   let body: Body
+  let text = ''
   try {
-    const text = decode(reply.body)
+    text = decode(reply.body)
     reply.release?.()
     body = readBody(text)
   } catch (error) {
@@ -90,9 +91,18 @@ function parse(reply: Reply, asked: Asked): Body {
     if (error instanceof NoObjectError)
       throw unusable(reply, asked, 'no_data', 'no result.data in the body')
     // The parser's own message quotes the body, which may be anybody's words.
-    throw unusable(reply, asked, 'body_unreadable', `not JSON (${length} bytes)`)
+    throw unusable(
+      reply,
+      asked,
+      'body_unreadable',
+      `${isMarkup(text) ? 'a web page' : 'not JSON'} (${length} bytes)`,
+    )
   }
   return body
+}
+
+function isMarkup(text: string): boolean {
+  return /^\s*<(!doctype|html|head|body|\?xml)/i.test(text)
 }
 
 /** An answer that is larger is not in memory once more for the sake of speed. */

@@ -18,27 +18,42 @@ import { EXIT } from '../exit.ts'
 import { note, paint, print, printJson } from '../output.ts'
 import { quietLog } from '../with-store.ts'
 
+/** PostgreSQL and Redis are waited for so long, and the service for what is left of the whole: less than five seconds. */
+const PATIENCE_MS = 2_500
+const WHOLE_MS = 4_000
+const SERVICE_LEAST_MS = 1_500
+
 /**
- * `collab-sync doctor`: looks at everything a run needs, changes nothing. Exit code 2 where a setting is wrong, as for
- * every other command; else 1 where anything fails.
+ * `collab-sync doctor`: looks at everything a run needs, changes nothing. Exit code 2 where a run could not succeed.
  */
 export async function doctor({ json }: { json?: boolean }): Promise<number> {
+  const startedAtMs = performance.now()
   const checked = checkSettings(process.env)
   const findings = [...checked.findings]
   if (checked.settings !== null) {
     const { settings, usable } = checked
     const log = quietLog(settings)
+    const { redisUrl, queuePrefix: prefix } = settings
+    const withQueue = usable.has('queue')
+    const onRedis =
+      withQueue && redisUrl !== undefined
+        ? checkQueue({ kind: 'redis', url: redisUrl, prefix }, PATIENCE_MS)
+        : null
     const organizationId = usable.has('database')
-      ? await lookAtStore(settings, usable.has('queue'), findings, log)
+      ? await lookAtStore(settings, withQueue && onRedis === null, findings, log)
       : null
+    findings.push(...((await onRedis) ?? []))
     if (usable.has('service')) {
-      findings.push(await checkService(settings as Settings & ServiceSettings, organizationId, log))
+      const leftMs = Math.round(WHOLE_MS - (performance.now() - startedAtMs))
+      const options = { log, timeoutMs: Math.max(leftMs, SERVICE_LEAST_MS) }
+      findings.push(
+        await checkService(settings as ServiceSettings & Settings, organizationId, options),
+      )
     }
   }
   if (json) printJson({ ok: !findings.some(({ state }) => state === 'fail'), findings })
   else print(describe(findings))
-  if (checked.findings.some(({ state }) => state === 'fail')) return EXIT.usage
-  return findings.some(({ state }) => state === 'fail') ? EXIT.failed : EXIT.done
+  return findings.some(({ state }) => state === 'fail') ? EXIT.usage : EXIT.done
 }
 
 /** @returns an organization of the catalog to ask the service for; null where there is none */
@@ -58,14 +73,22 @@ async function lookAtStore(
     )
     return null
   }
+  // One that is started here takes its time.
+  const patience = isEmbedded ? undefined : AbortSignal.timeout(PATIENCE_MS)
   try {
-    const store = await openStore(settings, { log, applicationName: 'doctor', say: note })
+    const store = await openStore(settings, {
+      log,
+      applicationName: 'doctor',
+      say: note,
+      signal: patience,
+    })
     try {
       const { findings: found, isReachable, hasTables } = await checkStore(store, settings)
       findings.push(...found)
       // The same fault need not be reported twice.
       const isReported = !isReachable && store.queuePlace.url === store.databaseUrl
-      if (withQueue && !isReported) findings.push(...(await checkQueue(store.queuePlace)))
+      if (withQueue && !isReported)
+        findings.push(...(await checkQueue(store.queuePlace, PATIENCE_MS)))
       if (!hasTables) return null
       findings.push(...(await checkNotify(store.database, settings.notifyUrls ?? [])))
       return (await catalog.anyOrganization.first(store.database))?.organizationId ?? null
@@ -73,7 +96,15 @@ async function lookAtStore(
       await store.close()
     }
   } catch (error) {
-    if (error instanceof UsageError) {
+    if (patience?.aborted) {
+      findings.push(
+        fail(
+          'PostgreSQL',
+          `no full answer within ${PATIENCE_MS} ms`,
+          'is DATABASE_URL right, does a firewall allow it, and is the server busy?',
+        ),
+      )
+    } else if (error instanceof UsageError) {
       findings.push(fail('PostgreSQL', error.message, 'correct that setting'))
     } else if (error instanceof EnvironmentError) findings.push(broken('PostgreSQL', error))
     else throw error

@@ -31,7 +31,7 @@ export async function psql(args: string[], { demo }: { demo?: boolean }): Promis
       ...(database && { PGDATABASE: database }),
       ...(user && { PGUSER: user }),
       ...(password && { PGPASSWORD: password }),
-      ...sslOf(databaseUrl),
+      ...othersOf(databaseUrl),
     }
     try {
       const child = spawn('psql', args, { stdio: 'inherit', env })
@@ -48,12 +48,12 @@ export async function psql(args: string[], { demo }: { demo?: boolean }): Promis
   })
 }
 
-/** What the address says of TLS, in the variables of libpq: it takes fewer forms of an address than `pg`. */
-function sslOf(databaseUrl: string): NodeJS.ProcessEnv {
+/** What the address says besides, in the variables of libpq: it takes fewer forms of an address than `pg`. */
+function othersOf(databaseUrl: string): NodeJS.ProcessEnv {
   const given = URL.canParse(databaseUrl)
     ? new URL(databaseUrl).searchParams
     : new URLSearchParams()
-  const names = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation']
+  const names = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'options']
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = given.get(name)

@@ -5,16 +5,22 @@ import type { QueuePlace } from '../../queue/backend.ts'
 import { broken, fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** The queue's place: reachable, fit for BullMQ, and enough for what is asked of it. */
-export async function checkQueue(place: QueuePlace): Promise<Finding[]> {
-  return place.kind === 'redis' ? checkRedis(place.url) : [await checkPostgresQueue(place.url)]
+/**
+ * The queue's place: reachable, fit for BullMQ, and enough for what is asked of it.
+ * @param patienceMs how long it is waited for
+ */
+export async function checkQueue(place: QueuePlace, patienceMs: number): Promise<Finding[]> {
+  return place.kind === 'redis'
+    ? checkRedis(place.url, patienceMs)
+    : [await checkPostgresQueue(place.url, patienceMs)]
 }
 
 const POSTGRES_IS_ENOUGH =
   'the queue is in PostgreSQL: enough on one machine, or a few with clocks kept by NTP, up to about 1,000 jobs a second; set REDIS_URL for many machines or more'
 
-async function checkPostgresQueue(url: string): Promise<Finding> {
-  const database = openDatabase(url, { max: 1, applicationName: 'doctor' })
+async function checkPostgresQueue(url: string, patienceMs: number): Promise<Finding> {
+  const signal = AbortSignal.timeout(patienceMs)
+  const database = openDatabase(url, { max: 1, applicationName: 'doctor', signal })
   try {
     if ((await server.hasQueue.one(database)).hasQueue) return ok('queue', POSTGRES_IS_ENOUGH)
     return warn('queue', 'its schema is not in PostgreSQL yet', 'collab-sync migrate')
@@ -29,9 +35,9 @@ async function checkPostgresQueue(url: string): Promise<Finding> {
   }
 }
 
-async function checkRedis(url: string): Promise<Finding[]> {
+async function checkRedis(url: string, patienceMs: number): Promise<Finding[]> {
   try {
-    return judge(infoOf(await onRedis(url, (redis) => redis.info())))
+    return judge(infoOf(await onRedis(url, (redis) => redis.info(), patienceMs)))
   } catch (error) {
     return [broken('queue', error)]
   }

@@ -4,28 +4,36 @@ import type { Log } from '../../log.ts'
 import { openProcessRateLimit } from '../../rate-limit/limiter.ts'
 import { openServiceClient } from '../../service-client.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
+import { SETTINGS } from '../../settings/table.ts'
 import type { Settings } from '../../settings/table.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-const TIMEOUT_MAX_MS = 10_000
 /** Asked for where the catalog names no organization: an id that none has. */
 const NO_ORGANIZATION = 'collab-sync-doctor-no-such-organization'
 
 /**
  * Makes one harmless call, Get Users of one organization, and says what its answer means.
  * @param organizationId null where the catalog has none
+ * @param options.timeoutMs how long it may take
  */
 export async function checkService(
   settings: Settings & ServiceSettings,
   organizationId: string | null,
-  log: Log,
+  { log, timeoutMs }: { log: Log; timeoutMs: number },
 ): Promise<Finding> {
+  const examples = [SETTINGS.apiKey, SETTINGS.authToken].filter(
+    ({ example }) => example === settings.apiKey || example === settings.authToken,
+  )
+  if (examples.length > 0) {
+    const names = examples.map(({ name }) => name).join(' and ')
+    return fail('service', `${names}: the example of .env.example`, 'set what you were given')
+  }
   const rateLimit = openProcessRateLimit({ callsPerSecond: null, log })
   try {
     const collabApi = openServiceClient(settings, {
       sharedRateLimit: rateLimit,
-      timeoutMs: Math.min(settings.timeoutMs, TIMEOUT_MAX_MS),
+      timeoutMs: Math.min(settings.timeoutMs, timeoutMs),
       retries: 0,
       retryAfterMaxMs: 0,
       throttledMaxMs: 0,
@@ -50,33 +58,70 @@ function judge(error: unknown, url: string, organizationId: string | null): Find
   // A token file that cannot be read, say.
   if (error instanceof UsageError) return fail('service', error.message, 'correct that setting')
   if (!(error instanceof CallError)) throw error
-  if (error.kind === 'credentials') {
+  const { kind, httpStatus, errorStatus, message } = error
+  if (kind === 'credentials')
     return fail(
       'service',
-      `${url} refuses the key or the token: ${error.message}`,
-      'check COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or COLLAB_AUTH_TOKEN_FILE); a token may have expired',
+      `${url} refuses the key or the token: ${message}`,
+      'check COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or COLLAB_AUTH_TOKEN_FILE): is one in the place of the other? A token may have expired',
     )
-  }
-  if (error.kind === 'refused' && organizationId === null) {
-    return ok('service', `${url} answers, and did not refuse key and token (${error.message})`)
-  }
-  if (error.kind === 'refused') {
+  if (kind === 'throttled')
     return warn(
       'service',
-      `${url} answers, but refuses Get Users for organization ${JSON.stringify(organizationId)}: ${error.message}`,
-      'is that organization right in the catalog? Get Users is for client SDK v3 or earlier; SYNC_OPERATIONS=comments leaves it out',
+      `${url} answers that it gets too many calls`,
+      'a run waits; SYNC_RATE_LIMIT keeps its calls below what the service takes',
     )
-  }
-  if (error.httpStatus === null) {
+  if (httpStatus === null) return fail('service', message, mendConnection(error, url))
+  if (errorStatus === 'redirect')
     return fail(
       'service',
-      `${url} cannot be reached: ${error.message}`,
-      'is COLLAB_API_URL right, is the network up, and does a firewall allow it?',
+      `${url} leads elsewhere (${message})`,
+      'COLLAB_API_URL must be the address that it leads to, if that is the service: https:// in place of http://, say',
     )
-  }
-  return fail(
+  // Nothing that the service would say of a scope: its path is not there, or somebody else answers.
+  if ((errorStatus === null && [404, 405, 501].includes(httpStatus)) || httpStatus < 300)
+    return fail(
+      'service',
+      `${url} is not the base address of the service: ${message}`,
+      /\/v1(\/|$)/.test(new URL(url).pathname)
+        ? 'leave out /v1 and what follows it in COLLAB_API_URL: the path of each operation begins with it'
+        : 'correct COLLAB_API_URL',
+    )
+  if (kind !== 'refused')
+    return fail('service', `${url} gives no usable answer: ${message}`, 'try again later')
+  if (organizationId === null && /^not.found$/i.test(errorStatus ?? ''))
+    return ok('service', `${url} answers, and did not refuse key and token (${message})`)
+  return warn(
     'service',
-    `${url} gives no usable answer: ${error.message}`,
-    'is COLLAB_API_URL the base address of the service? If so, try again later',
+    `${url} answers, but refuses Get Users: ${message}`,
+    organizationId === null
+      ? 'it may be for want of an organization (collab-sync catalog import FILE); else check COLLAB_API_KEY and COLLAB_AUTH_TOKEN: is one in the place of the other?'
+      : 'is that organization right in the catalog, and are key and token for it? Get Users is for client SDK v3 or earlier; SYNC_OPERATIONS=comments leaves it out',
+  )
+}
+
+/** By the code of Node or of OpenSSL that is in the message. */
+const MENDS: readonly [code: RegExp, mend: string][] = [
+  [/ENOTFOUND/, 'there is no host of that name: correct COLLAB_API_URL'],
+  [/EAI_AGAIN/, 'the name of the host cannot be looked up: is the network up?'],
+  [/ECONNREFUSED/, 'nothing listens there: are host and port in COLLAB_API_URL right?'],
+  [
+    /WRONG_VERSION|EPROTO|PACKET_LENGTH/,
+    'no TLS is spoken there: is the port of COLLAB_API_URL right?',
+  ],
+  [
+    /SELF_SIGNED|UNABLE_TO|ISSUER|CERT|ALTNAME/,
+    'its certificate is not trusted: NODE_EXTRA_CA_CERTS names a file with that of your authority',
+  ],
+  [
+    /no full answer|TIMEOUT/,
+    'is COLLAB_API_URL right, and does a firewall allow it? A proxy is named in HTTPS_PROXY',
+  ],
+]
+
+function mendConnection({ message }: CallError, url: string): string {
+  const known = MENDS.find(([code]) => code.test(message))?.[1]
+  return (
+    known ?? `is COLLAB_API_URL (${url}) right, is the network up, and does a firewall allow it?`
   )
 }
