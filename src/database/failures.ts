@@ -19,8 +19,8 @@ export interface RejectedRecord {
   readonly record: string
   /** True where nothing of the record is stored. */
   readonly isWhole: boolean
-  /** Of its scope and content, by which it can be set aside; null where its text is not known. */
-  readonly digest: Buffer | null
+  /** Of its scope and content, by which it is known again. */
+  readonly digest: Buffer
 }
 
 /** Keeps failures of scopes; those whose meaning nobody knows are counted in `sync.observed_errors` too. */
@@ -44,20 +44,31 @@ export async function insertFailures(
   await noteUnknown(client, where.operation, errors)
 }
 
-export async function insertRejectedRecords(
+/**
+ * Keeps what was rejected, and notes what is there no more.
+ * @param whole scopes that answered whole, of which something may have been rejected before
+ * @returns how many whole records are lost: rejected, and not set aside
+ */
+export async function noteRejected(
   client: Client,
-  where: { runId: string; operation: Operation },
+  where: { runId: string; operation: Operation; isRefresh: boolean },
   rejected: readonly RejectedRecord[],
-): Promise<void> {
-  if (rejected.length === 0) return
-  await rejectedRecords.insert.run(client, {
+  whole: readonly BatchScope[],
+): Promise<number> {
+  const { operation } = where
+  const digests = rejected.map(({ digest }) => digest)
+  if (whole.length > 0)
+    await rejectedRecords.miss.run(client, { operation, ...idColumns(whole), digests })
+  if (rejected.length === 0) return 0
+  const { lost } = await rejectedRecords.note.one(client, {
     ...where,
     ...idColumns(rejected.map(({ scope }) => scope)),
     reasons: rejected.map(({ reason }) => reason),
     records: rejected.map(({ record }) => record),
     isWhole: rejected.map(({ isWhole }) => isWhole),
-    digests: rejected.map(({ digest }) => digest),
+    digests,
   })
+  return lost
 }
 
 /** So that the set of codes, which the service does not document, becomes known. */

@@ -73,6 +73,13 @@ export const RejectedRecordSchema = z
     isCut: z.boolean(),
     cut: z.boolean().meta({ description: 'The same as isCut.', deprecated: true }),
     isWhole: z.boolean().describe('True where nothing of it is stored: its run is partial.'),
+    firstSeenAt: z.date(),
+    lastSeenAt: z.date().describe('By continuous refresh at most once an hour.'),
+    times: z.number().describe('How often it was noted.'),
+    goneAt: z
+      .date()
+      .nullable()
+      .describe('When its scope first answered whole without it; null while it is there.'),
     setAsideAt: z.date().nullable().describe('When a person set it aside; null while it is open.'),
     setAsideBy: z.string().nullable(),
     setAsideReason: z.string().nullable(),

@@ -87,8 +87,8 @@ test('failures are paged newest first, each once, of all runs, of one, or of one
 test('rejected records are paged newest first, cut where they are long', async () => {
   const [runId = ''] = await addRuns(1)
   await database.pool.query(
-    `insert into sync.rejected_records (run_id, operation, reason, record, is_whole)
-    select $1, 'comments', 'odd', repeat('x', n * 100), true
+    `insert into sync.rejected_records (run_id, operation, reason, record, is_whole, digest)
+    select $1, 'comments', 'odd', repeat('x', n * 100), true, n::text::bytea
     from generate_series(1, 40) n`,
     [runId],
   )

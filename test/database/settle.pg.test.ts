@@ -36,14 +36,6 @@ async function statusAfter(
   return (await runs.settle.first(database.pool, { runId, problem: 'a problem' }))?.status
 }
 
-async function reject(runId: string, isWhole: boolean, digest: string): Promise<void> {
-  await database.pool.query(
-    `insert into sync.rejected_records (run_id, operation, organization_id, reason, record, is_whole, digest)
-     values ($1, 'users', 'o', 'odd', '{}', $2, $3)`,
-    [runId, isWhole, Buffer.from(digest)],
-  )
-}
-
 describe('the status of a run', () => {
   test.each([
     ['succeeded', [{ succeeded: 2 }, { succeeded: 1 }]],
@@ -64,21 +56,14 @@ describe('the status of a run', () => {
     expect(await statusAfter([{ succeeded: 1 }], { stopping: 'failed' })).toBe('failed')
   })
 
-  test('is partial for a whole record that nobody has set aside, and for nothing less', async () => {
-    const settled = async (isWhole: boolean, digest: string) => {
+  test('is partial for a whole record that was lost, and for nothing less', async () => {
+    const settled = async (counts: Record<string, number>) => {
       const runId = await addRun(database.pool)
-      await reject(runId, isWhole, digest)
+      await addItem(database.pool, runId, { state: 'done', ...counts })
       return (await runs.settle.first(database.pool, { runId, problem: null }))?.status
     }
-    await database.pool.query(
-      `insert into sync.set_aside_records (digest, operation, set_aside_by, reason) values ('known', 'users', 'ann', 'fine')`,
-    )
-    expect([await settled(true, 'new'), await settled(false, 'part')]).toEqual([
-      'partial',
-      'succeeded',
-    ])
-    expect(await settled(true, 'known')).toBe('succeeded')
-    expect(await statusAfter([{ succeeded: 1 }])).toBe('succeeded')
+    expect(await settled({ rejected: 1, records_lost: 1 })).toBe('partial')
+    expect(await settled({ rejected: 1 })).toBe('succeeded')
   })
 })
 
@@ -103,6 +88,7 @@ describe('to settle a run', () => {
       'comments_written',
       'comments_deleted',
       'rejected',
+      'records_lost',
       'service_ms',
       'waited_ms',
       'database_ms',

@@ -55,6 +55,8 @@ test('every poison between good records: the good ones are in, the bad ones are 
   const again = await live.run()
   expect(again).toMatchObject({ status: 'partial', records_inserted: 0, records_updated: 0 })
   expect(again['rejected']).toBe(run['rejected'])
+  // Each is one row, however often it is met.
+  expect(await rowsOf('select count(*)::int as n from sync.rejected_records')).toEqual(rows)
 
   live.standIn.setFaults([])
   // The service answers null for each of the poison's ids now: that is evidence.

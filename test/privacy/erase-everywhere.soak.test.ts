@@ -177,7 +177,7 @@ test('every column that can hold text is looked through, also one of a later mig
     [id],
   )
   await pool.query(
-    `insert into sync.rejected_records (run_id, operation, reason, record, is_whole) values ($1, 'x', 'x', 'x', true)`,
+    `insert into sync.rejected_records (run_id, operation, reason, record, is_whole, digest) values ($1, 'x', 'x', 'x', true, 'x')`,
     [id],
   )
   await pool.query(

@@ -43,8 +43,9 @@ async function settledRun(daysAgo: number): Promise<string> {
     [runId],
   )
   await database.pool.query(
-    `insert into sync.rejected_records (run_id, operation, reason, record, is_whole) values ($1, 'users', 'odd', '{}', true)`,
-    [runId],
+    `insert into sync.rejected_records (run_id, operation, reason, record, is_whole, digest, at)
+    values ($1::uuid, 'users', 'odd', '{}', true, uuid_send($1::uuid), now() - make_interval(days => $2))`,
+    [runId, daysAgo],
   )
   return runId
 }
@@ -98,15 +99,17 @@ test('a settled run of long ago goes with all it consisted of; others, and those
     `insert into sync.runs (trigger, requested_at) values ('cli', now() - interval '900 days')`,
   )
   const pruned = await prune(database.pool, before)
-  expect(pruned).toMatchObject({ runs: 2, runItems: 2, failures: 2, rejectedRecords: 2, held: 1 })
+  expect(pruned).toMatchObject({ runs: 2, runItems: 2, failures: 2, rejectedRecords: 3, held: 1 })
   const { rows } = await database.pool.query(
     `select run_id from sync.runs where status = 'succeeded' order by 1`,
   )
   expect(rows.map(({ run_id }) => run_id)).toEqual([waiting, recent].sort())
   expect(old).not.toBe(waiting)
-  for (const table of ['run_items', 'failures', 'rejected_records']) {
+  for (const table of ['run_items', 'failures']) {
     expect(await one(`select count(*)::int from sync.${table}`), table).toBe(2)
   }
+  // By when it was last seen, whatever became of its run.
+  expect(await one('select count(*)::int from sync.rejected_records')).toBe(1)
   expect(await one(`select count(*)::int from sync.runs where status = 'queued'`)).toBe(1)
 })
 

@@ -119,7 +119,7 @@ describe('comments beside what is stored', () => {
       { reason: 'a member', record: '{"x":3}', isWhole: false },
       { reason: 'nothing of it is known', record: '', isWhole: true },
     ]
-    const setAside = digestOfRejected('comments', SCOPE, '{"x":2}')
+    const setAside = digestOfRejected('comments', SCOPE, { record: '{"x":2}', reason: '' })
     const answer = comments({ rejects, records: [comment(1)] })
     const { records, differences, asked } = await compare(answer, {
       'comments/read': [commentRow(comment(1))],
@@ -132,10 +132,11 @@ describe('comments beside what is stored', () => {
       { ...rejected, reason: 'nothing of it is known', isSetAside: false },
     ])
     expect(records).toBe(4)
-    const digestOf = (record: string) => digestOfRejected('comments', SCOPE, record)
+    const digestOf = (record: string, reason = '') =>
+      digestOfRejected('comments', SCOPE, { record, reason })
     expect(asked.at(-1)).toEqual([
       'rejected/read-set-aside',
-      [[digestOf('{"x":1}'), digestOf('{"x":2}'), null]],
+      [[digestOf('{"x":1}'), digestOf('{"x":2}'), digestOf('', 'nothing of it is known')]],
     ])
   })
 })

@@ -94,7 +94,7 @@ describe('a rejected record is known again', () => {
     record: string,
     scope: Partial<typeof SCOPE> = {},
     operation: Operation = 'comments',
-  ) => digestOfRejected(operation, { ...SCOPE, ...scope }, record)?.toString('hex')
+  ) => digestOfRejected(operation, { ...SCOPE, ...scope }, { record, reason: '' }).toString('hex')
 
   test('by its content, whatever the order and blanks of its members', () => {
     expect(of('{"a":1,"b":{"d":2,"c":3}}')).toBe(of('{ "b": {"c":3, "d":2}, "a":1 }'))
@@ -116,8 +116,10 @@ describe('a rejected record is known again', () => {
     expect(new Set(scopes).size).toBe(6)
   })
 
-  test('by its very text where that is long, cut or nested too deep, and never where nothing is known of it', () => {
-    expect(of('')).toBeUndefined()
+  test('by its very text where that is long, cut or nested too deep, and by the reason where nothing is known of it', () => {
+    const unread = (reason: string) => digestOfRejected('comments', SCOPE, { record: '', reason })
+    expect(unread('odd')).toEqual(unread('odd'))
+    expect(unread('odd')).not.toEqual(unread('other'))
     expect(of('{"a":')).not.toBe(of('{"a": '))
     const long = (blank: string) => `{"a":${blank}"${'x'.repeat(100_000)}"}`
     expect(of(long(''))).not.toBe(of(long(' ')))

@@ -225,7 +225,9 @@ describe('what no limit knows', () => {
   })
 
   test('an item that is tried in vain again and again is given up, though calls were counted for it', async () => {
-    await ask('alter table sync.rejected_records rename to elsewhere')
+    await ask(`create function sync.no_table() returns trigger language plpgsql as $$
+      begin raise undefined_table; end $$;
+      create trigger no_table before insert on sync.rejected_records execute function sync.no_table()`)
     bodies.set(ODD, listing(record(1), 'null'))
     const run = await program.run()
     expect(await statusOf(run)).toMatchObject({ status: 'partial', scopes_failed: 12 })

@@ -3,7 +3,7 @@
 -- Params: $1 since (when somebody watches).
 -- Never null: finished_at, rejected.
 select run_id, trigger, status, finished_at, scopes_planned, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped,
-  (select count(*)::int from sync.unstored_records u where u.run_id = r.run_id and u.is_whole and u.set_aside_at is null) as rejected
+  records_lost::int as rejected
 from sync.runs r
 where finished_at >= greatest($1, now() - interval '1 day') and status in ('partial', 'failed', 'cancelled')
   and trigger <> 'hint'

@@ -15,9 +15,7 @@ with catalog as (
     from sync.runs g
     where g.status = 'succeeded' and g.requested_at > bad.requested_at
       and case when g.scope = '{}'
-        then (g.scopes_planned = bad.scopes_failed and not exists (
-            select from sync.unstored_records u where u.run_id = bad.run_id and u.is_whole and u.set_aside_at is null
-          )) or g.scopes_planned >= 0.9 * (select scopes from catalog)
+        then (g.scopes_planned = bad.scopes_failed and bad.records_lost = 0) or g.scopes_planned >= 0.9 * (select scopes from catalog)
         else g.scope = bad.scope and g.scopes_planned >= 0.9 * bad.scopes_planned
       end
     order by g.requested_at desc

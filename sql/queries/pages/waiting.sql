@@ -3,4 +3,4 @@
 -- Params: $1 limit.
 -- Never null: held, rejected.
 select (select count(*) from (select from sync.held where resolved_at is null limit $1) h)::int as held,
-  (select count(*) from (select from sync.unstored_records where set_aside_at is null limit $1) r)::int as rejected
+  (select count(*) from (select from sync.unstored_records where is_open limit $1) r)::int as rejected

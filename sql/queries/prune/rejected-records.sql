@@ -1,8 +1,4 @@
--- Deletes what settled runs rejected from some blocks of the table. A run with something still held stays whole.
+-- Deletes from some blocks of the table what was rejected and last seen before a time.
 -- Params: $1 before, $2 firstBlock, $3 endBlock.
 delete from sync.rejected_records
-where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid
-  and run_id in (
-    select r.run_id from sync.runs r
-    where r.finished_at < $1 and not exists (select from sync.held h where h.run_id = r.run_id and h.resolved_at is null)
-  )
+where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid and at < $1

@@ -1,8 +1,5 @@
--- Whole records that a run rejected and nobody has set aside: how many, in how many scopes, and why most of them.
+-- Whole records that a run met, rejected and not set aside, by its own counts, and why most of them.
 -- Params: $1 runId.
--- Never null: records, scopes.
-select count(*)::int as records,
-  count(distinct (operation, organization_id, document_id, annotation_id, organization_user_group_id))::int as scopes,
-  mode() within group (order by reason) as reason
-from sync.unstored_records
-where run_id = $1 and is_whole and set_aside_at is null
+-- Never null: records.
+select (select coalesce(sum(records_lost), 0) from sync.run_items where run_id = $1)::int as records,
+  (select mode() within group (order by reason) from sync.unstored_records where run_id = $1 and is_whole and is_open) as reason

@@ -1,9 +1,8 @@
 -- Settles a run once, when none of its items is pending: adds up its items, decides its status. It is partial where a scope
--- failed or is held, or where a whole record was rejected that nobody has set aside. Its calls are counted by runs/add-calls.
+-- failed or is held, or where a whole record was rejected that nobody had set aside. Its calls are counted by runs/add-calls.
 -- An item that is pending can only vanish in the transaction that inserts those that follow it, so no lock is needed.
 -- What was received is what became of it: each commit is held to that, and a run of before that is not must end as well.
--- Params: $1 runId, $2 problem? (some sentences; what succeeds all the same, since a record was set aside a moment ago, has
--- none).
+-- Params: $1 runId, $2 problem? (some sentences).
 -- Never null: duration_s.
 update sync.runs r
 set
@@ -19,14 +18,12 @@ set
   organizations_done = t.organizations_done, documents_done = t.documents_done,
   groups_done = t.groups_done, annotations_done = t.annotations_done,
   users_written = t.users_written, comments_written = t.comments_written, comments_deleted = t.comments_deleted,
-  rejected = t.rejected,
+  rejected = t.rejected, records_lost = t.records_lost,
   service_ms = t.service_ms, waited_ms = t.waited_ms, database_ms = t.database_ms, cpu_ms = t.cpu_ms
 from (
   select case
       when sum(scopes_failed) > 0 and sum(scopes_succeeded + scopes_held) = 0 then 'failed'
-      when sum(scopes_failed + scopes_held) > 0 or exists (
-        select from sync.unstored_records where run_id = $1 and is_whole and set_aside_at is null
-      ) then 'partial'
+      when sum(scopes_failed + scopes_held + records_lost) > 0 then 'partial'
       else 'succeeded'
     end as status,
     coalesce(sum(scopes_planned), 0) as scopes_planned, coalesce(sum(scopes_succeeded), 0) as scopes_succeeded,
@@ -39,6 +36,7 @@ from (
     coalesce(sum(groups_done), 0) as groups_done, coalesce(sum(annotations_done), 0) as annotations_done,
     coalesce(sum(users_written), 0) as users_written, coalesce(sum(comments_written), 0) as comments_written,
     coalesce(sum(comments_deleted), 0) as comments_deleted, coalesce(sum(rejected), 0) as rejected,
+    coalesce(sum(records_lost), 0) as records_lost,
     coalesce(sum(service_ms), 0) as service_ms, coalesce(sum(waited_ms), 0) as waited_ms,
     coalesce(sum(database_ms), 0) as database_ms, coalesce(sum(cpu_ms), 0) as cpu_ms
   from sync.run_items where run_id = $1

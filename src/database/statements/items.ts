@@ -72,11 +72,12 @@ export const commit = new Statement<
     databaseMs: number
     cpuMs: number
     batchXmin: string | null
+    recordsLost: number
   },
   { itemId: number }
 >('items/commit', {
   parameters:
-    'runId itemId batchKey claimNo claimedAt doneScopes isEnd isWhole calls retries scopesSucceeded scopesFailed scopesHeld recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs batchXmin',
+    'runId itemId batchKey claimNo claimedAt doneScopes isEnd isWhole calls retries scopesSucceeded scopesFailed scopesHeld recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs batchXmin recordsLost',
   columns: 'itemId',
   isPrepared: true,
 })

@@ -44,7 +44,7 @@ export const pastMemberships = new Statement<
   null
 >('prune/past-memberships', { parameters: 'before firstBlock endBlock' })
 
-/** Deletes what settled runs rejected from some blocks of the table. A run with something still held stays whole. */
+/** Deletes from some blocks of the table what was rejected and last seen before a time. */
 export const rejectedRecords = new Statement<
   { before: Date; firstBlock: number; endBlock: number },
   null

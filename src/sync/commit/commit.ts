@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Claim, Counts, ItemCommit } from '../../database/claims.ts'
-import { insertFailures, insertRejectedRecords } from '../../database/failures.ts'
+import { insertFailures, noteRejected } from '../../database/failures.ts'
 import type { RejectedRecord, ScopeFailure } from '../../database/failures.ts'
 import { transaction } from '../../database/pool.ts'
 import type { Client, Database } from '../../database/pool.ts'
@@ -109,10 +109,12 @@ export async function writeResults(
   await commitComments(client, committing, comments, firstAnswers)
   const failures = failuresOf(results)
   await insertFailures(client, { runId: claim.runId, batchKey, operation }, failures)
-  await insertRejectedRecords(
+  const answers = [...users, ...comments, ...firstAnswers]
+  counts.records_lost += await noteRejected(
     client,
-    { runId: claim.runId, operation },
-    rejectedOf(operation, [...users, ...comments, ...firstAnswers]),
+    { runId: claim.runId, operation, isRefresh: claim.trigger === 'refresh' },
+    rejectedOf(operation, answers),
+    answers.filter(mayMissRejected).map(({ scope }) => scope),
   )
   const failed = failures.map(({ scope }) => scope)
   const notGood = new Set([...held, ...failed])
@@ -121,9 +123,7 @@ export async function writeResults(
   counts.scopes_held += held.length
   countDone(
     counts,
-    [...users, ...comments, ...firstAnswers]
-      .map(({ scope }) => scope)
-      .filter((scope) => !notGood.has(scope)),
+    answers.map(({ scope }) => scope).filter((scope) => !notGood.has(scope)),
   )
   const parts = new Set(results.filter(isOfPart).map(({ scope }) => scope))
   await noteChecks(client, claim, { good, failed, held, parts })
@@ -195,6 +195,13 @@ function failuresOf(results: readonly ScopeResult[]): ScopeFailure[] {
   })
 }
 
+/** An answer that lists all, of a scope that has no digest, as those have of which something was rejected. */
+function mayMissRejected(result: UsersResult | CommentsResult | NewThreadResult): boolean {
+  const isWhole = result.outcome === 'new-thread' || result.isListing
+  const mayLack = result.outcome === 'users' && result.mayLackUsers
+  return isWhole && !mayLack && result.incomplete === null && result.scope.bodyDigest === null
+}
+
 function rejectedOf(
   operation: Operation,
   results: readonly (UsersResult | CommentsResult | NewThreadResult)[],
@@ -203,7 +210,7 @@ function rejectedOf(
     rejects.map((reject) => ({
       scope,
       ...reject,
-      digest: digestOfRejected(operation, scope, reject.record),
+      digest: digestOfRejected(operation, scope, reject),
     })),
   )
 }

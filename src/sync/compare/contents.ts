@@ -52,13 +52,16 @@ async function rejectedOf(
 ): Promise<ContentDifference[]> {
   const lost = rejects
     .filter(({ isWhole }) => isWhole)
-    .map(({ reason, record }) => ({ reason, digest: digestOfRejected(outcome, scope, record) }))
+    .map((reject) => ({
+      reason: reject.reason,
+      digest: digestOfRejected(outcome, scope, reject),
+    }))
   const digests = lost.map(({ digest }) => digest)
   const setAside = await readSetAside(database, digests)
   return lost.map(({ reason, digest }) => ({
     ...difference(null, 'rejected'),
     reason,
-    isSetAside: digest !== null && setAside.has(digest.toString('hex')),
+    isSetAside: setAside.has(digest.toString('hex')),
   }))
 }
 

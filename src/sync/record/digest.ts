@@ -23,18 +23,19 @@ export function digestOfDigests(digests: readonly Buffer[]): Buffer {
 }
 
 /**
- * By what a rejected record is known again: its scope and its content, whatever the order of its members. Null where its
- * text is not known.
+ * By what a rejected record is known again: its scope and its content, whatever the order of its members; or the reason,
+ * where its text is not known.
  */
 export function digestOfRejected(
   operation: Operation,
   { organizationId, documentId, annotationId, organizationUserGroupId }: ScopeIds,
-  record: string,
-): Buffer | null {
-  if (record === '') return null
+  { record, reason }: { record: string; reason: string },
+): Buffer {
   const ids = [organizationId, documentId, annotationId, organizationUserGroupId]
   const place = JSON.stringify([operation, ...ids])
-  return shortDigest(hash('sha256', place + canonicalText(record), 'binary'))
+  return shortDigest(
+    hash('sha256', place + (record === '' ? reason : canonicalText(record)), 'binary'),
+  )
 }
 
 /** Of a longer text its very characters count: to read it exactly would hold up whoever waits for the commit. */

@@ -2,7 +2,6 @@ import { noCounts } from '../../database/claims.ts'
 import { rolledBack } from '../../database/pool.ts'
 import { insertRun } from '../../database/runs.ts'
 import type { ScopeIds, ScopeKind } from '../../database/scopes.ts'
-import * as rejected from '../../database/statements/rejected.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import { UTC_DAYS } from '../../database/zone-days.ts'
 import type { Scope } from '../../documents/scope.ts'
@@ -138,7 +137,6 @@ async function planScope(
   }
   if (result.outcome === 'failed') return { ...noChanges(), failure: result.error.message }
   const counts = noCounts()
-  let lost = 0
   const listings = await rolledBack(context.database, async (client) => {
     Object.assign(counts, noCounts())
     const runId = (await insertRun(client, { ...AS_RUN, scope })) as string
@@ -159,7 +157,6 @@ async function planScope(
     const { shrinkLimit, privacy } = context
     const committing = { claim, batchKey, operation, shrinkLimit, emails: privacy.emails, counts }
     const written = await writeResults(client, committing, [result])
-    lost = (await rejected.wholeOfRun.one(client, { runId })).records
     return written
   })
   const usersLeaving = listings.reduce((sum, { leaving }) => sum + leaving.length, 0)
@@ -172,7 +169,7 @@ async function planScope(
     removed: counts.comments_deleted + usersLeaving,
     held: held.reduce((sum, { changes }) => sum + changes.missing.length, 0),
     rejected: counts.rejected,
-    lost,
+    lost: counts.records_lost,
     failure: result.incomplete?.message ?? null,
   }
 }

@@ -97,12 +97,11 @@ function describeHeld(held: number): string | null {
   return `${listings} lost so many at once that nobody was removed: look, then accept it with \`collab-sync accept\`.`
 }
 
-function describeLost({ records, scopes, reason }: LostRecords): string | null {
+function describeLost({ records, reason }: LostRecords): string | null {
   if (records === 0) return null
   const what = records === 1 ? '1 whole record was' : `${records} whole records were`
-  const where = scopes === 1 ? '1 scope' : `${scopes} scopes`
-  const why = records === 1 ? reason : `mostly: ${reason}`
-  return `${what} rejected in ${where} (${why}): look with \`collab-sync rejected\`, then have them mended at the service, or set them aside with \`collab-sync rejected set-aside\`.`
+  const why = reason === null ? '' : records === 1 ? ` (${reason})` : ` (mostly: ${reason})`
+  return `${what} rejected${why}: look with \`collab-sync rejected\`, then have them mended at the service, or set them aside with \`collab-sync rejected set-aside\`.`
 }
 
 function describeFailures(causes: readonly FailureCause[]): string | null {
