@@ -102,6 +102,7 @@ export async function openApp(
     }),
     maxIds: settings.maxIds,
     shrinkLimit: settings.shrinkLimit,
+    heldAcceptAfter: settings.heldAcceptAfter,
     operations: settings.operations,
     ...(watch === undefined ? {} : { watch }),
   }

@@ -10,7 +10,7 @@ export type { Change, ChangesPage } from './documents/change.ts'
 export type { Failure, FailureReport } from './documents/run.ts'
 export type { Freshness, OrganizationFreshness } from './documents/freshness.ts'
 export type { Hinted, HintScope } from './documents/hint.ts'
-export type { AcceptedHeld, HeldListing } from './documents/waiting.ts'
+export type { AcceptedHeld, HeldListing, RefusedHeld } from './documents/waiting.ts'
 export type { Page, PageRequest } from './documents/page.ts'
 export type { RejectedChoice, RejectedRecord, SetAsideDone } from './documents/waiting.ts'
 export type {

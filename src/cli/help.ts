@@ -94,13 +94,14 @@ export const CANCEL = prose(
 )
 
 export const ACCEPT =
-  prose(`A listing that suddenly lacks many of its users is held: nobody is removed until the same answer has come in two more
-nightly runs, or a person accepts it here. See what a run held with: collab-sync status RUN. An import of the catalog that
+  prose(`A listing that suddenly lacks many of its users is held: nobody is removed until a person accepts it here, by run, listing
+or organization (or the same answer has come in as many nightly runs as HELD_ACCEPT_AFTER says). See what a run held with: collab-sync status RUN. An import of the catalog that
 lacks more than a tenth of it, or of an organization, and more than ten scopes, is held too: with --catalog and its number what it lacks
 becomes inactive now.`)
 
 export const REFUSE =
-  prose(`The import of the catalog that is held stays without effect, and one that lacks just the same is not asked again.
+  prose(`The users whom a held listing lacks stay, and the same answer is not held again, until it is another. With --catalog
+the import of the catalog that is held stays without effect, and one that lacks just the same is not asked again.
 See it with: collab-sync catalog show.`)
 
 export const VERIFY =

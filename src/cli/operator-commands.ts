@@ -33,33 +33,34 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
       onExitCode(await (await import('./commands/cancel.ts')).cancel(run, options)),
     )
 
-  program
-    .command('accept')
-    .summary('remove the users whom a run held, or apply a held import of the catalog')
-    .description(help.ACCEPT)
-    .argument('[run]', 'id of a run, or its first six or more digits')
-    .option('--organization <id>', 'only what is held in this organization')
-    .option('--catalog <import>', 'the import of the catalog that is held', wholeFromOne)
-    .option('--reason <text>', 'why, for the table of imports')
-    .option(...JSON_OPTION)
-    .action(async (run, options) =>
-      onExitCode(await (await import('./commands/accept.ts')).accept(run, options)),
-    )
-
-  program
-    .command('refuse')
-    .summary('leave the catalog as it is where an import of it is held')
-    .description(help.REFUSE)
-    .addOption(
-      new Option('--catalog <import>', 'the import of the catalog that is held')
-        .argParser(wholeFromOne)
-        .makeOptionMandatory(),
-    )
-    .option('--reason <text>', 'why, for the table of imports')
-    .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/accept.ts')).refuse(options)),
-    )
+  for (const [name, state, summary, description] of [
+    [
+      'accept',
+      'accepted',
+      'remove the users whom a listing lacks, or what an import lacks',
+      help.ACCEPT,
+    ],
+    [
+      'refuse',
+      'refused',
+      'keep the users whom a listing lacks, or the catalog as it is',
+      help.REFUSE,
+    ],
+  ] as const)
+    program
+      .command(name)
+      .summary(summary)
+      .description(description)
+      .argument('[run]', 'id of a run that held listings, or its first six or more digits')
+      .option('--listing <id>', 'one held listing', wholeFromOne)
+      .option('--organization <id>', 'only what is held in this organization')
+      .option('--catalog <import>', 'the import of the catalog that is held', wholeFromOne)
+      .option('--reason <text>', 'why; kept with it')
+      .option('--dry-run', 'show what would change, and change nothing')
+      .option(...JSON_OPTION)
+      .action(async (run, options) =>
+        onExitCode(await (await import('./commands/accept.ts')).decide(state, run, options)),
+      )
 
   addScopeOptions(
     program

@@ -161,13 +161,14 @@ function heldOf(run: RunDetails): string[] {
   return [
     heading('Held: listings that lack so many users that nobody was removed'),
     heldTable(run.held.first),
-    `  If that is right, remove them: collab-sync accept ${shortId(run.runId)}`,
+    `  If that is right, remove them: collab-sync accept ${shortId(run.runId)}; if not: collab-sync refuse ${shortId(run.runId)} --reason TEXT`,
   ]
 }
 
 /** Held listings as a table. */
 export function heldTable(held: readonly HeldListing[]): string {
   const columns = [
+    { head: 'id', align: 'right' as const },
     { head: 'listing' },
     { head: 'users', align: 'right' as const },
     { head: 'missing', align: 'right' as const },
@@ -176,6 +177,7 @@ export function heldTable(held: readonly HeldListing[]): string {
   return table(
     columns,
     held.map((one) => [
+      String(one.heldId),
       shorten(
         `${one.kind} ${[one.organizationId, one.documentId, one.organizationUserGroupId].filter(Boolean).join(' / ')}`,
         60,

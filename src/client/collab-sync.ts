@@ -25,6 +25,8 @@ import type {
 import type {
   AcceptedHeld,
   AcceptHeldSchema,
+  RefusedHeld,
+  RefuseHeldSchema,
   HeldListing,
   RejectedChoice,
   RejectedRecord,
@@ -105,6 +107,12 @@ export interface CollabSync {
    * @throws UsageError where it does not wait any more, or that run is not the last one that saw its answer
    */
   acceptHeld(heldId: number, options?: z.input<typeof AcceptHeldSchema>): Promise<AcceptedHeld>
+  /**
+   * Refuses the removals of one held listing: its users stay, and the same answer is not asked about again.
+   * @param options.runId as of {@link acceptHeld}
+   * @throws UsageError as {@link acceptHeld}; where there is no reason
+   */
+  refuseHeld(heldId: number, options: z.input<typeof RefuseHeldSchema>): Promise<RefusedHeld>
   /** Of the whole catalog, as its batches tell. */
   getFreshness(): Promise<Freshness>
   /**

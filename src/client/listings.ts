@@ -73,7 +73,7 @@ export function listingsOn(database: Database): Listings {
     },
     async listHeld(request = {}) {
       const { runId = null, ...page } = checked(OfRunRequestSchema, request, '')
-      const of = { runId, mostUsers: MISSING_NAMED }
+      const of = { runId, heldId: null, organizationId: null, mostUsers: MISSING_NAMED }
       return readPage(page, {
         name: 'held',
         key: RowId,

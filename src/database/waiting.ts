@@ -20,7 +20,7 @@ export async function readHeld(
   limit: number,
 ): Promise<Held> {
   const { held: listings } = await held.count.one(database, { runId })
-  const first = { after: null, limit, mostUsers: MISSING_NAMED }
+  const first = { after: null, limit, mostUsers: MISSING_NAMED, heldId: null, organizationId: null }
   return { listings, first: listings > 0 ? await held.list.all(database, { runId, ...first }) : [] }
 }
 
@@ -29,7 +29,7 @@ export async function resolveHeld(
   client: Client,
   kind: ScopeKind,
   scopeKeys: readonly number[],
-  resolution: 'accepted' | 'repeated' | 'recovered',
+  resolution: 'repeated' | 'recovered',
 ): Promise<void> {
   if (scopeKeys.length > 0) await held.resolve.run(client, { kind, scopeKeys, resolution })
 }

@@ -45,11 +45,16 @@ export const AcceptHeldSchema = z.strictObject({
   runId: RunIdSchema.optional().describe(
     'Of the listing as it was looked at: a later run may have seen another answer.',
   ),
+  reason: text.max(1000).optional().describe('Why; kept with it.'),
+})
+
+export const RefuseHeldSchema = AcceptHeldSchema.required({ reason: true }).meta({
+  id: 'RefuseHeld',
 })
 
 export const AcceptedHeldSchema = z
   .object({
-    runId: RunIdSchema.describe('The run that held them.'),
+    runId: RunIdSchema.nullable().describe('The run that held them; null where several may have.'),
     accepted: z.number().describe('Listings whose held removals were applied.'),
     removed: z.number().describe('Users that were removed.'),
   })
@@ -57,6 +62,17 @@ export const AcceptedHeldSchema = z
 
 /** What an acceptance did. */
 export type AcceptedHeld = z.output<typeof AcceptedHeldSchema>
+
+export const RefusedHeldSchema = z
+  .object({
+    runId: RunIdSchema.nullable().describe('The run that held them; null where several may have.'),
+    refused: z.number().describe('Listings whose held removals were refused.'),
+    kept: z.number().describe('Users that stay.'),
+  })
+  .meta({ id: 'RefusedHeld' })
+
+/** What a refusal did. */
+export type RefusedHeld = z.output<typeof RefusedHeldSchema>
 
 /** A record is shown up to here. */
 export const RECORD_CHARACTERS = 2000

@@ -68,8 +68,8 @@ function HeldSection({
     <Card title="Held removals" id="held">
       <p class="soft">
         A listing that suddenly lacks many of its users may be a fault of the service, so nobody was
-        removed. Accept it where it is right; the same answer in two later nightly runs is applied
-        by itself.
+        removed. Accept it where it is right; refuse it where it is not, and the same answer is not
+        held again.
       </p>
       {held.items.length === 0 && <p>Nothing is held.</p>}
       {held.items.map((listing) => (
@@ -86,12 +86,15 @@ function Listing({ listing, users }: { listing: HeldListing; users: HeldUsers | 
     <article class="held">
       <div class="head">
         <h3>{name}</h3>
-        <AskButton
-          action="accept"
-          fields={{ held: String(listing.heldId), run: listing.runId }}
-          words="Accept"
-          about={`the removal in ${name}`}
-        />
+        {['accept', 'refuse'].map((action) => (
+          <AskButton
+            key={action}
+            action={action}
+            fields={{ held: String(listing.heldId), run: listing.runId }}
+            words={action === 'accept' ? 'Accept' : 'Refuse'}
+            about={`the removal in ${name}`}
+          />
+        ))}
       </div>
       <p class="soft small">
         {counted(listing.usersMissing, 'user')} of {count(listing.usersBefore)} missing, first seen{' '}

@@ -16,6 +16,8 @@ const NOTICES = {
   'run-known': () => info('This run was asked for before; nothing new was started.'),
   'run-cancelled': () =>
     good('The run ends: nothing further is asked for, and what is stored stays.'),
+  'held-refused': (kept: number) =>
+    good(`The removal is refused: ${counted(kept, 'user')} kept in the listing.`),
   'held-accepted': (removed: number) =>
     good(`The removal is accepted: ${counted(removed, 'user')} left the listing.`),
   'schedule-set': () => good('The nightly schedule is set, for all workers.'),

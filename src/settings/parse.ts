@@ -16,6 +16,14 @@ export function wholeNumber(min: number, max: number): z.ZodType<number, string>
   })
 }
 
+/** A whole number within bounds, or `never`. */
+export function wholeNumberOrNever(min: number, max: number): z.ZodType<number | null, string> {
+  const number = wholeNumber(min, max)
+  return parser(`must be a whole number from ${min} to ${max}, or never`, (text) =>
+    text === 'never' ? null : number.safeParse(text).data,
+  )
+}
+
 /** A number within bounds, with or without a decimal point. */
 export function decimalNumber(min: number, max: number): z.ZodType<number, string> {
   return parser(`must be a number from ${min} to ${max}`, (text) => {

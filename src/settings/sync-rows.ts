@@ -130,6 +130,15 @@ export const SYNC_ROWS = {
       'A listing of users that loses more than this share at once is held for a person to accept.',
     example: '50%',
   },
+  heldAcceptAfter: {
+    name: 'HELD_ACCEPT_AFTER',
+    group: 'sync',
+    parse: parse.wholeNumberOrNever(2, 1000),
+    default: 'never',
+    meaning:
+      'Equal answers in so many nightly runs after which a held removal is applied by itself; never: a person decides.',
+    example: '7',
+  },
   privacyEmail: {
     name: 'PRIVACY_EMAIL',
     group: 'sync',

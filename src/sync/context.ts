@@ -34,6 +34,8 @@ export interface SyncContext {
   readonly maxIds: number
   /** Fraction of a listing whose loss is suspicious. */
   readonly shrinkLimit: number
+  /** Equal answers of nightly runs after which a held removal is applied, `HELD_ACCEPT_AFTER`; null for never. */
+  readonly heldAcceptAfter: number | null
   /** What a run without operations of its own asks for. */
   readonly operations: readonly Operation[]
   /** Hears what is done; left out where nobody listens. */
@@ -115,6 +117,8 @@ export interface Committing {
   readonly operation: Operation
   /** Fraction of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
   readonly shrinkLimit: number
+  /** `HELD_ACCEPT_AFTER`; null for never. */
+  readonly heldAcceptAfter: number | null
   /** `PRIVACY_EMAIL`: earlier versions of people keep no more. */
   readonly emails: StoredEmails
   /** True where the commit is tried again when another one is writing users of its organization. */

@@ -6,64 +6,80 @@ import * as holds from '../database/statements/held.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import * as users from '../database/statements/users.ts'
 import { leaveMembers, readMembers, unlistUsers } from '../database/users.ts'
-import { resolveHeld } from '../database/waiting.ts'
-import type { AcceptedHeld } from '../documents/waiting.ts'
 import { UsageError } from '../errors.ts'
 import type { SyncContext } from './context.ts'
 
-type HeldPlace = RowOf<typeof holds.ofRun>
 type TakenHold = RowOf<typeof holds.take>
 
-/**
- * Applies what a run held: the users whom a listing suddenly lacked are taken out of it, if they are in it still. Each
- * listing in a transaction of its own, so that what was applied stays if a later one fails; safe to repeat.
- * @param of.organizationId null or left out for every organization
- * @throws UsageError where nothing is held
- */
-export async function acceptHeld(
-  context: Pick<SyncContext, 'database'>,
-  of: { runId: string; organizationId?: string | null },
-): Promise<AcceptedHeld> {
-  const { runId, organizationId = null } = of
-  const places = await holds.ofRun.all(context.database, { runId, organizationId })
-  if (places.length === 0) {
-    const where =
-      organizationId === null ? '' : ` in organization ${JSON.stringify(organizationId)}`
-    throw new UsageError(`Nothing that run ${runId} held${where} is waiting to be accepted.`)
-  }
-  let accepted = 0
-  let removed = 0
-  for (const place of places) {
-    const left = await acceptListing(context, place, runId)
-    if (left === null) continue
-    accepted += 1
-    removed += left
-  }
-  return { runId, accepted, removed }
+/** What a person decides about held listings. */
+export interface HeldDecision {
+  /** accepted: the users whom the answer lacked leave. refused: they stay, and the same answer is not asked about again. */
+  readonly resolution: 'accepted' | 'refused'
+  readonly by: string
+  readonly reason: string | null
+}
+
+/** Which of the listings that are held; those that all of the members given name. */
+export interface HeldChoice {
+  readonly heldId?: number | null
+  /** The run that last saw the answer. */
+  readonly runId?: string | null
+  readonly organizationId?: string | null
 }
 
 /**
- * Applies the removals of one held listing; see {@link acceptHeld}.
- * @param runId the run that last saw its answer
- * @returns how many users were removed; null where the listing is not held any more, or another run has seen it since
+ * Decides about held listings: each in a transaction of its own, so that what was decided stays if a later one fails; safe to
+ * repeat.
+ * @returns how many listings were decided, and how many users left, or stay for it
+ * @throws UsageError where none of those is held
  */
-export async function acceptListing(
+export async function decideHeld(
   { database }: Pick<SyncContext, 'database'>,
-  place: HeldPlace,
-  runId: string,
-): Promise<number | null> {
-  return transaction(database, (client) => acceptOne(client, place, runId))
+  { heldId = null, runId = null, organizationId = null }: HeldChoice,
+  decision: HeldDecision,
+): Promise<{ listings: number; users: number }> {
+  const places = await holds.places.all(database, { heldId, runId, organizationId })
+  if (places.length === 0)
+    throw new UsageError(
+      `Nothing that is held${describeChoice({ heldId, runId, organizationId })} waits to be ${decision.resolution}.`,
+    )
+  let listings = 0
+  let users = 0
+  for (const place of places) {
+    const decided = await transaction(database, (client) => decideOne(client, place, decision))
+    if (decided === null) continue
+    listings += 1
+    users += decided
+  }
+  return { listings, users }
 }
 
-async function acceptOne(
+function describeChoice({ heldId, runId, organizationId }: HeldChoice): string {
+  return [
+    heldId === null ? '' : ` as listing ${heldId}`,
+    runId === null ? '' : ` of run ${runId}`,
+    organizationId === null ? '' : ` in organization ${JSON.stringify(organizationId)}`,
+  ].join('')
+}
+
+/** @returns how many users; null where the listing is not held any more, or another run has seen it since */
+async function decideOne(
   client: Client,
-  { heldId, batchKey }: HeldPlace,
-  runId: string,
+  { heldId, batchKey, runId }: RowOf<typeof holds.places>,
+  { resolution, by, reason }: HeldDecision,
 ): Promise<number | null> {
   // The batch first, as every run that may resolve the listing does.
   await scopes.lockBatch.one(client, { batchKey, runId })
   const held = await holds.take.first(client, { heldId, runId })
   if (held === undefined) return null
+  const users =
+    resolution === 'accepted' ? await removeMissing(client, held) : held.missingUserIds.length
+  await holds.decide.run(client, { heldId, resolution, by, reason })
+  return users
+}
+
+/** Takes the users whom the answer lacked out of the listing, if they are in it still. */
+async function removeMissing(client: Client, held: TakenHold): Promise<number> {
   const present = await presentIn(client, held)
   const leaving = held.missingUserIds.filter((userId) => present.has(userId))
   await remove(client, held, leaving)
@@ -72,7 +88,6 @@ async function acceptOne(
   // Without digests the next run looks at the listing again, whatever it answers.
   const forgotten = { scope, recordCount, bodyDigest: null, contentDigest: null, changed: true }
   await storeAnswers(client, [forgotten], held.now)
-  await resolveHeld(client, held.kind, [held.scopeKey], 'accepted')
   return leaving.length
 }
 

@@ -11,7 +11,7 @@ import type { Place } from '../../src/demo/layout.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { CHANGED_OBJECTS } from '../../src/documents/change.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
-import { acceptHeld } from '../../src/sync/held.ts'
+import { decideHeld } from '../../src/sync/held.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { Copy, differences, NO_DIFFERENCES, lineOf, readAll, tableTexts } from './copy.ts'
@@ -139,8 +139,9 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
     const { run_id: runId } = await live.run()
     live.standIn.setFaults([])
     await follow()
-    const accepted = await acceptHeld({ database: live.database.pool }, { runId })
-    expect(accepted.removed).toBeGreaterThan(0)
+    const decision = { resolution: 'accepted', by: 'ann', reason: null } as const
+    const accepted = await decideHeld({ database: live.database.pool }, { runId }, decision)
+    expect(accepted.users).toBeGreaterThan(0)
     const { said, changes } = await follow()
     expect(said).toContain('user removed')
     expect(said).toContain('document_user removed')

@@ -20,7 +20,7 @@ async function note(
   runId: string,
   answer: string,
   { isScheduled = true, scopeKey = 1, missingUserIds = ['u1', 'u2'] } = {},
-): Promise<number | undefined> {
+): Promise<number | null | undefined> {
   const row = await held.note.first(database.pool, {
     runId,
     isScheduled,
@@ -107,21 +107,29 @@ describe('a listing that is held', () => {
     await held.resolve.run(database.pool, {
       kind: 'document',
       scopeKeys: [2],
-      resolution: 'accepted',
+      resolution: 'recovered',
     })
     expect((await held.count.one(database.pool, { runId })).held).toBe(2)
     expect((await held.count.one(database.pool, { runId: null })).held).toBe(3)
     const list = (of: string | null, after: number | null, limit: number) =>
-      held.list.all(database.pool, { runId: of, after, limit, mostUsers: 1 })
+      held.list.all(database.pool, {
+        runId: of,
+        heldId: null,
+        organizationId: null,
+        after,
+        limit,
+        mostUsers: 1,
+      })
     const all = await list(null, null, 10)
     expect(all.map(({ documentId }) => documentId)).toEqual(['d1', 'd3', 'd4'])
     expect(all[0]).toMatchObject({ usersMissing: 2, firstMissingUserIds: ['u1'], usersBefore: 4 })
     const [first] = await list(runId, null, 1)
     const next = await list(runId, first?.heldId ?? null, 10)
     expect(next.map(({ documentId }) => documentId)).toEqual(['d3'])
-    const ofRun = await held.ofRun.all(database.pool, { runId, organizationId: 'o' })
-    expect(ofRun).toHaveLength(2)
-    expect(await held.ofRun.all(database.pool, { runId, organizationId: 'p' })).toEqual([])
+    const places = (organizationId: string) =>
+      held.places.all(database.pool, { heldId: null, runId, organizationId })
+    expect(await places('o')).toHaveLength(2)
+    expect(await places('p')).toEqual([])
   })
 })
 
@@ -134,14 +142,16 @@ describe('a held listing that is taken to be resolved', () => {
     expect(await take(first)).toMatchObject({ kind: 'document', scopeKey: 1 })
     await note(second, 'shorter')
     expect(await take(first)).toBeUndefined()
-    expect(await held.place.first(database.pool, { heldId })).toMatchObject({ runId: second })
+    const place = () =>
+      held.places.first(database.pool, { heldId, runId: null, organizationId: null })
+    expect(await place()).toMatchObject({ runId: second })
     await held.resolve.run(database.pool, {
       kind: 'document',
       scopeKeys: [1],
-      resolution: 'accepted',
+      resolution: 'repeated',
     })
     expect(await take(second)).toBeUndefined()
-    expect(await held.place.first(database.pool, { heldId })).toBeUndefined()
+    expect(await place()).toBeUndefined()
   })
 
   test('is nobody else’s until the transaction ends', async () => {

@@ -6,8 +6,6 @@ import type { ModelUser } from './record-model.ts'
 /** Share of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
 const SHRINK_LIMIT = 0.5
 const SMALL_LOSS = 10
-/** Repeats of one answer in later nightly runs after which it is believed. */
-const REPEATS_TO_BELIEVE = 2
 
 export interface UsersOutcome extends Outcome {
   /** Users that were received, each as it may be; empty where nothing changed. */
@@ -20,7 +18,6 @@ export class ListingModel {
   /** Everyone who was ever in it: true while they are. */
   readonly members = new Map<string, boolean>()
   #known: string | null = null
-  #held: { content: string; repeats: number } | null = null
 
   apply(answer: Answer): UsersOutcome {
     if (answer.kind === 'failed') return failedAs(answer)
@@ -59,7 +56,7 @@ export class ListingModel {
     )
     const isClean = rejects.length === 0
     if (isClean && content === this.#known) return { ...GOOD, sightings: [], left: [] }
-    const isHeld = this.#decide(answer.paged || nameless > 0, records, evidence, content)
+    const isHeld = this.#decide(answer.paged || nameless > 0, records, evidence)
     const missing = this.#missing(records, evidence)
     const left = isHeld ? [] : missing
     for (const id of left) this.members.set(id, false)
@@ -81,20 +78,13 @@ export class ListingModel {
     mayLackUsers: boolean,
     records: ReadonlyMap<string, unknown>,
     evidence: ReadonlySet<string>,
-    content: string,
   ): boolean {
     const missing = this.#missing(records, evidence).length
     const before = [...this.members.values()].filter(Boolean).length
     const isLoss =
       missing > 0 &&
       (missing === before || (missing > SMALL_LOSS && missing > before * SHRINK_LIMIT))
-    if (!isLoss && !(mayLackUsers && missing > 0)) {
-      this.#held = null
-      return false
-    }
-    const repeats = this.#held?.content === content ? this.#held.repeats + 1 : 0
-    this.#held = repeats >= REPEATS_TO_BELIEVE ? null : { content, repeats }
-    return repeats < REPEATS_TO_BELIEVE
+    return isLoss || (mayLackUsers && missing > 0)
   }
 
   #missing(records: ReadonlyMap<string, unknown>, evidence: ReadonlySet<string>): string[] {

@@ -187,6 +187,12 @@ describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
     expect(accepted).toMatchObject({ status: 200, body: { removed: held.usersMissing } })
     expect((await ask('POST', path)).status).toBe(409)
     expect((await ask('POST', '/v1/held/x/accept')).status).toBe(400)
+    const other = body['items'].find(({ kind }: { kind: string }) => kind === 'document')
+    const refusing = `/v1/held/${other.heldId}/refuse`
+    expect((await ask('POST', refusing, {})).status).toBe(400)
+    const refused = await ask('POST', refusing, { reason: 'a fault of theirs' })
+    expect(refused).toMatchObject({ status: 200, body: { refused: 1, kept: other.usersMissing } })
+    expect((await ask('POST', refusing, { reason: 'again' })).status).toBe(409)
   })
 
   test('what was rejected is listed', async () => {

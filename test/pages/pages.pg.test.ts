@@ -136,6 +136,21 @@ test('a held removal is shown before and after, and accepted only as it was seen
   expect(again.status).toBe(400)
 })
 
+test('a held removal is refused with a reason', async () => {
+  const page = await expectPage('/held')
+  const [refuse = ''] =
+    page.text.match(/<form method="get" action="\/actions\/refuse">.*?<\/form>/) ?? []
+  const fields = hiddenFields({ ...page, text: refuse })
+  const question = await expectPage(`/actions/refuse?${new URLSearchParams(fields)}`)
+  expect(wordsOf(question)).toContain('Refuse the removal?')
+  const without = await pages.post('/actions/refuse', hiddenFields(question))
+  expect(without.status).toBe(400)
+  const done = await pages.post('/actions/refuse', { ...hiddenFields(question), reason: 'no' })
+  expect(done.headers['location']).toMatch(/^\/held\?done=held-refused&counts=\d+$/)
+  const after = wordsOf(await expectPage(String(done.headers['location'])))
+  expect(after).toMatch(/The removal is refused: \d+ users? kept in the listing\./)
+})
+
 test('the schedule is set, shown and removed', async () => {
   const wanted = new URLSearchParams({ cron: '30 1 * * *', timeZone: 'Europe/Berlin' })
   const question = await expectPage(`/actions/set-schedule?${wanted}`)

@@ -333,6 +333,7 @@ function contextOf(
     privacy: openPrivacy(pool, { email: 'keep', raw: 'keep' }),
     maxIds: 30,
     shrinkLimit: 0.5,
+    heldAcceptAfter: null,
     operations: ['comments'],
   }
 }

@@ -64,6 +64,7 @@ describe('what is read', () => {
       maxIds: 30,
       maxBodyBytes: 67_108_864,
       shrinkLimit: 0.5,
+      heldAcceptAfter: null,
       catalogPrune: false,
       privacyEmail: 'keep',
       privacyRaw: 'keep',

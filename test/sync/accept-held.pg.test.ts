@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { UsageError } from '../../src/errors.ts'
-import { acceptHeld } from '../../src/sync/held.ts'
+import { decideHeld } from '../../src/sync/held.ts'
+import type { HeldChoice } from '../../src/sync/held.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
@@ -20,16 +21,16 @@ test('what was held is removed on a word, in the organization that was named and
   expect(run).toMatchObject({ status: 'partial' })
   const before = await present()
 
-  const accepted = await acceptHeld(context(), { runId: run.run_id, organizationId: first })
+  const accepted = await accept({ runId: run.run_id, organizationId: first })
 
-  expect(accepted).toMatchObject({ accepted: await heldOf(first), removed: before[first] })
-  expect(accepted.accepted).toBe(1 + countListings(first))
+  expect(accepted).toMatchObject({ listings: await heldOf(first), users: before[first] })
+  expect(accepted.listings).toBe(1 + countListings(first))
   expect(await present()).toEqual({ ...before, [first]: 0 })
-  await expect(acceptHeld(context(), { runId: run.run_id, organizationId: first })).rejects.toThrow(
+  await expect(accept({ runId: run.run_id, organizationId: first })).rejects.toThrow(
     `in organization "${first}"`,
   )
-  expect(await acceptHeld(context(), { runId: run.run_id })).toMatchObject({
-    removed: before[second],
+  expect(await accept({ runId: run.run_id })).toMatchObject({
+    users: before[second],
   })
   expect(await present()).toEqual({ ...before, [first]: 0, [second]: 0 })
 })
@@ -37,7 +38,7 @@ test('what was held is removed on a word, in the organization that was named and
 test('the next run looks at an accepted listing again and brings back who is in it after all', async () => {
   const [first] = [...live.world.organizationIds()] as [string]
   const run = await runWithEmptyListingsOf(first)
-  await acceptHeld(context(), { runId: run.run_id })
+  await accept({ runId: run.run_id })
   live.standIn.setFaults([])
   expect(await live.run()).toMatchObject({ status: 'succeeded' })
   await expectTablesEqual(live.database, live.world)
@@ -46,7 +47,7 @@ test('the next run looks at an accepted listing again and brings back who is in 
 test('an accepted listing that comes again as it was held changes nothing and is not held again', async () => {
   const [first] = [...live.world.organizationIds()] as [string]
   const run = await runWithEmptyListingsOf(first)
-  await acceptHeld(context(), { runId: run.run_id })
+  await accept({ runId: run.run_id })
   const before = await present()
   expect(await live.run()).toMatchObject({ status: 'succeeded', scopes_held: 0, users_written: 0 })
   expect(await present()).toEqual(before)
@@ -62,20 +63,101 @@ test('a user who left a held listing by another way is not counted as removed', 
       and organization_key = (select organization_key from collab_store.organizations where organization_id = $1)`,
     [first],
   )
-  expect(await acceptHeld(context(), { runId: run.run_id })).toMatchObject({ removed: before - 1 })
+  expect(await accept({ runId: run.run_id })).toMatchObject({ users: before - 1 })
 })
 
 test('accepting what a run did not hold is refused in a sentence', async () => {
   const run = await live.run()
-  const accepting = acceptHeld(context(), { runId: run.run_id })
+  const accepting = accept({ runId: run.run_id })
   await expect(accepting).rejects.toThrow(UsageError)
   await expect(accepting).rejects.toThrow(
-    `Nothing that run ${run.run_id} held is waiting to be accepted.`,
+    `Nothing that is held of run ${run.run_id} waits to be accepted.`,
   )
+})
+
+test('thirty nights of one wrong answer remove nobody; refused it is not asked about again, and right again nothing is left', async () => {
+  const [first] = [...live.world.organizationIds()] as [string]
+  const before = await present()
+  live.standIn.setFaults([
+    { kind: 'empty-list', match: { operation: 'users', organizationId: first } },
+  ])
+  const night = () => live.run({ trigger: 'schedule', scope: { organizationIds: [first] } })
+  for (let nights = 0; nights < 15; nights += 1)
+    expect(await night()).toMatchObject({ status: 'partial', users_written: 0 })
+  const waiting = await waitingOf(first)
+  expect(waiting).toBe(1 + countListings(first))
+  const decision = { resolution: 'refused', by: 'ann', reason: 'a fault of theirs' } as const
+  expect(await decideHeld(context(), { organizationId: first }, decision)).toEqual({
+    listings: waiting,
+    users: before[first],
+  })
+  for (let nights = 0; nights < 15; nights += 1)
+    expect(await night()).toMatchObject({ status: 'succeeded', scopes_held: 0, problem: null })
+  expect(await waitingOf(first)).toBe(0)
+  expect(await present()).toEqual(before)
+  live.standIn.setFaults([])
+  expect(await night()).toMatchObject({ status: 'succeeded' })
+  expect(await waitingOf(first)).toBe(0)
+  const { rows } = await live.database.pool.query(
+    'select distinct resolution, decided_by, reason, is_standing from sync.held',
+  )
+  const { by: decided_by, ...why } = decision
+  expect(rows).toEqual([{ ...why, decided_by, is_standing: false }])
+  await expectTablesEqual(live.database, live.world)
+})
+
+test('another answer than the one that was refused is held, and so is that one after it was right', async () => {
+  const [first] = [...live.world.organizationIds()] as [string]
+  const run = await runWithEmptyListingsOf(first)
+  const choice = { runId: run.run_id }
+  await decideHeld(context(), choice, { resolution: 'refused', by: 'ann', reason: 'no' })
+  const users = live.world.users(first) ?? []
+  live.standIn.setFaults([
+    {
+      kind: 'custom',
+      match: ({ operation, data }) => operation === 'users' && Object.keys(data).length === 1,
+      respond: (_, response) =>
+        response.end(
+          JSON.stringify({ result: { status: 'success', message: '', data: users.slice(0, 1) } }),
+        ),
+    },
+  ])
+  expect(await live.run({ scope: { organizationIds: [first] } })).toMatchObject({ scopes_held: 1 })
+  live.standIn.setFaults([])
+  await live.run()
+  expect(await waitingOf(first)).toBe(0)
+  expect(await runWithEmptyListingsOf(first)).toMatchObject({ status: 'partial' })
+  expect(await waitingOf(first)).toBe(1 + countListings(first))
+})
+
+test('HELD_ACCEPT_AFTER applies what so many equal nightly answers say, and those of others do not count', async () => {
+  const [first] = [...live.world.organizationIds()] as [string]
+  const before = await present()
+  const settings = { HELD_ACCEPT_AFTER: '3' }
+  live.standIn.setFaults([
+    { kind: 'empty-list', match: { operation: 'users', organizationId: first } },
+  ])
+  for (const trigger of ['schedule', 'cli', 'schedule'] as const)
+    expect(await live.run({ trigger, settings })).toMatchObject({ status: 'partial' })
+  expect(await present()).toEqual(before)
+  expect(await live.run({ trigger: 'schedule', settings })).toMatchObject({ status: 'succeeded' })
+  expect(await present()).toEqual({ ...before, [first]: 0 })
 })
 
 function context() {
   return { database: live.database.pool }
+}
+
+function accept(choice: HeldChoice) {
+  return decideHeld(context(), choice, { resolution: 'accepted', by: 'ann', reason: null })
+}
+
+async function waitingOf(organizationId: string): Promise<number> {
+  const { rows } = await live.database.pool.query(
+    'select count(*)::int as n from sync.held where organization_id = $1 and resolved_at is null',
+    [organizationId],
+  )
+  return rows[0].n
 }
 
 async function runWithEmptyListingsOf(...organizationIds: string[]): Promise<RunRow> {

@@ -72,7 +72,15 @@ function committing(yields: boolean): Committing {
     onlyScopes: null,
   }
   const where = { batchKey: 1, operation: 'comments' } as const
-  return { claim, ...where, shrinkLimit: 1, emails: 'keep', counts: noCounts(), yields }
+  return {
+    claim,
+    ...where,
+    shrinkLimit: 1,
+    heldAcceptAfter: null,
+    emails: 'keep',
+    counts: noCounts(),
+    yields,
+  }
 }
 
 /** In no run that there is. */

@@ -1,70 +1,117 @@
 import { decideImport } from '../../database/held-import.ts'
 import type { ImportDecision } from '../../database/held-import.ts'
+import * as holds from '../../database/statements/held.ts'
+import type { AcceptedHeld, HeldListing, RefusedHeld } from '../../documents/waiting.ts'
 import { UsageError } from '../../errors.ts'
-import { count, counted, shortId } from '../../format.ts'
+import { count, counted } from '../../format.ts'
+import { processUser } from '../../process-user.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { acceptHeld } from '../../sync/held.ts'
+import { decideHeld } from '../../sync/held.ts'
+import type { HeldChoice } from '../../sync/held.ts'
 import { EXIT } from '../exit.ts'
-import { print, printJson } from '../output.ts'
+import { note, print, printJson } from '../output.ts'
+import { heldTable } from '../run-details.ts'
 import { findRun } from '../scope-options.ts'
 import { quietLog, withTables } from '../with-store.ts'
-import { processUser } from '../../process-user.ts'
 
 const REASON_MAX = 1000
+/** Listings that are shown before they are decided, and users named of each. */
+const LISTINGS_SHOWN = 50
+const USERS_NAMED = 10
 
 interface DecideOptions {
   /** The held import. */
   readonly catalog?: number
+  /** The held listing. */
+  readonly listing?: number
+  readonly organization?: string
   readonly reason?: string
+  readonly dryRun?: boolean
   readonly json?: boolean
 }
 
 /**
- * `collab-sync accept RUN`: applies the removals that a run held; `accept --catalog` those of a held import.
+ * `collab-sync accept` and `refuse`: decides about listings that are held, by listing, run or organization; `--catalog` about a
+ * held import. What would change is shown before.
  * @throws UsageError where nothing is held, or it is not said what is meant
  */
-export async function accept(
-  text: string | undefined,
-  options: DecideOptions & { organization?: string },
+export async function decide(
+  state: ImportDecision['state'],
+  run: string | undefined,
+  options: DecideOptions,
 ): Promise<number> {
-  const { organization, catalog, reason, json } = options
+  const { catalog, listing, organization, reason } = options
+  if ((reason?.length ?? 0) > REASON_MAX)
+    throw new UsageError(`--reason must not be longer than ${count(REASON_MAX)} characters.`)
+  const named = [run, listing, organization].filter((one) => one !== undefined)
   if (catalog !== undefined) {
-    if (text !== undefined || organization !== undefined)
-      throw new UsageError('Give a run or --catalog, not both.')
-    return decide('accepted', catalog, options)
+    if (named.length > 0)
+      throw new UsageError('Give --catalog, or what listings are meant, not both.')
+    return decideCatalog(state, catalog, options)
   }
-  if (text === undefined) throw new UsageError('Name a run, or give --catalog.')
-  if (reason !== undefined) throw new UsageError('--reason is for --catalog.')
+  if (named.length === 0)
+    throw new UsageError('Name a run, or give --listing, --organization or --catalog.')
+  if (state === 'refused' && !options.dryRun && !reason?.trim())
+    throw new UsageError('--reason is missing: say why, for whoever looks later.')
   const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'accept' }
+  const opening = { settings, log: quietLog(settings), name: state }
   return withTables(opening, async ({ database }) => {
-    const runId = await findRun(database, text)
-    const done = await acceptHeld({ database }, { runId, organizationId: organization ?? null })
-    if (json) printJson(done)
-    else {
-      print(
-        `${counted(done.accepted, 'listing')} of run ${shortId(runId)} accepted: ${counted(done.removed, 'user')} removed.`,
-      )
+    const choice = {
+      runId: run === undefined ? null : await findRun(database, run),
+      heldId: listing ?? null,
+      organizationId: organization ?? null,
+    } satisfies HeldChoice
+    const held = await holds.list.all(database, {
+      ...choice,
+      after: null,
+      limit: LISTINGS_SHOWN,
+      mostUsers: USERS_NAMED,
+    })
+    if (options.dryRun && options.json) {
+      printJson(held)
+      return EXIT.done
     }
+    if (held.length > 0) show(held, state, options.dryRun ? print : note)
+    if (options.dryRun && held.length > 0) return EXIT.done
+    const decision = { resolution: state, by: processUser(), reason: reason ?? null }
+    const { listings, users } = await decideHeld({ database }, choice, decision)
+    const { runId } = choice
+    if (options.json)
+      printJson(
+        state === 'accepted'
+          ? ({ runId, accepted: listings, removed: users } satisfies AcceptedHeld)
+          : ({ runId, refused: listings, kept: users } satisfies RefusedHeld),
+      )
+    else
+      print(
+        `${counted(listings, 'listing')} ${state}: ${counted(users, 'user')} ${state === 'accepted' ? 'removed' : 'kept'}.`,
+      )
     return EXIT.done
   })
 }
 
-/** `collab-sync refuse --catalog`: leaves the catalog as it is. @throws UsageError where that import is not held */
-export async function refuse({
-  catalog,
-  ...options
-}: DecideOptions & { catalog: number }): Promise<number> {
-  return decide('refused', catalog, options)
+/** What would change, listing by listing. */
+function show(
+  held: readonly HeldListing[],
+  state: ImportDecision['state'],
+  say: (text: string) => void,
+): void {
+  say(heldTable(held))
+  for (const { heldId, usersMissing, firstMissingUserIds } of held) {
+    const more = usersMissing - firstMissingUserIds.length
+    const names = firstMissingUserIds.map((userId) => JSON.stringify(userId)).join(', ')
+    say(
+      `${heldId}: ${state === 'accepted' ? 'leave' : 'stay'} ${names}${more > 0 ? ` and ${count(more)} more` : ''}`,
+    )
+  }
 }
 
-async function decide(
+async function decideCatalog(
   state: ImportDecision['state'],
   importId: number,
-  { reason = null, json }: { reason?: string | null; json?: boolean },
+  { reason = null, dryRun, json }: { reason?: string | null; dryRun?: boolean; json?: boolean },
 ): Promise<number> {
-  if ((reason?.length ?? 0) > REASON_MAX)
-    throw new UsageError(`--reason must not be longer than ${count(REASON_MAX)} characters.`)
+  if (dryRun) throw new UsageError('--dry-run is for listings; what an import lacks: catalog show.')
   const settings = readSettings(process.env, { need: ['database'] })
   const opening = { settings, log: quietLog(settings), name: state }
   return withTables(opening, async ({ database }) => {

@@ -135,7 +135,7 @@ function heldHeading(listings: number): string {
 }
 
 const HELD_HINT =
-  '  See whose: collab-sync status RUN. If it is right, remove them: collab-sync accept RUN'
+  '  See whose: collab-sync status RUN. If it is right, remove them: collab-sync accept RUN; if not: refuse RUN'
 
 function describeFreshness({ freshness, readAt }: Overview): string {
   const { scopes, annotations, neverChecked, failing, stale, oldestCheck } = freshness

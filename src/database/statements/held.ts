@@ -8,9 +8,22 @@ export const count = new Statement<{ runId: string | null }, { held: number }>('
   neverNull: 'held',
 })
 
+/** What a person decided about a held listing. */
+export const decide = new Statement<
+  { heldId: number; resolution: string; by: string; reason: string | null },
+  null
+>('held/decide', { parameters: 'heldId resolution by reason' })
+
 /** A page of the listings that are held and wait for a person, the one first held first. */
 export const list = new Statement<
-  { runId: string | null; after: number | null; limit: number; mostUsers: number },
+  {
+    runId: string | null
+    after: number | null
+    limit: number
+    mostUsers: number
+    heldId: number | null
+    organizationId: string | null
+  },
   {
     heldId: number
     runId: string
@@ -25,13 +38,13 @@ export const list = new Statement<
     firstMissingUserIds: readonly string[]
   }
 >('held/list', {
-  parameters: 'runId after limit mostUsers',
+  parameters: 'runId after limit mostUsers heldId organizationId',
   columns:
     'heldId runId at kind organizationId documentId organizationUserGroupId usersBefore repeats usersMissing firstMissingUserIds',
   neverNull: 'usersMissing firstMissingUserIds',
 })
 
-/** Notes that a listing lacked so many users that nobody was removed. The same answer in a later scheduled run counts as a repeat; another answer starts anew. */
+/** Notes that a listing lacked so many users that nobody was removed. The same answer in a later scheduled run counts as a repeat; another answer starts anew. An answer that a person refused is not noted while it stays the same: then there are no repeats; any other one ends that refusal. What has no digest is the same as nothing. */
 export const note = new Statement<
   {
     runId: string
@@ -46,26 +59,20 @@ export const note = new Statement<
     usersBefore: number
     missingUserIds: readonly string[]
   },
-  { repeats: number }
+  { repeats: number | null }
 >('held/note', {
   parameters:
     'runId isScheduled batchKey kind scopeKey organizationId documentId userGroupId contentDigest usersBefore missingUserIds',
   columns: 'repeats',
 })
 
-/** What a run held and still waits, the oldest first. */
-export const ofRun = new Statement<
-  { runId: string; organizationId: string | null },
-  { heldId: number; batchKey: number }
->('held/of-run', { parameters: 'runId organizationId', columns: 'heldId batchKey' })
-
-/** Where a listing lies that is held and waits, and the run that last saw its answer. */
-export const place = new Statement<
-  { heldId: number },
+/** Where listings lie that are held and wait, and the run that last saw the answer of each, the oldest first. */
+export const places = new Statement<
+  { heldId: number | null; runId: string | null; organizationId: string | null },
   { heldId: number; batchKey: number; runId: string }
->('held/place', { parameters: 'heldId', columns: 'heldId batchKey runId' })
+>('held/places', { parameters: 'heldId runId organizationId', columns: 'heldId batchKey runId' })
 
-/** Closes what is held of a listing. */
+/** Closes what is held of listings, and ends what was refused of them. */
 export const resolve = new Statement<
   { kind: string; scopeKeys: readonly number[]; resolution: string },
   null

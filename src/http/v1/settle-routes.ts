@@ -5,6 +5,8 @@ import {
   AcceptedHeldSchema,
   AcceptHeldSchema,
   HeldIdSchema,
+  RefusedHeldSchema,
+  RefuseHeldSchema,
   SetAsideDoneSchema,
   SetAsideSchema,
 } from '../../documents/waiting.ts'
@@ -53,5 +55,21 @@ export async function settleRoutes(
     }),
     async ({ params, query }, reply) =>
       reply.send(await collabSync.acceptHeld(params.heldId, query).catch(refused(409))),
+  )
+  app.post(
+    '/held/:heldId/refuse',
+    operation('operate', {
+      id: 'refuseHeld',
+      tag: 'What needs a person',
+      summary: 'Keep the users that a held listing lacks',
+      description: 'The same answer is not held again, as long as it stays the same.',
+      params: HeldPathSchema,
+      body: RefuseHeldSchema,
+      answer: RefusedHeldSchema,
+      answered: 'They stay.',
+      problems: [409, 413, 415],
+    }),
+    async ({ params, body }, reply) =>
+      reply.send(await collabSync.refuseHeld(params.heldId, body).catch(refused(409))),
   )
 }

@@ -33,24 +33,42 @@ export interface Question {
   readonly words: string
   /** True where it takes something away. */
   readonly isDanger?: boolean
+  /** True where it is to be said why: the field `reason`. */
+  readonly asksReason?: boolean
   /** Where the way back leads. */
   readonly back: string
 }
 
+interface HeldFields {
+  held: number
+  run: string
+  reason?: string | undefined
+}
+
+/** One held listing, as it was looked at. @throws UsageError where it does not wait any more, or another answer has been seen */
+async function requireHeld({ database }: PageContext, { held: heldId, run }: HeldFields) {
+  const held = await pages.held.first(database, { heldId })
+  if (held === undefined)
+    throw new UsageError(
+      'This listing is not held any more: somebody decided about it, or a later run settled it.',
+    )
+  if (held.runId !== run)
+    throw new UsageError('A later run has seen another answer since: look at the listing again.')
+  return held
+}
+
+const heldFields = z.object({
+  held: z.coerce.number().int().positive(),
+  run: z.uuid(),
+  reason: z.string().max(1000).optional(),
+})
+
 /** Applies the removals of one held listing. */
-export const acceptHeld: Action<{ held: number; run: string }> = {
+export const acceptHeld: Action<HeldFields> = {
   name: 'accept',
-  fields: z.object({ held: z.coerce.number().int().positive(), run: z.uuid() }),
-  async ask({ database }, { held: heldId, run }) {
-    const held = await pages.held.first(database, { heldId })
-    if (held === undefined) {
-      throw new UsageError(
-        'This listing is not held any more: somebody accepted it, or a later run settled it.',
-      )
-    }
-    if (held.runId !== run) {
-      throw new UsageError('A later run has seen another answer since: look at the listing again.')
-    }
+  fields: heldFields,
+  async ask(context, fields) {
+    const held = await requireHeld(context, fields)
     return {
       title: 'Accept the removal?',
       sentences: [
@@ -65,6 +83,29 @@ export const acceptHeld: Action<{ held: number; run: string }> = {
   async perform({ collabSync }, { held, run }) {
     const { removed } = await collabSync.acceptHeld(held, { runId: run })
     return pathWithNotice('/held', 'held-accepted', [removed])
+  },
+}
+
+/** Leaves the users of one held listing in it. */
+export const refuseHeld: Action<HeldFields> = {
+  name: 'refuse',
+  fields: heldFields,
+  async ask(context, fields) {
+    const held = await requireHeld(context, fields)
+    return {
+      title: 'Refuse the removal?',
+      sentences: [
+        `The listing of ${listingName(held)}:`,
+        `${counted(held.usersMissing, 'user')} of ${count(held.usersBefore)} stay, though the service's answer lacks them. While it answers just the same, nobody is asked again.`,
+      ],
+      words: `Keep ${counted(held.usersMissing, 'user')}`,
+      asksReason: true,
+      back: '/held',
+    }
+  },
+  async perform({ collabSync }, { held, run, reason = '' }) {
+    const { kept } = await collabSync.refuseHeld(held, { runId: run, reason })
+    return pathWithNotice('/held', 'held-refused', [kept])
   },
 }
 

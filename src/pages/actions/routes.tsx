@@ -5,7 +5,7 @@ import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { removeSchedule, setSchedule } from '../schedule.tsx'
-import { acceptHeld, cancelRun, retryRun, sync } from './actions.ts'
+import { acceptHeld, cancelRun, refuseHeld, retryRun, sync } from './actions.ts'
 import type { Action, Question } from './actions.ts'
 
 /** `/actions/NAME`: GET asks, POST does and leads to a page that says what was done. */
@@ -14,6 +14,7 @@ export function actionRoutes(app: FastifyInstance, context: PageContext): void {
   addAction(app, context, retryRun)
   addAction(app, context, cancelRun)
   addAction(app, context, acceptHeld)
+  addAction(app, context, refuseHeld)
   addAction(app, context, setSchedule)
   addAction(app, context, removeSchedule)
 }
@@ -56,6 +57,11 @@ function Ask({ path, fields, question }: { path: string; fields: object; questio
             ),
         )}
         <input type="hidden" name="key" value={randomUUID()} />
+        {question.asksReason && (
+          <label>
+            Why <input name="reason" required maxLength={1000} />
+          </label>
+        )}
         <button class={`button ${question.isDanger ? 'danger' : 'primary'}`} type="submit">
           {question.words}
         </button>

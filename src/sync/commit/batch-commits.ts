@@ -201,9 +201,9 @@ export class BatchCommits {
   }
 
   #committing(counts: Counts) {
-    const { shrinkLimit, privacy } = this.#context
+    const { shrinkLimit, heldAcceptAfter, privacy } = this.#context
     const { claim, record, where } = this.#of
-    return { ...where, claim, record, shrinkLimit, emails: privacy.emails, counts }
+    return { ...where, claim, record, shrinkLimit, heldAcceptAfter, emails: privacy.emails, counts }
   }
 
   async #commitAtOnce(

@@ -20,12 +20,11 @@ import type { UsersResult } from '../fetch/result.ts'
 import { addListingUsers, rowsToPut } from './user-rows.ts'
 import type { UserCandidates } from './user-rows.ts'
 
-/** Repeats of one answer in later scheduled runs after which a held listing is believed. */
-const REPEATS_TO_BELIEVE = 2
-
 /** A full listing, and whom it removes. */
 export interface Listing extends ListingDecision {
   readonly isHeld: boolean
+  /** True where a person refused this very answer before. */
+  readonly isRefused: boolean
   readonly leaving: readonly string[]
 }
 
@@ -72,7 +71,7 @@ async function holdSuspicious(
   committing: Committing,
   decisions: readonly ListingDecision[],
 ): Promise<Listing[]> {
-  const { claim, batchKey } = committing
+  const { claim, batchKey, heldAcceptAfter } = committing
   const where = { runId: claim.runId, isScheduled: claim.trigger === 'schedule', batchKey }
   const note = ({ result: { scope, contentDigest }, changes }: ListingDecision) =>
     held.note.one(client, {
@@ -89,13 +88,16 @@ async function holdSuspicious(
   const listings: Listing[] = []
   for (const decision of decisions) {
     const { result, changes, isSuspicious } = decision
-    const isHeld = isSuspicious && (await note(decision)).repeats < REPEATS_TO_BELIEVE
-    const leaving = isHeld || result.incomplete !== null ? [] : changes.missing
-    listings.push({ ...decision, isHeld, leaving })
+    const repeats = isSuspicious ? (await note(decision)).repeats : 0
+    const isRefused = repeats === null
+    const isHeld = isSuspicious && !isRefused && repeats + 1 < (heldAcceptAfter ?? Infinity)
+    const stays = isHeld || isRefused || result.incomplete !== null
+    listings.push({ ...decision, isHeld, isRefused, leaving: stays ? [] : changes.missing })
   }
   for (const kind of ['organization', 'document', 'group'] as const) {
     const closed = listings.filter(
-      ({ result, isHeld }) => result.scope.kind === kind && !isHeld && result.incomplete === null,
+      ({ result, isHeld, isRefused }) =>
+        result.scope.kind === kind && !isHeld && !isRefused && result.incomplete === null,
     )
     const keysWhere = (suspicious: boolean) =>
       closed

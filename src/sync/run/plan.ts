@@ -154,8 +154,16 @@ async function planScope(
       trigger: AS_RUN.trigger,
       onlyScopes: null,
     }
-    const { shrinkLimit, privacy } = context
-    const committing = { claim, batchKey, operation, shrinkLimit, emails: privacy.emails, counts }
+    const { shrinkLimit, heldAcceptAfter, privacy } = context
+    const committing = {
+      claim,
+      batchKey,
+      operation,
+      shrinkLimit,
+      heldAcceptAfter,
+      emails: privacy.emails,
+      counts,
+    }
     const written = await writeResults(client, committing, [result])
     return written
   })

@@ -94,7 +94,7 @@ function describeProblem(
 function describeHeld(held: number): string | null {
   if (held === 0) return null
   const listings = held === 1 ? '1 listing of users' : `${held} listings of users`
-  return `${listings} lost so many at once that nobody was removed: look, then accept it with \`collab-sync accept\`.`
+  return `${listings} lost so many at once that nobody was removed: look, then decide with \`collab-sync accept\` or \`collab-sync refuse\`.`
 }
 
 function describeLost({ records, reason }: LostRecords): string | null {
