@@ -99,10 +99,20 @@ describe('as a person sees it', () => {
       ['accept', '--catalog', 'last'],
       "Option '--catalog <import>' argument 'last' is invalid. It must be a whole number from 1.",
     ],
-    [['accept'], 'Name a run, or give --catalog.'],
-    [['accept', 'abcdef', '--catalog', '7'], 'Give a run or --catalog, not both.'],
-    [['accept', 'abcdef', '--reason', 'x'], '--reason is for --catalog.'],
-    [['refuse'], `Required option '--catalog <import>' not specified.`],
+    [['accept'], 'Name a run, or give --listing, --organization or --catalog.'],
+    [
+      ['accept', 'abcdef', '--catalog', '7'],
+      'Give --catalog, or what listings are meant, not both.',
+    ],
+    [['refuse', '--listing', '1'], '--reason is missing: say why, for whoever looks later.'],
+    [
+      ['accept', '--listing', '1', '--reason', 'x'],
+      'Nothing that is held as listing 1 waits to be accepted.',
+    ],
+    [
+      ['accept', '--catalog', '7', '--dry-run'],
+      '--dry-run is for listings; what an import lacks: catalog show.',
+    ],
     [
       ['refuse', '--catalog', '7', '--reason', 'x'.repeat(1001)],
       '--reason must not be longer than 1,000 characters.',

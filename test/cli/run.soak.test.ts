@@ -263,7 +263,7 @@ describe.each(places)('with the queue in $name', ({ name, redis }) => {
     const well = await json(['doctor'])
     expect(well).toMatchObject({ code: 0, document: { ok: true } })
     const refused = await json(['doctor'], { ...settings, COLLAB_AUTH_TOKEN: 'wrong-token' })
-    expect(refused.code).toBe(1)
+    expect(refused.code).toBe(2)
     expect(refused.document.findings.filter(({ state }: any) => state === 'fail')).toMatchObject([
       { check: 'service', mend: expect.stringContaining('COLLAB_AUTH_TOKEN') },
     ])

@@ -173,6 +173,8 @@ class Nights {
       DATABASE_URL: this.#url,
       // Most of what is broken is as broken in the next try.
       SYNC_RETRIES: '1',
+      // Who was the only one in a listing and left is missed in every answer.
+      HELD_ACCEPT_AFTER: '3',
       LOG_LEVEL: 'error',
       ...(place.kind === 'redis' ? { REDIS_URL: place.url, QUEUE_PREFIX: place.prefix } : {}),
     })
