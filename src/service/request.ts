@@ -44,7 +44,10 @@ export class Requests {
     }
     const isProxied = hasProxy(origin)
     this.#options = options
-    this.#limits = { ...options, origin: isProxied ? `${origin}, by way of a proxy` : origin }
+    this.#limits = {
+      ...options,
+      origin: isProxied ? `${origin}, as the proxy settings say` : origin,
+    }
     this.#connections = isProxied
       ? new EnvHttpProxyAgent({ ...common, proxyTunnel: false, requestTls: connect })
       : new Pool(origin, common)

@@ -72,9 +72,10 @@ async function tryingAgain<T>(
           if (error.kind === 'credentials') return (rereads += 1) === 1 && (await reread())
           if (error.kind !== 'throttled') return retriesConsumed < retriesOf(error, policy)
           // Not maxRetryTime, which ends tries of every kind, and counts what they wait for each other.
-          if (performance.now() - firstFailedAtMs >= policy.throttledMaxMs) return false
+          const leftMs = policy.throttledMaxMs - (performance.now() - firstFailedAtMs)
+          if (leftMs <= 0) return false
           // p-retry goes on at once after what uses up no retry.
-          const askedMs = Math.min(error.retryAfterMs ?? 0, policy.retryAfterMaxMs)
+          const askedMs = Math.min(error.retryAfterMs ?? 0, policy.retryAfterMaxMs, leftMs)
           await sleep(askedMs + Math.random() * BACKOFF_BASE_MS, signal)
           return true
         },

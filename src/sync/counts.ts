@@ -59,10 +59,10 @@ export function countsSince(counted: CallStats, stats: CallStats, databaseMs: nu
     ...noCounts(),
     calls: stats.calls - counted.calls,
     retries: stats.retries - counted.retries,
-    service_ms: Math.round(stats.serviceMs - counted.serviceMs),
-    waited_ms: Math.round(stats.waitedMs - counted.waitedMs),
-    database_ms: Math.round(databaseMs),
-    cpu_ms: Math.round(takeCpuMs()),
+    serviceMs: Math.round(stats.serviceMs - counted.serviceMs),
+    waitedMs: Math.round(stats.waitedMs - counted.waitedMs),
+    databaseMs: Math.round(databaseMs),
+    cpuMs: Math.round(takeCpuMs()),
   }
 }
 

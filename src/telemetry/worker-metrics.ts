@@ -91,13 +91,13 @@ function countCommits(registry: Registry): Pick<AppWatch, 'committed'> {
   ])
   return {
     committed(operation, counts) {
-      for (const outcome of ['succeeded', 'failed', 'held'] as const)
-        scopes.inc({ operation, outcome }, counts[`scopes_${outcome}`])
-      for (const outcome of ['inserted', 'updated', 'unchanged', 'rejected', 'null'] as const)
-        records.inc({ operation, outcome }, counts[`records_${outcome}`])
-      rows.inc({ table: 'users', outcome: 'written' }, counts.users_written)
-      rows.inc({ table: 'comments', outcome: 'written' }, counts.comments_written)
-      rows.inc({ table: 'comments', outcome: 'deleted' }, counts.comments_deleted)
+      for (const outcome of ['Succeeded', 'Failed', 'Held'] as const)
+        scopes.inc({ operation, outcome: outcome.toLowerCase() }, counts[`scopes${outcome}`])
+      for (const outcome of ['Inserted', 'Updated', 'Unchanged', 'Rejected', 'Null'] as const)
+        records.inc({ operation, outcome: outcome.toLowerCase() }, counts[`records${outcome}`])
+      rows.inc({ table: 'users', outcome: 'written' }, counts.usersWritten)
+      rows.inc({ table: 'comments', outcome: 'written' }, counts.commentsWritten)
+      rows.inc({ table: 'comments', outcome: 'deleted' }, counts.commentsDeleted)
       rows.inc({ table: 'rejected_records', outcome: 'written' }, counts.rejected)
     },
   }

@@ -88,8 +88,8 @@ describe('a commit', () => {
   test('keeps the item pending until its end, and adds its counts up', async () => {
     const ids = await newItem({ scopes_planned: 4 })
     const claim = await claimed(ids)
-    const part = { calls: 2, retries: 1, scopes_succeeded: 1, records_received: 3 }
-    expect(await commit(claim, false, { ...part, records_inserted: 3 })).toBe(true)
+    const part = { calls: 2, retries: 1, scopesSucceeded: 1, recordsReceived: 3 }
+    expect(await commit(claim, false, { ...part, recordsInserted: 3 })).toBe(true)
     expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({
       state: 'pending',
       finished_at: null,
@@ -97,9 +97,9 @@ describe('a commit', () => {
       scopes_succeeded: 1,
       done_scopes: '1000',
     })
-    const rest = { scopes_succeeded: 1, scopes_failed: 1, scopes_held: 1, calls: 3, retries: 2 }
+    const rest = { scopesSucceeded: 1, scopesFailed: 1, scopesHeld: 1, calls: 3, retries: 2 }
     expect(
-      await commit(claim, true, { ...rest, records_received: 1, records_updated: 1 }, '1111'),
+      await commit(claim, true, { ...rest, recordsReceived: 1, recordsUpdated: 1 }, '1111'),
     ).toBe(true)
     expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({
       state: 'done',
@@ -120,9 +120,9 @@ describe('a commit', () => {
   test('plans what it found, where that is not what was planned', async () => {
     const ids = await newItem({ scopes_planned: 9, scopes_skipped: 1 })
     await commit(await claimed(ids), true, {
-      scopes_succeeded: 2,
-      scopes_failed: 3,
-      scopes_held: 4,
+      scopesSucceeded: 2,
+      scopesFailed: 3,
+      scopesHeld: 4,
     })
     expect(await rowOf('sync.run_items', 'item_id', ids.itemId)).toMatchObject({
       scopes_planned: 10,

@@ -119,7 +119,7 @@ describe('the way to the service', () => {
     const failed = requestsTo('https://service.example').post('/p', '{}', 'token-0815', asked)
     vi.unstubAllEnvs()
     await expect(failed).rejects.toThrow(
-      'no answer from https://service.example, by way of a proxy (ECONNREFUSED)',
+      'no answer from https://service.example, as the proxy settings say (ECONNREFUSED)',
     )
   })
 })

@@ -1,5 +1,6 @@
 import { decideImport } from '../../database/held-import.ts'
 import type { ImportDecision } from '../../database/held-import.ts'
+import type { Database } from '../../database/pool.ts'
 import * as holds from '../../database/statements/held.ts'
 import type { AcceptedHeld, HeldListing, RefusedHeld } from '../../documents/waiting.ts'
 import { UsageError } from '../../errors.ts'
@@ -40,22 +41,15 @@ export async function decide(
   run: string | undefined,
   options: DecideOptions,
 ): Promise<number> {
-  const { catalog, listing, organization, reason } = options
-  if ((reason?.length ?? 0) > REASON_MAX)
-    throw new UsageError(`--reason must not be longer than ${count(REASON_MAX)} characters.`)
-  const named = [run, listing, organization].filter((one) => one !== undefined)
-  if (catalog !== undefined) {
-    if (named.length > 0)
-      throw new UsageError('Give --catalog, or what listings are meant, not both.')
-    return decideCatalog(state, catalog, options)
-  }
-  if (named.length === 0)
-    throw new UsageError('Name a run, or give --listing, --organization or --catalog.')
-  if (state === 'refused' && !options.dryRun && !reason?.trim())
-    throw new UsageError('--reason is missing: say why, for whoever looks later.')
+  const { catalog: importId, listing, organization, reason = null, dryRun, json } = options
+  checkUse(state, run, options)
   const settings = readSettings(process.env, { need: ['database'] })
   const opening = { settings, log: quietLog(settings), name: state }
   return withTables(opening, async ({ database }) => {
+    if (importId !== undefined) {
+      await decideCatalog(database, { importId, state, reason }, json)
+      return EXIT.done
+    }
     const choice = {
       runId: run === undefined ? null : await findRun(database, run),
       heldId: listing ?? null,
@@ -67,16 +61,14 @@ export async function decide(
       limit: LISTINGS_SHOWN,
       mostUsers: USERS_NAMED,
     })
-    if (options.dryRun && options.json) {
-      printJson(held)
-      return EXIT.done
-    }
-    if (held.length > 0) show(held, state, options.dryRun ? print : note)
-    if (options.dryRun && held.length > 0) return EXIT.done
-    const decision = { resolution: state, by: processUser(), reason: reason ?? null }
+    if (dryRun && json) printJson(held)
+    else if (held.length > 0) show(held, state, dryRun ? print : note)
+    else if (dryRun) print('Nothing that is held there waits for a person.')
+    if (dryRun) return EXIT.done
+    const decision = { resolution: state, by: processUser(), reason }
     const { listings, users } = await decideHeld({ database }, choice, decision)
     const { runId } = choice
-    if (options.json)
+    if (json)
       printJson(
         state === 'accepted'
           ? ({ runId, accepted: listings, removed: users } satisfies AcceptedHeld)
@@ -88,6 +80,25 @@ export async function decide(
       )
     return EXIT.done
   })
+}
+
+/** @throws UsageError where it is not said what is meant, or why */
+function checkUse(
+  state: ImportDecision['state'],
+  run: string | undefined,
+  { catalog, listing, organization, reason = '', dryRun = false }: DecideOptions,
+): void {
+  const isNamed = [run, listing, organization].some((one) => one !== undefined)
+  if (reason.length > REASON_MAX)
+    throw new UsageError(`--reason must not be longer than ${count(REASON_MAX)} characters.`)
+  if (catalog !== undefined && isNamed)
+    throw new UsageError('Give --catalog, or what listings are meant, not both.')
+  if (catalog !== undefined && dryRun)
+    throw new UsageError('--dry-run is for listings; what an import lacks: catalog show.')
+  if (catalog === undefined && !isNamed)
+    throw new UsageError('Name a run, or give --listing, --organization or --catalog.')
+  if (catalog === undefined && state === 'refused' && !dryRun && reason.trim() === '')
+    throw new UsageError('--reason is missing: say why, for whoever looks later.')
 }
 
 /** What would change, listing by listing. */
@@ -107,22 +118,16 @@ function show(
 }
 
 async function decideCatalog(
-  state: ImportDecision['state'],
-  importId: number,
-  { reason = null, dryRun, json }: { reason?: string | null; dryRun?: boolean; json?: boolean },
-): Promise<number> {
-  if (dryRun) throw new UsageError('--dry-run is for listings; what an import lacks: catalog show.')
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: state }
-  return withTables(opening, async ({ database }) => {
-    const decision = { importId, state, decidedBy: processUser(), reason }
-    const decided = await decideImport(database, decision)
-    if (json) printJson(decided)
-    else if (state === 'accepted')
-      print(
-        `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog became inactive. What it adds comes with the next import.`,
-      )
-    else print('The held import was refused: the catalog stays as it is.')
-    return EXIT.done
-  })
+  database: Database,
+  { importId, state, reason }: Pick<ImportDecision, 'importId' | 'state' | 'reason'>,
+  json: boolean | undefined,
+): Promise<void> {
+  const decision = { importId, state, decidedBy: processUser(), reason }
+  const decided = await decideImport(database, decision)
+  if (json) printJson(decided)
+  else if (state === 'accepted')
+    print(
+      `The held import was accepted: ${counted(decided.deactivated, 'scope')} of the catalog became inactive. What it adds comes with the next import.`,
+    )
+  else print('The held import was refused: the catalog stays as it is.')
 }

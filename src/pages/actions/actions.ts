@@ -45,69 +45,76 @@ interface HeldFields {
   reason?: string | undefined
 }
 
-/** One held listing, as it was looked at. @throws UsageError where it does not wait any more, or another answer has been seen */
-async function requireHeld({ database }: PageContext, { held: heldId, run }: HeldFields) {
-  const held = await pages.held.first(database, { heldId })
-  if (held === undefined)
-    throw new UsageError(
-      'This listing is not held any more: somebody decided about it, or a later run settled it.',
-    )
-  if (held.runId !== run)
-    throw new UsageError('A later run has seen another answer since: look at the listing again.')
-  return held
+/**
+ * Decides about one held listing, as it was looked at.
+ * @param decide says what will happen, and does it; its notice tells how many users it was
+ */
+function heldAction(
+  name: 'accept' | 'refuse',
+  decide: {
+    ask(
+      users: string,
+    ): Pick<Question, 'title' | 'words' | 'isDanger' | 'asksReason'> & { what: string }
+    perform(collabSync: CollabSync, fields: HeldFields): Promise<number>
+  },
+): Action<HeldFields> {
+  return {
+    name,
+    fields: z.object({
+      held: z.coerce.number().int().positive(),
+      run: z.uuid(),
+      reason: z.string().max(1000).optional(),
+    }),
+    async ask({ database }, { held: heldId, run }) {
+      const held = await pages.held.first(database, { heldId })
+      if (held === undefined)
+        throw new UsageError(
+          'This listing is not held any more: somebody decided about it, or a later run settled it.',
+        )
+      if (held.runId !== run)
+        throw new UsageError(
+          'A later run has seen another answer since: look at the listing again.',
+        )
+      const { what, ...question } = decide.ask(counted(held.usersMissing, 'user'))
+      return {
+        ...question,
+        sentences: [
+          `The listing of ${listingName(held)}:`,
+          `${counted(held.usersMissing, 'user')} of ${count(held.usersBefore)} ${what}`,
+        ],
+        back: '/held',
+      }
+    },
+    async perform({ collabSync }, fields) {
+      const users = await decide.perform(collabSync, fields)
+      return pathWithNotice('/held', name === 'accept' ? 'held-accepted' : 'held-refused', [users])
+    },
+  }
 }
-
-const heldFields = z.object({
-  held: z.coerce.number().int().positive(),
-  run: z.uuid(),
-  reason: z.string().max(1000).optional(),
-})
 
 /** Applies the removals of one held listing. */
-export const acceptHeld: Action<HeldFields> = {
-  name: 'accept',
-  fields: heldFields,
-  async ask(context, fields) {
-    const held = await requireHeld(context, fields)
-    return {
-      title: 'Accept the removal?',
-      sentences: [
-        `The listing of ${listingName(held)}:`,
-        `${counted(held.usersMissing, 'user')} of ${count(held.usersBefore)} leave it, as the service answered. Their rows stay, with the time at which they left; a later answer that holds them again brings them back.`,
-      ],
-      words: `Remove ${counted(held.usersMissing, 'user')}`,
-      isDanger: true,
-      back: '/held',
-    }
-  },
-  async perform({ collabSync }, { held, run }) {
-    const { removed } = await collabSync.acceptHeld(held, { runId: run })
-    return pathWithNotice('/held', 'held-accepted', [removed])
-  },
-}
+export const acceptHeld = heldAction('accept', {
+  ask: (users) => ({
+    title: 'Accept the removal?',
+    what: 'leave it, as the service answered. Their rows stay, with the time at which they left; a later answer that holds them again brings them back.',
+    words: `Remove ${users}`,
+    isDanger: true,
+  }),
+  perform: async (collabSync, { held, run }) =>
+    (await collabSync.acceptHeld(held, { runId: run })).removed,
+})
 
 /** Leaves the users of one held listing in it. */
-export const refuseHeld: Action<HeldFields> = {
-  name: 'refuse',
-  fields: heldFields,
-  async ask(context, fields) {
-    const held = await requireHeld(context, fields)
-    return {
-      title: 'Refuse the removal?',
-      sentences: [
-        `The listing of ${listingName(held)}:`,
-        `${counted(held.usersMissing, 'user')} of ${count(held.usersBefore)} stay, though the service's answer lacks them. While it answers just the same, nobody is asked again.`,
-      ],
-      words: `Keep ${counted(held.usersMissing, 'user')}`,
-      asksReason: true,
-      back: '/held',
-    }
-  },
-  async perform({ collabSync }, { held, run, reason = '' }) {
-    const { kept } = await collabSync.refuseHeld(held, { runId: run, reason })
-    return pathWithNotice('/held', 'held-refused', [kept])
-  },
-}
+export const refuseHeld = heldAction('refuse', {
+  ask: (users) => ({
+    title: 'Refuse the removal?',
+    what: "stay, though the service's answer lacks them. While it answers just the same, nobody is asked again.",
+    words: `Keep ${users}`,
+    asksReason: true,
+  }),
+  perform: async (collabSync, { held, run, reason = '' }) =>
+    (await collabSync.refuseHeld(held, { runId: run, reason })).kept,
+})
 
 /** Ends a run early. */
 export const cancelRun: Action<{ run: string }> = {

@@ -82,7 +82,7 @@ export async function commitComments(
   for (const { result, changes } of compared) count(committing, result, changes)
   for (const thread of firstAnswers) countNewThread(committing, thread)
   // Last, where others may wait for them shortest.
-  committing.counts.users_written += await putUsers(client, organizationKey, users.rows, at, {
+  committing.counts.usersWritten += await putUsers(client, organizationKey, users.rows, at, {
     emails,
     runId,
   })
@@ -108,21 +108,21 @@ function knownAnswerOf(result: CommentsResult, changes: CommentChanges, at: Date
 
 function count({ counts }: Committing, result: CommentsResult, changes: CommentChanges): void {
   const { records, rejectedItems, gone, rejects } = result
-  counts.records_received += records.length + rejectedItems + gone.length
-  counts.records_inserted += changes.added.length
-  counts.records_updated += changes.changed.length
-  counts.records_unchanged += changes.unchanged
-  counts.records_rejected += rejectedItems
-  counts.records_null += gone.length
-  counts.comments_written += changes.added.length + changes.changed.length
-  counts.comments_deleted += changes.deleted.length
+  counts.recordsReceived += records.length + rejectedItems + gone.length
+  counts.recordsInserted += changes.added.length
+  counts.recordsUpdated += changes.changed.length
+  counts.recordsUnchanged += changes.unchanged
+  counts.recordsRejected += rejectedItems
+  counts.recordsNull += gone.length
+  counts.commentsWritten += changes.added.length + changes.changed.length
+  counts.commentsDeleted += changes.deleted.length
   counts.rejected += rejects.length
 }
 
 function countNewThread({ counts }: Committing, thread: NewThreadResult): void {
-  counts.records_received += thread.comments + thread.rejectedItems
-  counts.records_inserted += thread.comments
-  counts.records_rejected += thread.rejectedItems
-  counts.comments_written += thread.comments
+  counts.recordsReceived += thread.comments + thread.rejectedItems
+  counts.recordsInserted += thread.comments
+  counts.recordsRejected += thread.rejectedItems
+  counts.commentsWritten += thread.comments
   counts.rejected += thread.rejects.length
 }

@@ -48,7 +48,7 @@ export async function commitAnswers(
       countUnchanged(counts, results)
       if (!(await isWritten(client, { ...committing, yields }, results))) return false
       // Up to here: how long the last statement takes is known when it is too late to be stored.
-      counts.database_ms += Math.round(performance.now() - startedMs)
+      counts.databaseMs += Math.round(performance.now() - startedMs)
       if (!(await record(client, { counts, ...end }))) throw new SupersededError()
       return true
     })
@@ -110,7 +110,7 @@ export async function writeResults(
   const failures = failuresOf(results)
   await insertFailures(client, { runId: claim.runId, batchKey, operation }, failures)
   const answers = [...users, ...comments, ...firstAnswers]
-  counts.records_lost += await noteRejected(
+  counts.recordsLost += await noteRejected(
     client,
     { runId: claim.runId, operation, isRefresh: claim.trigger === 'refresh' },
     rejectedOf(operation, answers),
@@ -119,8 +119,8 @@ export async function writeResults(
   const failed = failures.map(({ scope }) => scope)
   const notGood = new Set([...held, ...failed])
   const good = results.map(({ scope }) => scope).filter((scope) => !notGood.has(scope))
-  counts.scopes_failed += failures.length
-  counts.scopes_held += held.length
+  counts.scopesFailed += failures.length
+  counts.scopesHeld += held.length
   countDone(
     counts,
     answers.map(({ scope }) => scope).filter((scope) => !notGood.has(scope)),
@@ -167,22 +167,22 @@ function isPlain(result: ScopeResult, claim: WritersClaim): boolean {
 function countUnchanged(counts: Counts, results: readonly ScopeResult[]): void {
   for (const result of results) {
     if (result.outcome !== 'unchanged') continue
-    counts.records_received += result.records
-    counts.records_unchanged += result.records
+    counts.recordsReceived += result.records
+    counts.recordsUnchanged += result.records
     countDone(counts, [result.scope])
   }
 }
 
 const DONE: Readonly<Record<ScopeKind, keyof Counts>> = {
-  organization: 'organizations_done',
-  document: 'documents_done',
-  group: 'groups_done',
-  annotation: 'annotations_done',
+  organization: 'organizationsDone',
+  document: 'documentsDone',
+  group: 'groupsDone',
+  annotation: 'annotationsDone',
 }
 
 function countDone(counts: Counts, done: readonly BatchScope[]): void {
   for (const { kind } of done) {
-    counts.scopes_succeeded += 1
+    counts.scopesSucceeded += 1
     counts[DONE[kind]] += 1
   }
 }

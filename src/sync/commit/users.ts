@@ -53,7 +53,7 @@ export async function commitUsers(
   const put = await putUsers(client, organizationKey, rows, at, { emails, runId })
   if (own !== undefined && emails !== 'keep')
     await users.emptyAddresses.run(client, { organizationKey, emails })
-  committing.counts.users_written += left + put
+  committing.counts.usersWritten += left + put
   await storeAnswers(client, listings.map(knownAnswerOf), at)
   const narrowed = results.find(({ isListing }) => !isListing)
   if (narrowed !== undefined && rows.length > 0) {
@@ -158,11 +158,11 @@ function countRecords(
         else if (changedIds.has(userId)) updated += 1
       }
     }
-    counts.records_received += records.length + rejectedItems
-    counts.records_inserted += inserted
-    counts.records_updated += updated
-    counts.records_unchanged += records.length - inserted - updated
-    counts.records_rejected += rejectedItems
+    counts.recordsReceived += records.length + rejectedItems
+    counts.recordsInserted += inserted
+    counts.recordsUpdated += updated
+    counts.recordsUnchanged += records.length - inserted - updated
+    counts.recordsRejected += rejectedItems
     counts.rejected += result.rejects.length
   }
 }

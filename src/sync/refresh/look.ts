@@ -48,9 +48,9 @@ export async function lookAtThread(
       }
       batch.add(scope, result)
       const wrote = await batch.end()
-      noted.note(scope, wrote.scopes_failed > 0)
-      if (wrote.scopes_failed > 0) return 'failed'
-      return wrote.comments_written + wrote.comments_deleted > 0 ? 'found' : 'unchanged'
+      noted.note(scope, wrote.scopesFailed > 0)
+      if (wrote.scopesFailed > 0) return 'failed'
+      return wrote.commentsWritten + wrote.commentsDeleted > 0 ? 'found' : 'unchanged'
     } catch (error) {
       if (!(error instanceof SupersededError) || tries >= TRIES) throw error
       const at = await looking.clock.now()

@@ -152,7 +152,7 @@ export class LookedAtBatch {
     const { claimNo, batchXmin, claimedAt, onlyScopes } = this.#claim
     const checkedAt = commit.isEnd && onlyScopes === null ? claimedAt : null
     const { counts } = commit
-    const isCounted = counts.scopes_succeeded + counts.scopes_failed + counts.scopes_held > 0
+    const isCounted = counts.scopesSucceeded + counts.scopesFailed + counts.scopesHeld > 0
     if (isCounted) {
       const part = { ...commit, claim: this.#claim, isEnd: false, doneScopes: '' }
       if (!(await commitItem(on, part))) return false

@@ -170,14 +170,14 @@ async function planScope(
   const usersLeaving = listings.reduce((sum, { leaving }) => sum + leaving.length, 0)
   const held = listings.filter(({ isHeld }) => isHeld)
   return {
-    received: counts.records_received,
-    added: counts.records_inserted,
-    changed: counts.records_updated,
-    unchanged: counts.records_unchanged,
-    removed: counts.comments_deleted + usersLeaving,
+    received: counts.recordsReceived,
+    added: counts.recordsInserted,
+    changed: counts.recordsUpdated,
+    unchanged: counts.recordsUnchanged,
+    removed: counts.commentsDeleted + usersLeaving,
     held: held.reduce((sum, { changes }) => sum + changes.missing.length, 0),
     rejected: counts.rejected,
-    lost: counts.records_lost,
+    lost: counts.recordsLost,
     failure: result.incomplete?.message ?? null,
   }
 }

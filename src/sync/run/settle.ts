@@ -111,7 +111,10 @@ function describeFailures(causes: readonly FailureCause[]): string | null {
   const named = causes.slice(0, CAUSES_NAMED).map(describeCause)
   const more =
     causes.length > CAUSES_NAMED ? `; and ${causes.length - CAUSES_NAMED} other causes` : ''
-  return `${failed} ${failed === 1 ? 'scope' : 'scopes'} failed: ${named.join('; ')}${more}.${likelyCause(first)}`
+  const throttled = causes.some(({ errorStatus }) => errorStatus === 'throttled')
+    ? ' For longer than SYNC_THROTTLED_MAX_MS the service answered every call that it gets too many.'
+    : ''
+  return `${failed} ${failed === 1 ? 'scope' : 'scopes'} failed: ${named.join('; ')}${more}.${throttled}${likelyCause(first)}`
 }
 
 function describeCause(cause: FailureCause): string {
@@ -119,8 +122,7 @@ function describeCause(cause: FailureCause): string {
   const where = organizations > 1 ? ` in ${organizations} organizations` : ''
   if (errorStatus === 'breaker_open')
     return `${scopes} of ${operation}${where} not asked, after such failures`
-  if (errorStatus === 'throttled')
-    return `${scopes} of ${operation}${where} not asked: for longer than SYNC_THROTTLED_MAX_MS the service answered every call that it gets too many`
+  if (errorStatus === 'throttled') return `${scopes} of ${operation}${where} not asked`
   const code = [httpStatus, errorStatus].filter((part) => part !== null).join(' ') || 'no answer'
   return `${scopes} of ${operation} with ${code}${where}`
 }
