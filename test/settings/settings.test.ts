@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/errors.ts'
 import { readSettings, secretValues } from '../../src/settings/settings.ts'
+import { readDemoSettings } from '../../src/settings/demo.ts'
 import type { Environment } from '../../src/settings/environment.ts'
 import type { SettingNeed } from '../../src/settings/settings.ts'
 import { envExample, SETTING_LIST } from '../../src/settings/table.ts'
@@ -125,6 +126,20 @@ describe('what is read', () => {
     const settings = read({ ...SERVICE, COLLAB_API_KEY: '"abc"', COLLAB_AUTH_TOKEN: " 'a\"b' " })
     expect(settings).toMatchObject({ apiKey: 'abc', authToken: 'a"b' })
     expect(read({ ...SERVICE, COLLAB_API_KEY: '"a' }).apiKey).toBe('"a')
+  })
+
+  test('the demo has a home of its own within that of a person, and nothing else of theirs', () => {
+    const environment = {
+      COLLAB_SYNC_HOME: directory,
+      DATABASE_URL: 'nonsense',
+      DATABASE_URL_FILE: '/nowhere',
+      REDIS_URL: 'redis://h',
+      HTTP_PORT: '9000',
+    }
+    const settings = readDemoSettings(environment, { need: ['database', 'queue', 'http'] })
+    expect(settings).toMatchObject({ home: join(directory, 'demo'), httpPort: 9000 })
+    expect(settings).not.toHaveProperty('databaseUrl')
+    expect(settings).not.toHaveProperty('redisUrl')
   })
 
   test('each secret may be in a file of its own', () => {

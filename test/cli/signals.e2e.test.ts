@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { until } from '../helpers/until.ts'
+import { buildCommand } from './built-command.ts'
+import type { BuiltCommand, Environment, Running } from './built-command.ts'
+
+/**
+ * Every command ends by a signal, whole. That it exits, and is not killed, is what has the first process of a container end:
+ * the kernel keeps from it the signals that it does not hear.
+ */
+
+const run = promisify(execFile)
+
+let command: BuiltCommand
+let database: TestDatabase
+let settings: Environment
+let locks: pg.Client
+beforeAll(async () => {
+  command = await buildCommand()
+  database = await createTestDatabase()
+  settings = {
+    DATABASE_URL: database.url,
+    COLLAB_API_URL: 'http://127.0.0.1:9',
+    COLLAB_API_KEY: 'any-key',
+    COLLAB_AUTH_TOKEN: 'any-token',
+  }
+})
+beforeEach(async () => {
+  locks = new pg.Client(database.url)
+  await locks.connect()
+})
+afterEach(() => locks.end())
+afterAll(async () => {
+  await command?.remove()
+  await database?.drop()
+})
+
+test.each([
+  ['migrate', [], 'select pg_advisory_lock(4013071001)'],
+  ['prune', ['--older-than', '1d'], 'begin; lock table sync.runs'],
+  ['export', ['collab.comments', '--out', 'out.csv'], 'begin; lock table collab_store.comments'],
+])('%s, while it waits for a lock', async (name, args, lock) => {
+  await locks.query(lock)
+  const running = command.start([name, ...args], settings)
+  await sessionOf(name, "wait_event_type = 'Lock'")
+  await expectStopped(running, 1)
+  expect(readdirSync(command.directory)).toEqual([])
+})
+
+test('catalog import of an input that does not end loads nothing', async () => {
+  const running = command.start(['catalog', 'import', '-'], settings)
+  running.child.stdin?.write('{"organizationId":"acme"}\n')
+  await sessionOf('catalog import', 'xact_start is not null')
+  await expectStopped(running, 1)
+  const { rows } = await database.pool.query('select from collab.organizations')
+  expect(rows).toEqual([])
+})
+
+test('changes --follow says where to go on', async () => {
+  const running = command.start(['changes', '--follow'], settings)
+  await sessionOf('changes', "query ilike '%listen%'")
+  running.child.kill('SIGTERM')
+  const { code, stdout, stderr } = await running.ended
+  expect({ code, stdout, stderr }).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringMatching(/^0 changes\. Go on with --after [\w-]+\n$/),
+  })
+})
+
+test('two signals within a second are one, as Ctrl-C under npx sends them', async () => {
+  const signals = pathToFileURL(join(command.directory, '../dist/src/cli/signals.js')).href
+  const program = `const { hearSignals, onSignals } = await import('${signals}')
+    let nowMs = 5000
+    performance.now = () => nowMs
+    hearSignals({ endsInOrder: true })
+    onSignals(() => console.log('first', nowMs), () => console.log('second', nowMs))
+    for (nowMs of [5000, 5001, 5999, 7000]) process.emit('SIGINT', 'SIGINT')`
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program])
+  expect(stdout).toBe('first 5000\nsecond 7000\n')
+})
+
+async function expectStopped(running: Running, code: number): Promise<void> {
+  running.child.kill('SIGTERM')
+  expect(await running.ended).toMatchObject({
+    code,
+    stderr: expect.stringContaining('SIGTERM: stopped. What was not complete is undone.\n'),
+  })
+}
+
+/** Waits until a session of the command is in a state. */
+function sessionOf(name: string, state: string): Promise<unknown> {
+  return until(`${name}: ${state}`, async () => {
+    const { rows } = await database.pool.query(
+      `select from pg_stat_activity where application_name like $1 and datname = current_database() and ${state}`,
+      [`collab-sync ${name}%`],
+    )
+    return rows.length > 0
+  })
+}
