@@ -24,80 +24,33 @@ export async function readDemoReports(database: Database) {
   }
 }
 
-const RIGHT = 'right' as const
-
 /** Prints what analysts can ask, each answer as a table with the view it comes from. */
 export function printDemoReports(reports: DemoReports): void {
-  print(heading('Comments a day, all organizations (reporting.comment_activity_daily)'))
-  print(
-    table(
-      [
-        { head: 'day' },
-        { head: 'comments', align: RIGHT },
-        { head: 'authors', align: RIGHT },
-        { head: 'annotations', align: RIGHT },
-      ],
-      reports.commentsPerDay.map((row) => [
-        row.day,
-        count(row.comments),
-        count(row.authors),
-        count(row.annotations),
-      ]),
-    ),
-  )
-  print(heading('Most discussed documents (reporting.comments)'))
-  print(
-    table(
-      [
-        { head: 'organization' },
-        { head: 'document' },
-        { head: 'comments', align: RIGHT },
-        { head: 'authors', align: RIGHT },
-        { head: 'last updated' },
-      ],
-      reports.mostDiscussedDocuments.map((row) => [
-        shorten(row.organizationId, 30),
-        shorten(row.documentId, 30),
-        count(row.comments),
-        count(row.authors),
-        row.lastUpdated === null ? '' : time(row.lastUpdated),
-      ]),
-    ),
-  )
-  print(heading('The history of one comment (collab.comment_versions)'))
-  print(
-    table(
-      [
-        { head: 'version', align: RIGHT },
-        { head: 'change' },
-        { head: 'seen at' },
-        { head: 'status' },
-        { head: 'text' },
-      ],
-      reports.commentHistory.map((row) => [
-        count(row.version),
-        row.change,
-        time(row.validFrom),
-        row.status ?? '',
-        shorten(row.commentText ?? '(none)', 60),
-      ]),
-    ),
-  )
-  print(heading('How fresh it is (reporting.freshness)'))
-  print(
-    table(
-      [
-        { head: 'level' },
-        { head: 'checked', align: RIGHT },
-        { head: 'never checked', align: RIGHT },
-        { head: 'oldest check' },
-      ],
-      reports.freshness.map((row) => [
-        row.level,
-        count(row.checked),
-        count(row.neverChecked),
-        row.oldestCheck === null ? '' : time(row.oldestCheck),
-      ]),
-    ),
-  )
+  const titles = {
+    commentsPerDay: 'Comments a day, all organizations (reporting.comment_activity_daily)',
+    mostDiscussedDocuments: 'Most discussed documents (reporting.comments)',
+    commentHistory: 'The history of one comment (collab.comment_versions)',
+    freshness: 'How fresh it is (reporting.freshness)',
+  } satisfies Record<keyof DemoReports, string>
+  for (const [name, title] of Object.entries(titles)) {
+    const rows: readonly Readonly<Record<string, unknown>>[] = reports[name as keyof DemoReports]
+    const columns = Object.entries(rows[0] ?? {}).map(([column, value]) => ({
+      // As `lastUpdated`.
+      head: column.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+      align: typeof value === 'number' ? ('right' as const) : ('left' as const),
+    }))
+    print(heading(title))
+    print(
+      table(
+        columns,
+        rows.map((row) => Object.values(row).map(cellOf)),
+      ),
+    )
+  }
+}
+
+function cellOf(value: unknown): string {
+  if (value === null) return ''
+  if (typeof value === 'number') return count(value)
+  return value instanceof Date ? time(value) : shorten(String(value), 60)
 }

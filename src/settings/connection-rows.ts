@@ -42,7 +42,6 @@ export const SERVICE_ROWS = {
     parse: parse.headerName,
     default: 'x-service-api-key',
     meaning: 'Name of the header for the key, for a deployment that names it otherwise.',
-    example: 'x-service-api-key',
   },
   authTokenHeader: {
     name: 'COLLAB_AUTH_TOKEN_HEADER',
@@ -50,7 +49,6 @@ export const SERVICE_ROWS = {
     parse: parse.headerName,
     default: 'x-service-auth-token',
     meaning: 'Name of the header for the token, for a deployment that names it otherwise.',
-    example: 'x-service-auth-token',
   },
   allowHttp: {
     name: 'COLLAB_ALLOW_HTTP',
@@ -80,7 +78,6 @@ export const STORE_ROWS = {
     parse: parse.wholeNumber(2, 1000),
     default: '12',
     meaning: 'Most PostgreSQL connections of one process, those of the queue aside.',
-    example: '12',
   },
   home: {
     name: 'COLLAB_SYNC_HOME',
@@ -88,7 +85,6 @@ export const STORE_ROWS = {
     parse: parse.text,
     default: '.collab-sync/',
     meaning: 'Where the embedded PostgreSQL keeps its files.',
-    example: '.collab-sync/',
   },
   redisUrl: {
     name: 'REDIS_URL',
@@ -113,6 +109,5 @@ export const STORE_ROWS = {
     parse: parse.keyPrefix,
     default: 'bull',
     meaning: 'Prefix of the queue: every program that enqueues needs the same.',
-    example: 'bull',
   },
 } as const satisfies Record<string, Setting>

@@ -18,7 +18,6 @@ export const OPERATOR_ROWS = {
     parse: parse.wholeNumber(0, 65_535),
     default: '8080',
     meaning: 'Port of `serve`; 0 takes a free one.',
-    example: '8080',
   },
   httpToken: {
     name: 'HTTP_TOKEN',
@@ -90,7 +89,6 @@ export const OPERATOR_ROWS = {
     default: '26h',
     meaning:
       'Every scope of the catalog is checked well at least so often, such as 75s, 26h or 7d; what is not is stale, and people are told. migrate stores it, the same for all processes.',
-    example: '26h',
   },
   changeTargetMs: {
     name: 'CHANGE_TARGET',
@@ -99,7 +97,6 @@ export const OPERATOR_ROWS = {
     default: '1h',
     meaning:
       'Within which a change should be seen: reported only. migrate stores it, the same for all processes.',
-    example: '1h',
   },
   nightlyLateAfterMs: {
     name: 'NIGHTLY_LATE_AFTER',
@@ -108,6 +105,5 @@ export const OPERATOR_ROWS = {
     default: '30m',
     meaning:
       'How long after its time a nightly run may begin, and how far beyond half as long again as usual it may take, before somebody is notified.',
-    example: '30m',
   },
 } as const satisfies Record<string, Setting>

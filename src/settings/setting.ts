@@ -14,7 +14,8 @@ export interface Setting {
   /** Must be set where its group is needed. */
   readonly required?: true
   readonly meaning: string
-  readonly example: string
+  /** Where it is left out, the default is one. */
+  readonly example?: string
   /** Its value, or a password in it, never appears in a message. */
   readonly secret?: true
 }

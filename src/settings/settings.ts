@@ -159,7 +159,7 @@ function isThisMachine(hostname: string): boolean {
 }
 
 function fault(setting: Setting, complaint: string): string {
-  return `${setting.name} ${complaint}. Example: ${setting.name}=${setting.example}`
+  return `${setting.name} ${complaint}. Example: ${setting.name}=${setting.example ?? setting.default}`
 }
 
 function shown(setting: Setting, text: string): string {

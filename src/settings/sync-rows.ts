@@ -13,7 +13,6 @@ export const SYNC_ROWS = {
     parse: cronPattern,
     default: '0 2 * * *',
     meaning: 'When the nightly run starts.',
-    example: '0 2 * * *',
   },
   timeZone: {
     name: 'SYNC_TZ',
@@ -29,7 +28,6 @@ export const SYNC_ROWS = {
     parse: parse.operations,
     default: 'users,comments',
     meaning: 'What to sync: users,comments or one of them.',
-    example: 'users,comments',
   },
   reportTimeZone: {
     name: 'REPORT_TZ',
@@ -54,7 +52,6 @@ export const SYNC_ROWS = {
     parse: parse.wholeNumber(1, 1024),
     default: '16',
     meaning: 'Most calls to the service in flight, in one process.',
-    example: '16',
   },
   rateLimit: {
     name: 'SYNC_RATE_LIMIT',
@@ -77,7 +74,6 @@ export const SYNC_ROWS = {
     parse: parse.wholeNumber(100, 3_600_000),
     default: '30000',
     meaning: 'Time limit of one call, in milliseconds.',
-    example: '30000',
   },
   retries: {
     name: 'SYNC_RETRIES',
@@ -85,7 +81,6 @@ export const SYNC_ROWS = {
     parse: parse.wholeNumber(0, 100),
     default: '5',
     meaning: 'Further tries of a call that failed.',
-    example: '5',
   },
   retryAfterMaxMs: {
     name: 'SYNC_RETRY_AFTER_MAX_MS',
@@ -93,7 +88,6 @@ export const SYNC_ROWS = {
     parse: parse.wholeNumber(0, 86_400_000),
     default: '120000',
     meaning: 'Longest wait that a Retry-After of the service can ask for, in milliseconds.',
-    example: '120000',
   },
   throttledMaxMs: {
     name: 'SYNC_THROTTLED_MAX_MS',
@@ -102,7 +96,6 @@ export const SYNC_ROWS = {
     default: '900000',
     meaning:
       'Longest wait for a service that answers every call that it gets too many, in milliseconds; then what is left of a run fails.',
-    example: '900000',
   },
   maxIds: {
     name: 'SYNC_MAX_IDS',
@@ -110,7 +103,6 @@ export const SYNC_ROWS = {
     parse: parse.wholeNumber(1, 10_000),
     default: '30',
     meaning: 'Most ids in one filter of a call.',
-    example: '30',
   },
   maxBodyBytes: {
     name: 'SYNC_MAX_BODY_BYTES',
@@ -119,7 +111,6 @@ export const SYNC_ROWS = {
     parse: parse.wholeNumber(1024, 500 * MEBIBYTE),
     default: String(64 * MEBIBYTE),
     meaning: 'Largest answer of the service that is read, in bytes; a larger one fails its scope.',
-    example: String(64 * MEBIBYTE),
   },
   shrinkLimit: {
     name: 'SYNC_SHRINK_LIMIT',
@@ -128,7 +119,6 @@ export const SYNC_ROWS = {
     default: '50%',
     meaning:
       'A listing of users that loses more than this share at once is held for a person to accept.',
-    example: '50%',
   },
   heldAcceptAfter: {
     name: 'HELD_ACCEPT_AFTER',
@@ -162,7 +152,6 @@ export const SYNC_ROWS = {
     parse: parse.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     default: 'info',
     meaning: 'Least level of what is logged on stderr.',
-    example: 'info',
   },
   catalogSql: {
     name: 'CATALOG_SQL',

@@ -57,7 +57,7 @@ export function envExample(): string {
 function entry(setting: Setting): string {
   const mark = NOT_COMMENTED_OUT.has(setting.name) ? '' : '# '
   const fallback = setting.default === undefined ? '' : ` Default: ${setting.default}`
-  const value = quoted(setting.default ?? setting.example)
+  const value = quoted(setting.default ?? setting.example ?? '')
   return `# ${setting.meaning}${fallback}\n${mark}${setting.name}=${value}`
 }
 

@@ -1,5 +1,5 @@
 import { claimItem, commitItem, noCounts } from '../database/claims.ts'
-import type { Claim } from '../database/claims.ts'
+import type { Claim, Counts } from '../database/claims.ts'
 import { insertFailures } from '../database/failures.ts'
 import { transaction } from '../database/pool.ts'
 import { keepCheck, readScopes } from '../database/scopes.ts'
@@ -68,7 +68,7 @@ export async function failItem(context: SyncContext, claim: Claim): Promise<void
     `Workers took this batch up ${claim.attempts} times without progress. Look for the cause in their logs, then run the failed scopes again.`,
     { kind: 'refused', errorStatus: 'worker_died' },
   )
-  const counts = { ...noCounts(), scopes_failed: scopes.length }
+  const counts: Counts = { ...noCounts(), scopesFailed: scopes.length }
   await transaction(context.database, async (client) => {
     const failures = scopes.map((scope) => ({ scope, error }))
     await insertFailures(client, { runId, batchKey, operation }, failures)

@@ -79,7 +79,7 @@ test('two signals within a second are one, as Ctrl-C under npx sends them', asyn
   const signals = pathToFileURL(join(command.directory, '../dist/src/cli/signals.js')).href
   const program = `const { hearSignals, onSignals } = await import('${signals}')
     let nowMs = 5000
-    performance.now = () => nowMs
+    Object.defineProperty(performance, 'now', { value: () => nowMs })
     hearSignals({ endsInOrder: true })
     onSignals(() => console.log('first', nowMs), () => console.log('second', nowMs))
     for (nowMs of [5000, 5001, 5999, 7000]) process.emit('SIGINT', 'SIGINT')`

@@ -82,7 +82,7 @@ describe('what is read', () => {
 
   test('every setting of the table can be set to its example', () => {
     const examples = SETTING_LIST.filter(({ member }) => member !== 'authTokenFile').map(
-      ({ setting }) => [setting.name, setting.example],
+      ({ setting }) => [setting.name, setting.example ?? setting.default],
     )
     const settings = read(Object.fromEntries(examples), ['service', 'database', 'queue', 'http'])
     for (const { member } of SETTING_LIST)
@@ -147,7 +147,7 @@ describe('what is read', () => {
     const secrets = SETTING_LIST.filter(({ setting }) => setting.secret)
     expect(secrets.length).toBeGreaterThan(6)
     for (const { member, setting } of secrets.filter(({ member }) => member !== 'authToken')) {
-      writeFileSync(file, `${setting.example}\n`)
+      writeFileSync(file, `${setting.example ?? setting.default}\n`)
       const set = {
         ...SERVICE,
         NOTIFY_SECRET: 'whsec_bm90IGEgc2VjcmV0IGJ1dCBhbiBleGFtcGxlIQ==',
@@ -157,7 +157,7 @@ describe('what is read', () => {
       const { [setting.name as 'NOTIFY_SECRET']: _, ...others } = set
       const need: SettingNeed[] = ['service', 'database', 'queue', 'http']
       const all = read({ ...others, [`${setting.name}_FILE`]: file }, need)
-      expect(all[member]).toEqual(read({ ...set, [setting.name]: setting.example }, need)[member])
+      expect(all[member]).toEqual(read({ ...set, [setting.name]: setting.example ?? '' }, need)[member])
     }
     expect(
       faultsOf({ DATABASE_URL: 'postgres://h/d', DATABASE_URL_FILE: file, REDIS_URL_FILE: '/no' }, [
