@@ -157,7 +157,9 @@ describe('what is read', () => {
       const { [setting.name as 'NOTIFY_SECRET']: _, ...others } = set
       const need: SettingNeed[] = ['service', 'database', 'queue', 'http']
       const all = read({ ...others, [`${setting.name}_FILE`]: file }, need)
-      expect(all[member]).toEqual(read({ ...set, [setting.name]: setting.example ?? '' }, need)[member])
+      expect(all[member]).toEqual(
+        read({ ...set, [setting.name]: setting.example ?? '' }, need)[member],
+      )
     }
     expect(
       faultsOf({ DATABASE_URL: 'postgres://h/d', DATABASE_URL_FILE: file, REDIS_URL_FILE: '/no' }, [
