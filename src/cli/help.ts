@@ -142,7 +142,8 @@ export const DICTIONARY = prose(
 export const DEMO =
   prose(`The whole job on this machine alone, in under a minute: an embedded PostgreSQL, a stand-in for the service with a
 generated world, a catalog import, a run with live progress, changes at the service, a second run, and a few reports.
-It looks at none of your settings but COLLAB_SYNC_HOME.`)
+It looks at none of your settings but COLLAB_SYNC_HOME, in which it has a home of its own: psql, status and serve open that
+with --demo.`)
 
 export const MIGRATE =
   prose(`Creates the tables, or upgrades them to this version, and the queue's own schema. Safe to repeat, and to run from several
