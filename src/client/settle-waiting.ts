@@ -53,8 +53,7 @@ export function settlingOn({
       return { runId, refused: 1, kept: users }
     },
     async setAsideRejectedRecords(choice, as) {
-      const setAside = await settleRejected(database, choice, as)
-      return { setAside, changed: setAside }
+      return { changed: await settleRejected(database, choice, as) }
     },
   }
 }

@@ -87,7 +87,6 @@ export const RejectedRecordSchema = z
     reason: z.string(),
     record: z.string().describe('JSON text as it was received, cut after 2,000 characters.'),
     isCut: z.boolean(),
-    cut: z.boolean().meta({ description: 'The same as isCut.', deprecated: true }),
     isWhole: z.boolean().describe('True where nothing of it is stored: its run is partial.'),
     firstSeenAt: z.date(),
     lastSeenAt: z.date().describe('By continuous refresh at most once an hour.'),
@@ -129,8 +128,7 @@ export type RejectedChoice = { readonly ids: readonly number[] } | { readonly ru
 
 export const SetAsideDoneSchema = z
   .object({
-    setAside: z.number().describe('Contents that were not set aside before.'),
-    changed: z.number().describe('The same.'),
+    changed: z.number().describe('Contents that were not set aside before.'),
   })
   .meta({ id: 'SetAsideDone' })
 

@@ -53,7 +53,7 @@ beforeAll(async () => {
   const { rows } = await database.pool.query('select run_id from sync.runs')
   runId = rows[0].run_id
   await database.pool.query(
-    `insert into sync.rejected_records (run_id, operation, organization_id, is_whole, reason, record) values ($1, 'users', $2, true, $2, $2)`,
+    `insert into sync.rejected_records (run_id, operation, organization_id, is_whole, reason, record, digest) values ($1, 'users', $2, true, $2, $2, 'x')`,
     [runId, ORGANIZATION],
   )
   await database.pool.query(

@@ -213,9 +213,9 @@ describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
     const path = '/v1/rejected-records/set-aside'
     const rejectedRecordIds = [body['items'][0].rejectedRecordId]
     const one = await ask('POST', path, { rejectedRecordIds, reason: 'known' })
-    expect(one).toMatchObject({ status: 200, body: { setAside: 1 } })
+    expect(one).toMatchObject({ status: 200, body: { changed: 1 } })
     const all = await ask('POST', path, { runId: row.run_id, reason: 'known' })
-    expect(all.body.setAside).toBeGreaterThan(0)
+    expect(all.body.changed).toBeGreaterThan(0)
     expect((await ask('GET', listed)).body['items']).toEqual([])
     expect((await live.run()).status).toBe('succeeded')
     for (const wrong of [

@@ -66,8 +66,8 @@ test('what a person has set aside makes no later night partial, until its conten
   expect(record).toMatchObject({ runId: first.run_id, isWhole: true, setAsideAt: null })
   const choice = { ids: [record?.rejectedRecordId as number] }
   const as = { by, reason: 'a test of theirs' }
-  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ setAside: 1, changed: 1 })
-  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ setAside: 0, changed: 0 })
+  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ changed: 1 })
+  expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ changed: 0 })
   expect((await collabSync.listRejectedRecords()).items).toEqual([])
 
   // The same content, its members in another order.
@@ -98,7 +98,7 @@ test('all that a run rejected is set aside at once; what is not there is refused
   await expect(refused).rejects.toThrow(UsageError)
   expect(await rows('select from sync.set_aside_records')).toEqual([])
   const done = await collabSync.setAsideRejectedRecords({ runId }, as)
-  expect(done.setAside).toBeGreaterThan(3)
+  expect(done.changed).toBeGreaterThan(3)
   expect(await live.run()).toMatchObject({ status: 'succeeded', problem: null })
   const none = collabSync.setAsideRejectedRecords(
     { runId: '00000000-0000-4000-8000-000000000000' },

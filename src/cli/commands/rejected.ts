@@ -68,8 +68,7 @@ export async function rejectedSettle(
       run === undefined ? { ids: ids.map(Number) } : { runId: await findRun(database, run) }
     const as = reason === undefined ? null : { by: processUser(), reason }
     const changed = await settleRejected(database, choice, as)
-    if (json)
-      printJson(as === null ? { changed } : ({ setAside: changed, changed } satisfies SetAsideDone))
+    if (json) printJson({ changed } satisfies SetAsideDone)
     else print(`${counted(changed, 'record')} ${as === null ? 'open again' : 'set aside'}.`)
     return EXIT.done
   })

@@ -22,7 +22,6 @@ export const list = new Statement<
     reason: string
     record: string
     isCut: boolean
-    cut: boolean
     isWhole: boolean
     firstSeenAt: Date
     lastSeenAt: Date
@@ -35,9 +34,9 @@ export const list = new Statement<
 >('rejected/list', {
   parameters: 'runId before limit mostCharacters isSetAside',
   columns:
-    'rejectedRecordId runId at operation organizationId documentId annotationId organizationUserGroupId reason record isCut cut isWhole firstSeenAt lastSeenAt times goneAt setAsideAt setAsideBy setAsideReason',
+    'rejectedRecordId runId at operation organizationId documentId annotationId organizationUserGroupId reason record isCut isWhole firstSeenAt lastSeenAt times goneAt setAsideAt setAsideBy setAsideReason',
   neverNull:
-    'rejectedRecordId runId at operation reason record isCut cut isWhole firstSeenAt lastSeenAt times',
+    'rejectedRecordId runId at operation reason record isCut isWhole firstSeenAt lastSeenAt times',
 })
 
 /** Notes that rejected records are gone: their scopes answered whole, and without them. */
