@@ -57,18 +57,6 @@ export const serviceAddress: z.ZodType<string, string> = z.string().transform((t
   return url.href.replace(/\/+$/, '')
 })
 
-/** The password of an address as it is sent, and as it is written. */
-export function passwordsOf(address: string): string[] {
-  // Of any scheme; where the address has none, `pg` takes it from the environment.
-  const { password } = new pg.Client({ connectionString: address })
-  const written = [/:\/\/[^:@/?#]*:([^/?#]*)@/, /[?&]password=([^&]*)/].map(
-    (place) => place.exec(address)?.[1],
-  )
-  return [...new Set([...written, password])].filter(
-    (text) => typeof text === 'string' && text !== '',
-  ) as string[]
-}
-
 function parseUrl(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null
 }

@@ -2,7 +2,6 @@ import { isIPv4 } from 'node:net'
 import { UsageError } from '../errors.ts'
 import { readTexts } from './environment.ts'
 import type { Environment } from './environment.ts'
-import { passwordsOf } from './parse-address.ts'
 import { SETTING_LIST, SETTINGS } from './table.ts'
 import type { Setting, SettingGroup } from './setting.ts'
 import type { Settings } from './table.ts'
@@ -59,18 +58,6 @@ export function requireOwnToken(settings: Settings): void {
     throw new UsageError(
       'HTTP_TOKEN is the example of the documents, which everybody knows: make one with openssl rand -hex 32.',
     )
-}
-
-/** Every secret in the settings, and the passwords in their addresses, as texts that must appear nowhere. */
-export function secretValues(settings: Settings): string[] {
-  const receivers = (settings.notifyUrls ?? []).map(({ url }) => url)
-  const others = SETTING_LIST.flatMap(({ member, setting }) => {
-    const value = settings[member]
-    if (!setting.secret || typeof value !== 'string') return []
-    if (!setting.name.endsWith('_URL')) return [value]
-    return passwordsOf(value)
-  })
-  return [...others, ...receivers]
 }
 
 function isRead(setting: Setting, need: readonly SettingNeed[]): boolean {

@@ -85,7 +85,7 @@ test.each<[string, Answering, Environment, number, RegExp]>([
     service,
     { COLLAB_API_URL: 'https://no-such-host.invalid' },
     2,
-    /there is no host of that name|cannot be looked up/,
+    /there is no host of that name|cannot be looked up|does a firewall allow it/,
   ],
   [
     'a port where nothing listens',

@@ -50,9 +50,8 @@ export async function psql(args: string[], { demo }: { demo?: boolean }): Promis
 
 /** What the address says besides, in the variables of libpq: it takes fewer forms of an address than `pg`. */
 function othersOf(databaseUrl: string): NodeJS.ProcessEnv {
-  const given = URL.canParse(databaseUrl)
-    ? new URL(databaseUrl).searchParams
-    : new URLSearchParams()
+  // By hand: that of a socket has no host, and is no URL.
+  const given = new URLSearchParams(databaseUrl.split('?')[1])
   const names = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'options']
   return Object.fromEntries(
     names.flatMap((name) => {

@@ -164,8 +164,7 @@ async function planScope(
       emails: privacy.emails,
       counts,
     }
-    const written = await writeResults(client, committing, [result])
-    return written
+    return writeResults(client, committing, [result])
   })
   const usersLeaving = listings.reduce((sum, { leaving }) => sum + leaving.length, 0)
   const held = listings.filter(({ isHeld }) => isHeld)
