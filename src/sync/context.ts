@@ -22,6 +22,7 @@ export interface SyncContext {
   readonly deadAfterS: number
   readonly runSignals: RunSignals
   readonly storeSignal: StoreSignal
+  readonly problems: WorkerProblems
   readonly scopePlaces: ScopePlaces
   readonly sentCalls: SentCalls
   /** Batch items that this process works on right now; one that it took up and is not among them is lost. */
@@ -58,6 +59,25 @@ export class StoreSignal {
   lost(error: unknown): void {
     this.#controller.abort(error)
     this.#controller = new AbortController()
+  }
+}
+
+/**
+ * Why this process cannot take jobs or call the service at the moment. The parts of the process that notice it report
+ * here, and each heartbeat writes it to sync.workers.
+ */
+export class WorkerProblems {
+  readonly #sentences = new Map<'queue' | 'service', string>()
+
+  /** @param sentence complete, for an operator, without secrets; null when there is no problem any more */
+  set(source: 'queue' | 'service', sentence: string | null): void {
+    if (sentence === null) this.#sentences.delete(source)
+    else this.#sentences.set(source, sentence)
+  }
+
+  /** The sentences of all sources; null where there is no problem. */
+  get text(): string | null {
+    return this.#sentences.size === 0 ? null : [...this.#sentences.values()].join(' ')
   }
 }
 
