@@ -1,18 +1,19 @@
+import { lastDue } from '../cron.ts'
+import type { Schedule } from '../cron.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as catalog from '../database/statements/catalog.ts'
 import * as notify from '../database/statements/notify.ts'
 import * as scopes from '../database/statements/scopes.ts'
-import { isMissed, lastDue, lateRun } from './nightly.ts'
-import type { Nightly } from './nightly.ts'
+import { isMissed, lateRun } from './nightly.ts'
 import { HeldFirst } from './notification.ts'
 import type { Facts } from './notification.ts'
 
 /** What to look at, and for whom. */
 export interface Watch {
   /** Null where the nightly runs are no concern of the process. */
-  readonly nightly: Nightly | 'none' | null
+  readonly nightly: Schedule | 'none' | null
   readonly nightlyLateAfterMs: number
   /** Keys of the receivers. */
   readonly receivers: readonly string[]
@@ -97,12 +98,12 @@ async function lookAtHeld(client: Client, turn: Turn, note: Note): Promise<void>
 async function lookAtNightly(
   client: Client,
   turn: Turn,
-  nightly: Nightly,
+  nightly: Schedule,
   nightlyLateAfterMs: number,
   note: Note,
 ): Promise<void> {
   const at = turn.now.toISOString()
-  const dueAt = lastDue(nightly, turn.now, nightlyLateAfterMs)
+  const dueAt = lastDue(nightly, new Date(turn.now.getTime() - nightlyLateAfterMs))
   const runs = await notify.nightly.one(client, { dueAt })
   if (isMissed(runs, dueAt, turn.scheduleSince)) {
     // By its day, for a schedule that is due every few minutes.
