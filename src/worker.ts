@@ -1,4 +1,5 @@
 import type { App } from './app.ts'
+import { daysNeverDue } from './cron.ts'
 import type { Item } from './database/claims.ts'
 import * as definitions from './database/statements/definitions.ts'
 import * as refresh from './database/statements/refresh.ts'
@@ -8,7 +9,7 @@ import * as workers from './database/statements/workers.ts'
 import { keepNotified } from './notify/notifier.ts'
 import type { QueueName } from './queue/backend.ts'
 import { itemDelivery } from './queue/queue.ts'
-import { daysWithoutRun, registerSchedule, unregisterSchedule } from './queue/schedule.ts'
+import { registerSchedule, unregisterSchedule } from './queue/schedule.ts'
 import { idsOf, startQueueWorker } from './queue/worker.ts'
 import type { Delivered, QueueWorker } from './queue/worker.ts'
 import { Refresher } from './sync/refresh/refresher.ts'
@@ -188,7 +189,7 @@ async function keepSchedule(app: App): Promise<void> {
   const set = await schedule.read.first(app.store.database)
   const cron = set === undefined ? app.settings.cron : set.cron
   const timeZone = set?.timeZone ?? app.settings.timeZone
-  const days = daysWithoutRun(cron)
+  const days = cron === null ? [] : daysNeverDue(cron)
   await definitions.setDaysWithoutRun.run(app.store.database, { timeZone, days })
   if (cron === null) return unregisterSchedule(app.queue)
   await registerSchedule(app.queue, { cron, timeZone })

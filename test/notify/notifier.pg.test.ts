@@ -284,6 +284,22 @@ test('what the service sends otherwise than before is told once, and nothing of 
   ])
 })
 
+test('a kind that cannot be checked is logged once, and the others are told', async () => {
+  const { pool } = rig.database
+  await pool.query('alter table sync.member_changes rename to gone')
+  const readNightly = async () => ({ cron: 'never', timeZone: 'UTC' })
+  const notifier = rig.notifier({ readNightly })
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  await pool.query(
+    `insert into sync.catalog_imports (source, requested_by, state) values ('a file', 'cli', 'failed')`,
+  )
+  await lookTogether([notifier])
+  await lookTogether([notifier])
+  expect(told().map(({ type }) => type)).toEqual(['run.failed', 'catalog.failed'])
+  const failures = rig.logged.filter((line) => line.includes('could not be checked'))
+  expect(failures.map((line) => JSON.parse(line).kind)).toEqual(['nightly', 'members'])
+})
+
 test('nobody looks more often than is asked for, whoever looks', async () => {
   const patient = rig.notifier({ secondsBetween: 3600 })
   expect([await patient.look(), await patient.look()]).toEqual([true, false])

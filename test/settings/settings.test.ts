@@ -216,7 +216,7 @@ describe('what is read', () => {
     expect(read({ SYNC_OPERATIONS: 'comments' }, []).operations).toEqual(['comments'])
   })
 
-  test.each(['0 2 * * *', '*/10 * * * * *', '@daily', '0 0 L * *'])(
+  test.each(['0 2 * * *', '30 0 2 * * *', '@daily', '0 0 L * *', '0 2 1-7 * +1'])(
     '%s is a cron pattern',
     (cron) => {
       expect(read({ SYNC_CRON: cron }, []).cron).toBe(cron)
@@ -245,7 +245,7 @@ describe('what is refused', () => {
     ['SYNC_THROTTLED_MAX_MS', ['-1', '86400001']],
     ['SYNC_MAX_BODY_BYTES', ['64MiB', '10', '600000000']],
     ['SYNC_SHRINK_LIMIT', ['101%', '200', '-1', 'half', '50 %']],
-    ['SYNC_CRON', ['5', '0 99 * * *', 'nightly', '* * * * * * *', '@sometimes']],
+    ['SYNC_CRON', ['5', '0 99 * * *', 'nightly', '* * * * * * *', '* * * * * *', '@sometimes']],
     ['SYNC_TZ', ['+02:00', 'Berlin', 'UTC+99']],
     ['SYNC_OPERATIONS', ['user', 'users;comments', 'users,,comments']],
     ['LOG_LEVEL', ['verbose', 'INFO']],
