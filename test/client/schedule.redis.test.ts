@@ -6,6 +6,7 @@ import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { nextDue } from '../../src/cron.ts'
 import { UsageError } from '../../src/errors.ts'
 import { openQueueLate } from '../../src/http/start-http.ts'
+import { RepeatedFault } from '../../src/log.ts'
 import { openBackend, QUEUE_NAMES } from '../../src/queue/backend.ts'
 import { NIGHTLY, nextNightly, registerSchedule } from '../../src/queue/schedule.ts'
 import { startWorker } from '../../src/worker.ts'
@@ -87,10 +88,11 @@ describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) =
 
   test('is registered again where its next job was never added, and left alone while that is due', async () => {
     const schedule = { cron: '0 2 * * *', timeZone: 'UTC' }
-    const { classes, producer, worker, close } = openBackend(app.queue.place)
+    const fault = new RepeatedFault(app.log, 'queue connection')
+    const { classes, options, close } = await openBackend(app.queue.place, 'worker', fault)
     // It is due at once, and then never again.
     const queue = new classes.Queue(QUEUE_NAMES.requests, {
-      ...producer,
+      ...options,
       settings: { repeatStrategy: (ms: number) => ms + 1 },
     }) as unknown as Queue
     const { cron: pattern, timeZone: tz } = schedule
@@ -103,7 +105,7 @@ describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) =
     await registerSchedule(app.queue, schedule)
     expect(await nextNightly(app.queue)).toEqual(due)
     const last = new classes.Worker(QUEUE_NAMES.requests, async () => null, {
-      ...worker,
+      ...options,
       settings: { repeatStrategy: () => undefined },
     })
     await until(
