@@ -165,13 +165,14 @@ async function perform(
 
 /** Says that this worker lives, ends what a frozen one holds up, and hears which runs are to end early. */
 async function writeHeartbeat(app: App): Promise<void> {
-  const { collabApi, database, deadAfterS, runSignals } = app.sync
+  const { collabApi, database, deadAfterS, problems, runSignals } = app.sync
   const { inFlight, limit, latencyMsEwma } = collabApi.concurrency()
   await workers.heartbeat.run(database, {
     workerId: app.sync.workerId,
     callsInFlight: inFlight,
     mostCallsInFlight: limit,
     callMs: latencyMsEwma === null ? null : Math.round(latencyMsEwma),
+    problem: problems.text,
   })
   for (const { workerId, pid, state, openS } of await workers.endSessions.all(database, {
     deadAfterS,

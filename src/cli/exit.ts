@@ -6,7 +6,7 @@ import { readSettings } from '../settings/settings.ts'
 import { note } from './output.ts'
 
 /** Exit codes of contract.md, "Commands". */
-export const EXIT = { done: 0, failed: 1, usage: 2, partial: 3 } as const
+export const EXIT = { done: 0, failed: 1, usage: 2, partial: 3, unwritten: 4 } as const
 
 /** What a run's status means to the program that waited for it. */
 export function exitCodeOf(status: RunStatus): number {
@@ -33,6 +33,12 @@ export function reportError(error: unknown): number {
       : `${printable(messageOf(error))} (LOG_LEVEL=debug shows where.)`,
   )
   return EXIT.failed
+}
+
+/** Reports that standard output could not be written. @returns the exit code in place of `code`: other faults weigh more */
+export function reportUnwritten(error: Error, code: number): number {
+  note(`The output could not be written (${error.message.replace(/, write$/, '')}).`)
+  return code === EXIT.done ? EXIT.unwritten : code
 }
 
 /** Commander also throws when it has shown the help or the version that was asked for. */

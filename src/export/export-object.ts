@@ -18,7 +18,10 @@ export interface ExportRequest extends ExportFilter {
   readonly format: ExportFormat
   /** A file, or `-` for standard output. */
   readonly out: string
-  /** CSV: true leaves texts as they are that a spreadsheet would run as a formula. */
+  /**
+   * CSV: true writes texts that a spreadsheet would run as a formula without change. With `after` they are always written
+   * so: the rows are for a database.
+   */
   readonly formulas: boolean
   /** CSV: true begins with a byte order mark. */
   readonly byteOrderMark: boolean
@@ -97,6 +100,7 @@ async function write(
 ): Promise<number> {
   const { columns } = object
   const { organizationId, after = null } = request
+  const formulas = request.formulas || request.after !== undefined
   const rows =
     'changed' in object
       ? snapshot.copyRows(object, { organizationId, after })
@@ -106,7 +110,8 @@ async function write(
     const { writeParquet } = await import('./parquet.ts')
     return writeParquet(rows, out, columns, onRows)
   }
-  const format = request.format === 'csv' ? csvFormat(columns, request) : ndjsonFormat(columns)
+  const format =
+    request.format === 'csv' ? csvFormat(columns, { ...request, formulas }) : ndjsonFormat(columns)
   return writeText(rows, out, format, onRows)
 }
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { constants } from 'node:fs'
 import { open, realpath, rename, rm } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
@@ -45,10 +44,7 @@ export function isReaderGone(error: unknown): boolean {
 }
 
 function standardOutput(): Target {
-  const out = process.stdout
-  // Whoever writes next is informed; without a listener the process would end here and now.
-  out.on('error', () => {})
-  return { out, complete: async () => {}, abandon: async () => {} }
+  return { out: process.stdout, complete: async () => {}, abandon: async () => {} }
 }
 
 /** By opening it, so that the kernel's own rules on links and modes hold; null where there is nothing. */
@@ -142,8 +138,9 @@ export async function writeText(
   return count
 }
 
-/** Writes, and waits where the reader is slower. @throws what goes wrong with `out`, such as EPIPE */
+/** Resolves when `out` has taken the chunk, however slow its reader is. @throws the error of `out`, such as EPIPE */
 export async function writeAll(out: Writable, chunk: string | Uint8Array): Promise<void> {
-  if (out.errored) throw out.errored
-  if (!out.write(chunk)) await once(out, 'drain')
+  return new Promise((resolve, reject) =>
+    out.write(chunk, (error) => (error ? reject(error) : resolve())),
+  )
 }

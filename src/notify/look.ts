@@ -1,11 +1,13 @@
 import { lastDue } from '../cron.ts'
 import type { Schedule } from '../cron.ts'
+import { DEAD_AFTER_S } from '../database/claims.ts'
 import { savepoint, transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as catalog from '../database/statements/catalog.ts'
 import * as notify from '../database/statements/notify.ts'
 import * as scopes from '../database/statements/scopes.ts'
+import * as workers from '../database/statements/workers.ts'
 import type { Log } from '../log.ts'
 import { isMissed, lateRun } from './nightly.ts'
 import { HeldFirst } from './notification.ts'
@@ -63,6 +65,7 @@ export async function look(database: Database, watch: Watch): Promise<boolean> {
       )
     await check('freshness', async () => lookAtFreshness(client, turn, await freshness, note))
     await check('catalog', () => lookAtCatalog(client, turn, note))
+    await check('workers', () => lookAtWorkers(client, turn, note))
     await check('members', () => lookAtMembers(client, turn, note))
     await check('old', async () => {
       await notify.forget.run(client)
@@ -75,7 +78,8 @@ export async function look(database: Database, watch: Watch): Promise<boolean> {
 type Turn = RowOf<typeof notify.takeTurn>
 
 /** What there is to become well again. */
-type Subject = 'run' | 'held' | 'nightly' | 'freshness' | 'catalog.held' | 'catalog.failed'
+type Subject =
+  'run' | 'held' | 'nightly' | 'freshness' | 'catalog.held' | 'catalog.failed' | 'worker'
 
 /**
  * Notes a thing with a delivery to each receiver; harmless where it is noted already.
@@ -187,6 +191,23 @@ async function lookAtCatalog(client: Client, turn: Turn, note: Note): Promise<vo
     // While one is open no other is noted, so that what fails each night is reported once.
     else if (!open) await note(`${kind}:${trouble.importId}:${at}`, kind, { ...trouble, kind, at })
   }
+}
+
+async function lookAtWorkers(client: Client, turn: Turn, note: Note): Promise<void> {
+  const at = turn.now.toISOString()
+  const blocked = await workers.blocked.all(client, { deadAfterS: DEAD_AFTER_S })
+  const [first] = blocked
+  // While one is open no other is noted, so that a store that all workers have lost is reported once.
+  if ((first !== undefined) === (await isOpen(client, 'worker'))) return
+  if (first === undefined) {
+    const ended = await notify.well.one(client, { subject: 'worker' })
+    await note(`well:worker:${ended.firstId}`, null, { kind: 'worker.recovered', at })
+    return
+  }
+  const { workerId, problem } = first
+  const since = first.problemSince.toISOString()
+  const facts = { at, workers: blocked.length, workerId, since, problem }
+  await note(`worker:${workerId}:${since}`, 'worker', { kind: 'worker.blocked', ...facts })
 }
 
 async function lookAtMembers(client: Client, turn: Turn, note: Note): Promise<void> {

@@ -176,6 +176,20 @@ describe('what is read', () => {
     ])
   })
 
+  test('lines of .env that cannot be read are named by number, beside what is missing', () => {
+    writeFileSync(join(directory, '.env'), 'COLLAB_API_URL=https://x.example\nCOLLAB_API_KEY "k"\n')
+    expect(faultsOf({ COLLAB_AUTH_TOKEN: 't' }, ['service'])).toEqual([
+      `The file ${join(directory, '.env')} has lines that cannot be read (2): write NAME=value, in UTF-8, with a quote at both ends of the value or at none.`,
+      expect.stringMatching(/^COLLAB_API_KEY is not set/),
+    ])
+  })
+
+  test('a secret is read from a file in UTF-16, as Windows PowerShell writes it', () => {
+    const file = join(directory, 'secret')
+    writeFileSync(file, Buffer.from('\uFEFFpostgres://h/d\r\n', 'utf16le'))
+    expect(read({ DATABASE_URL_FILE: file }, ['database']).databaseUrl).toBe('postgres://h/d')
+  })
+
   test('a .env that cannot be read is told by its path', () => {
     rmSync(directory, { recursive: true })
     writeFileSync(directory, '')
