@@ -3,7 +3,7 @@ import type { CopyObject, ExportFilter, ExportObject, Snapshot } from '../databa
 import type { Database } from '../database/pool.ts'
 import { UsageError } from '../errors.ts'
 import { isReaderGone, openTarget, writeText } from './target.ts'
-import type { OnRows, Target } from './target.ts'
+import type { OnRows, OnWarning, Target } from './target.ts'
 import { csvFormat, ndjsonFormat } from './text.ts'
 
 /** What to export, and how. */
@@ -27,6 +27,14 @@ export interface ExportRequest extends ExportFilter {
   readonly byteOrderMark: boolean
 }
 
+/** What an export calls while it runs. */
+export interface ExportEvents {
+  readonly onRows?: OnRows | undefined
+  readonly onWarning?: OnWarning | undefined
+  /** The last check before the file gets its name; what it throws leaves no file. */
+  readonly beforeComplete?: () => Promise<void>
+}
+
 /** What was exported. */
 export interface Exported {
   /** `schema.name`. */
@@ -47,15 +55,13 @@ export interface Exported {
 /**
  * Writes a table or view out of one consistent picture of the database, in constant memory. A file is there when all of it
  * is, or not at all.
- * @param onRows hears how many rows are written so far
- * @param beforeComplete the last look before the file gets its name; what it throws leaves none
- * @throws UsageError for an object, an organization, a cursor or a file that cannot be used
+ * @throws UsageError for an object, an organization, a cursor or a file that cannot be used; EnvironmentError where the file
+ * cannot be written to its end
  */
 export async function exportObject(
   database: Database,
   request: ExportRequest,
-  onRows: OnRows = () => {},
-  beforeComplete: () => Promise<void> = async () => {},
+  { onRows, onWarning, beforeComplete }: ExportEvents = {},
 ): Promise<Exported> {
   const { after } = request
   const objects = await readExportObjects(database)
@@ -65,23 +71,23 @@ export async function exportObject(
   return withSnapshot(database, async (snapshot) => {
     await checkOrganization(snapshot, request.organizationId)
     if (typeof after === 'string') await snapshot.checkCursor(after)
-    const target = await openTarget(request.out)
+    const target = await openTarget(request.out, onWarning)
     const { takenAt, nextSince, cursor } = snapshot
     const exported = { object: fullName(object), takenAt, nextSince, cursor, after: after ?? null }
     let written = 0
     const count = (rows: number) => {
       written = rows
-      onRows(rows)
+      onRows?.(rows)
     }
     try {
       const rows = await write(snapshot, target, object, request, count)
-      await beforeComplete()
+      await beforeComplete?.()
       await target.complete()
       return { ...exported, rows, isWhole: true }
     } catch (error) {
-      await target.abandon()
+      const thrown = await target.abandon(error)
       if (isReaderGone(error)) return { ...exported, rows: written, isWhole: false }
-      throw error
+      throw thrown
     }
   })
 }
