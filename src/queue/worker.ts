@@ -1,6 +1,6 @@
 import { UnrecoverableError, WaitingError } from 'bullmq'
 import type { Job, Worker } from 'bullmq'
-import { DrainingError, RunStoppedError, UsageError } from '../errors.ts'
+import { DrainingError, RunStoppedError, UsageError, WithdrawnError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { openBackend, QUEUE_NAMES, telemetryOption } from './backend.ts'
 import type { QueueName, QueuePlace } from './backend.ts'
@@ -34,6 +34,9 @@ const STALLED_CHECK_MS = 5_000
 /** A job whose worker dies so often is given up by the queue; `sweep` and the item's own count take over. */
 const STALLS_MAX = 5
 const BACKOFF_MAX_MS = 30_000
+/** A worker that withdrew takes no job for so long, doubled with each time: other workers have its jobs. */
+const REST_MIN_MS = 5_000
+const REST_MAX_MS = 60_000
 
 /**
  * Works jobs until closed.
@@ -46,11 +49,22 @@ export async function startQueueWorker(
   { queue, concurrency, adjust, log }: WorkerOptions,
 ): Promise<QueueWorker> {
   const { classes, worker: connection, close } = openBackend(place)
+  let restMs = REST_MIN_MS
+  let resting: NodeJS.Timeout | undefined
+  const rest = (reason: string) => {
+    if (worker.isPaused() || worker.closing !== undefined) return
+    log.warn({ reason, restMs }, 'jobs are left to other workers')
+    void worker.pause(true)
+    resting = setTimeout(() => void worker.resume(), restMs)
+    restMs = Math.min(2 * restMs, REST_MAX_MS)
+  }
   const worker: Worker = new classes.Worker(
     QUEUE_NAMES[queue],
     async (job, token) => {
       try {
-        return await work(job as unknown as Job, token, handlers, log)
+        const result = await work(job as unknown as Job, token, handlers, log, rest)
+        restMs = REST_MIN_MS
+        return result
       } finally {
         worker.concurrency = adjust(worker.concurrency)
       }
@@ -72,6 +86,7 @@ export async function startQueueWorker(
     log.warn({ job: job?.name, ...idsOf(job?.data), err: error }, 'job failed'),
   )
   const end = async () => {
+    clearTimeout(resting)
     await worker.close()
     await close()
   }
@@ -90,6 +105,7 @@ async function work(
   token: string | undefined,
   handlers: ReadonlyMap<string, Handler>,
   log: Log,
+  rest: (reason: string) => void,
 ): Promise<unknown> {
   const handler = handlers.get(job.name)
   if (handler === undefined) {
@@ -103,6 +119,7 @@ async function work(
   } catch (error) {
     if (error instanceof RunStoppedError) return null
     if (error instanceof UsageError) throw new UnrecoverableError(error.message)
+    if (error instanceof WithdrawnError) rest(error.message)
     if (error instanceof DrainingError) {
       await job.moveToWait(token)
       throw new WaitingError()
