@@ -71,3 +71,58 @@ function describeError(error: unknown): object {
     stack: stack?.replace(error.message, () => message),
   }
 }
+
+const REPEAT_MS = 60_000
+
+/**
+ * Logs a fault that repeats, such as a loop whose store refuses: when it begins, once a minute while it lasts, and when it
+ * is over. A loop may fail a thousand times a second.
+ */
+export class RepeatedFault {
+  readonly #log: Log
+  readonly #what: string
+  readonly #now: () => number
+  #times = 0
+  #sinceMs = 0
+  #loggedMs = 0
+  #last: unknown
+
+  /**
+   * @param what fails, such as 'heartbeat'
+   * @param now milliseconds of a clock that only moves forward
+   */
+  constructor(log: Log, what: string, now: () => number = () => performance.now()) {
+    this.#log = log
+    this.#what = what
+    this.#now = now
+  }
+
+  /** The newest error; null while there is no fault. */
+  get error(): unknown {
+    return this.#times === 0 ? null : this.#last
+  }
+
+  failed(error: unknown): void {
+    // One error may arrive over several listeners.
+    if (this.#times > 0 && error === this.#last) return
+    this.#last = error
+    this.#times += 1
+    const nowMs = this.#now()
+    if (this.#times === 1) {
+      this.#sinceMs = nowMs
+      this.#loggedMs = nowMs
+      this.#log.warn({ err: error }, `${this.#what} fails`)
+    } else if (nowMs - this.#loggedMs >= REPEAT_MS) {
+      this.#loggedMs = nowMs
+      this.#log.warn({ err: error, times: this.#times }, `${this.#what} still fails`)
+    }
+  }
+
+  recovered(): void {
+    if (this.#times === 0) return
+    const lastedMs = Math.round(this.#now() - this.#sinceMs)
+    this.#log.info({ times: this.#times, lastedMs }, `${this.#what} works again`)
+    this.#times = 0
+    this.#last = undefined
+  }
+}

@@ -5,6 +5,7 @@ import * as refresh from './database/statements/refresh.ts'
 import * as runs from './database/statements/runs.ts'
 import * as schedule from './database/statements/schedule.ts'
 import * as workers from './database/statements/workers.ts'
+import { RepeatedFault } from './log.ts'
 import { keepNotified } from './notify/notifier.ts'
 import type { QueueName } from './queue/backend.ts'
 import { itemDelivery } from './queue/queue.ts'
@@ -74,16 +75,21 @@ async function start(
   const { refreshBudget } = app
   const isRefreshing = options.keepsSchedule && refreshBudget !== null
   const refresher = isRefreshing ? new Refresher(app.sync, refreshBudget) : null
-  await writeHeartbeat(app)
-  const upkeep = [
-    every(HEARTBEAT_MS, app, () => writeHeartbeat(app)),
-    every(WRITE_CALLS_MS, app, () => app.sync.sentCalls.write()),
-    every(SWEEP_MS, app, async () => {
+  const queueWorkers: QueueWorker[] = []
+  const heartbeat = async () => {
+    const problems = await Promise.all(queueWorkers.map((each) => each.problem()))
+    app.sync.problems.set('queue', problems.find((problem) => problem !== null) ?? null)
+    await writeHeartbeat(app)
+  }
+  await heartbeat()
+  const upkeep: { stop(): Promise<void> }[] = [
+    every(HEARTBEAT_MS, app, 'heartbeat', heartbeat),
+    every(WRITE_CALLS_MS, app, 'counting of calls', () => app.sync.sentCalls.write()),
+    every(SWEEP_MS, app, 'recovery of lost items', async () => {
       const { workerId, deadAfterS } = app.sync
       const itemId = refresher?.itemId ?? null
       await refresh.closeItems.run(app.store.database, { workerId, itemId, deadAfterS })
       await sweep.once()
-      if (options.keepsSchedule) await keepSchedule(app)
     }),
   ]
   const stopUpkeep = async () => {
@@ -93,7 +99,11 @@ async function start(
     await workers.leave.run(app.store.database, { workerId }).catch(() => {})
   }
   try {
-    if (options.keepsSchedule) await keepSchedule(app)
+    if (options.keepsSchedule) {
+      const schedule = every(SWEEP_MS, app, 'nightly schedule', () => keepSchedule(app))
+      upkeep.push(schedule)
+      await schedule.now()
+    }
     upkeep.push(
       await keepNotified(app.store.database, app.settings, {
         staysOn: options.keepsSchedule,
@@ -107,7 +117,6 @@ async function start(
         adjust: (inProgress) => jobsInProgress(inProgress, app.sync.collabApi.concurrency()),
         log: app.log,
       })
-    const queueWorkers: QueueWorker[] = []
     for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
     const refreshing = refresher?.run()
     return {
@@ -195,18 +204,25 @@ async function keepSchedule(app: App): Promise<void> {
 }
 
 /** Does something now and then, one at a time, until stopped; a failure is logged, and the next time comes all the same. */
-function every(ms: number, app: App, work: () => Promise<void>): { stop(): Promise<void> } {
+function every(
+  ms: number,
+  { log }: App,
+  what: string,
+  work: () => Promise<void>,
+): { now(): Promise<void>; stop(): Promise<void> } {
+  const fault = new RepeatedFault(log, what)
   let running: Promise<void> | null = null
+  const now = () =>
+    (running ??= work()
+      .then(
+        () => fault.recovered(),
+        (error: unknown) => fault.failed(error),
+      )
+      .finally(() => (running = null)))
   // Jitter, so that workers started together do not all come at once.
-  const timer = setInterval(
-    () => {
-      running ??= work()
-        .catch((error: unknown) => app.log.warn({ err: error }, 'upkeep'))
-        .finally(() => (running = null))
-    },
-    ms * (0.9 + Math.random() * 0.2),
-  )
+  const timer = setInterval(() => void now(), ms * (0.9 + Math.random() * 0.2))
   return {
+    now,
     async stop() {
       clearInterval(timer)
       await running

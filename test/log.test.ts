@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLog, logOfRun } from '../src/log.ts'
+import { createLog, logOfRun, RepeatedFault } from '../src/log.ts'
 import { printable } from '../src/printable.ts'
 
 const QUOTING = `cannot read "S3CRET "of\nmany" words" here`
@@ -128,6 +128,25 @@ describe('an error in a log line', () => {
       message: 'cannot read "..." here',
     })
   })
+})
+
+test('a fault that repeats is logged when it begins, once a minute, and when it is over', () => {
+  const { log, texts } = heardLog()
+  let nowMs = 0
+  const fault = new RepeatedFault(log, 'heartbeat', () => nowMs)
+  fault.recovered()
+  for (; nowMs < 150_000; nowMs += 10) fault.failed(new Error(`at ${nowMs}`))
+  fault.failed(fault.error)
+  fault.recovered()
+  fault.recovered()
+  fault.failed(new Error('again'))
+  expect(texts.map((text) => JSON.parse(text))).toMatchObject([
+    { level: 'warn', msg: 'heartbeat fails', err: { message: 'at 0' } },
+    { level: 'warn', msg: 'heartbeat still fails', err: { message: 'at 60000' }, times: 6001 },
+    { level: 'warn', msg: 'heartbeat still fails', err: { message: 'at 120000' }, times: 12_001 },
+    { level: 'info', msg: 'heartbeat works again', times: 15_000, lastedMs: 150_000 },
+    { level: 'warn', msg: 'heartbeat fails', err: { message: 'again' } },
+  ])
 })
 
 describe('a text of others', () => {

@@ -5,6 +5,7 @@ import type { RowOf } from '../database/statement.ts'
 import * as notify from '../database/statements/notify.ts'
 import * as schedule from '../database/statements/schedule.ts'
 import { MemberChangeSchema } from '../documents/member-change.ts'
+import { RepeatedFault } from '../log.ts'
 import type { Log } from '../log.ts'
 import { look } from './look.ts'
 import type { Watch } from './look.ts'
@@ -176,8 +177,12 @@ export async function keepNotified(
     readNightly: async () => (staysOn ? readNightly(database, settings) : null),
     secondsBetween: SECONDS_BETWEEN,
   })
+  const fault = new RepeatedFault(log, 'notification')
   const safely = (work: () => Promise<unknown>) =>
-    work().catch((error: unknown) => log.warn({ err: error }, 'people could not be notified'))
+    work().then(
+      () => fault.recovered(),
+      (error: unknown) => fault.failed(error),
+    )
   // Before the first run can end: runs that ended before anybody looked are not reported.
   await safely(() => notifier.look())
   let running: Promise<unknown> | null = null
