@@ -72,10 +72,16 @@ export async function openApp(
   await migrateQueue(store.queuePlace)
   const queue = await openQueue(store.queuePlace, log)
   const rateLimit = await openRateLimits(settings, store, log)
+  const problems = new WorkerProblems()
   const collabApi = await openOrClose(
     () =>
       openServiceClient(settings, {
         sharedRateLimit: rateLimit.shared,
+        onReach(problem) {
+          problems.set('service', problem)
+          if (problem === null) log.info('the service can be reached again')
+          else log.warn({ reason: problem }, 'the service cannot be reached')
+        },
         ...(watch === undefined ? {} : { onCall: (call) => watch.called(call) }),
       }),
     async () => {
@@ -93,7 +99,7 @@ export async function openApp(
     deadAfterS: DEAD_AFTER_S,
     runSignals,
     storeSignal: new StoreSignal(),
-    problems: new WorkerProblems(),
+    problems,
     scopePlaces: new ScopePlaces(settings.concurrency),
     sentCalls: new SentCalls(store.database, log),
     itemsInProgress: new Set(),

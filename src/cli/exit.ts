@@ -1,7 +1,8 @@
 import { CommanderError } from 'commander'
 import type { RunStatus } from '../documents/run.ts'
-import { EnvironmentError, UsageError } from '../errors.ts'
+import { CallError, EnvironmentError, UsageError } from '../errors.ts'
 import { printable } from '../printable.ts'
+import { describeUnreachable } from '../service/reach.ts'
 import { readSettings } from '../settings/settings.ts'
 import { note } from './output.ts'
 
@@ -25,6 +26,10 @@ export function reportError(error: unknown): number {
   }
   if (error instanceof EnvironmentError) {
     note(error.message)
+    return EXIT.failed
+  }
+  if (error instanceof CallError && error.kind === 'unreachable') {
+    note(describeUnreachable(error))
     return EXIT.failed
   }
   note(

@@ -1,6 +1,6 @@
 import { UnrecoverableError, WaitingError } from 'bullmq'
 import type { Job, Worker } from 'bullmq'
-import { DrainingError, RunStoppedError, UsageError } from '../errors.ts'
+import { DrainingError, RunStoppedError, UsageError, WithdrawnError } from '../errors.ts'
 import { RepeatedFault } from '../log.ts'
 import type { Log } from '../log.ts'
 import { openBackend, QUEUE_NAMES, telemetryOption } from './backend.ts'
@@ -43,6 +43,9 @@ const BACKOFF_MAX_MS = 30_000
 const PAUSE_MIN_MS = 500
 const PAUSE_MAX_MS = 5_000
 const PROBE_MS = 2_000
+/** A worker that withdrew takes no job for so long, doubled with each time: other workers have its jobs. */
+const REST_MIN_MS = 5_000
+const REST_MAX_MS = 60_000
 
 /**
  * Works jobs until closed.
@@ -60,11 +63,27 @@ export async function startQueueWorker(
     // A connection that is back may still lead to a server that refuses: `problem` finds out.
     recovered: () => {},
   })
+  let resuming: NodeJS.Timeout | undefined
+  /** Takes no job for so long. @returns false where the worker is paused or closing already */
+  const pause = (ms: number): boolean => {
+    if (worker.isPaused() || worker.closing !== undefined) return false
+    void worker.pause(true)
+    resuming = setTimeout(() => void worker.resume(), ms)
+    return true
+  }
+  let restMs = REST_MIN_MS
+  const rest = (reason: string) => {
+    if (!pause(restMs)) return
+    log.warn({ reason, restMs }, 'jobs are left to other workers')
+    restMs = Math.min(2 * restMs, REST_MAX_MS)
+  }
   const worker: Worker = new classes.Worker(
     QUEUE_NAMES[queue],
     async (job, token) => {
       try {
-        return await work(job as unknown as Job, token, handlers, log)
+        const result = await work(job as unknown as Job, token, handlers, log, rest)
+        restMs = REST_MIN_MS
+        return result
       } finally {
         worker.concurrency = adjust(worker.concurrency)
       }
@@ -82,13 +101,9 @@ export async function startQueueWorker(
     },
   ) as unknown as Worker
   let pauseMs = PAUSE_MIN_MS
-  let resuming: NodeJS.Timeout | undefined
   worker.on('error', (error) => {
     fault.failed(error)
-    if (worker.isPaused() || worker.closing !== undefined) return
-    void worker.pause(true)
-    resuming = setTimeout(() => void worker.resume(), pauseMs)
-    pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)
+    if (pause(pauseMs)) pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)
   })
   worker.on('failed', (job, error) =>
     log.warn({ job: job?.name, ...idsOf(job?.data), err: error }, 'job failed'),
@@ -123,7 +138,7 @@ export async function startQueueWorker(
         fault.failed(error)
         return cannotTakeJobs(error)
       }
-      if (worker.isPaused()) return cannotTakeJobs(fault.error)
+      if (worker.isPaused() && fault.error !== null) return cannotTakeJobs(fault.error)
       fault.recovered()
       pauseMs = PAUSE_MIN_MS
       return null
@@ -141,6 +156,7 @@ async function work(
   token: string | undefined,
   handlers: ReadonlyMap<string, Handler>,
   log: Log,
+  rest: (reason: string) => void,
 ): Promise<unknown> {
   const handler = handlers.get(job.name)
   if (handler === undefined) {
@@ -154,6 +170,7 @@ async function work(
   } catch (error) {
     if (error instanceof RunStoppedError) return null
     if (error instanceof UsageError) throw new UnrecoverableError(error.message)
+    if (error instanceof WithdrawnError) rest(error.message)
     if (error instanceof DrainingError) {
       await job.moveToWait(token)
       throw new WaitingError()

@@ -108,7 +108,10 @@ class Client implements CollabApi {
           return this.#attempts.once(asked, sending, call)
         },
         this.#options,
-        (error) => this.#rereadToken(usedToken, isForbidden(error)),
+        {
+          reread: (error) => this.#rereadToken(usedToken, isForbidden(error)),
+          reach: this.#attempts.reach,
+        },
         call.waitSignal ?? call.signal,
       )
       this.#breaker.succeeded(asked)

@@ -7,6 +7,7 @@ import type { CommentsFilter, UsersFilter } from './filters.ts'
 export type Shape =
   | 'timeout'
   | 'connection'
+  | 'unreachable'
   | 'body_cut'
   | 'body_empty'
   | 'body_unreadable'
@@ -65,6 +66,8 @@ export const FAILURES: readonly Row[] = [
   { http: [403, 404, 409],      kind: 'refused',     because: 'this scope is forbidden, gone or in conflict' },
   { http: [206],                kind: 'unknown',     because: 'a part that nobody asked for must not pass for the whole' },
 
+  { http: [407], shape: ['unreachable'],
+                                kind: 'unreachable', because: 'no connection: it concerns the address, not this scope' },
   { shape: ['timeout', 'connection'],
                                 kind: 'retry',       because: 'the network: nothing is known of the answer' },
   { shape: ['body_cut', 'body_empty', 'body_unreadable', 'body_ambiguous', 'no_data'],

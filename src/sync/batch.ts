@@ -3,9 +3,10 @@ import type { Claim } from '../database/claims.ts'
 import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import * as items from '../database/statements/items.ts'
-import { CallError, DrainingError, RunStoppedError } from '../errors.ts'
+import { CallError, DrainingError, RunStoppedError, WithdrawnError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import { isForbidden } from '../service/errors.ts'
+import { describeUnreachable } from '../service/reach.ts'
 import { sleep } from '../service/wait.ts'
 import type { Priority } from '../service/wait.ts'
 import { describeSpan } from '../trace.ts'
@@ -17,7 +18,7 @@ import type { AskedResult } from './fetch/result.ts'
 import { askScope } from './fetch/schedule.ts'
 import { isScopeFault } from './isolate.ts'
 import { areCredentialsRefused, refusedCredentials } from './run/credentials.ts'
-import { refusal, stopRun } from './run/settle.ts'
+import { canOthersCall, refusal, stopRun } from './run/settle.ts'
 
 /** First and longest wait for another run that writes to the same batch. */
 const OVERTAKEN_WAIT_MS = 500
@@ -99,6 +100,7 @@ class BatchInProgress {
   /** Ends what waits; calls in flight come to their end. */
   readonly #waitSignal: AbortSignal
   #stopping: Promise<unknown> | null = null
+  #withdrawn: WithdrawnError | null = null
 
   constructor(
     context: SyncContext,
@@ -199,11 +201,24 @@ class BatchInProgress {
   #end(error: unknown): void {
     this.#fatal ??= error
     this.#ended.abort(error)
-    // No call of this run can succeed: those of its other batches are given up at once.
+    // No call of this process can succeed.
     if (error instanceof CallError) {
-      this.#stopping ??= stopRun(this.#context, this.#claim.runId, 'failed', refusal(error))
+      this.#stopping ??= this.#stopOrWithdraw(error)
       // It is awaited when the calls in flight have ended; until then its failure must not be nobody's.
       this.#stopping.catch(() => {})
+    }
+  }
+
+  /** Ends the run; where it is this worker that cannot reach the service, and others can, it is left to them. */
+  async #stopOrWithdraw(error: CallError): Promise<void> {
+    const { runId } = this.#claim
+    if (error.kind === 'credentials') {
+      await stopRun(this.#context, runId, 'failed', refusal(error))
+    } else if (await canOthersCall(this.#context)) {
+      this.#withdrawn = new WithdrawnError(describeUnreachable(error))
+    } else {
+      const problem = `${describeUnreachable(error)} ${error.message}`
+      await stopRun(this.#context, runId, 'failed', problem)
     }
   }
 
@@ -217,9 +232,13 @@ class BatchInProgress {
     if (error instanceof SupersededError) throw error
     await this.#stopping
     await this.#commits.commitRest()
+    const { database, deadAfterS, workerId } = this.#context
+    const { runId, itemId } = this.#claim
+    if (this.#withdrawn !== null) {
+      await items.giveBack.run(database, { runId, itemId, workerId })
+      throw this.#withdrawn
+    }
     if (this.#stopping !== null || error instanceof RunStoppedError) {
-      const { database, deadAfterS } = this.#context
-      const { runId, itemId } = this.#claim
       await items.skip.run(database, { runId, itemId, deadAfterS })
       return
     }

@@ -13,10 +13,12 @@ import {
   neverAnswers,
   openClient,
   openFaultServer,
+  openFaultServerAt,
   reset,
   success,
 } from './fault-server.ts'
 import type { Fault, FaultServer } from './fault-server.ts'
+import { openSelfSignedServer } from './self-signed.ts'
 
 const opened: AsyncDisposable[] = []
 afterEach(async () => {
@@ -236,6 +238,34 @@ describe('refused credentials', () => {
     await expect(failed).rejects.toThrow('[secret] is no good')
     await expect(failed).rejects.not.toThrow('old-token')
     expect(server.seen).toHaveLength(1)
+  })
+})
+
+describe('a service that cannot be reached', () => {
+  test('any more is waited for without using up retries, and the problem is reported', async () => {
+    const reported: (string | null)[] = []
+    const onReach = (problem: string | null) => void reported.push(problem)
+    const { server, api } = await start([], { retries: 0, onReach })
+    await api.getUsers(users)
+    await server[Symbol.asyncDispose]()
+    const call = api.getUsers(users)
+    await until('the problem is reported', () => reported.length === 1)
+    expect(reported[0]).toMatch(
+      /^The service cannot be reached \(.*ECONNREFUSED.*\): nothing listens/,
+    )
+    const again = await openFaultServerAt(Number(new URL(server.url).port))
+    opened.push(again)
+    expect((await call).status).toBe('data')
+    expect(reported.slice(1)).toEqual([null])
+  })
+
+  test('for want of a trusted certificate is given up at once', async () => {
+    const server = await openSelfSignedServer()
+    const client = openClient(server.url, { retries: 5 })
+    opened.push(client, server)
+    const failed = client.api.getUsers(users)
+    await expect(failed).rejects.toMatchObject({ kind: 'unreachable', attempts: 1 })
+    await expect(failed).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT')
   })
 })
 

@@ -13,7 +13,7 @@ import type { SyncContext } from '../context.ts'
  * run, in any process, and now forbids also the scopes that it last answered before: one call for each operation.
  * @param refused organizations whose scopes were forbidden
  * @param call signals and counters of these calls
- * @throws CallError (`credentials`) where the service says so itself; the signal's reason when it aborts
+ * @throws CallError where its kind concerns every call, such as a 401; the signal's reason when it aborts
  */
 export async function areCredentialsRefused(
   { collabApi, database, operations }: SyncContext,
@@ -35,7 +35,7 @@ export async function areCredentialsRefused(
         : collabApi.getComments({ organizationId, ...ids }, call))
       return false
     } catch (error) {
-      if (!(error instanceof CallError) || error.kind === 'credentials') throw error
+      if (!(error instanceof CallError) || error.concernsEveryCall) throw error
       // Any other failure says nothing of key and token.
       if (!isForbidden(error)) return false
     }
@@ -45,9 +45,7 @@ export async function areCredentialsRefused(
 }
 
 /** What ends a run whose key and token are refused, by the failure that raised the suspicion. */
-export function refusedCredentials({ message, httpStatus, errorStatus }: CallError): CallError {
-  return new CallError(
-    `Every call was refused, and so were scopes that the service answered before this run. ${message}`,
-    { kind: 'credentials', httpStatus, errorStatus },
-  )
+export function refusedCredentials(error: CallError): CallError {
+  const message = `Every call was refused, and so were scopes that the service answered before this run. ${error.message}`
+  return error.as({ kind: 'credentials', message })
 }

@@ -7,6 +7,7 @@ import * as items from '../../database/statements/items.ts'
 import * as rejected from '../../database/statements/rejected.ts'
 import type { wholeOfRun } from '../../database/statements/rejected.ts'
 import * as runs from '../../database/statements/runs.ts'
+import * as workers from '../../database/statements/workers.ts'
 import type { CallError } from '../../errors.ts'
 import { logOfRun } from '../../log.ts'
 import { describeSpan, withSpan } from '../../trace.ts'
@@ -158,6 +159,15 @@ export const REFUSED = 'The service refuses key or token'
 /** Why a run was stopped, for the person who can mend it. */
 export function refusal(error: CallError): string {
   return `${REFUSED}: check ${CREDENTIALS}. ${error.message}`
+}
+
+/** Whether another live worker can call the service, as far as it knows: then a run need not end for want of this one. */
+export async function canOthersCall({
+  database,
+  deadAfterS,
+  workerId,
+}: Pick<SyncContext, 'database' | 'deadAfterS' | 'workerId'>): Promise<boolean> {
+  return (await workers.anyOtherAble.one(database, { workerId, deadAfterS })).able
 }
 
 /** Items handed over again in one sweep; the next one brings the rest. */
