@@ -22,7 +22,7 @@ import type { SharedRateLimit } from './service/wait.ts'
 import type { ServiceSettings } from './settings/settings.ts'
 import type { Settings } from './settings/table.ts'
 import type { Store } from './store.ts'
-import { RunSignals, StoreSignal } from './sync/context.ts'
+import { RunSignals, StoreSignal, WorkerProblems } from './sync/context.ts'
 import type { SyncContext, SyncWatch } from './sync/context.ts'
 import { SentCalls } from './sync/counts.ts'
 import { ScopePlaces } from './sync/fetch/schedule.ts'
@@ -101,6 +101,7 @@ export async function openApp(
     deadAfterS: DEAD_AFTER_S,
     runSignals,
     storeSignal: new StoreSignal(),
+    problems: new WorkerProblems(),
     scopePlaces: new ScopePlaces(settings.concurrency),
     sentCalls: new SentCalls(store.database, log),
     itemsInProgress: new Set(),

@@ -1,4 +1,5 @@
 import type { App, WorkInProgress } from './app.ts'
+import { daysNeverDue } from './cron.ts'
 import type { Item } from './database/claims.ts'
 import * as definitions from './database/statements/definitions.ts'
 import * as refresh from './database/statements/refresh.ts'
@@ -8,7 +9,7 @@ import * as workers from './database/statements/workers.ts'
 import { keepNotified } from './notify/notifier.ts'
 import type { QueueName } from './queue/backend.ts'
 import { itemDelivery } from './queue/queue.ts'
-import { daysWithoutRun, registerSchedule, unregisterSchedule } from './queue/schedule.ts'
+import { registerSchedule, unregisterSchedule } from './queue/schedule.ts'
 import { idsOf, startQueueWorker } from './queue/worker.ts'
 import type { Delivered, QueueWorker } from './queue/worker.ts'
 import { Refresher } from './sync/refresh/refresher.ts'
@@ -176,13 +177,14 @@ async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>):
 
 /** Says that this worker lives, ends what a frozen one holds up, and hears which runs are to end early. */
 async function writeHeartbeat(app: App): Promise<void> {
-  const { collabApi, database, deadAfterS, runSignals } = app.sync
+  const { collabApi, database, deadAfterS, problems, runSignals } = app.sync
   const { inFlight, limit, latencyMsEwma } = collabApi.concurrency()
   await workers.heartbeat.run(database, {
     workerId: app.sync.workerId,
     callsInFlight: inFlight,
     mostCallsInFlight: limit,
     callMs: latencyMsEwma === null ? null : Math.round(latencyMsEwma),
+    problem: problems.text,
   })
   for (const { workerId, pid, state, openS } of await workers.endSessions.all(database, {
     deadAfterS,
@@ -199,7 +201,7 @@ async function keepSchedule(app: App): Promise<void> {
   const set = await schedule.read.first(app.store.database)
   const cron = set === undefined ? app.settings.cron : set.cron
   const timeZone = set?.timeZone ?? app.settings.timeZone
-  const days = daysWithoutRun(cron)
+  const days = cron === null ? [] : daysNeverDue(cron)
   await definitions.setDaysWithoutRun.run(app.store.database, { timeZone, days })
   if (cron === null) return unregisterSchedule(app.queue)
   await registerSchedule(app.queue, { cron, timeZone })

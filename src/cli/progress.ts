@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import { DEAD_AFTER_S } from '../database/claims.ts'
-import { codeOf } from '../database/pool.ts'
+import { codeOf, isConnectionLost } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import { readRun } from '../database/run-reports.ts'
 import * as workers from '../database/statements/workers.ts'
@@ -31,7 +31,7 @@ export function progressStyle({ json }: { json?: boolean | undefined }): Progres
  * Follows a run in PostgreSQL until it is settled: never by the queue's events, which a restart loses.
  * @param options.signal gives up following; the run goes on
  * @returns the settled run
- * @throws the signal's reason; EnvironmentError where PostgreSQL stays away
+ * @throws the signal's reason; EnvironmentError where PostgreSQL does not respond for `AWAY_MAX_MS`
  */
 export async function followRun(
   database: Database,
@@ -43,10 +43,14 @@ export async function followRun(
   const stillness = new Stillness(database)
   try {
     for (;;) {
-      const run = await readPatiently(database, runId, signal)
+      const run = await patiently(runId, signal, async () => {
+        const read = await readRun(database, runId)
+        if (read === null) throw new UsageError(`There is no run ${runId} any more.`)
+        if (read.finishedAt === null) await stillness.check(read)
+        return read
+      })
       if (run.finishedAt !== null) return run
       view.show(run, rate.of(run))
-      await stillness.check(run)
       await sleep(POLL_MS, undefined, signal && { signal })
     }
   } finally {
@@ -167,35 +171,33 @@ class Stillness {
   }
 }
 
-async function readPatiently(
-  database: Database,
+/** Reads the run by `read`, also where PostgreSQL is unavailable for a while. @throws EnvironmentError after `AWAY_MAX_MS` */
+async function patiently(
   runId: string,
   signal: AbortSignal | undefined,
+  read: () => Promise<Run>,
 ): Promise<Run> {
   const giveUpAtMs = performance.now() + AWAY_MAX_MS
   for (let isReported = false; ; isReported = true) {
     signal?.throwIfAborted()
     try {
-      const run = await readRun(database, runId)
-      if (run === null) throw new UsageError(`There is no run ${runId} any more.`)
-      return run
+      return await read()
     } catch (error) {
-      if (error instanceof UsageError || !mayPass(error)) throw error
+      if (!mayPass(error)) throw error
       const reason = (error as Error).message
       if (performance.now() > giveUpAtMs) {
         throw new EnvironmentError(
-          `PostgreSQL stays away (${reason}). The run goes on when it is back; see: collab-sync status ${runId}.`,
+          `PostgreSQL has not responded for ${duration(AWAY_MAX_MS)} (${reason}). The run continues when PostgreSQL is back. Check it with: collab-sync status ${runId}`,
           { cause: error },
         )
       }
-      if (!isReported) note(`PostgreSQL does not answer (${reason}); waiting for it.`)
+      if (!isReported) note(`PostgreSQL does not respond (${reason}). Waiting for it.`)
       await sleep(1000, undefined, signal && { signal })
     }
   }
 }
 
-/** A connection that is lost or refused, or a server that is full or starting; not a statement that is wrong. */
+/** A lost connection, or a server without resources or stopped by its operator (classes 53 and 57); not a wrong statement. */
 function mayPass(error: unknown): boolean {
-  const code = codeOf(error)
-  return code === undefined || !/^[0-9A-Z]{5}$/.test(code) || /^(08|53|57)/.test(code)
+  return isConnectionLost(error) || /^5[37]/.test(codeOf(error) ?? '')
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pRetry from 'p-retry'
 import pg from 'pg'
-import { EnvironmentError } from '../errors.ts'
+import { EnvironmentError, UsageError } from '../errors.ts'
 import { breakableSocket } from './breakable-socket.ts'
 import { beginSession } from './session.ts'
 import type { SessionOptions } from './session.ts'
@@ -14,6 +14,8 @@ export type Client = pg.PoolClient
 
 const OLDEST_SERVER = 140_000
 const INT8_OID = 20
+/** How long a caller waits for a connection. */
+const CONNECT_MS = 15_000
 
 /**
  * Opens a pool; nothing is connected before the first query. The loss of a connection never ends the
@@ -45,7 +47,7 @@ export function openDatabase(
       application_name: ['collab-sync', options.applicationName, randomBytes(4).toString('hex')]
         .filter(Boolean)
         .join(' '),
-      connectionTimeoutMillis: 15_000,
+      connectionTimeoutMillis: CONNECT_MS,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 30_000,
@@ -56,13 +58,63 @@ export function openDatabase(
 }
 
 function openWith(options: pg.PoolConfig, session: SessionOptions): Database {
-  const pool = new pg.Pool({ ...options, onConnect: beginSession(options, session) })
+  const pool = new Pool({ ...options, onConnect: beginSession(options, session) })
   // Without listeners a dead connection would be an uncaught exception, also while it is checked out
   // but between two queries. Whoever uses it next gets the error.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
+
+/** Errors of connections that could not be opened. */
+const openingErrors = new WeakSet<object>()
+
+/**
+ * A pool whose callers wait for a connection of the server as they wait for one of the pool, up to `CONNECT_MS`: a server that
+ * is full or starts up, or a pooler whose server is gone, refuses for a while. A refused password is waited for only where a
+ * connection was opened before, since passwords are rotated. All errors of opening a connection count as
+ * {@link isConnectionLost}.
+ */
+class Pool extends pg.Pool {
+  #hasOpened = false
+
+  override connect(): Promise<Client>
+  override connect(callback: Connected): void
+  override connect(callback?: Connected): Promise<Client> | void {
+    const connected = this.#open()
+    if (callback === undefined) return connected
+    connected.then(
+      (client) => callback(undefined, client, (error) => client.release(error)),
+      (error: Error) => callback(error, undefined, () => {}),
+    )
+  }
+
+  async #open(): Promise<Client> {
+    try {
+      const client = await pRetry(() => super.connect(), {
+        retries: Infinity,
+        minTimeout: 200,
+        maxTimeout: 1_000,
+        maxRetryTime: CONNECT_MS,
+        randomize: true,
+        shouldRetry: ({ error }) =>
+          error instanceof pg.DatabaseError &&
+          (this.#hasOpened || REFUSALS[error.code ?? ''] === undefined),
+      })
+      this.#hasOpened = true
+      return client
+    } catch (error) {
+      if (!(error instanceof EnvironmentError)) openingErrors.add(error as Error)
+      throw error
+    }
+  }
+}
+
+type Connected = (
+  error: Error | undefined,
+  client: Client | undefined,
+  release: (error?: Error | boolean) => void,
+) => void
 
 /** More connections to the same database, for reading only: the server refuses whatever would write. */
 export function openReadOnly(database: Database): Database {
@@ -134,8 +186,29 @@ export async function transactionOn<T>(
 }
 
 /**
- * Connects once and looks whether the server can hold our tables.
- * @throws EnvironmentError with host, port, database and what to do; never with the password
+ * Runs a part of a transaction. Where it fails, what it did is rolled back, and the rest of the transaction can continue.
+ * @returns why it failed; null where it did not
+ * @throws pg.DatabaseError or Error where the connection is lost
+ */
+export async function savepoint(
+  client: Client,
+  work: () => Promise<unknown>,
+): Promise<{ error: unknown } | null> {
+  await client.query('savepoint part')
+  try {
+    await work()
+  } catch (error) {
+    await client.query('rollback to savepoint part')
+    return { error }
+  }
+  await client.query('release savepoint part')
+  return null
+}
+
+/**
+ * Connects once and checks whether the server can hold our tables.
+ * @throws UsageError where the server refuses what DATABASE_URL says, so that waiting does not help; EnvironmentError for
+ *   everything else. Both name host, port, database and what to do, never the password
  */
 export async function checkDatabase(database: Database): Promise<void> {
   const place = describeDatabase(database)
@@ -147,11 +220,7 @@ export async function checkDatabase(database: Database): Promise<void> {
     )
     server = rows[0]
   } catch (error) {
-    if (error instanceof EnvironmentError) throw error
-    const reason =
-      REASONS[codeOf(error) ?? ''] ??
-      `${(error as Error).message}. Is DATABASE_URL right, and does PostgreSQL answer there?`
-    throw new EnvironmentError(`PostgreSQL at ${place}: ${reason}`, { cause: error })
+    throw openingFault(database, error)
   }
   if (server === undefined || server.version < OLDEST_SERVER)
     throw new EnvironmentError(
@@ -163,6 +232,29 @@ export async function checkDatabase(database: Database): Promise<void> {
     )
 }
 
+/**
+ * Says in a sentence why no connection could be opened.
+ * @param setting that holds the address
+ * @returns a UsageError where the settings or the server must be corrected first; else an EnvironmentError
+ */
+export function openingFault(
+  database: Database,
+  error: unknown,
+  setting = 'DATABASE_URL',
+): EnvironmentError | UsageError {
+  if (error instanceof EnvironmentError) return error
+  const code = codeOf(error) ?? ''
+  const reason =
+    REFUSALS[code] ??
+    REASONS[code] ??
+    `${(error as Error).message}. Is DATABASE_URL right, and does PostgreSQL answer there?`
+  const Fault = code in REFUSALS ? UsageError : EnvironmentError
+  return new Fault(
+    `PostgreSQL at ${describeDatabase(database)}: ${reason.replaceAll('DATABASE_URL', setting)}`,
+    { cause: error },
+  )
+}
+
 /** Host, port and database for a person, without user and password. */
 export function describeDatabase(database: Database): string {
   const { connectionString } = database.options
@@ -171,19 +263,19 @@ export function describeDatabase(database: Database): string {
 }
 
 /**
- * Whether an error says that the server is away or going, rather than that it refused what was asked
- * (PostgreSQL documentation, Error Codes, classes 08 and 57P).
+ * Whether an error says that PostgreSQL cannot be reached now, so that the same may succeed later: the connection could not be
+ * opened, or was lost (PostgreSQL documentation, Error Codes, classes 08 and 57P). The severity `FATAL` finds what poolers say
+ * under other codes; PostgreSQL translates it (`lc_messages`), poolers do not.
  */
 export function isConnectionLost(error: unknown): boolean {
-  const code = codeOf(error) ?? ''
-  if (/^(08...|57P0[1-5]|ECONN.*|EPIPE|ETIMEDOUT)$/.test(code)) return true
-  return (
-    error instanceof Error &&
-    /connection (terminated|timeout|error)|timeout exceeded when trying to connect/i.test(
-      error.message,
-    )
-  )
+  if (!(error instanceof Error)) return false
+  if (openingErrors.has(error) || (error as { severity?: unknown }).severity === 'FATAL')
+    return true
+  return LOST_CODE.test(codeOf(error) ?? '') || /connection (terminated|error)/i.test(error.message)
 }
+
+const LOST_CODE =
+  /^(08...|57P0[1-5]|ECONN.*|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
 
 /**
  * Whether an error lies in what was to be read or stored, so that it comes again with the same data: any but those that
@@ -210,11 +302,17 @@ const REASONS: Record<string, string> = {
   ENOTFOUND: 'there is no such host. Is DATABASE_URL right?',
   EAI_AGAIN: 'the name of the host could not be looked up. Is the network up?',
   ETIMEDOUT: 'it does not answer. Is DATABASE_URL right, and does a firewall allow it?',
+  '53300': 'it has no connection left. Raise its max_connections, or run fewer processes.',
+  '57P03': 'it is starting up or shutting down. Try again in a moment.',
+}
+
+/** Refusals that stay until a person corrects the settings or the server. */
+const REFUSALS: Record<string, string> = {
   '28P01': 'it refuses the user or the password in DATABASE_URL. Correct them.',
   '28000': 'it refuses the user in DATABASE_URL. Correct it, or see its pg_hba.conf.',
   '3D000': 'there is no such database. Create it, or correct DATABASE_URL.',
-  '53300': 'it has no connection left. Raise its max_connections, or run fewer processes.',
-  '57P03': 'it is starting up or shutting down. Try again in a moment.',
+  '42501':
+    'the user in DATABASE_URL may not connect to this database. Grant it: grant connect on database … to …',
 }
 
 function typeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {

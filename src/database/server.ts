@@ -28,19 +28,9 @@ export async function tellingAway<T>(database: Database, work: () => Promise<T>)
   try {
     return await work()
   } catch (error) {
-    throw isAway(error) ? awayError(database, error) : error
+    throw isConnectionLost(error) ? awayError(database, error) : error
   }
 }
-
-/** Whether an error says that PostgreSQL cannot be asked now, so that the same may succeed in a while. */
-export function isAway(error: unknown): boolean {
-  if (isConnectionLost(error) || FULL_OR_UNKNOWN.has(codeOf(error) ?? '')) return true
-  // The pool's own words; it gives its errors no code.
-  return error instanceof Error && /timeout exceeded when trying to connect/.test(error.message)
-}
-
-/** No connection left, and hosts whose name cannot be looked up. */
-const FULL_OR_UNKNOWN = new Set(['53300', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 function awayError(database: Database, error: unknown): EnvironmentError {
   // A host of several addresses gives one error that has a code and no message.

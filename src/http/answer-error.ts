@@ -111,20 +111,11 @@ export function isAway(error: unknown): boolean {
   return error instanceof Error && (AWAY_NAMES.has(error.name) || AWAY_MESSAGE.test(error.message))
 }
 
-/** Too many connections, read only, no disk, timeouts of a statement and of our own. */
-const AWAY_CODES = new Set([
-  '53300',
-  '53100',
-  '25006',
-  '57014',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'FST_ERR_HANDLER_TIMEOUT',
-])
+/** No disk, read only, timeouts of a statement and of our own. */
+const AWAY_CODES = new Set(['53100', '25006', '57014', 'FST_ERR_HANDLER_TIMEOUT'])
 const AWAY_NAMES = new Set(['MaxRetriesPerRequestError'])
-/** The words of pg-pool and ioredis, whose errors have no code. */
-const AWAY_MESSAGE =
-  /timeout exceeded when trying to connect|Connection is closed|enableOfflineQueue|Connection terminated/
+/** The words of ioredis, whose errors have no code. */
+const AWAY_MESSAGE = /Connection is closed|enableOfflineQueue/
 
 /** A table or column that is not there, which an upgrade may bring: no such schema, table, column. */
 function isOfTables(error: unknown): boolean {

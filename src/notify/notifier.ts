@@ -45,6 +45,7 @@ export class Notifier {
   readonly #options: NotifierOptions
   readonly #receivers: readonly Receiver[]
   readonly #stopped = new AbortController()
+  readonly #failing = new Set<string>()
 
   constructor(options: NotifierOptions) {
     this.#options = options
@@ -53,12 +54,14 @@ export class Notifier {
 
   /** Looks for something to tell, unless somebody has just looked. @returns whether this process looked */
   async look(secondsBetween = this.#options.secondsBetween): Promise<boolean> {
-    const { database, nightlyLateAfterMs, readNightly } = this.#options
+    const { database, log, nightlyLateAfterMs, readNightly } = this.#options
     return look(database, {
       nightly: await readNightly(),
       nightlyLateAfterMs,
       receivers: this.#receivers.map(({ key }) => key),
       secondsBetween,
+      failing: this.#failing,
+      log,
     })
   }
 

@@ -1,7 +1,7 @@
 import { createPostgresBackend, createRedisBackend, runMigrations, withBackend } from 'bullmq'
 import type { BackendClasses, IQueueBackend, Telemetry } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { openDatabase } from '../database/pool.ts'
+import { openDatabase, openingFault } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import { EnvironmentError } from '../errors.ts'
 import { isTracing } from '../trace.ts'
@@ -66,12 +66,15 @@ function openQueueDatabase(url: string, max: number, signal?: AbortSignal): Data
  * Creates or upgrades the queue's own schema; nothing to do on Redis. Must come before any queue is opened: BullMQ's
  * PostgreSQL backend remembers a first connection that found none, for ever. Safe beside other machines doing the same.
  * @param signal gives it up, also where PostgreSQL does not answer
+ * @throws UsageError or EnvironmentError where the queue's PostgreSQL cannot be used, see openingFault
  */
 export async function migrateQueue(place: QueuePlace, signal?: AbortSignal): Promise<void> {
   if (place.kind === 'redis') return
   const database = openQueueDatabase(place.url, 1, signal)
   try {
-    const client = await database.connect()
+    const client = await database.connect().catch((error: unknown) => {
+      throw openingFault(database, error, 'QUEUE_DATABASE_URL')
+    })
     await runMigrations(client).finally(() => client.release())
   } finally {
     await database.end()

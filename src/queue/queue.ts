@@ -9,6 +9,7 @@ import {
   telemetryOption,
 } from './backend.ts'
 import type { QueueName, QueuePlace } from './backend.ts'
+import { repeatStrategy } from './repeat-strategy.ts'
 
 /** A job to deliver: its name says which file of `jobs/` works it, its data is ids and nothing else. */
 export interface Delivery {
@@ -45,7 +46,7 @@ const ATTEMPTS = 25
 export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> {
   await requireRedis(place)
   const { classes, producer, close } = openBackend(place)
-  const options = { ...producer, ...(await telemetryOption()) }
+  const options = { ...producer, ...(await telemetryOption()), settings: { repeatStrategy } }
   const open = (name: QueueName) => {
     const queue = new classes.Queue(QUEUE_NAMES[name], options) as unknown as Queue
     queue.on('error', (error) => log.warn({ err: error }, 'queue'))

@@ -4,6 +4,7 @@ import { DrainingError, RunStoppedError, UsageError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { openBackend, QUEUE_NAMES, telemetryOption } from './backend.ts'
 import type { QueueName, QueuePlace } from './backend.ts'
+import { repeatStrategy } from './repeat-strategy.ts'
 
 /** A job as its handler sees it. */
 export interface Delivered {
@@ -64,7 +65,7 @@ export async function startQueueWorker(
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: STALLS_MAX,
-      settings: { backoffStrategy: (attempts: number) => backoffMs(attempts) },
+      settings: { backoffStrategy: (attempts: number) => backoffMs(attempts), repeatStrategy },
     },
   ) as unknown as Worker
   worker.on('error', (error) => log.warn({ err: error }, 'queue worker'))

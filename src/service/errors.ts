@@ -103,6 +103,15 @@ export function isUnavailable({ httpStatus, errorStatus }: CallError): boolean {
   return code === 'UNAVAILABLE' || code === '503'
 }
 
+/**
+ * True where the service forbids the call: 403 or PERMISSION_DENIED. It may forbid the scope or the operation only, and some
+ * services say so of a token that has expired.
+ */
+export function isForbidden({ kind, httpStatus, errorStatus }: CallError): boolean {
+  const code = errorStatus === null ? '' : canonical(errorStatus)
+  return kind === 'refused' && (httpStatus === 403 || code === 'PERMISSION_DENIED')
+}
+
 /** Codes are compared as `NOT_FOUND`, however spelt (`not-found`). */
 function canonical(code: string): string {
   return code

@@ -1,5 +1,6 @@
 import pRetry from 'p-retry'
 import { CallError } from '../errors.ts'
+import { isForbidden } from './errors.ts'
 import { sleep } from './wait.ts'
 import type { ThrottlingPolicy } from './throttling.ts'
 
@@ -18,14 +19,14 @@ const BACKOFF_MAX_MS = 30_000
  * Makes a call, and makes it again where its failure's kind allows. A call that was throttled is made again for as long as
  * `throttledMaxMs` lasts: that uses up none of its retries, and neither does a token that was read again.
  * @param attempt one call; gets the number of the try, from 1
- * @param reread looks for another token after a refusal; true when there is one to try
+ * @param reread looks for another token after a call was refused or forbidden; true when there is one to try
  * @throws the last CallError with its `attempts` set; the signal's reason as soon as it aborts;
  *   at once what is not a CallError
  */
 export async function retrying<T>(
   attempt: (attemptNumber: number) => Promise<T>,
   policy: RetryPolicy,
-  reread: () => Promise<boolean>,
+  reread: (error: CallError) => Promise<boolean>,
   signal?: AbortSignal,
 ): Promise<T> {
   signal?.throwIfAborted()
@@ -41,7 +42,7 @@ async function tryingAgain<T>(
   firstError: unknown,
   attempt: (attemptNumber: number) => Promise<T>,
   policy: RetryPolicy,
-  reread: () => Promise<boolean>,
+  reread: (error: CallError) => Promise<boolean>,
   signal?: AbortSignal,
 ): Promise<T> {
   const firstFailedAtMs = performance.now()
@@ -69,7 +70,7 @@ async function tryingAgain<T>(
         shouldConsumeRetry: ({ error }) => !(error instanceof CallError) || !isFree(error),
         async shouldRetry({ error, retriesConsumed }) {
           if (!(error instanceof CallError)) return false
-          if (error.kind === 'credentials') return (rereads += 1) === 1 && (await reread())
+          if (mayNeedToken(error)) return (rereads += 1) === 1 && (await reread(error))
           if (error.kind !== 'throttled') return retriesConsumed < retriesOf(error, policy)
           // Not maxRetryTime, which ends tries of every kind, and counts what they wait for each other.
           const leftMs = policy.throttledMaxMs - (performance.now() - firstFailedAtMs)
@@ -89,8 +90,13 @@ async function tryingAgain<T>(
   }
 }
 
-function isFree({ kind }: CallError): boolean {
-  return kind === 'throttled' || kind === 'credentials'
+/** True where another token may help. */
+function mayNeedToken(error: CallError): boolean {
+  return error.kind === 'credentials' || isForbidden(error)
+}
+
+function isFree(error: CallError): boolean {
+  return error.kind === 'throttled' || mayNeedToken(error)
 }
 
 function retriesOf({ kind }: CallError, { retries }: RetryPolicy): number {

@@ -5,16 +5,18 @@ import type { BatchScope } from '../database/scopes.ts'
 import * as items from '../database/statements/items.ts'
 import { CallError, DrainingError, RunStoppedError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
+import { isForbidden } from '../service/errors.ts'
 import { sleep } from '../service/wait.ts'
 import type { Priority } from '../service/wait.ts'
 import { describeSpan } from '../trace.ts'
 import { ATTEMPTS_MAX, DoneScopes, failItem, startItem, SupersededError } from './claim.ts'
 import { BatchCommits } from './commit/batch-commits.ts'
-import type { SyncContext } from './context.ts'
+import type { RunRefusals, SyncContext } from './context.ts'
 import type { Asking } from './fetch/comments.ts'
 import type { AskedResult } from './fetch/result.ts'
 import { askScope } from './fetch/schedule.ts'
 import { isScopeFault } from './isolate.ts'
+import { areCredentialsRefused, refusedCredentials } from './run/credentials.ts'
 import { refusal, stopRun } from './run/settle.ts'
 
 /** First and longest wait for another run that writes to the same batch. */
@@ -163,14 +165,34 @@ class BatchInProgress {
   }
 
   async #syncScope(scope: BatchScope, triesAgain: () => void): Promise<void> {
+    if (this.#fatal !== null) return
+    const refusals = this.#context.runSignals.refusalsOf(this.#claim.runId)
     try {
-      if (this.#fatal === null) this.#commits.add(await this.#ask(scope, triesAgain))
+      const result = await this.#ask(scope, triesAgain)
+      if (!('incomplete' in result) || result.incomplete === null) refusals.answered()
+      this.#commits.add(result)
     } catch (error) {
+      if (error instanceof CallError && isForbidden(error) && error.attempts > 0)
+        await this.#suspect(refusals, scope, error)
       const isFault = isScopeFault(error)
       if (isFault && error instanceof CallError)
         this.#commits.add(this.#commits.failed(scope, error))
       else if (isFault && !this.#waitSignal.aborted) this.#commits.addFault(scope, error)
       else this.#end(error)
+    }
+  }
+
+  /** Ends the batch, and the run with it, where not the scope is refused but key and token. */
+  async #suspect(refusals: RunRefusals, scope: BatchScope, error: CallError): Promise<void> {
+    if (!refusals.refused(scope.organizationKey)) return
+    try {
+      const organizations = [...refusals.organizations]
+      const { call } = this.#asking
+      if (await areCredentialsRefused(this.#context, this.#claim, organizations, call))
+        this.#end(refusedCredentials(error))
+    } catch (failure) {
+      refusals.startAgain()
+      this.#end(failure)
     }
   }
 

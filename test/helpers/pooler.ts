@@ -16,6 +16,14 @@ const TAKEN = [
   'standard_conforming_strings',
 ]
 
+/** What a pooler says, in the words of the protocol (PostgreSQL documentation, Error and Notice Message Fields). */
+export interface PoolerError {
+  readonly code: string
+  readonly message: string
+  /** Poolers do not translate it; a server does. */
+  readonly severity?: string
+}
+
 /**
  * A stand-in for a pooler before the server of `url`: it answers the start of a connection itself, and gives each client a
  * session of its own, or all of them one, a transaction at a time.
@@ -29,19 +37,37 @@ export async function startPooler(url: string, mode: 'session' | 'transaction') 
     sessions.push(client)
     const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
     stream.removeAllListeners('data')
-    return new Session(stream)
+    return new Session(stream, mode)
   }
   const common = mode === 'transaction' ? await open() : null
   const clients = new Set<Socket>()
+  let refusal: Buffer | null = null
+  let refused = 0
   const server = createServer((client) => {
-    clients.add(client)
     client.on('error', () => {})
+    if (refusal !== null) {
+      const said = refusal
+      refused += 1
+      client.once('data', () => client.end(said))
+      return
+    }
+    clients.add(client)
     // A client that is gone is no fault.
     serve(client, () => common ?? open()).catch(() => {})
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: urlWith(url, { port: (server.address() as AddressInfo).port }),
+    /** Refuses new clients with this error, and ends those that are connected with it; null serves again. */
+    async fail(error: PoolerError | null) {
+      refusal = error && fatal(error)
+      if (refusal === null) return
+      for (const client of clients) client.end(refusal)
+      clients.clear()
+      for (const session of sessions.splice(0)) await session.end()
+    },
+    /** Connections that were refused so far. */
+    refused: () => refused,
     async close() {
       server.close()
       for (const client of clients) client.destroy()
@@ -56,7 +82,8 @@ class Session {
   #user: { client: Socket; release: () => void } | null = null
   readonly #stream: Socket
 
-  constructor(stream: Socket) {
+  /** A client that holds the session gets what comes between its statements too: notifications. */
+  constructor(stream: Socket, mode: 'session' | 'transaction') {
     this.#stream = stream
     let rest = Buffer.alloc(0)
     stream.on('data', (chunk: Buffer) => {
@@ -65,7 +92,11 @@ class Session {
       while (rest.length >= 5 && rest.length > rest.readInt32BE(1)) {
         const end = rest.readInt32BE(1) + 1
         // ReadyForQuery outside of a transaction.
-        if (rest.toString('latin1', 0, 1) === 'Z' && rest.toString('latin1', 5, 6) === 'I')
+        if (
+          mode === 'transaction' &&
+          rest.toString('latin1', 0, 1) === 'Z' &&
+          rest.toString('latin1', 5, 6) === 'I'
+        )
           this.#free()
         rest = rest.subarray(end)
       }
@@ -104,7 +135,7 @@ async function serve(client: Socket, open: () => Session | Promise<Session>): Pr
       (word, index) => index % 2 === 0 && word !== '' && !TAKEN.includes(word),
     )
     if (refused !== undefined) {
-      client.end(message('E', `SFATAL\0C08P01\0Munsupported startup parameter: ${refused}\0\0`))
+      client.end(fatal({ code: '08P01', message: `unsupported startup parameter: ${refused}` }))
       return
     }
     session = await open()
@@ -116,6 +147,10 @@ async function serve(client: Socket, open: () => Session | Promise<Session>): Pr
       ]),
     )
   }
+}
+
+function fatal({ code, message: text, severity = 'FATAL' }: PoolerError): Buffer {
+  return message('E', `S${severity}\0C${code}\0M${text}\0\0`)
 }
 
 /** A message of PostgreSQL's protocol (its documentation, Message Formats). */

@@ -189,26 +189,48 @@ describe('refused credentials', () => {
     return file
   }
 
-  const takesNewToken: Fault = (response, request) => {
-    const isNew = request.headers['x-service-auth-token'] === 'new-token'
-    const answer = isNew ? success([]) : json(401, { error: { message: 'old-token is no good' } })
-    answer(response, request)
-  }
+  const takesNewToken =
+    (status: number): Fault =>
+    (response, request) => {
+      const isNew = request.headers['x-service-auth-token'] === 'new-token'
+      const refusal = json(status, { error: { message: 'old-token is no good' } })
+      ;(isNew ? success([]) : refusal)(response, request)
+    }
 
-  test('are healed by a changed token file, for all calls at once', async () => {
+  test.each([401, 403])(
+    'of HTTP %d are healed by a changed token file, for all calls at once',
+    async (status) => {
+      const file = tokenFile()
+      const { server, api } = await start([], { tokenSource: { tokenFile: file }, retries: 0 })
+      server.usually = takesNewToken(status)
+      writeFileSync(file, 'new-token\n')
+      const answers = await Promise.all(Array.from({ length: 8 }, () => api.getUsers(users)))
+      expect(answers.map((answer) => answer.status)).toEqual(
+        Array.from({ length: 8 }, () => 'data'),
+      )
+      await api.getUsers(users)
+      expect(server.seen).toHaveLength(17)
+    },
+  )
+
+  test('that are replaced close what the calls with the old token opened', async () => {
     const file = tokenFile()
     const { server, api } = await start([], { tokenSource: { tokenFile: file }, retries: 0 })
-    server.usually = takesNewToken
+    server.usually = takesNewToken(403)
+    const ask = (documentId: string) => api.getUsers({ organizationId: 'o', documentId })
+    for (const documentId of ['1', '2', '3', '4', '5'])
+      await expect(ask(documentId)).rejects.toThrow('HTTP 403')
+    await expect(ask('6')).rejects.toMatchObject({ errorStatus: 'breaker_open' })
     writeFileSync(file, 'new-token\n')
-    const answers = await Promise.all(Array.from({ length: 8 }, () => api.getUsers(users)))
-    expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 8 }, () => 'data'))
-    await api.getUsers(users)
-    expect(server.seen).toHaveLength(17)
+    // The file is read at once because of a 401.
+    server.usually = takesNewToken(401)
+    expect((await api.getComments(comments)).status).toBe('data')
+    expect((await ask('6')).status).toBe('data')
   })
 
   test('fail after one call when the file is the same, without telling a secret', async () => {
     const { server, api } = await start([], { tokenSource: { tokenFile: tokenFile() } })
-    server.usually = takesNewToken
+    server.usually = takesNewToken(401)
     const failed = api.getUsers(users)
     await expect(failed).rejects.toMatchObject({ kind: 'credentials', httpStatus: 401 })
     await expect(failed).rejects.toThrow('[secret] is no good')

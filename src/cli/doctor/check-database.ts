@@ -12,6 +12,7 @@ import * as scopes from '../../database/statements/scopes.ts'
 import * as workers from '../../database/statements/workers.ts'
 import * as written from '../../database/statements/written.ts'
 import { count, counted, duration, time } from '../../format.ts'
+import { describeBlocked } from '../../notify/blocked-worker.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../store.ts'
 import { describeHolder } from '../commands/changes.ts'
@@ -59,6 +60,7 @@ export async function checkStore(store: Store, settings: Settings): Promise<Chec
             ...(await checkRefresh(database)),
             await schedule(database, settings),
             ...(await frozenWorkers(database)),
+            ...(await blockedWorkers(database)),
             ...(await heldBackFeed(database)),
           ]
         : []),
@@ -161,6 +163,17 @@ async function frozenWorkers(database: Database): Promise<Finding[]> {
       'workers',
       `${workerId} has no heartbeat and holds a transaction open, for which others may wait`,
       'wake or end that process; a live worker ends its session within half a minute',
+    ),
+  )
+}
+
+async function blockedWorkers(database: Database): Promise<Finding[]> {
+  const blocked = await workers.blocked.all(database, { deadAfterS: DEAD_AFTER_S })
+  return blocked.map((worker) =>
+    warn(
+      'workers',
+      describeBlocked(worker),
+      'fix what it names; the worker then continues by itself',
     ),
   )
 }
