@@ -15,6 +15,7 @@ import { count, counted, duration, time } from '../../format.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../store.ts'
 import { describeHolder } from '../commands/changes.ts'
+import { checkCollation } from './check-collation.ts'
 import { checkRefresh } from './check-refresh.ts'
 import { broken, fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -51,6 +52,7 @@ export async function checkStore(store: Store, settings: Settings): Promise<Chec
       ...(hasTables ? [] : rights(server)),
       schema,
       clock(server, store),
+      ...(await checkCollation(database, server.version)),
       ...(hasTables
         ? [
             await definitions(database, settings),
