@@ -14,7 +14,7 @@ create table collab_store.organizations (
   own_checked_at timestamptz,
   body_digest bytea,
   content_digest bytea,
-  organization_id text not null unique,
+  organization_id text collate "C" not null unique,
   -- On the scope, and not in sync.failures, which `prune` empties. Written when a good scope fails and when a failing one is
   -- good again: a night in which nothing changes of that writes nothing.
   failing_since timestamptz
@@ -62,7 +62,7 @@ create table collab_store.user_groups (
   own_checked_at timestamptz,
   body_digest bytea,
   content_digest bytea,
-  organization_user_group_id text not null,
+  organization_user_group_id text collate "C" not null,
   failing_since timestamptz,
   unique (organization_key, organization_user_group_id)
 );
@@ -94,7 +94,7 @@ create table collab_store.documents (
   own_checked_at timestamptz,
   body_digest bytea,
   content_digest bytea,
-  document_id text not null,
+  document_id text collate "C" not null,
   failing_since timestamptz,
   unique (organization_key, document_id)
 );
@@ -128,7 +128,7 @@ create table collab_store.annotations (
   active boolean not null default true,
   body_digest bytea,
   content_digest bytea,
-  annotation_id text not null,
+  annotation_id text collate "C" not null,
   first_comment_at timestamptz,
   last_comment_at timestamptz,
   first_answer_at timestamptz,

@@ -9,7 +9,7 @@ create table collab_store.users (
   removed_at timestamptz,
   source_at timestamptz,
   digest bytea not null,
-  user_id text not null,
+  user_id text collate "C" not null,
   name text,
   email text,
   rest jsonb,
@@ -49,7 +49,7 @@ create table collab_store.user_versions (
   removed_at timestamptz,
   listed boolean not null,
   change text check (change in ('added', 'edited', 'listed', 'removed', 'restored')),
-  user_id text not null,
+  user_id text collate "C" not null,
   name text,
   email text,
   primary key (organization_key, user_id, version)
@@ -71,7 +71,7 @@ create table collab_store.document_users (
   first_seen_at timestamptz not null,
   joined_at timestamptz not null,
   removed_at timestamptz,
-  user_id text not null,
+  user_id text collate "C" not null,
   primary key (document_key, user_id)
 );
 comment on table collab_store.document_users is 'Who is, or was, in a document''s listing.';
@@ -86,7 +86,7 @@ create table collab_store.user_group_members (
   first_seen_at timestamptz not null,
   joined_at timestamptz not null,
   removed_at timestamptz,
-  user_id text not null,
+  user_id text collate "C" not null,
   primary key (user_group_key, user_id)
 );
 comment on table collab_store.user_group_members is 'Who is, or was, in a user group''s listing.';
@@ -101,7 +101,7 @@ create table collab_store.past_memberships (
   user_group_key integer references collab_store.user_groups,
   joined_at timestamptz not null,
   removed_at timestamptz not null,
-  user_id text not null,
+  user_id text collate "C" not null,
   check (num_nonnulls(document_key, user_group_key) = 1)
 );
 create index on collab_store.past_memberships (document_key, user_id) where document_key is not null;

@@ -21,7 +21,7 @@ create table collab_store.comments (
   change text not null check (change in ('added', 'edited', 'deleted', 'restored')),
   status text,
   type text,
-  author_user_id text,
+  author_user_id text collate "C",
   author_name text,
   author_email text,
   comment_text text,
@@ -44,7 +44,7 @@ create index comments_noticed on collab_store.comments using brin (version_at) w
   where version = 1;
 -- Activity by day and week is counted from this index alone (docs/decisions): an organization's, in the order of its days.
 -- It is also the way from an organization to all of its comments.
-create index comments_activity on collab_store.comments (organization_key, day, author_user_id collate "C", annotation_key)
+create index comments_activity on collab_store.comments (organization_key, day, author_user_id, annotation_key)
   include (deleted_at);
 comment on table collab_store.comments is 'One row a comment, deleted ones too, with the current version''s content.';
 comment on column collab_store.comments.comment_id is 'The service''s commentId, unique within its annotation.';
@@ -111,7 +111,7 @@ returns table (first_comment_at timestamptz, last_comment_at timestamptz, first_
 language sql stable
 as $$
   select min(t.written_at), max(t.written_at), min(t.written_at) filter (where t.author_user_id <> t.first_author),
-    coalesce(array_agg(distinct t.author_user_id collate "C") filter (where t.author_user_id is not null), '{}')
+    coalesce(array_agg(distinct t.author_user_id) filter (where t.author_user_id is not null), '{}')
   from (
     select c.author_user_id, w.written_at, first_value(c.author_user_id) over (order by w.written_at, c.comment_id) as first_author
     from collab_store.comments c

@@ -112,7 +112,7 @@ create table sync.catalog_imports (
   scopes integer,
   lacking integer,
   organizations integer,
-  first_organization_id text,
+  first_organization_id text collate "C",
   lacking_digest text,
   problem text,
   decided_at timestamptz,

@@ -15,7 +15,7 @@ create table sync.erasures (
   held bigint not null default 0,
   scopes bigint not null default 0,
   mentions_left bigint not null default 0,
-  organization_id text,
+  organization_id text collate "C",
   pseudonym text not null,
   email_hashes text[] not null default '{}',
   reason text not null,

@@ -329,7 +329,7 @@ select o.organization_id, n.day, n.comments, n.authors, n.annotations,
 from collab_store.organizations o
 left join collab_store.organization_checks s on s.organization_key = o.organization_key
 cross join lateral (
-  select c.day, count(*) as comments, count(distinct c.author_user_id collate "C") as authors,
+  select c.day, count(*) as comments, count(distinct c.author_user_id) as authors,
     count(distinct c.annotation_key) as annotations
   from collab_store.comments c
   where c.organization_key = o.organization_key and c.deleted_at is null
@@ -359,7 +359,7 @@ create function reporting.comment_activity_daily_in(time_zone text)
 returns table (organization_id text, day date, comments bigint, authors bigint, annotations bigint)
 language sql stable
 as $$
-  select c.organization_id, (c.written_at at time zone time_zone)::date, count(*), count(distinct c.author_user_id collate "C"),
+  select c.organization_id, (c.written_at at time zone time_zone)::date, count(*), count(distinct c.author_user_id),
     count(distinct (c.document_id, c.annotation_id))
   from reporting.comments c
   group by 1, 2
@@ -389,7 +389,7 @@ from (
   ) s
   cross join lateral (
     -- Nearly all groups hold one comment, or two: to sort each of millions of them costs more than all the rest.
-    select c.author_user_id collate "C" as author_user_id, count(*) as comments,
+    select c.author_user_id, count(*) as comments,
       case when min(c.annotation_key) = max(c.annotation_key) then 1 when count(*) = 2 then 2
         else (select count(distinct k) from unnest(array_agg(c.annotation_key)) k) end as annotations
     from collab_store.comments c
@@ -401,7 +401,7 @@ from (
   from collab_store.organizations o
   cross join (values (date '-infinity', date '2000-01-03'), ('2100-01-04', 'infinity')) r (first_day, end_day)
   cross join lateral (
-    select date_trunc('week', c.day::timestamp)::date as week, c.author_user_id collate "C" as author_user_id,
+    select date_trunc('week', c.day::timestamp)::date as week, c.author_user_id,
       count(*) as comments, count(distinct c.annotation_key) as annotations
     from collab_store.comments c
     where c.organization_key = o.organization_key and c.deleted_at is null and c.day >= r.first_day and c.day < r.end_day
@@ -411,7 +411,7 @@ from (
   select o.organization_key, o.organization_id, o.active, null, n.author_user_id, n.comments, n.annotations
   from collab_store.organizations o
   cross join lateral (
-    select c.author_user_id collate "C" as author_user_id, count(*) as comments, count(distinct c.annotation_key) as annotations
+    select c.author_user_id, count(*) as comments, count(distinct c.annotation_key) as annotations
     from collab_store.comments c
     where c.organization_key = o.organization_key and c.deleted_at is null and c.day is null
     group by 1

@@ -79,7 +79,7 @@ cross join lateral (
     coalesce(d.not_in_catalog, 0) as documents_not_in_catalog, coalesce(g.not_in_catalog, 0) as user_groups_not_in_catalog
   from collab_store.users u
   left join (
-    select s.user_id, count(*) as documents, array_agg(x.document_id order by x.document_id collate "C") as document_ids,
+    select s.user_id, count(*) as documents, array_agg(x.document_id order by x.document_id) as document_ids,
       count(*) filter (where not (x.active and o.active)) as not_in_catalog
     from collab_store.documents x join collab_store.document_users s using (document_key)
     where x.organization_key = o.organization_key and s.removed_at is null
@@ -87,7 +87,7 @@ cross join lateral (
   ) d using (user_id)
   left join (
     select s.user_id, count(*) as user_groups,
-      array_agg(x.organization_user_group_id order by x.organization_user_group_id collate "C") as organization_user_group_ids,
+      array_agg(x.organization_user_group_id order by x.organization_user_group_id) as organization_user_group_ids,
       count(*) filter (where not (x.active and o.active)) as not_in_catalog
     from collab_store.user_groups x join collab_store.user_group_members s using (user_group_key)
     where x.organization_key = o.organization_key and s.removed_at is null

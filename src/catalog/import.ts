@@ -10,6 +10,14 @@ import { processUser } from '../process-user.ts'
 export type CatalogImport = LoadedCatalog & {
   /** Lines that the source held; several may name the same thing. */
   readonly lines: number
+  /** Lines with an id that begins or ends with white space, which is mostly a mistake; null where there are none. */
+  readonly blanks: Blanks | null
+}
+
+interface Blanks {
+  readonly lines: number
+  /** Number of the first of them. */
+  readonly first: number
 }
 
 export interface ImportOptions {
@@ -37,9 +45,13 @@ export async function importCatalog(
 ): Promise<CatalogImport> {
   const { prune, acceptsAll = false, isDryRun = false } = options
   let lines = 0
-  const rows = readRows(source, (count) => {
-    lines = count
-    options.onProgress?.(count)
+  let blanks: Blanks | null = null
+  const rows = readRows(source, {
+    onRead(count) {
+      lines = count
+      options.onProgress?.(count)
+    },
+    onBlank: (number) => (blanks = { first: number, ...blanks, lines: (blanks?.lines ?? 0) + 1 }),
   })
   const done = await loadCatalog(database, refuseNothing(rows, source, prune), {
     source: source.name,
@@ -49,15 +61,17 @@ export async function importCatalog(
     isDryRun,
     lines: () => lines,
   })
-  return { lines, ...done }
+  return { lines, blanks, ...done }
 }
 
 const BATCH_LINES = 1000
 const MAX_COMPLAINTS = 20
+/** At the beginning or the end. */
+const BLANK = /^\s|\s$/
 
 async function* readRows(
   source: CatalogSource,
-  onRead: (lines: number) => void,
+  { onRead, onBlank }: { onRead: (lines: number) => void; onBlank: (number: number) => void },
 ): AsyncGenerator<CatalogRow[]> {
   const complaints: string[] = []
   let batch: CatalogRow[] = []
@@ -67,7 +81,11 @@ async function* readRows(
     if ('complaint' in numbered) {
       complaints.push(`${source.unit} ${numbered.number} ${numbered.complaint}`)
       if (complaints.length === MAX_COMPLAINTS) break
-    } else if (complaints.length === 0) batch.push(rowOf(numbered.line))
+    } else if (complaints.length === 0) {
+      const row = rowOf(numbered.line)
+      if (row.some((id) => id !== null && BLANK.test(id))) onBlank(numbered.number)
+      batch.push(row)
+    }
     if (count % BATCH_LINES === 0) {
       onRead(count)
       yield batch

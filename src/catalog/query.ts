@@ -7,7 +7,8 @@ import type { CatalogSource, NumberedLine } from './lines.ts'
 /**
  * A query of the user's own on a database of theirs, read with a cursor in a read-only transaction.
  * Its columns carry the catalog's names: `organizationId`, `organization_id` and `organizationid` are
- * the same. Null counts as absent; a value that is no text is taken as PostgreSQL writes it.
+ * the same. Null counts as absent; a value that is no text is taken as PostgreSQL writes it. The blanks with which
+ * PostgreSQL pads a `char(n)` are not part of an id.
  * @param url `postgres://...` of that database (CATALOG_DATABASE_URL)
  * @param text one statement (CATALOG_SQL)
  */
@@ -23,7 +24,7 @@ export function querySource(url: string, text: string): CatalogSource {
         keepAlive: true,
         // A server that is cut off shows within minutes.
         keepAliveInitialDelayMillis: 30_000,
-        types: { getTypeParser: () => (value: string) => value },
+        types: { getTypeParser: (oid) => (oid === CHAR_OID ? withoutPadding : asIs) },
       })
       // A connection that is lost shows as an error of the read on it.
       client.on('error', () => {})
@@ -37,6 +38,11 @@ export function querySource(url: string, text: string): CatalogSource {
     },
   }
 }
+
+/** `char(n)`, also below a domain. */
+const CHAR_OID = 1042
+const asIs = (value: string) => value
+const withoutPadding = (value: string) => value.replace(/ +$/, '')
 
 /** Rows of one round trip of the cursor. */
 const BATCH_ROWS = 2000

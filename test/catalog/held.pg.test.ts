@@ -95,6 +95,7 @@ describe('an import that lacks more than a tenth, and more than ten', () => {
     const done = await load([...LINES.slice(0, 5), group(77)])
     expect(done).toMatchObject({
       lines: 6,
+      blanks: null,
       annotations: { added: 0, reactivated: 0, deactivated: 0 },
       held: {
         scopes: 90,

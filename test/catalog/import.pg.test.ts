@@ -47,6 +47,7 @@ test('a line implies its parents', async () => {
   const done = await load([ANNOTATION, { organizationId: 'b', organizationUserGroupId: 'g' }])
   expect(done).toEqual({
     lines: 2,
+    blanks: null,
     organizations: { ...NOTHING, added: 2 },
     documents: { ...NOTHING, added: 1 },
     annotations: { ...NOTHING, added: 1 },
@@ -59,6 +60,19 @@ test('a line implies its parents', async () => {
   expect(
     await rowsOf('select organization_id, organization_user_group_id from collab.user_groups'),
   ).toEqual([['b', 'g']])
+})
+
+test('ids that begin or end with a blank are stored as they are, and counted with the first line', async () => {
+  const { blanks } = await load([
+    { organizationId: 'acme', documentId: 'a b' },
+    { organizationId: 'acme ', documentId: ' plan' },
+    { organizationId: 'acme', documentId: 'plan\u00a0' },
+  ])
+  expect(blanks).toEqual({ lines: 2, first: 2 })
+  expect(await rowsOf('select organization_id from collab.organizations order by 1')).toEqual([
+    ['acme'],
+    ['acme '],
+  ])
 })
 
 test('ids with quotes, tabs, line feeds, backslashes and any script land as they are', async () => {
@@ -86,6 +100,7 @@ test('importing the same again writes no row of the catalog', async () => {
   for (const prune of [false, true])
     expect(await load(lines, prune)).toEqual({
       lines: lines.length,
+      blanks: null,
       organizations: NOTHING,
       documents: NOTHING,
       annotations: NOTHING,

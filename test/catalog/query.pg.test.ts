@@ -47,6 +47,13 @@ test('rows are read as PostgreSQL writes them, whatever their type and however t
     ])
 })
 
+test('the blanks that pad a char(n) are not part of an id; those of a text are', async () => {
+  const rows = `select 'acme'::char(10) as organization_id, ' b '::char(10) as document_id, 'c '::text as annotation_id`
+  expect(await read(rows)).toEqual([
+    { number: 1, line: { organizationId: 'acme', documentId: ' b', annotationId: 'c ' } },
+  ])
+})
+
 test('more rows than one batch of the cursor come in order', async () => {
   const lines = await read('select n as organization_id from generate_series(1, 5001) n')
   expect(lines).toHaveLength(5001)

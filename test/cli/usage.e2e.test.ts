@@ -184,3 +184,19 @@ test('a catalog comes from standard input too, and a wrong line is told by its n
     catalog: { active: { organizations: 1, annotations: 0 } },
   })
 })
+
+test('a catalog whose ids begin or end with a blank is warned of, by --dry-run too', async () => {
+  const args = ['catalog', 'import', '-', '--dry-run']
+  expect(
+    await command.runProcess(
+      args,
+      settings,
+      '{"organizationId":"acme"}\n{"organizationId":"acme "}',
+    ),
+  ).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('2 lines of standard input read.'),
+    stderr:
+      'Warning: standard input has ids that begin or end with a blank (line 2). Such an id is kept as it is and differs from the same id without the blank.\n',
+  })
+})

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkDatabase, openDatabase, transaction } from '../../src/database/pool.ts'
 import type { Client, Database } from '../../src/database/pool.ts'
-import { EnvironmentError } from '../../src/errors.ts'
+import { EnvironmentError, UsageError } from '../../src/errors.ts'
 import { createEmptyDatabase, onServer, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 
@@ -103,25 +103,28 @@ describe('checkDatabase', () => {
     [
       'a port where nothing listens',
       { port: 1 },
+      EnvironmentError,
       /127\.0\.0\.1:1, database .*nothing listens there/,
     ],
     [
       'a database that is not there',
       { database: 'cs_nowhere' },
+      UsageError,
       /database cs_nowhere: there is no such database/,
     ],
     [
       'a role that is not there',
       { username: 'cs_nobody' },
+      UsageError,
       /refuses the user|role "cs_nobody" does not exist/,
     ],
-  ])('%s is told without the password', async (_, parts, message) => {
+  ])('%s is told without the password', async (_, parts, kind, message) => {
     // Only one who is let in learns that there is no such database.
     const own = 'database' in parts ? new URL(database.url).password : ''
     const password = own === '' ? 's3cret' : own
     const pool = openDatabase(urlWith(database.url, { password, ...parts }))
     const failed = checkDatabase(pool)
-    await expect(failed).rejects.toThrow(EnvironmentError)
+    await expect(failed).rejects.toThrow(kind)
     await expect(failed).rejects.toThrow(message)
     await expect(failed).rejects.not.toThrow(password)
     await pool.end()

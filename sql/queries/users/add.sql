@@ -1,4 +1,4 @@
--- Adds users of one organization whom nobody has stored yet, in the order of their ids: every transaction locks them in that
+-- Adds users of one organization whom nobody has stored yet, in the order of the column user_id: every transaction locks them in that
 -- order, so that two never wait for each other in a circle.
 -- Params: $1 organizationKey, $2 userIds, $3 digests, $4 sources, $5 sourceTimes[?], $6 listed (the organization's own
 -- listing said so), $7 at, $8 and on user columns.
@@ -9,5 +9,5 @@ select $1, n.user_id, n.digest, n.source, n.source_at, n.listed, $7, $7, /* user
 from unnest($2::text[], $3::bytea[], $4::smallint[], $5::timestamptz[], $6::boolean[],
     /* user columns: {parameter}::{type}[] */ $8::text[], $9::text[], $10::jsonb[] /* end */)
   as n (user_id, digest, source, source_at, listed, /* user columns: {column} */ name, email, rest /* end */)
-order by n.user_id
+order by n.user_id collate "C"
 on conflict (organization_key, user_id) do nothing

@@ -97,6 +97,7 @@ async function load(
 ): Promise<number> {
   const onProgress = json ? () => {} : linesRead()
   const done = await work({ acceptsAll: acceptAll, isDryRun: dryRun, onProgress })
+  if (done.blanks !== null) note(describeBlanks(source, done.blanks))
   const size = await countCatalog(database)
   const imported: Imported = { ...done, isDryRun: dryRun, catalog: size }
   if (json) printJson(imported)
@@ -110,6 +111,15 @@ async function load(
 }
 
 const DRY_RUN = 'Nothing was changed: --dry-run.'
+
+function describeBlanks(
+  { name, unit }: Pick<CatalogSource, 'name' | 'unit'>,
+  { lines, first }: NonNullable<CatalogImport['blanks']>,
+): string {
+  const where =
+    lines === 1 ? `${unit} ${first}` : `${counted(lines, unit)}, first in ${unit} ${first}`
+  return `Warning: ${name} has ids that begin or end with a blank (${where}). Such an id is kept as it is and differs from the same id without the blank.`
+}
 
 function describeHeld(name: string, held: HeldImport, isDryRun: boolean): string {
   const lacking = describeLacking(name, held)

@@ -19,6 +19,7 @@ import { tryPostgresRateLimit } from '../../rate-limit/postgres.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../store.ts'
 import { describeHolder } from '../commands/changes.ts'
+import { checkCollation } from './check-collation.ts'
 import { checkRefresh } from './check-refresh.ts'
 import { broken, fail, guarded, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -81,6 +82,7 @@ export async function checkStore(
       ...(hasTables ? [] : rights(server)),
       ...schema,
       clock(server, store),
+      ...(await check('collation', () => checkCollation(database, server.version))),
       ...checks.flat(),
     ],
     isReachable: true,

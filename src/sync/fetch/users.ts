@@ -89,6 +89,7 @@ async function askSomeUsers(
   }
 }
 
+/** The same for any order of the records. Sorted by UTF-16: it need not be PostgreSQL's order, since digests are only made here. */
 function contentDigestOf(records: readonly UserRecord[]): Buffer {
   const inOrder = [...records].sort((a, b) => (a.userId < b.userId ? -1 : 1))
   return digestOfDigests(inOrder.map(({ digest }) => digest))

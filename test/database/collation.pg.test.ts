@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkCollation } from '../../src/cli/doctor/check-collation.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import * as users from '../../src/database/statements/users.ts'
+import { describeServer } from '../../src/database/server.ts'
+import { createEmptyDatabase, onServer } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+
+/** Sorted as bytes. The collation of the database below sorts them as people do: 10, 9, é, org_1, ORG-0, Org-1, z. */
+const IN_BYTE_ORDER = ['10', '9', 'ORG-0', 'Org-1', 'org_1', 'z', 'é']
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createEmptyDatabase(`locale_provider icu icu_locale 'en-US'`)
+  await migrate(database.url)
+})
+afterAll(() => database?.drop())
+
+test('no index of ids depends on the collation of the database', async () => {
+  const { rows } = await database.pool.query<{ indexed: string }>(
+    `select distinct x.indrelid::regclass || '.' || a.attname as indexed
+    from pg_index x
+    cross join lateral unnest(x.indkey::int[], x.indcollation::oid[]) u (number, collated_by)
+    join pg_attribute a on a.attrelid = x.indrelid and a.attnum = u.number
+    where u.collated_by = 'pg_catalog.default'::regcollation and a.attname ~ '_id$'
+      and x.indrelid::regclass::text ~ '^(collab_store|sync)[.]'`,
+  )
+  // Made of a host name by each process for itself.
+  expect(rows.map(({ indexed }) => indexed)).toEqual(['sync.workers.worker_id'])
+})
+
+test('users are added in the order in which their rows are locked elsewhere', async () => {
+  const { rows } = await database.pool.query<{ organization_key: number }>(
+    `insert into collab_store.organizations (organization_id) values ('acme') returning organization_key`,
+  )
+  const organizationKey = rows[0]?.organization_key as number
+  const each = <T>(value: T): T[] => IN_BYTE_ORDER.map(() => value)
+  await users.add.run(database.pool, {
+    organizationKey,
+    userIds: IN_BYTE_ORDER.toReversed(),
+    digests: each(Buffer.alloc(32)),
+    sources: each(1),
+    sourceTimes: each(null),
+    listed: each(true),
+    at: new Date(),
+    name: each(null),
+    email: each(null),
+    rest: each(null),
+  })
+  const idsBy = async (order: string) => {
+    const { rows: read } = await database.pool.query<{ user_id: string }>(
+      `select user_id from collab_store.users order by ${order}`,
+    )
+    return read.map(({ user_id }) => user_id)
+  }
+  expect(await idsBy('ctid')).toEqual(IN_BYTE_ORDER)
+  expect(await idsBy('user_id')).toEqual(IN_BYTE_ORDER)
+})
+
+test('doctor warns of a collation that changed under the indexes, with the statements that rebuild them', async () => {
+  const { version } = await describeServer(database.pool)
+  expect(await checkCollation(database.pool, version)).toEqual([])
+  const name = new URL(database.url).pathname.slice(1)
+  await onServer((server) =>
+    server.query(`update pg_database set datcollversion = '1.2' where datname = $1`, [name]),
+  )
+  const [finding, ...others] = await checkCollation(database.pool, version)
+  expect(others).toEqual([])
+  expect(finding).toMatchObject({
+    check: 'collation',
+    state: 'warn',
+    found: expect.stringContaining('version 1.2'),
+  })
+  for (const statement of finding?.mend?.split('in psql: ')[1]?.split(';').filter(Boolean) ?? [])
+    await database.pool.query(statement)
+  expect(await checkCollation(database.pool, version)).toEqual([])
+  expect(await checkCollation(database.pool, '14.9')).toEqual([])
+})
