@@ -73,21 +73,25 @@ describe.skipIf(redisUrl() === undefined)('on Redis', () => {
   test('a worker that has work in progress says what it abandons, and stops with 1', async () => {
     await open()
     await command.run(['catalog', 'add', '--organization', 'acme'], settings)
-    const running = command.start(['worker'], settings)
-    await running.shows(/"msg":"working"/)
     await command.run(['enqueue'], settings)
-    await until('a batch is in progress', async () => {
+    const locks = await database.pool.connect()
+    await locks.query('begin; lock table sync.run_items')
+    const running = command.start(['worker'], settings)
+    await until('a job waits for the lock', async () => {
       const { rows } = await database.pool.query(
-        "select from sync.run_items where kind = 'sync-batch' and worker_id is not null",
+        `select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
       )
       return rows.length > 0
     })
     postgres.freeze()
     const { code, stderr } = await stopped(running)
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(TOO_LATE) })
+    await locks.query('rollback')
+    locks.release()
     const { inProgress } = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '')
     expect(inProgress).toEqual([
-      { job: 'sync-batch', runId: expect.any(String), itemId: expect.any(Number) },
+      { job: 'page-organizations', runId: expect.any(String), itemId: expect.any(Number) },
     ])
   })
 
