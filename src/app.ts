@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import { Redis } from 'ioredis'
 import { refreshCatalog } from './catalog/refresh.ts'
 import { DEAD_AFTER_S } from './database/claims.ts'
 import type { Item } from './database/claims.ts'
@@ -8,6 +7,7 @@ import { requireDefinitions } from './database/definitions.ts'
 import { requireSchema } from './database/migrate.ts'
 import * as items from './database/statements/items.ts'
 import { DrainingError, EnvironmentError, UsageError } from './errors.ts'
+import { RepeatedFault } from './log.ts'
 import type { Log } from './log.ts'
 import { openPrivacy } from './privacy/privacy.ts'
 import { migrateQueue } from './queue/backend.ts'
@@ -15,6 +15,7 @@ import { finishDelivery, itemDelivery, openQueue } from './queue/queue.ts'
 import type { JobQueue } from './queue/queue.ts'
 import { openPostgresRateLimit } from './rate-limit/postgres.ts'
 import { openRedisRateLimit } from './rate-limit/redis.ts'
+import { RATE_LIMIT_NAME } from './rate-limit/limiter.ts'
 import type { RateLimitOptions } from './rate-limit/limiter.ts'
 import { openServiceClient } from './service-client.ts'
 import type { CallReport } from './service/attempt.ts'
@@ -22,7 +23,7 @@ import type { SharedRateLimit } from './service/wait.ts'
 import type { ServiceSettings } from './settings/settings.ts'
 import type { Settings } from './settings/table.ts'
 import type { Store } from './store.ts'
-import { RunSignals, StoreSignal } from './sync/context.ts'
+import { RunSignals, StoreSignal, WorkerProblems } from './sync/context.ts'
 import type { SyncContext, SyncWatch } from './sync/context.ts'
 import { SentCalls } from './sync/counts.ts'
 import { ScopePlaces } from './sync/fetch/schedule.ts'
@@ -70,11 +71,17 @@ export async function openApp(
   await requireDefinitions(store.database, settings)
   await migrateQueue(store.queuePlace)
   const queue = await openQueue(store.queuePlace, log)
-  const rateLimit = openRateLimits(settings, store, log)
+  const rateLimit = await openRateLimits(settings, store, log)
+  const problems = new WorkerProblems()
   const collabApi = await openOrClose(
     () =>
       openServiceClient(settings, {
         sharedRateLimit: rateLimit.shared,
+        onReach(problem) {
+          problems.set('service', problem)
+          if (problem === null) log.info('the service can be reached again')
+          else log.warn({ reason: problem }, 'the service cannot be reached')
+        },
         ...(watch === undefined ? {} : { onCall: (call) => watch.called(call) }),
       }),
     async () => {
@@ -92,6 +99,7 @@ export async function openApp(
     deadAfterS: DEAD_AFTER_S,
     runSignals,
     storeSignal: new StoreSignal(),
+    problems,
     scopePlaces: new ScopePlaces(settings.concurrency),
     sentCalls: new SentCalls(store.database, log),
     itemsInProgress: new Set(),
@@ -158,13 +166,16 @@ async function openOrClose<T>(open: () => T, close: () => Promise<void>): Promis
  * The calls a second that all processes agree on, and those of continuous refresh among them: in Redis where there is one, else
  * in PostgreSQL.
  */
-function openRateLimits(
+async function openRateLimits(
   { rateLimit, redisUrl, refreshBudget, queuePrefix }: Settings,
   store: Store,
   log: Log,
 ) {
-  const redis = redisUrl === undefined ? null : new Redis(redisUrl, { lazyConnect: false })
-  redis?.on('error', (error) => log.warn({ err: error }, 'redis'))
+  const fault = new RepeatedFault(log, 'connection of the shared rate limit')
+  const redis =
+    redisUrl === undefined
+      ? null
+      : (await import('./queue/redis.ts')).openRedis(redisUrl, {}, fault)
   const open = (name: string, options: Omit<RateLimitOptions, 'log'>): SharedRateLimit =>
     redis === null
       ? openPostgresRateLimit(store.database, name, { ...options, log })
@@ -185,5 +196,4 @@ function openRateLimits(
   }
 }
 
-const RATE_LIMIT_NAME = 'collab-sync-pace'
 const BUDGET_NAME = 'collab-sync-refresh'

@@ -26,9 +26,11 @@ export class CursorGoneError extends UsageError {
  * - `throttled`: the service gets more calls than it takes: everybody slows down, and the call is made again;
  * - `refused`: the service will not answer this scope, trying again is pointless;
  * - `credentials`: key or token are refused: no call of this run can succeed;
+ * - `unreachable`: no connection to the service can be made: no call of this process can succeed at present;
  * - `unknown`: an answer nobody has seen yet: tried a few times, then the scope fails.
  */
-export type FailureKind = 'retry' | 'throttled' | 'refused' | 'credentials' | 'unknown'
+export type FailureKind =
+  'retry' | 'throttled' | 'refused' | 'credentials' | 'unreachable' | 'unknown'
 
 /** The two operations of the service, in the words of `contract.md`. */
 export type Operation = 'users' | 'comments'
@@ -62,6 +64,18 @@ export class CallError extends Error {
     this.errorStatus = facts.errorStatus ?? null
     this.retryAfterMs = facts.retryAfterMs ?? null
   }
+
+  /** True where every other call would fail as well: the failure does not concern the scope. */
+  get concernsEveryCall(): boolean {
+    return this.kind === 'credentials' || this.kind === 'unreachable'
+  }
+
+  /** The same failure with another kind or message; this one is its cause. */
+  as({ kind = this.kind, message = this.message }: Partial<CallError>): CallError {
+    const { httpStatus, errorStatus, retryAfterMs, attempts } = this
+    const facts = { kind, httpStatus, errorStatus, retryAfterMs, cause: this }
+    return Object.assign(new CallError(message, facts), { attempts })
+  }
 }
 
 /** The run was stopped (cancelled, or its credentials were refused) while this work was in hand. */
@@ -72,6 +86,11 @@ export class RunStoppedError extends Error {
 /** The worker is stopping: what is committed stays, the rest goes back to the queue. */
 export class DrainingError extends Error {
   override name = 'DrainingError'
+}
+
+/** This worker cannot call the service, and others can: what it works on goes back to the queue, and it rests for a while. */
+export class WithdrawnError extends DrainingError {
+  override name = 'WithdrawnError'
 }
 
 /** Something that the machine or the operator must mend (a server that does not start, a schema that is too old). */

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import { pino } from 'pino'
 import type { DestinationStream, Logger } from 'pino'
 import { printable } from './printable.ts'
@@ -24,10 +25,7 @@ const SECRET_MEMBERS = [
  * Members that could hold a credential are censored whatever logs them; that is the second line of defence,
  * the first is that no credential is ever handed to a log line.
  */
-export function createLog(
-  level: string,
-  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
-): Log {
+export function createLog(level: string, destination: DestinationStream = linesTo(STDERR)): Log {
   return pino(
     {
       level,
@@ -44,6 +42,57 @@ export function createLog(
     },
     destination,
   )
+}
+
+const STDERR = 2
+/** A reader that is slower than the log gets this long; after that, lines are lost until it reads again. */
+const FULL_PIPE_TRIES = 100
+const FULL_PIPE_PAUSE_MS = 10
+
+/**
+ * Writes each line at once, and never throws: a full disk or a closed pipe must not end the work that is logged. Lines that
+ * cannot be written are counted, and the count is logged before the next line that can be written.
+ * @param fd an open file descriptor
+ */
+export function linesTo(fd: number): DestinationStream {
+  let lost = 0
+  /** The end of a line of which only the beginning could be written. */
+  let rest: Buffer = Buffer.alloc(0)
+  return {
+    write(line) {
+      const isLate = lost > 0 || rest.length > 0
+      const bytes = Buffer.concat([
+        rest,
+        Buffer.from(`${lost === 0 ? '' : linesLost(lost)}${line}`),
+      ])
+      const written = writeMost(fd, bytes, isLate ? 0 : FULL_PIPE_TRIES)
+      if (written > rest.length) {
+        lost = 0
+        rest = bytes.subarray(written)
+      } else {
+        lost += 1
+        rest = rest.subarray(written)
+      }
+    },
+  }
+}
+
+/** Writes until `fd` takes no more. @param tries how often to wait for the reader of a full pipe. @returns bytes written */
+function writeMost(fd: number, bytes: Buffer, tries: number): number {
+  let written = 0
+  for (let left = tries; written < bytes.length;)
+    try {
+      written += writeSync(fd, bytes, written)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || left-- === 0) break
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_PAUSE_MS)
+    }
+  return written
+}
+
+function linesLost(lines: number): string {
+  const time = new Date().toISOString()
+  return `${JSON.stringify({ level: 'warn', time, lines, msg: 'log lines could not be written' })}\n`
 }
 
 /** The log with the run's id in every line, once. */
@@ -69,5 +118,60 @@ function describeError(error: unknown): object {
     message,
     code,
     stack: stack?.replace(error.message, () => message),
+  }
+}
+
+const REPEAT_MS = 60_000
+
+/**
+ * Logs a fault that repeats, such as a loop whose store refuses: when it begins, once a minute while it lasts, and when it
+ * is over. A loop may fail a thousand times a second.
+ */
+export class RepeatedFault {
+  readonly #log: Log
+  readonly #what: string
+  readonly #now: () => number
+  #times = 0
+  #sinceMs = 0
+  #loggedMs = 0
+  #last: unknown
+
+  /**
+   * @param what fails, such as 'heartbeat'
+   * @param now milliseconds of a clock that only moves forward
+   */
+  constructor(log: Log, what: string, now: () => number = () => performance.now()) {
+    this.#log = log
+    this.#what = what
+    this.#now = now
+  }
+
+  /** The newest error; null while there is no fault. */
+  get error(): unknown {
+    return this.#times === 0 ? null : this.#last
+  }
+
+  failed(error: unknown): void {
+    // One error may arrive over several listeners.
+    if (this.#times > 0 && error === this.#last) return
+    this.#last = error
+    this.#times += 1
+    const nowMs = this.#now()
+    if (this.#times === 1) {
+      this.#sinceMs = nowMs
+      this.#loggedMs = nowMs
+      this.#log.warn({ err: error }, `${this.#what} fails`)
+    } else if (nowMs - this.#loggedMs >= REPEAT_MS) {
+      this.#loggedMs = nowMs
+      this.#log.warn({ err: error, times: this.#times }, `${this.#what} still fails`)
+    }
+  }
+
+  recovered(): void {
+    if (this.#times === 0) return
+    const lastedMs = Math.round(this.#now() - this.#sinceMs)
+    this.#log.info({ times: this.#times, lastedMs }, `${this.#what} works again`)
+    this.#times = 0
+    this.#last = undefined
   }
 }

@@ -1,14 +1,16 @@
 import type { App } from './app.ts'
+import { daysNeverDue } from './cron.ts'
 import type { Item } from './database/claims.ts'
 import * as definitions from './database/statements/definitions.ts'
 import * as refresh from './database/statements/refresh.ts'
 import * as runs from './database/statements/runs.ts'
 import * as schedule from './database/statements/schedule.ts'
 import * as workers from './database/statements/workers.ts'
+import { RepeatedFault } from './log.ts'
 import { keepNotified } from './notify/notifier.ts'
 import type { QueueName } from './queue/backend.ts'
 import { itemDelivery } from './queue/queue.ts'
-import { daysWithoutRun, registerSchedule, unregisterSchedule } from './queue/schedule.ts'
+import { registerSchedule, unregisterSchedule } from './queue/schedule.ts'
 import { idsOf, startQueueWorker } from './queue/worker.ts'
 import type { Delivered, QueueWorker } from './queue/worker.ts'
 import { Refresher } from './sync/refresh/refresher.ts'
@@ -74,16 +76,21 @@ async function start(
   const { refreshBudget } = app
   const isRefreshing = options.keepsSchedule && refreshBudget !== null
   const refresher = isRefreshing ? new Refresher(app.sync, refreshBudget) : null
-  await writeHeartbeat(app)
-  const upkeep = [
-    every(HEARTBEAT_MS, app, () => writeHeartbeat(app)),
-    every(WRITE_CALLS_MS, app, () => app.sync.sentCalls.write()),
-    every(SWEEP_MS, app, async () => {
+  const queueWorkers: QueueWorker[] = []
+  const heartbeat = async () => {
+    const problems = await Promise.all(queueWorkers.map((each) => each.problem()))
+    app.sync.problems.set('queue', problems.find((problem) => problem !== null) ?? null)
+    await writeHeartbeat(app)
+  }
+  await heartbeat()
+  const upkeep: { stop(): Promise<void> }[] = [
+    every(HEARTBEAT_MS, app, 'heartbeat', heartbeat),
+    every(WRITE_CALLS_MS, app, 'counting of calls', () => app.sync.sentCalls.write()),
+    every(SWEEP_MS, app, 'recovery of lost items', async () => {
       const { workerId, deadAfterS } = app.sync
       const itemId = refresher?.itemId ?? null
       await refresh.closeItems.run(app.store.database, { workerId, itemId, deadAfterS })
       await sweep.once()
-      if (options.keepsSchedule) await keepSchedule(app)
     }),
   ]
   const stopUpkeep = async () => {
@@ -93,7 +100,11 @@ async function start(
     await workers.leave.run(app.store.database, { workerId }).catch(() => {})
   }
   try {
-    if (options.keepsSchedule) await keepSchedule(app)
+    if (options.keepsSchedule) {
+      const schedule = every(SWEEP_MS, app, 'nightly schedule', () => keepSchedule(app))
+      upkeep.push(schedule)
+      await schedule.now()
+    }
     upkeep.push(
       await keepNotified(app.store.database, app.settings, {
         staysOn: options.keepsSchedule,
@@ -107,7 +118,6 @@ async function start(
         adjust: (inProgress) => jobsInProgress(inProgress, app.sync.collabApi.concurrency()),
         log: app.log,
       })
-    const queueWorkers: QueueWorker[] = []
     for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
     const refreshing = refresher?.run()
     return {
@@ -164,13 +174,14 @@ async function perform(
 
 /** Says that this worker lives, ends what a frozen one holds up, and hears which runs are to end early. */
 async function writeHeartbeat(app: App): Promise<void> {
-  const { collabApi, database, deadAfterS, runSignals } = app.sync
+  const { collabApi, database, deadAfterS, problems, runSignals } = app.sync
   const { inFlight, limit, latencyMsEwma } = collabApi.concurrency()
   await workers.heartbeat.run(database, {
     workerId: app.sync.workerId,
     callsInFlight: inFlight,
     mostCallsInFlight: limit,
     callMs: latencyMsEwma === null ? null : Math.round(latencyMsEwma),
+    problem: problems.text,
   })
   for (const { workerId, pid, state, openS } of await workers.endSessions.all(database, {
     deadAfterS,
@@ -187,25 +198,32 @@ async function keepSchedule(app: App): Promise<void> {
   const set = await schedule.read.first(app.store.database)
   const cron = set === undefined ? app.settings.cron : set.cron
   const timeZone = set?.timeZone ?? app.settings.timeZone
-  const days = daysWithoutRun(cron)
+  const days = cron === null ? [] : daysNeverDue(cron)
   await definitions.setDaysWithoutRun.run(app.store.database, { timeZone, days })
   if (cron === null) return unregisterSchedule(app.queue)
   await registerSchedule(app.queue, { cron, timeZone })
 }
 
 /** Does something now and then, one at a time, until stopped; a failure is logged, and the next time comes all the same. */
-function every(ms: number, app: App, work: () => Promise<void>): { stop(): Promise<void> } {
+function every(
+  ms: number,
+  { log }: App,
+  what: string,
+  work: () => Promise<void>,
+): { now(): Promise<void>; stop(): Promise<void> } {
+  const fault = new RepeatedFault(log, what)
   let running: Promise<void> | null = null
+  const now = () =>
+    (running ??= work()
+      .then(
+        () => fault.recovered(),
+        (error: unknown) => fault.failed(error),
+      )
+      .finally(() => (running = null)))
   // Jitter, so that workers started together do not all come at once.
-  const timer = setInterval(
-    () => {
-      running ??= work()
-        .catch((error: unknown) => app.log.warn({ err: error }, 'upkeep'))
-        .finally(() => (running = null))
-    },
-    ms * (0.9 + Math.random() * 0.2),
-  )
+  const timer = setInterval(() => void now(), ms * (0.9 + Math.random() * 0.2))
   return {
+    now,
     async stop() {
       clearInterval(timer)
       await running

@@ -1,6 +1,18 @@
+import { execFileSync } from 'node:child_process'
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { createLog, logOfRun } from '../src/log.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createLog, linesTo, logOfRun, RepeatedFault } from '../src/log.ts'
 import { printable } from '../src/printable.ts'
 
 const QUOTING = `cannot read "S3CRET "of\nmany" words" here`
@@ -78,6 +90,63 @@ describe('a log line', () => {
   })
 })
 
+describe('lines that cannot be written', () => {
+  let directory: string
+  let fifo: string
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'collab-sync-log-'))
+    fifo = join(directory, 'fifo')
+    execFileSync('mkfifo', [fifo])
+  })
+  afterEach(() => rmSync(directory, { recursive: true }))
+
+  const openReader = () => openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK)
+  const messages = (text: string) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((each) => JSON.parse(each) as Line)
+      .map(({ msg, lines }) => (lines === undefined ? msg : { lines, msg }))
+
+  test('are counted while the reader is gone, and the count comes before the next line', () => {
+    const first = openReader()
+    const fd = openSync(fifo, constants.O_WRONLY)
+    const log = createLog('info', linesTo(fd))
+    closeSync(first)
+    for (const word of ['one', 'two', 'three']) log.info(word)
+    const reader = openReader()
+    log.info('four')
+    log.info('five')
+    closeSync(fd)
+    const lost = { lines: 3, msg: 'log lines could not be written' }
+    expect(messages(readFileSync(reader, 'utf8'))).toEqual([lost, 'four', 'five'])
+    closeSync(reader)
+  })
+
+  test('while the reader is slow leave no half line behind', () => {
+    const reader = openReader()
+    const fd = openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK)
+    const log = createLog('info', linesTo(fd))
+    const long = 'long'.repeat(30_000)
+    for (const word of [long, 'one', 'two']) log.info(word)
+    const head = Buffer.alloc(65_536)
+    const read = readSync(reader, head)
+    log.info('three')
+    closeSync(fd)
+    const text = head.toString('utf8', 0, read) + readFileSync(reader, 'utf8')
+    const lost = { lines: 2, msg: 'log lines could not be written' }
+    expect(messages(text)).toEqual([long, lost, 'three'])
+    closeSync(reader)
+  })
+
+  test('end nothing where the disk is full', () => {
+    const fd = openSync('/dev/full', 'w')
+    const log = createLog('info', linesTo(fd))
+    log.info('one')
+    closeSync(fd)
+  })
+})
+
 describe('an error in a log line', () => {
   test('is its name, message, code and stack, and no other member', () => {
     const error = Object.assign(new RangeError('too far'), {
@@ -128,6 +197,25 @@ describe('an error in a log line', () => {
       message: 'cannot read "..." here',
     })
   })
+})
+
+test('a fault that repeats is logged when it begins, once a minute, and when it is over', () => {
+  const { log, texts } = heardLog()
+  let nowMs = 0
+  const fault = new RepeatedFault(log, 'heartbeat', () => nowMs)
+  fault.recovered()
+  for (; nowMs < 150_000; nowMs += 10) fault.failed(new Error(`at ${nowMs}`))
+  fault.failed(fault.error)
+  fault.recovered()
+  fault.recovered()
+  fault.failed(new Error('again'))
+  expect(texts.map((text) => JSON.parse(text))).toMatchObject([
+    { level: 'warn', msg: 'heartbeat fails', err: { message: 'at 0' } },
+    { level: 'warn', msg: 'heartbeat still fails', err: { message: 'at 60000' }, times: 6001 },
+    { level: 'warn', msg: 'heartbeat still fails', err: { message: 'at 120000' }, times: 12_001 },
+    { level: 'info', msg: 'heartbeat works again', times: 15_000, lastedMs: 150_000 },
+    { level: 'warn', msg: 'heartbeat fails', err: { message: 'again' } },
+  ])
 })
 
 describe('a text of others', () => {

@@ -32,14 +32,20 @@ function addExport(program: Command, onExitCode: OnExitCode): void {
       new Option('--format <format>', 'what to write').choices(EXPORT_FORMATS).default('csv'),
     )
     .option('--out <file>', 'where to, or - for standard output', '-')
-    .option('--formulas', 'CSV: leave texts that a spreadsheet runs as a formula as they are')
+    .option(
+      '--formulas',
+      'CSV: do not change texts that a spreadsheet would run as a formula (always so with --after and --state)',
+    )
     .option('--no-bom', 'CSV: leave out the byte order mark, by which spreadsheets know UTF-8')
     .option('--json', 'with --out FILE: print one JSON document on stdout instead')
     .addHelpText(
       'after',
       `
-In CSV a null is an empty cell and an empty text is "". A text that begins with = + - @ (also behind blanks), a tab or a
-line end gets an apostrophe before it. A new file is its owner's alone; a FIFO or a device is written to as it is. Times are UTC. In Parquet times are microseconds, numeric is double, jsonb is JSON.
+In CSV a null is an empty cell and an empty text is "". Without --formulas, --after and --state, a text that begins with
+= + - @ (also behind blanks), a tab or a line end gets an apostrophe before it; IDs (user_id, ...), numbers and JSON are never
+changed. Spreadsheets change IDs when they open a CSV file: 007 becomes 7, the 16th and later digits become 0, and an ID that
+begins with = + - @ runs as a formula. Import these columns as text.
+A new file is its owner's alone; a FIFO or a device is written to as it is. Times are UTC. In Parquet times are microseconds, numeric is double, jsonb is JSON.
 
 With --after and --state each row comes once, as it is now, without checked_at and is_stale; is_gone is true where it is to be
 removed, and then only its key is there. People are known by person in place of user_id, which goes when they are erased.

@@ -1,12 +1,13 @@
 import { CommanderError } from 'commander'
 import type { RunStatus } from '../documents/run.ts'
-import { EnvironmentError, UsageError } from '../errors.ts'
+import { CallError, EnvironmentError, UsageError } from '../errors.ts'
 import { printable } from '../printable.ts'
+import { describeUnreachable } from '../service/reach.ts'
 import { readSettings } from '../settings/settings.ts'
 import { note } from './output.ts'
 
 /** Exit codes of contract.md, "Commands". */
-export const EXIT = { done: 0, failed: 1, usage: 2, partial: 3 } as const
+export const EXIT = { done: 0, failed: 1, usage: 2, partial: 3, unwritten: 4 } as const
 
 /** What a run's status means to the program that waited for it. */
 export function exitCodeOf(status: RunStatus): number {
@@ -27,12 +28,22 @@ export function reportError(error: unknown): number {
     note(error.message)
     return EXIT.failed
   }
+  if (error instanceof CallError && error.kind === 'unreachable') {
+    note(describeUnreachable(error))
+    return EXIT.failed
+  }
   note(
     isDebugging()
       ? stackOf(error)
       : `${printable(messageOf(error))} (LOG_LEVEL=debug shows where.)`,
   )
   return EXIT.failed
+}
+
+/** Reports that standard output could not be written. @returns the exit code in place of `code`: other faults weigh more */
+export function reportUnwritten(error: Error, code: number): number {
+  note(`The output could not be written (${error.message.replace(/, write$/, '')}).`)
+  return code === EXIT.done ? EXIT.unwritten : code
 }
 
 /** Commander also throws when it has shown the help or the version that was asked for. */

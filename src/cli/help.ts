@@ -18,7 +18,8 @@ First steps:
 
 Exit codes:
   0 all done    1 the run failed    2 wrong usage or settings, nothing was done
-  3 done in part: some scopes failed or are held, everything else is in`
+  3 done in part: some scopes failed or are held, everything else is in
+  4 done, but the output could not be written`
 
 export const RUN =
   prose(`Asks for a run, works it off in this process too, waits for its end and prints its summary. It needs no other worker,

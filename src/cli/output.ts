@@ -30,6 +30,13 @@ export function note(text: string): void {
   process.stderr.write(shown(text))
 }
 
+/** Says that a run is stored although the queue did not accept its jobs. @param reason of the queue */
+export function noteNotDelivered(reason: string): void {
+  note(
+    `The run is stored, but the queue does not accept jobs (${reason}). Workers take it up when the queue does.`,
+  )
+}
+
 /** The one JSON document of a command with `--json`, on stdout. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${printable(JSON.stringify(value, null, 2), '\n')}\n`)

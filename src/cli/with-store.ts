@@ -1,3 +1,4 @@
+import { format } from 'node:util'
 import type { App } from '../app.ts'
 import { migrate, requireSchema } from '../database/migrate.ts'
 import { checkDatabase } from '../database/pool.ts'
@@ -111,7 +112,15 @@ export async function withAppOn<T>(
  * `debug` and `trace` show everything.
  */
 export function quietLog(settings: Settings): Log {
-  return createLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel)
+  return commandLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel)
+}
+
+/** The log of a process of ours. What libraries print on the console goes there too: stderr has lines of JSON alone. */
+export function commandLog(level: string): Log {
+  const log = createLog(level)
+  console.warn = (...words: unknown[]) => log.info(format(...words))
+  console.error = (...words: unknown[]) => log.warn(format(...words))
+  return log
 }
 
 /** Does the work of a command in one span, where TRACES asks for spans. */

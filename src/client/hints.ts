@@ -5,27 +5,32 @@ import { NewHintSchema } from '../documents/hint.ts'
 import type { Hinted } from '../documents/hint.ts'
 import { hint } from '../sync/run/hint.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
-import { isDelivered } from './runs.ts'
+import { isHandedOver, NOT_DELIVERED } from './runs.ts'
 
 /** Saying that something changed. */
 export function hintingOn(parts: Parts): Pick<CollabSync, 'hint'> {
   return {
-    hint: (scope, options = {}) => giveHint(parts, { scope, ...options }, parts.trigger),
+    hint: (scope, options = {}) =>
+      giveHint(parts, { scope, ...options }, parts.trigger, (reason) =>
+        parts.log.warn({ reason }, NOT_DELIVERED),
+      ),
   }
 }
 
 /**
  * Gives a hint, and hands what it made to the queue.
+ * @param onFailure is called with the reason where the queue does not accept it: a worker takes it up
  * @throws UsageError for a wrong scope, or one that names what the catalog lacks
  */
 export async function giveHint(
   parts: Pick<Parts, 'database' | 'queue' | 'log'>,
   request: z.input<typeof NewHintSchema>,
   requestedBy: string,
+  onFailure: (reason: string) => void,
 ): Promise<Hinted> {
   const { scope, add } = checked(NewHintSchema, request, '')
   if (add) await addScope(parts.database, scope, requestedBy, 'hint --add')
   const { hinted, items } = await hint(parts, scope)
-  if (hinted.runId !== null && items.length > 0) await isDelivered(parts, hinted.runId, items)
+  if (hinted.runId !== null && items.length > 0) await isHandedOver(parts.queue, items, onFailure)
   return hinted
 }

@@ -11,7 +11,8 @@ import { RetryRequestSchema, RunRequestSchema } from '../documents/run.ts'
 import type { RequestedRun, Run, RunDetails } from '../documents/run.ts'
 import type { Scope } from '../documents/scope.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
-import { inTime, itemDelivery } from '../queue/queue.ts'
+import { inTime, itemDelivery, refusalOf } from '../queue/queue.ts'
+import type { JobQueue } from '../queue/queue.ts'
 import { RunSignals } from '../sync/context.ts'
 import { stopRun } from '../sync/run/settle.ts'
 import { startRun } from '../sync/run/start.ts'
@@ -109,7 +110,10 @@ async function askOnce(
   const { runId, items } = await startRun(context, { ...request, trigger, requestKey })
   // Without items somebody has made it since we looked.
   if (items.length === 0) return known(database, runId, request.scope)
-  return { runId, isNew: true, isDelivered: await isDelivered(parts, runId, items) }
+  const isDelivered = await isHandedOver(parts.queue, items, (reason) =>
+    parts.log.warn({ reason, runId }, NOT_DELIVERED),
+  )
+  return { runId, isNew: true, isDelivered }
 }
 
 /** A run that the same key made. */
@@ -121,17 +125,25 @@ async function known(database: Database, runId: string, scope: Scope): Promise<R
   return { runId, isNew: false, isDelivered: true }
 }
 
-/** Hands items of a run to the queue. @returns false where that is away: a worker takes the run up */
-export async function isDelivered(
-  { queue, log }: Pick<Parts, 'queue' | 'log'>,
-  runId: string,
+/** The run is stored, and each worker looks for such runs. */
+export const NOT_DELIVERED =
+  'the run is stored, but the queue does not accept jobs; a worker takes it up when the queue does'
+
+/**
+ * Hands items of a run to the queue.
+ * @param onFailure is called with the reason where the queue does not accept them
+ * @returns false then: a worker takes the run up
+ */
+export async function isHandedOver(
+  queue: JobQueue,
   items: readonly Item[],
+  onFailure: (reason: string) => void,
 ): Promise<boolean> {
   try {
     await inTime(queue.deliver(items.map(itemDelivery)), DELIVERY_MS)
     return true
   } catch (error) {
-    log.warn({ err: error, runId }, 'the queue cannot be reached; a worker takes the run up')
+    onFailure(refusalOf(error))
     return false
   }
 }

@@ -1,4 +1,4 @@
-import { CronExpressionParser } from 'cron-parser'
+import { daysNeverDue, nextDue } from '../cron.ts'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as definitions from '../database/statements/definitions.ts'
@@ -8,12 +8,7 @@ import { NewScheduleSchema } from '../documents/schedule.ts'
 import type { NightlySchedule } from '../documents/schedule.ts'
 import { inTime } from '../queue/queue.ts'
 import type { JobQueue } from '../queue/queue.ts'
-import {
-  daysWithoutRun,
-  nextNightly,
-  registerSchedule,
-  unregisterSchedule,
-} from '../queue/schedule.ts'
+import { nextNightly, registerSchedule, unregisterSchedule } from '../queue/schedule.ts'
 import type { Settings } from '../settings/table.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
@@ -56,7 +51,7 @@ export async function readSchedule(
     cron,
     timeZone,
     setBy: set === undefined ? 'settings' : 'schedule set',
-    next: CronExpressionParser.parse(cron, { tz: timeZone }).next().toDate(),
+    next: nextDue({ cron, timeZone }),
     registered,
   }
 }
@@ -80,7 +75,7 @@ async function changeSchedule(
 ): Promise<NightlySchedule> {
   await schedule.write.run(database, to)
   const timeZone = to.timeZone ?? settings.timeZone
-  const days = daysWithoutRun(to.cron)
+  const days = to.cron === null ? [] : daysNeverDue(to.cron)
   await definitions.setDaysWithoutRun.run(database, { timeZone, days })
   try {
     if (to.cron === null) await unregisterSchedule(queue)

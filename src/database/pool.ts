@@ -186,6 +186,26 @@ export async function transactionOn<T>(
 }
 
 /**
+ * Runs a part of a transaction. Where it fails, what it did is rolled back, and the rest of the transaction can continue.
+ * @returns why it failed; null where it did not
+ * @throws pg.DatabaseError or Error where the connection is lost
+ */
+export async function savepoint(
+  client: Client,
+  work: () => Promise<unknown>,
+): Promise<{ error: unknown } | null> {
+  await client.query('savepoint part')
+  try {
+    await work()
+  } catch (error) {
+    await client.query('rollback to savepoint part')
+    return { error }
+  }
+  await client.query('release savepoint part')
+  return null
+}
+
+/**
  * Connects once and checks whether the server can hold our tables.
  * @throws UsageError where the server refuses what DATABASE_URL says, so that waiting does not help; EnvironmentError for
  *   everything else. Both name host, port, database and what to do, never the password

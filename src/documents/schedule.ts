@@ -1,16 +1,19 @@
-import { CronExpressionParser } from 'cron-parser'
 import * as z from 'zod'
+import { isCronPattern, isTimeZone, isTooFrequent } from '../cron.ts'
 import { text } from './check.ts'
 
 const line = text.max(200, 'must not be longer than 200 characters')
 
-/** A pattern that BullMQ's job scheduler takes: it parses with the same library. */
-export const cronPattern = line.refine(
-  isCronPattern,
-  'must be a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first, without H (no fixed time)',
-)
+/** A pattern for the nightly run. */
+export const cronPattern = line
+  .refine(isCronPattern, {
+    error:
+      'must be a cron pattern of five fields (minute, hour, day, month, weekday), or six with seconds first, without H (no fixed time)',
+    abort: true,
+  })
+  .refine((cron) => !isTooFrequent(cron), 'must be due at most once a minute')
 
-/** An IANA time zone. Bare offsets such as +02:00 are refused: the scheduler's library does not know them. */
+/** An IANA time zone. */
 export const timeZone = line.refine(isTimeZone, 'must be an IANA time zone')
 
 export const NewScheduleSchema = z
@@ -39,26 +42,3 @@ export const ScheduleSchema = z
 
 /** The nightly schedule that holds, and who says so; without `cron` where a person removed it. */
 export type NightlySchedule = z.output<typeof ScheduleSchema>
-
-function isCronPattern(pattern: string): boolean {
-  // A minute of the library's own choice, and another one at each look.
-  if (/(?<![A-Za-z])H(?![A-Za-z])/.test(pattern)) return false
-  // The library fills up missing fields, so that `5` would mean every minute's fifth second.
-  if (!pattern.startsWith('@') && ![5, 6].includes(pattern.split(/\s+/).length)) return false
-  try {
-    CronExpressionParser.parse(pattern)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
-}

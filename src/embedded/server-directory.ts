@@ -74,6 +74,34 @@ async function checkOwner(home: Home, directory: string, owner: Account): Promis
     )
 }
 
+/** What others may not do for PostgreSQL to start: write as the group, and anything as anybody else. */
+const FORBIDDEN = 0o027
+
+/**
+ * Takes the rights from a data directory with which PostgreSQL refuses to start: a volume with an `fsGroup` gives them at
+ * every mount, an unpacked backup may have them. 0750 is allowed and stays. The directory of another user is left alone:
+ * PostgreSQL says what is wrong.
+ * @param uid the user that the server runs as; undefined on Windows
+ * @throws EnvironmentError where the file system keeps the rights
+ */
+export async function restrictDataDirectory(
+  directory: string,
+  uid: number | undefined,
+): Promise<void> {
+  const before = await stat(directory)
+  if ((before.mode & FORBIDDEN) === 0 || before.uid !== uid) return
+  const refusal = await chmod(directory, before.mode & 0o7777 & ~FORBIDDEN).then(
+    () => null,
+    (error: NodeJS.ErrnoException) => error,
+  )
+  const { mode } = await stat(directory)
+  if ((mode & FORBIDDEN) === 0) return
+  throw new EnvironmentError(
+    `PostgreSQL does not start because other users have rights on ${directory} (mode 0${(mode & 0o777).toString(8)}), and they could not be removed (${refusal?.code ?? 'the file system keeps them'}): run chmod g-w,o-rwx ${directory}, or set COLLAB_SYNC_HOME to a directory on another file system.`,
+    { cause: refusal },
+  )
+}
+
 async function makeInside(directory: string, account: Account | null): Promise<string> {
   await mkdir(directory, { mode: 0o700 })
   if (account !== null) await chown(directory, account.uid, account.gid)

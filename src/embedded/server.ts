@@ -10,6 +10,7 @@ import type { Cluster } from './cluster.ts'
 import { acceptsConnections } from './databases.ts'
 import { homeError } from './home.ts'
 import { isPostmasterOf } from './leases.ts'
+import { restrictDataDirectory } from './server-directory.ts'
 import { boundLog, dropMisleadingPidFile, logSince, readPidFile, sizeOf } from './server-files.ts'
 
 /** How long processes of a killed server may take to notice and go. */
@@ -18,6 +19,7 @@ const PORT_TRIES = 5
 /** A start replays what a crash left over: minutes at most, with the default size of the WAL. */
 const START_MS = 600_000
 const POLL_MS = 20
+const EXPLAIN_MS = 30_000
 
 const run = promisify(execFile)
 
@@ -100,6 +102,7 @@ async function startServer(
   port: number,
 ): Promise<'ready' | 'port-taken' | 'data-in-use'> {
   const { logFile, directory } = cluster.home
+  await restrictDataDirectory(cluster.dataDirectory, cluster.account?.uid ?? process.getuid?.())
   // A log that cannot be cut, on a full disk say, must not be what stops a start.
   await boundLog(logFile).catch(() => {})
   const logStart = await sizeOf(logFile)
@@ -110,13 +113,34 @@ async function startServer(
   if (/shared memory block .* still in use|lock file .* already exists/.test(logged))
     return 'data-in-use'
   if (logged.includes('No space left on device')) throw homeError(directory, { code: 'ENOSPC' })
-  throw startError(cluster, `${failure}; ${logged}`)
+  throw startError(cluster, `${failure}; ${(await explained(cluster, port)) || logged}`)
+}
+
+/**
+ * What prevents the server from starting, with PostgreSQL's DETAIL and HINT. The log leaves these out, since they can hold
+ * comments; the single-user mode makes the same checks, and executes no statement here. Empty where it finds nothing.
+ */
+async function explained(cluster: Cluster, port: number): Promise<string> {
+  const { binaries, account, dataDirectory, serverDirectory } = cluster
+  const settings = ['log_error_verbosity=default', 'log_line_prefix=', `port=${port}`].flatMap(
+    (each) => ['-c', each],
+  )
+  const started = run(
+    binaries.postgres,
+    ['--single', '-D', dataDirectory, ...settings, 'postgres'],
+    { ...account, cwd: serverDirectory, env: serverEnvironment(), timeout: EXPLAIN_MS },
+  )
+  started.child.stdin?.end()
+  return started.then(
+    () => '',
+    ({ stderr }: { stderr?: string }) => stderr?.trim() ?? '',
+  )
 }
 
 /** The error for a server that does not come up, with where to look and the way around it. */
 function startError({ home, dataDirectory }: Cluster, reason: string): EnvironmentError {
   return new EnvironmentError(
-    `The embedded PostgreSQL in ${dataDirectory} did not start: ${reason}. See ${home.logFile}, or set DATABASE_URL to use a PostgreSQL of your own.`,
+    `The embedded PostgreSQL in ${dataDirectory} did not start: ${reason.replace(/\.$/, '')}. See ${home.logFile}, or set DATABASE_URL to use a PostgreSQL of your own.`,
   )
 }
 
@@ -170,7 +194,8 @@ async function failureOf(cluster: Cluster, server: Launched): Promise<string | n
   while (server.failure() === null) {
     const found = await readPidFile(cluster.dataDirectory)
     if (found?.pid === server.pid && found?.isReady) return null
-    if (Date.now() > giveUpAtMs) return `it was not ready after ${START_MS / 60_000} minutes`
+    if (Date.now() > giveUpAtMs)
+      throw startError(cluster, `it was not ready after ${START_MS / 60_000} minutes`)
     await sleep(POLL_MS)
   }
   return server.failure()

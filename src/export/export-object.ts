@@ -3,7 +3,7 @@ import type { CopyObject, ExportFilter, ExportObject, Snapshot } from '../databa
 import type { Database } from '../database/pool.ts'
 import { UsageError } from '../errors.ts'
 import { isReaderGone, openTarget, writeText } from './target.ts'
-import type { OnRows, Target } from './target.ts'
+import type { OnRows, OnWarning, Target } from './target.ts'
 import { csvFormat, ndjsonFormat } from './text.ts'
 
 /** What to export, and how. */
@@ -18,10 +18,21 @@ export interface ExportRequest extends ExportFilter {
   readonly format: ExportFormat
   /** A file, or `-` for standard output. */
   readonly out: string
-  /** CSV: true leaves texts as they are that a spreadsheet would run as a formula. */
+  /**
+   * CSV: true writes texts that a spreadsheet would run as a formula without change. With `after` they are always written
+   * so: the rows are for a database.
+   */
   readonly formulas: boolean
   /** CSV: true begins with a byte order mark. */
   readonly byteOrderMark: boolean
+}
+
+/** What an export calls while it runs. */
+export interface ExportEvents {
+  readonly onRows?: OnRows | undefined
+  readonly onWarning?: OnWarning | undefined
+  /** The last check before the file gets its name; what it throws leaves no file. */
+  readonly beforeComplete?: () => Promise<void>
 }
 
 /** What was exported. */
@@ -44,15 +55,13 @@ export interface Exported {
 /**
  * Writes a table or view out of one consistent picture of the database, in constant memory. A file is there when all of it
  * is, or not at all.
- * @param onRows hears how many rows are written so far
- * @param beforeComplete the last look before the file gets its name; what it throws leaves none
- * @throws UsageError for an object, an organization, a cursor or a file that cannot be used
+ * @throws UsageError for an object, an organization, a cursor or a file that cannot be used; EnvironmentError where the file
+ * cannot be written to its end
  */
 export async function exportObject(
   database: Database,
   request: ExportRequest,
-  onRows: OnRows = () => {},
-  beforeComplete: () => Promise<void> = async () => {},
+  { onRows, onWarning, beforeComplete }: ExportEvents = {},
 ): Promise<Exported> {
   const { after } = request
   const objects = await readExportObjects(database)
@@ -62,23 +71,23 @@ export async function exportObject(
   return withSnapshot(database, async (snapshot) => {
     await checkOrganization(snapshot, request.organizationId)
     if (typeof after === 'string') await snapshot.checkCursor(after)
-    const target = await openTarget(request.out)
+    const target = await openTarget(request.out, onWarning)
     const { takenAt, nextSince, cursor } = snapshot
     const exported = { object: fullName(object), takenAt, nextSince, cursor, after: after ?? null }
     let written = 0
     const count = (rows: number) => {
       written = rows
-      onRows(rows)
+      onRows?.(rows)
     }
     try {
       const rows = await write(snapshot, target, object, request, count)
-      await beforeComplete()
+      await beforeComplete?.()
       await target.complete()
       return { ...exported, rows, isWhole: true }
     } catch (error) {
-      await target.abandon()
+      const thrown = await target.abandon(error)
       if (isReaderGone(error)) return { ...exported, rows: written, isWhole: false }
-      throw error
+      throw thrown
     }
   })
 }
@@ -97,6 +106,7 @@ async function write(
 ): Promise<number> {
   const { columns } = object
   const { organizationId, after = null } = request
+  const formulas = request.formulas || request.after !== undefined
   const rows =
     'changed' in object
       ? snapshot.copyRows(object, { organizationId, after })
@@ -106,7 +116,8 @@ async function write(
     const { writeParquet } = await import('./parquet.ts')
     return writeParquet(rows, out, columns, onRows)
   }
-  const format = request.format === 'csv' ? csvFormat(columns, request) : ndjsonFormat(columns)
+  const format =
+    request.format === 'csv' ? csvFormat(columns, { ...request, formulas }) : ndjsonFormat(columns)
   return writeText(rows, out, format, onRows)
 }
 

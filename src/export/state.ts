@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import { access, constants, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import lockfile from 'proper-lockfile'
@@ -8,9 +9,9 @@ import { codeOf } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import { CursorGoneError, UsageError } from '../errors.ts'
 import { exportObject, findCopy, fullName } from './export-object.ts'
-import type { Exported, ExportRequest } from './export-object.ts'
+import type { Exported, ExportEvents, ExportRequest } from './export-object.ts'
 import { openTarget, writeAll } from './target.ts'
-import type { OnRows } from './target.ts'
+import type { OnWarning } from './target.ts'
 
 /** What a state file holds: what was exported last, and from where to go on. */
 const STATE = z.strictObject({
@@ -39,7 +40,7 @@ export async function exportByState(
   database: Database,
   request: ExportRequest,
   stateFile: string,
-  onRows?: OnRows,
+  { onRows, onWarning }: Omit<ExportEvents, 'beforeComplete'> = {},
 ): Promise<Exported> {
   const object = findCopy(await readExportObjects(database), request.object)
   const file = await realPlace(request.out)
@@ -50,16 +51,21 @@ export async function exportByState(
     const state = await readState(path)
     if (state !== null) await checkState(state, path, object, { ...request, out: file })
     const after = state?.cursor ?? null
-    const exported = await exportObject(database, { ...request, after }, onRows, lock.check)
+    const events = { onRows, onWarning, beforeComplete: lock.check }
+    const exported = await exportObject(database, { ...request, after }, events)
     await lock.check()
-    await writeState(path, {
-      export: exported.object,
-      organization: request.organizationId,
-      columns: object.columns.map(({ name }) => name),
-      cursor: exported.cursor,
-      file,
-      modified: (await modified(file)) ?? '',
-    })
+    await writeState(
+      path,
+      {
+        export: exported.object,
+        organization: request.organizationId,
+        columns: object.columns.map(({ name }) => name),
+        cursor: exported.cursor,
+        file,
+        modified: (await modified(file)) ?? '',
+      },
+      onWarning,
+    )
     return exported
   } catch (error) {
     if (!(error instanceof CursorGoneError)) throw error
@@ -99,7 +105,11 @@ interface Lock {
   release(): Promise<void>
 }
 
-async function lockState(path: string): Promise<Lock> {
+/**
+ * Takes the lock of a state file. A file system that cannot hold one is refused: two exports at once could lose changes.
+ * @throws UsageError
+ */
+export async function lockState(path: string, calls: typeof fs = fs): Promise<Lock> {
   // Waiting would not help there.
   await access(dirname(path), constants.W_OK).catch((error: unknown) => {
     throw new UsageError(`The state file ${path} cannot be written (${codeOf(error)}).`)
@@ -107,6 +117,7 @@ async function lockState(path: string): Promise<Lock> {
   const release = await lockfile
     .lock(path, {
       realpath: false,
+      fs: calls,
       stale: STALE_MS,
       // Longer than until one is stale that a killed process left.
       retries: { retries: (1.5 * STALE_MS) / WAIT_MS, minTimeout: WAIT_MS, maxTimeout: WAIT_MS },
@@ -115,7 +126,9 @@ async function lockState(path: string): Promise<Lock> {
     })
     .catch((error: unknown) => {
       const isHeld = codeOf(error) === 'ELOCKED'
-      const why = isHeld ? 'is in use by another export' : `cannot be written (${codeOf(error)})`
+      const why = isHeld
+        ? 'is in use by another export'
+        : `cannot be locked (${codeOf(error)}): name one on another file system`
       throw new UsageError(`The state file ${path} ${why}.`, { cause: error })
     })
   const identity = async () => {
@@ -180,13 +193,12 @@ async function modified(file: string): Promise<string | null> {
   return found === null ? null : `${found.mtimeNs}`
 }
 
-async function writeState(path: string, state: State): Promise<void> {
-  const target = await openTarget(path)
+async function writeState(path: string, state: State, onWarning?: OnWarning): Promise<void> {
+  const target = await openTarget(path, onWarning)
   try {
     await writeAll(target.out, `${JSON.stringify(state)}\n`)
     await target.complete()
   } catch (error) {
-    await target.abandon()
-    throw error
+    throw await target.abandon(error)
   }
 }

@@ -11,19 +11,24 @@ const BYTE_ORDER_MARK = '\uFEFF'
 const STARTS_A_FORMULA =
   /^[\s\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@\u2212＝＋－＠﹢﹣﹦﹫]|^[\t\r\n]/u
 
+/** By the column's name, not by the value: otherwise some IDs of a column would change and no longer join. */
+const IS_ID = /(^|_)id$/
+
 /**
  * CSV of RFC 4180 in UTF-8, with a header. A null is an empty cell, an empty text is `""`.
- * @param options.formulas false puts an apostrophe before texts that a spreadsheet would run as a formula
+ * @param options.formulas false puts an apostrophe before texts that a spreadsheet would run as a formula. IDs, numbers
+ * and JSON are never changed.
  * @param options.byteOrderMark true begins with the mark by which spreadsheets know UTF-8
  */
 export function csvFormat(
   columns: readonly ExportColumn[],
   options: { formulas: boolean; byteOrderMark: boolean },
 ): RowFormat {
-  const cells = columns.map(({ type }) => {
+  const cells = columns.map(({ name, type }) => {
     if (isNumber(type)) return (value: string) => value
     if (isTime(type) || type === 'boolean') return (value: string) => fromPostgres(type, value)
-    return options.formulas ? quoted : (value: string) => quoted(harmless(value))
+    const isExact = options.formulas || IS_ID.test(name) || isJson(type)
+    return isExact ? quoted : (value: string) => quoted(harmless(value))
   })
   const mark = options.byteOrderMark ? BYTE_ORDER_MARK : ''
   return {

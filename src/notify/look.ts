@@ -1,32 +1,41 @@
-import { transaction } from '../database/pool.ts'
+import { lastDue } from '../cron.ts'
+import type { Schedule } from '../cron.ts'
+import { DEAD_AFTER_S } from '../database/claims.ts'
+import { savepoint, transaction } from '../database/pool.ts'
 import type { Client, Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as catalog from '../database/statements/catalog.ts'
 import * as notify from '../database/statements/notify.ts'
 import * as scopes from '../database/statements/scopes.ts'
-import { isMissed, lastDue, lateRun } from './nightly.ts'
-import type { Nightly } from './nightly.ts'
+import * as workers from '../database/statements/workers.ts'
+import type { Log } from '../log.ts'
+import { isMissed, lateRun } from './nightly.ts'
 import { HeldFirst } from './notification.ts'
 import type { Facts } from './notification.ts'
 
 /** What to look at, and for whom. */
 export interface Watch {
   /** Null where the nightly runs are no concern of the process. */
-  readonly nightly: Nightly | 'none' | null
+  readonly nightly: Schedule | 'none' | null
   readonly nightlyLateAfterMs: number
   /** Keys of the receivers. */
   readonly receivers: readonly string[]
   /** Least seconds since anybody looked. */
   readonly secondsBetween: number
+  /** Kinds whose last check by this process failed. */
+  readonly failing: Set<string>
+  readonly log: Log
 }
 
 /**
  * Looks for what people are to be notified of and notes it, each thing once: one worker looks at a time, in one transaction.
+ * A kind that fails is logged once, and does not keep the others from being noted.
  * @returns false where it is not this process's turn
  */
 export async function look(database: Database, watch: Watch): Promise<boolean> {
   // Outside of the transaction: it may take longer than the rest, and whoever is second finds the turn taken.
-  const freshness = await scopes.freshness.one(database)
+  const freshness = scopes.freshness.one(database)
+  await Promise.allSettled([freshness])
   return transaction(database, async (client) => {
     const { nightly, receivers, secondsBetween: intervalS } = watch
     const turn = await notify.takeTurn.first(client, { intervalS, schedule: asText(nightly) })
@@ -40,15 +49,28 @@ export async function look(database: Database, watch: Watch): Promise<boolean> {
         facts: JSON.stringify(facts),
         receivers,
       })
-    await lookAtRuns(client, turn, note)
-    await lookAtHeld(client, turn, note)
+    const check = async (kind: string, work: () => Promise<unknown>) => {
+      const failure = await savepoint(client, work)
+      if (failure === null) watch.failing.delete(kind)
+      else if (!watch.failing.has(kind)) {
+        watch.failing.add(kind)
+        watch.log.warn({ err: failure.error, kind }, 'a kind of notification could not be checked')
+      }
+    }
+    await check('runs', () => lookAtRuns(client, turn, note))
+    await check('held', () => lookAtHeld(client, turn, note))
     if (nightly !== null && nightly !== 'none')
-      await lookAtNightly(client, turn, nightly, watch.nightlyLateAfterMs, note)
-    await lookAtFreshness(client, turn, freshness, note)
-    await lookAtCatalog(client, turn, note)
-    await lookAtMembers(client, turn, note)
-    await notify.forget.run(client)
-    await notify.abandon.run(client, { receivers })
+      await check('nightly', () =>
+        lookAtNightly(client, turn, nightly, watch.nightlyLateAfterMs, note),
+      )
+    await check('freshness', async () => lookAtFreshness(client, turn, await freshness, note))
+    await check('catalog', () => lookAtCatalog(client, turn, note))
+    await check('workers', () => lookAtWorkers(client, turn, note))
+    await check('members', () => lookAtMembers(client, turn, note))
+    await check('old', async () => {
+      await notify.forget.run(client)
+      await notify.abandon.run(client, { receivers })
+    })
     return true
   })
 }
@@ -56,7 +78,8 @@ export async function look(database: Database, watch: Watch): Promise<boolean> {
 type Turn = RowOf<typeof notify.takeTurn>
 
 /** What there is to become well again. */
-type Subject = 'run' | 'held' | 'nightly' | 'freshness' | 'catalog.held' | 'catalog.failed'
+type Subject =
+  'run' | 'held' | 'nightly' | 'freshness' | 'catalog.held' | 'catalog.failed' | 'worker'
 
 /**
  * Notes a thing with a delivery to each receiver; harmless where it is noted already.
@@ -97,12 +120,12 @@ async function lookAtHeld(client: Client, turn: Turn, note: Note): Promise<void>
 async function lookAtNightly(
   client: Client,
   turn: Turn,
-  nightly: Nightly,
+  nightly: Schedule,
   nightlyLateAfterMs: number,
   note: Note,
 ): Promise<void> {
   const at = turn.now.toISOString()
-  const dueAt = lastDue(nightly, turn.now, nightlyLateAfterMs)
+  const dueAt = lastDue(nightly, new Date(turn.now.getTime() - nightlyLateAfterMs))
   const runs = await notify.nightly.one(client, { dueAt })
   if (isMissed(runs, dueAt, turn.scheduleSince)) {
     // By its day, for a schedule that is due every few minutes.
@@ -168,6 +191,23 @@ async function lookAtCatalog(client: Client, turn: Turn, note: Note): Promise<vo
     // While one is open no other is noted, so that what fails each night is reported once.
     else if (!open) await note(`${kind}:${trouble.importId}:${at}`, kind, { ...trouble, kind, at })
   }
+}
+
+async function lookAtWorkers(client: Client, turn: Turn, note: Note): Promise<void> {
+  const at = turn.now.toISOString()
+  const blocked = await workers.blocked.all(client, { deadAfterS: DEAD_AFTER_S })
+  const [first] = blocked
+  // While one is open no other is noted, so that a store that all workers have lost is reported once.
+  if ((first !== undefined) === (await isOpen(client, 'worker'))) return
+  if (first === undefined) {
+    const ended = await notify.well.one(client, { subject: 'worker' })
+    await note(`well:worker:${ended.firstId}`, null, { kind: 'worker.recovered', at })
+    return
+  }
+  const { workerId, problem } = first
+  const since = first.problemSince.toISOString()
+  const facts = { at, workers: blocked.length, workerId, since, problem }
+  await note(`worker:${workerId}:${since}`, 'worker', { kind: 'worker.blocked', ...facts })
 }
 
 async function lookAtMembers(client: Client, turn: Turn, note: Note): Promise<void> {

@@ -84,6 +84,19 @@ export function describeNotification(notification: Notification): Message {
       return { text: 'No import of the catalog is held any more.', action: null, facts: [] }
     case 'catalog.recovered':
       return { text: 'The source of the catalog can be read again.', action: null, facts: [] }
+    case 'worker.blocked': {
+      const { workers, workerId, since } = notification
+      return {
+        text: `${counted(workers, 'worker')} cannot work: ${notification.problem}`,
+        action: '`collab-sync status` lists them; `collab-sync doctor` checks the connections.',
+        facts: [
+          ['worker', workerId],
+          ['since', since],
+        ],
+      }
+    }
+    case 'worker.recovered':
+      return { text: 'All running workers can work again.', action: null, facts: [] }
     case 'members.changed': {
       const { members, first } = notification
       return {

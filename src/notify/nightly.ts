@@ -1,12 +1,5 @@
-import { CronExpressionParser } from 'cron-parser'
 import type { RowOf } from '../database/statement.ts'
 import type { nightly } from '../database/statements/notify.ts'
-
-/** The nightly schedule that holds. */
-export interface Nightly {
-  readonly cron: string
-  readonly timeZone: string
-}
 
 /** Scheduled runs, as far as they tell whether the nightly one is there and in time. */
 export type NightlyRuns = RowOf<typeof nightly>
@@ -15,12 +8,6 @@ export type NightlyRuns = RowOf<typeof nightly>
 const USUAL_OF_MIN = 3
 /** A run that takes half as long again as usual is not late yet. */
 const USUAL_FACTOR = 1.5
-
-/** When a nightly run was last due that should have begun by now. */
-export function lastDue({ cron, timeZone }: Nightly, now: Date, lateAfterMs: number): Date {
-  const currentDate = new Date(now.getTime() - lateAfterMs)
-  return CronExpressionParser.parse(cron, { tz: timeZone, currentDate }).prev().toDate()
-}
 
 /**
  * Whether the run that was due did not begin. One before it that is still under way is late rather than missing, and a

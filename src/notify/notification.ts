@@ -98,6 +98,16 @@ export const Facts = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.enum(['catalog.settled', 'catalog.recovered']), at: isoTime }),
   z.object({
+    kind: z.literal('worker.blocked'),
+    at: isoTime,
+    /** Workers that are blocked; the other members are of the one that has been for longest. */
+    workers: z.number(),
+    workerId: z.string(),
+    since: isoTime,
+    problem: z.string(),
+  }),
+  z.object({ kind: z.literal('worker.recovered'), at: isoTime }),
+  z.object({
     kind: z.literal('members.changed'),
     at: isoTime,
     /** Rows of sync.member_changes. */

@@ -5,6 +5,7 @@ import type { RowOf } from '../database/statement.ts'
 import * as notify from '../database/statements/notify.ts'
 import * as schedule from '../database/statements/schedule.ts'
 import { MemberChangeSchema } from '../documents/member-change.ts'
+import { RepeatedFault } from '../log.ts'
 import type { Log } from '../log.ts'
 import { look } from './look.ts'
 import type { Watch } from './look.ts'
@@ -45,6 +46,7 @@ export class Notifier {
   readonly #options: NotifierOptions
   readonly #receivers: readonly Receiver[]
   readonly #stopped = new AbortController()
+  readonly #failing = new Set<string>()
 
   constructor(options: NotifierOptions) {
     this.#options = options
@@ -53,12 +55,14 @@ export class Notifier {
 
   /** Looks for something to tell, unless somebody has just looked. @returns whether this process looked */
   async look(secondsBetween = this.#options.secondsBetween): Promise<boolean> {
-    const { database, nightlyLateAfterMs, readNightly } = this.#options
+    const { database, log, nightlyLateAfterMs, readNightly } = this.#options
     return look(database, {
       nightly: await readNightly(),
       nightlyLateAfterMs,
       receivers: this.#receivers.map(({ key }) => key),
       secondsBetween,
+      failing: this.#failing,
+      log,
     })
   }
 
@@ -176,8 +180,12 @@ export async function keepNotified(
     readNightly: async () => (staysOn ? readNightly(database, settings) : null),
     secondsBetween: SECONDS_BETWEEN,
   })
+  const fault = new RepeatedFault(log, 'notification')
   const safely = (work: () => Promise<unknown>) =>
-    work().catch((error: unknown) => log.warn({ err: error }, 'people could not be notified'))
+    work().then(
+      () => fault.recovered(),
+      (error: unknown) => fault.failed(error),
+    )
   // Before the first run can end: runs that ended before anybody looked are not reported.
   await safely(() => notifier.look())
   let running: Promise<unknown> | null = null

@@ -1,6 +1,6 @@
-import { CronExpressionParser } from 'cron-parser'
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
+import { nextTimes } from '../cron.ts'
 import { time } from '../format.ts'
 import type { Action } from './actions/actions.ts'
 import { Ago, AskButton, Card, Facts, Time } from './elements.tsx'
@@ -87,12 +87,12 @@ export const setSchedule: Action<{ cron: string; timeZone: string }> = {
   async ask(_context, fields) {
     const cron = checked(cronPattern, fields.cron, 'The cron expression')
     const timeZone = checked(timeZoneName, fields.timeZone, 'The time zone')
-    const times = CronExpressionParser.parse(cron, { tz: timeZone }).take(3)
+    const times = nextTimes({ cron, timeZone }, 3)
     return {
       title: 'Set the nightly schedule?',
       sentences: [
         `${cron}, in the time zone ${timeZone}, for all workers and in place of what holds now.`,
-        `The next runs would start at ${times.map((next) => time(next.toDate())).join(', ')}.`,
+        `The next runs would start at ${times.map(time).join(', ')}.`,
       ],
       words: 'Set the schedule',
       back: '/schedule',

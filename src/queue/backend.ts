@@ -1,15 +1,13 @@
 import { createPostgresBackend, createRedisBackend, runMigrations, withBackend } from 'bullmq'
 import type { BackendClasses, IQueueBackend, Telemetry } from 'bullmq'
-import type { Redis } from 'ioredis'
 import { openDatabase, openingFault } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
-import { EnvironmentError } from '../errors.ts'
 import { isTracing } from '../trace.ts'
+import type { ConnectionWatch, RedisPlace } from './redis.ts'
 
 /** Where BullMQ keeps its queue. */
 export type QueuePlace =
-  | { readonly kind: 'redis'; readonly url: string; readonly prefix: string }
-  | { readonly kind: 'postgres'; readonly url: string }
+  ({ readonly kind: 'redis' } & RedisPlace) | { readonly kind: 'postgres'; readonly url: string }
 
 /**
  * `requests` has what programs ask for (contract.md, "The queue") and the items of narrow runs; `everything` has the items of
@@ -27,34 +25,55 @@ export type QueueName = keyof typeof QUEUE_NAMES
 export interface Backend {
   // The two backends' connection options have no type in common.
   readonly classes: BackendClasses<IQueueBackend, unknown>
-  readonly producer: { connection: unknown; prefix?: string }
-  readonly worker: { connection: unknown; prefix?: string }
+  readonly options: { connection: unknown; prefix?: string; skipVersionCheck?: boolean }
+  /** Writes to the place, where that leaves nothing behind, else reads. @throws what the place answers, which may take forever */
+  probe(): Promise<unknown>
   /** Closes what BullMQ leaves open, after its own `close`. */
   close(): Promise<void>
 }
 
 /** Connections of one backend to the queue's PostgreSQL: a worker's listener holds one of them. */
 const POSTGRES_POOL_MAX = 7
+const PROBE_MS = 1_000
 
-/** Opens a place for queues, or for one worker. */
-export function openBackend(place: QueuePlace): Backend {
+/**
+ * Opens a place for queues, or for one worker.
+ * @param role a producer says at once that Redis is away; a worker waits for it to come back
+ * @param watch of the connections to Redis; those to PostgreSQL report their faults to BullMQ alone
+ */
+export async function openBackend(
+  place: QueuePlace,
+  role: 'producer' | 'worker',
+  watch: ConnectionWatch,
+): Promise<Backend> {
   if (place.kind === 'postgres') {
     // A pool of ours: those of BullMQ say their search path in a start-up parameter, which poolers refuse.
     const connection = openQueueDatabase(place.url, POSTGRES_POOL_MAX)
     return {
       classes: withBackend(createPostgresBackend) as BackendClasses<IQueueBackend, unknown>,
-      producer: { connection },
-      worker: { connection },
+      options: { connection },
+      probe: () => connection.query('select 1'),
       close: () => connection.end(),
     }
   }
+  const { openRedis } = await import('./redis.ts')
   const { url, prefix } = place
+  const isWorker = role === 'worker'
+  const connection = openRedis(
+    url,
+    isWorker
+      ? { maxRetriesPerRequest: null }
+      : { maxRetriesPerRequest: 1, enableOfflineQueue: false },
+    watch,
+  )
   return {
     classes: withBackend(createRedisBackend) as BackendClasses<IQueueBackend, unknown>,
-    // A producer says at once that Redis is away; a worker waits for it to come back.
-    producer: { connection: { url, maxRetriesPerRequest: 1, enableOfflineQueue: false }, prefix },
-    worker: { connection: { url, maxRetriesPerRequest: null }, prefix },
-    close: async () => {},
+    // The check calls INFO, which not every user may; requireRedis looks at the version where it may.
+    options: { connection, prefix, skipVersionCheck: true },
+    probe: () => connection.set(`${prefix}:probe`, 1, 'PX', PROBE_MS),
+    async close() {
+      connection.disconnect()
+    },
   }
 }
 
@@ -95,50 +114,14 @@ export async function refreshStatistics(place: QueuePlace): Promise<void> {
   }
 }
 
-const REDIS_CONNECT_MS = 5_000
-
 /**
- * Connects to Redis once for `work`: BullMQ would try for ever, and a person wants to know at once.
- * @param patienceMs how long it may take to connect, and each command
- * @throws EnvironmentError where Redis cannot be reached or refuses us; what `work` throws
+ * Checks that the queue's Redis can be reached and used; nothing to do for PostgreSQL.
+ * @throws EnvironmentError; UsageError for a prefix that does not fit a cluster
  */
-export async function onRedis<T>(
-  url: string,
-  work: (redis: Redis) => Promise<T>,
-  patienceMs = REDIS_CONNECT_MS,
-): Promise<T> {
-  const { Redis: Connection } = await import('ioredis')
-  const redis = new Connection(url, {
-    lazyConnect: true,
-    connectTimeout: patienceMs,
-    commandTimeout: patienceMs,
-    // What it waits for before it gives up a connection that never was.
-    disconnectTimeout: 100,
-    retryStrategy: () => null,
-    maxRetriesPerRequest: 0,
-  })
-  let reason = ''
-  redis.on('error', (error: Error) => (reason = error.message))
-  try {
-    await redis.connect()
-    await redis.ping()
-  } catch (error) {
-    redis.disconnect()
-    throw new EnvironmentError(
-      `Redis cannot be used: ${reason || (error as Error).message}. Is it running, and is REDIS_URL right?`,
-      { cause: error },
-    )
-  }
-  try {
-    return await work(redis)
-  } finally {
-    redis.disconnect()
-  }
-}
-
-/** Looks whether the queue's Redis is there; nothing to do for PostgreSQL. @throws EnvironmentError */
 export async function requireRedis(place: QueuePlace): Promise<void> {
-  if (place.kind === 'redis') await onRedis(place.url, async () => {})
+  if (place.kind !== 'redis') return
+  const { onRedis, redisInfo, requireVersion } = await import('./redis.ts')
+  requireVersion(await onRedis(place, redisInfo))
 }
 
 /** BullMQ's option for traces; what it needs is loaded only where traces are made. */

@@ -1,5 +1,6 @@
 import type { Queue } from 'bullmq'
 import { EnvironmentError } from '../errors.ts'
+import { RepeatedFault } from '../log.ts'
 import type { Log } from '../log.ts'
 import {
   openBackend,
@@ -9,6 +10,7 @@ import {
   telemetryOption,
 } from './backend.ts'
 import type { QueueName, QueuePlace } from './backend.ts'
+import { repeatStrategy } from './repeat-strategy.ts'
 
 /** A job to deliver: its name says which file of `jobs/` works it, its data is ids and nothing else. */
 export interface Delivery {
@@ -40,15 +42,16 @@ const ATTEMPTS = 25
 
 /**
  * Opens the queue. On PostgreSQL its schema must be there (`migrateQueue`).
- * @throws EnvironmentError where Redis or PostgreSQL cannot be reached
+ * @throws EnvironmentError where Redis or PostgreSQL cannot be reached; UsageError for a prefix that does not fit a cluster
  */
 export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> {
   await requireRedis(place)
-  const { classes, producer, close } = openBackend(place)
-  const options = { ...producer, ...(await telemetryOption()) }
+  const fault = new RepeatedFault(log, 'queue connection')
+  const { classes, options: connection, close } = await openBackend(place, 'producer', fault)
+  const options = { ...connection, ...(await telemetryOption()), settings: { repeatStrategy } }
   const open = (name: QueueName) => {
     const queue = new classes.Queue(QUEUE_NAMES[name], options) as unknown as Queue
-    queue.on('error', (error) => log.warn({ err: error }, 'queue'))
+    queue.on('error', (error) => fault.failed(error))
     return queue
   }
   const bull = { requests: open('requests'), everything: open('everything') }
@@ -86,6 +89,20 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
       await close()
     },
   }
+}
+
+/** So long is the job of {@link tryOut} no worker's; one that is left behind is taken by a worker then, and removed. */
+const TRY_OUT_DELAY_MS = 60_000
+
+/** Adds a job to each queue and removes it again. @throws what the queue's place answers */
+export async function tryOut({ bull }: JobQueue): Promise<void> {
+  const options = {
+    jobId: `doctor-${process.pid}`,
+    delay: TRY_OUT_DELAY_MS,
+    removeOnComplete: true,
+    removeOnFail: true,
+  }
+  for (const queue of Object.values(bull)) await (await queue.add('doctor', {}, options)).remove()
 }
 
 async function addInChunks(bull: Queue, jobs: readonly Delivery[]): Promise<void> {
@@ -132,6 +149,16 @@ export function itemDelivery(item: {
 export function finishDelivery(runId: string): Delivery {
   const key = `finish-${runId}`
   return { queue: 'requests', name: 'finish-run', data: { runId }, key, priority: 0 }
+}
+
+/** Why the queue refused, without the place in a script of BullMQ that Redis adds. */
+export function refusalOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError') return 'no response in time'
+  // ioredis, after the reply to an earlier command made it reconnect.
+  if (error.message.startsWith("Stream isn't writeable"))
+    return 'the connection was closed: Redis restarts, or is no longer the primary'
+  return error.message.replace(/\.?( script: .*)?$/s, '')
 }
 
 /** What is asked of a queue that may hang. @throws its own error, or a TimeoutError where it takes longer */

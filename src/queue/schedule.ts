@@ -1,32 +1,14 @@
-import { CronExpressionParser } from 'cron-parser'
 import pRetry from 'p-retry'
+import type { Schedule } from '../cron.ts'
 import type { JobQueue } from './queue.ts'
 
 /** Also the name of the job it brings: BullMQ types a scheduler's id as a job name. */
 export const NIGHTLY = 'start-nightly-run'
 
-export interface Schedule {
-  /** Five or six fields. */
-  readonly cron: string
-  /** IANA name. */
-  readonly timeZone: string
-}
-
 /**
- * Days of the week (1 Monday to 7 Sunday) on which a schedule never starts a run. None where it goes by days of the month
- * too: cron takes either for enough.
- * @param cron null where there is no schedule, and nothing is known of when runs start
+ * Registers the nightly schedule, unless it is registered already and the job of its next run is in the queue. Safe from many
+ * processes at once.
  */
-export function daysWithoutRun(cron: string | null): number[] {
-  if (cron === null) return []
-  const { dayOfWeek, dayOfMonth } = CronExpressionParser.parse(cron).fields
-  if (!dayOfMonth.isWildcard) return []
-  // 0 and 7 are both Sunday; `5L` is the last Friday of a month.
-  const days = new Set(dayOfWeek.values.map((day) => parseInt(String(day), 10) % 7))
-  return [1, 2, 3, 4, 5, 6, 7].filter((day) => !days.has(day % 7))
-}
-
-/** Registers the nightly schedule where it is not yet as wanted; safe from many processes at once. */
 export async function registerSchedule(
   queue: JobQueue,
   { cron, timeZone }: Schedule,
@@ -35,7 +17,8 @@ export async function registerSchedule(
   await pRetry(
     async () => {
       const found = await queue.bull.requests.getJobScheduler(NIGHTLY)
-      if (found?.pattern === cron && found.tz === timeZone && found.next !== undefined) return
+      const isSame = found?.pattern === cron && found.tz === timeZone
+      if (isSame && (await hasJob(queue, found.next))) return
       await queue.bull.requests.upsertJobScheduler(
         NIGHTLY,
         { pattern: cron, tz: timeZone },
@@ -49,6 +32,15 @@ export async function registerSchedule(
     },
     { retries: 4, minTimeout: 50, randomize: true },
   )
+}
+
+/**
+ * Whether the job of a run is in the queue and not finished. One that is overdue is kept: the first worker starts that run.
+ * Where BullMQ could not add the next job, the schedule is still registered and has none.
+ */
+async function hasJob(queue: JobQueue, dueMs: number | undefined): Promise<boolean> {
+  const state = await queue.bull.requests.getJobState(`repeat:${NIGHTLY}:${dueMs}`)
+  return !['unknown', 'completed', 'failed'].includes(state)
 }
 
 /** Takes the nightly schedule out of the queue. */

@@ -1,9 +1,12 @@
 import { UnrecoverableError, WaitingError } from 'bullmq'
 import type { Job, Worker } from 'bullmq'
-import { DrainingError, RunStoppedError, UsageError } from '../errors.ts'
+import { DrainingError, RunStoppedError, UsageError, WithdrawnError } from '../errors.ts'
+import { RepeatedFault } from '../log.ts'
 import type { Log } from '../log.ts'
 import { openBackend, QUEUE_NAMES, telemetryOption } from './backend.ts'
 import type { QueueName, QueuePlace } from './backend.ts'
+import { inTime, refusalOf } from './queue.ts'
+import { repeatStrategy } from './repeat-strategy.ts'
 
 /** A job as its handler sees it. */
 export interface Delivered {
@@ -25,6 +28,8 @@ export interface WorkerOptions {
 }
 
 export interface QueueWorker {
+  /** Why no job can be taken at the moment, in a sentence; null where they can. Takes two seconds at most. */
+  problem(): Promise<string | null>
   /** Takes no further job, and resolves when those in hand are done or put back. */
   close(): Promise<void>
 }
@@ -34,6 +39,13 @@ const STALLED_CHECK_MS = 5_000
 /** A job whose worker dies so often is given up by the queue; `sweep` and the item's own count take over. */
 const STALLS_MAX = 5
 const BACKOFF_MAX_MS = 30_000
+/** Pauses after a fault of the queue, doubled with each: BullMQ would try again at once, 8,000 times a second. */
+const PAUSE_MIN_MS = 500
+const PAUSE_MAX_MS = 5_000
+const PROBE_MS = 2_000
+/** A worker that withdrew takes no job for so long, doubled with each time: other workers have its jobs. */
+const REST_MIN_MS = 5_000
+const REST_MAX_MS = 60_000
 
 /**
  * Works jobs until closed.
@@ -45,18 +57,39 @@ export async function startQueueWorker(
   handlers: ReadonlyMap<string, Handler>,
   { queue, concurrency, adjust, log }: WorkerOptions,
 ): Promise<QueueWorker> {
-  const { classes, worker: connection, close } = openBackend(place)
+  const fault = new RepeatedFault(log, 'queue worker')
+  const { classes, options, probe, close } = await openBackend(place, 'worker', {
+    failed: (error) => fault.failed(error),
+    // A connection that is back may still lead to a server that refuses: `problem` finds out.
+    recovered: () => {},
+  })
+  let resuming: NodeJS.Timeout | undefined
+  /** Takes no job for so long. @returns false where the worker is paused or closing already */
+  const pause = (ms: number): boolean => {
+    if (worker.isPaused() || worker.closing !== undefined) return false
+    void worker.pause(true)
+    resuming = setTimeout(() => void worker.resume(), ms)
+    return true
+  }
+  let restMs = REST_MIN_MS
+  const rest = (reason: string) => {
+    if (!pause(restMs)) return
+    log.warn({ reason, restMs }, 'jobs are left to other workers')
+    restMs = Math.min(2 * restMs, REST_MAX_MS)
+  }
   const worker: Worker = new classes.Worker(
     QUEUE_NAMES[queue],
     async (job, token) => {
       try {
-        return await work(job as unknown as Job, token, handlers, log)
+        const result = await work(job as unknown as Job, token, handlers, log, rest)
+        restMs = REST_MIN_MS
+        return result
       } finally {
         worker.concurrency = adjust(worker.concurrency)
       }
     },
     {
-      ...connection,
+      ...options,
       ...(await telemetryOption()),
       concurrency,
       // One that finds its place unusable would ask again at once, without an end.
@@ -64,14 +97,22 @@ export async function startQueueWorker(
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: STALLS_MAX,
-      settings: { backoffStrategy: (attempts: number) => backoffMs(attempts) },
+      settings: { backoffStrategy: (attempts: number) => backoffMs(attempts), repeatStrategy },
     },
   ) as unknown as Worker
-  worker.on('error', (error) => log.warn({ err: error }, 'queue worker'))
+  let pauseMs = PAUSE_MIN_MS
+  worker.on('error', (error) => {
+    fault.failed(error)
+    if (pause(pauseMs)) pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)
+  })
   worker.on('failed', (job, error) =>
     log.warn({ job: job?.name, ...idsOf(job?.data), err: error }, 'job failed'),
   )
+  // `resume` calls it without waiting for it.
+  const run = worker.run.bind(worker)
+  worker.run = () => run().catch((error: unknown) => fault.failed(error))
   const end = async () => {
+    clearTimeout(resuming)
     await worker.close()
     await close()
   }
@@ -81,8 +122,33 @@ export async function startQueueWorker(
     await end()
     throw error
   }
-  worker.run().catch((error: unknown) => log.warn({ err: error }, 'queue worker'))
-  return { close: end }
+  void worker.run()
+  let probing: Promise<unknown> | null = null
+  return {
+    async problem() {
+      // One that was never answered is not asked again: a frozen server answers none of them.
+      probing ??= probe().finally(() => (probing = null))
+      try {
+        await inTime(probing, PROBE_MS)
+      } catch (error) {
+        if (worker.closing !== undefined) return null
+        // Where the connection is lost, nothing is answered; its own error says why.
+        if (error instanceof Error && error.name === 'TimeoutError')
+          return cannotTakeJobs(fault.error ?? error)
+        fault.failed(error)
+        return cannotTakeJobs(error)
+      }
+      if (worker.isPaused() && fault.error !== null) return cannotTakeJobs(fault.error)
+      fault.recovered()
+      pauseMs = PAUSE_MIN_MS
+      return null
+    },
+    close: end,
+  }
+}
+
+function cannotTakeJobs(reason: unknown): string {
+  return `It cannot take jobs from the queue: ${refusalOf(reason)}.`
 }
 
 async function work(
@@ -90,6 +156,7 @@ async function work(
   token: string | undefined,
   handlers: ReadonlyMap<string, Handler>,
   log: Log,
+  rest: (reason: string) => void,
 ): Promise<unknown> {
   const handler = handlers.get(job.name)
   if (handler === undefined) {
@@ -103,6 +170,7 @@ async function work(
   } catch (error) {
     if (error instanceof RunStoppedError) return null
     if (error instanceof UsageError) throw new UnrecoverableError(error.message)
+    if (error instanceof WithdrawnError) rest(error.message)
     if (error instanceof DrainingError) {
       await job.moveToWait(token)
       throw new WaitingError()

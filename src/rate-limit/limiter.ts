@@ -1,8 +1,12 @@
 import { DrainingError } from '../errors.ts'
+import { RepeatedFault } from '../log.ts'
 import type { Log } from '../log.ts'
 import type { SharedRateLimit } from '../service/wait.ts'
 import { sleep, WaitLine } from '../service/wait.ts'
 import type { Priority } from '../service/wait.ts'
+
+/** Names the limit of all calls in its store. */
+export const RATE_LIMIT_NAME = 'collab-sync-pace'
 
 export interface RateLimitOptions {
   /** Most calls a second of all processes together (`SYNC_RATE_LIMIT`); null for no limit. */
@@ -35,7 +39,7 @@ const STORE_RETRY_MS = 500
  */
 export class RateLimiter implements SharedRateLimit {
   readonly #store: RateLimitStore
-  readonly #log: Log
+  readonly #fault: RepeatedFault
   readonly #spacing: Spacing | null
   readonly #groupMax: number
   readonly #isSteady: boolean
@@ -44,11 +48,10 @@ export class RateLimiter implements SharedRateLimit {
   #pausedUntilMs = -Infinity
   #heardAtMs = -Infinity
   #dealing = false
-  #storeIsAway = false
 
   constructor(store: RateLimitStore, { callsPerSecond, isSteady = false, log }: RateLimitOptions) {
     this.#store = store
-    this.#log = log
+    this.#fault = new RepeatedFault(log, 'the store of the shared rate limit')
     this.#isSteady = isSteady
     const { usedPart, groupMs, toleranceMs } = isSteady ? STEADY : AS_THEY_COME
     this.#spacing =
@@ -134,18 +137,14 @@ export class RateLimiter implements SharedRateLimit {
     }
   }
 
-  /** Null when the store is away, which is reported once: the limit then waits, a pause is kept alone. */
+  /** Null when the store fails: the limit then waits, a pause is kept alone. */
   async #reach<T>(step: () => Promise<T>): Promise<T | null> {
     try {
       const answer = await step()
-      if (this.#storeIsAway) this.#log.info('the store of the shared rate limit is back')
-      this.#storeIsAway = false
+      this.#fault.recovered()
       return answer
     } catch (error) {
-      if (!this.#storeIsAway) {
-        this.#log.warn({ err: error }, 'the store of the shared rate limit is away')
-      }
-      this.#storeIsAway = true
+      this.#fault.failed(error)
       return null
     }
   }

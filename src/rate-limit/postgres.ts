@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import type { On } from '../database/statement.ts'
 import * as rateLimit from '../database/statements/rate-limit.ts'
 import type { SharedRateLimit } from '../service/wait.ts'
 import { MAX_AHEAD_MS, MAX_PAUSE_MS, RateLimiter } from './limiter.ts'
@@ -15,6 +16,11 @@ export function openPostgresRateLimit(
   options: RateLimitOptions,
 ): SharedRateLimit {
   return new RateLimiter(new PostgresStore(pool, name), options)
+}
+
+/** Writes to the store of a limit, and changes nothing. @throws what PostgreSQL answers */
+export async function tryPostgresRateLimit(on: On, name: string): Promise<void> {
+  await rateLimit.pause.run(on, { name, pauseMs: 0, longestMs: MAX_PAUSE_MS })
 }
 
 class PostgresStore implements RateLimitStore {

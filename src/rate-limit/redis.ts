@@ -19,6 +19,11 @@ export function openRedisRateLimit(
   return new RateLimiter(new RedisStore(redis, key), options)
 }
 
+/** Writes to the store of a limit, and changes nothing. @throws what Redis answers */
+export async function tryRedisRateLimit(redis: Redis, key: string): Promise<void> {
+  await new RedisStore(redis, key).pause(0)
+}
+
 /** Milliseconds since 1970 as Redis tells them, and what is stored, unless a clock was set back. */
 const READ = `
 local time = redis.call('TIME')

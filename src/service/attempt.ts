@@ -9,6 +9,7 @@ import { decodeBody } from './body.ts'
 import { isUnavailable } from './errors.ts'
 import type { Asked } from './errors.ts'
 import type { Reply } from './exchange.ts'
+import { Reach } from './reach.ts'
 import { Requests } from './request.ts'
 import type { RequestOptions } from './request.ts'
 import type { RetryPolicy } from './retry.ts'
@@ -58,6 +59,8 @@ export interface AttemptOptions extends Omit<RequestOptions, 'connections'>, Ret
   readonly sharedRateLimit: SharedRateLimit
   /** Hears of each call that was made when it is over; must neither throw nor wait. */
   readonly onCall?: (call: CallReport) => void
+  /** Called with a sentence for an operator when the service cannot be reached, and with null when it can be again. */
+  readonly onReach?: (problem: string | null) => void
 }
 
 /** What one try sends. */
@@ -71,6 +74,7 @@ export interface Sending {
 
 /** Single tries of calls, with all that decides when one is made: the calls in flight, the shared rate limit, a refused token. */
 export class Attempts {
+  readonly reach: Reach
   readonly #options: AttemptOptions
   readonly #requests: Requests
   readonly #concurrency: ConcurrencyLimit
@@ -81,6 +85,7 @@ export class Attempts {
 
   constructor(options: AttemptOptions) {
     this.#options = options
+    this.reach = new Reach(options.onReach)
     this.#requests = new Requests({ ...options, connections: options.maxConcurrency })
     this.#concurrency = new ConcurrencyLimit(options.maxConcurrency)
     this.#throttling = new Throttling(options)
@@ -134,6 +139,7 @@ export class Attempts {
       const answer = readAnswer(reply, asked, knownDigest)
       outcome = 'success'
       this.#throttling.taken(permit.sentAtMs)
+      this.reach.answered(reply.httpStatus)
       return answer
     } catch (error) {
       failure = error
@@ -164,6 +170,8 @@ export class Attempts {
   /** One overloaded answer slows every process, not one call; one refused token holds the calls that wait with it. */
   #learnFrom(error: CallError, token: string, { sentAtMs }: Permit): Outcome {
     if (error.kind === 'credentials') this.#refusal.note(token, error)
+    if (error.kind === 'unreachable') this.reach.failed(error)
+    else if (error.httpStatus !== null) this.reach.answered(error.httpStatus)
     if (error.kind === 'throttled') {
       const pauseMs = this.#throttling.throttled(error, sentAtMs, performance.now())
       if (pauseMs > 0) void this.#options.sharedRateLimit.pauseAll(pauseMs)
@@ -217,6 +225,6 @@ export interface CallReport {
 function callOutcome(loadOutcome: Outcome, failure: unknown): CallOutcome {
   if (loadOutcome !== 'other') return loadOutcome
   if (!(failure instanceof CallError)) return 'given_up'
-  if (failure.kind === 'retry') return 'transient'
+  if (failure.kind === 'retry' || failure.kind === 'unreachable') return 'transient'
   return failure.kind === 'throttled' ? 'overload' : failure.kind
 }

@@ -1,4 +1,5 @@
 import { CallError } from '../errors.ts'
+import { isForbidden } from './errors.ts'
 import type { Asked } from './errors.ts'
 import { describeCall } from './filters.ts'
 
@@ -56,7 +57,7 @@ export class Breaker {
     }
   }
 
-  /** Forgets every failure: for the start of a run, which tries afresh. */
+  /** Forgets every failure: for the start of a run, which tries afresh, and for a new token. */
   forget(): void {
     this.#circuits.clear()
   }
@@ -93,9 +94,7 @@ function newCircuit(lastError: CallError): Circuit {
 }
 
 function counts(error: CallError): boolean {
-  if (error.kind === 'retry') return true
-  if (error.kind === 'throttled') return false
-  return error.httpStatus === 403 || error.errorStatus?.toUpperCase() === 'PERMISSION_DENIED'
+  return error.kind === 'retry' || isForbidden(error)
 }
 
 /** The organization's circuit, and the document's where there are annotations beneath it. */

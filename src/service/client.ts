@@ -5,6 +5,7 @@ import { Attempts } from './attempt.ts'
 import type { AttemptOptions, Call } from './attempt.ts'
 import { Breaker } from './circuit-breaker.ts'
 import type { ConcurrencySnapshot } from './concurrency.ts'
+import { isForbidden } from './errors.ts'
 import type { Asked } from './errors.ts'
 import { checkCommentsFilter, checkUsersFilter } from './filters.ts'
 import type { CommentsFilter, UsersFilter } from './filters.ts'
@@ -107,7 +108,10 @@ class Client implements CollabApi {
           return this.#attempts.once(asked, sending, call)
         },
         this.#options,
-        () => this.#rereadToken(usedToken),
+        {
+          reread: (error) => this.#rereadToken(usedToken, isForbidden(error)),
+          reach: this.#attempts.reach,
+        },
         call.waitSignal ?? call.signal,
       )
       this.#breaker.succeeded(asked)
@@ -118,11 +122,14 @@ class Client implements CollabApi {
     }
   }
 
-  async #rereadToken(refused: string): Promise<boolean> {
-    const changed = await this.#token.reread(refused)
-    // The old token stays a secret: calls that were sent with it are still being reported.
-    if (changed && !this.#secrets.includes(this.#token.current())) {
-      this.#secrets.push(this.#token.current())
+  async #rereadToken(refused: string, isForbidden: boolean): Promise<boolean> {
+    const changed = await this.#token.reread(refused, isForbidden)
+    const token = this.#token.current()
+    if (token !== this.#secrets.at(-1)) {
+      // The old token stays a secret: calls that were sent with it are still being reported.
+      this.#secrets.push(token)
+      // The old token may be why they opened.
+      this.#breaker.forget()
     }
     return changed
   }

@@ -7,6 +7,7 @@ import type { CommentsFilter, UsersFilter } from './filters.ts'
 export type Shape =
   | 'timeout'
   | 'connection'
+  | 'unreachable'
   | 'body_cut'
   | 'body_empty'
   | 'body_unreadable'
@@ -65,6 +66,8 @@ export const FAILURES: readonly Row[] = [
   { http: [403, 404, 409],      kind: 'refused',     because: 'this scope is forbidden, gone or in conflict' },
   { http: [206],                kind: 'unknown',     because: 'a part that nobody asked for must not pass for the whole' },
 
+  { http: [407], shape: ['unreachable'],
+                                kind: 'unreachable', because: 'no connection: it concerns the address, not this scope' },
   { shape: ['timeout', 'connection'],
                                 kind: 'retry',       because: 'the network: nothing is known of the answer' },
   { shape: ['body_cut', 'body_empty', 'body_unreadable', 'body_ambiguous', 'no_data'],
@@ -101,6 +104,15 @@ export function isUnavailable({ httpStatus, errorStatus }: CallError): boolean {
   if (httpStatus === 503) return true
   const code = errorStatus === null ? '' : canonical(errorStatus)
   return code === 'UNAVAILABLE' || code === '503'
+}
+
+/**
+ * True where the service forbids the call: 403 or PERMISSION_DENIED. It may forbid the scope or the operation only, and some
+ * services say so of a token that has expired.
+ */
+export function isForbidden({ kind, httpStatus, errorStatus }: CallError): boolean {
+  const code = errorStatus === null ? '' : canonical(errorStatus)
+  return kind === 'refused' && (httpStatus === 403 || code === 'PERMISSION_DENIED')
 }
 
 /** Codes are compared as `NOT_FOUND`, however spelt (`not-found`). */

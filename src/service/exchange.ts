@@ -150,7 +150,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const code = (error as NodeJS.ErrnoException).code ?? error.name
     const isCut = this.#httpStatus !== null
     this.#fail(
-      isCut ? 'body_cut' : 'connection',
+      isCut ? 'body_cut' : this.#isSent ? 'connection' : 'unreachable',
       isCut
         ? `the answer broke off after ${this.#bytes} bytes (${code})`
         : `no answer from ${this.#limits.origin} (${code})`,
@@ -158,8 +158,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     )
   }
 
+  /** Until then nothing but the connection can have failed. */
+  get #isSent(): boolean {
+    return this.#controller !== null
+  }
+
   #timeOut(): void {
-    this.#fail('timeout', `no full answer within ${this.#limits.timeoutMs} ms`)
+    this.#fail(
+      this.#isSent ? 'timeout' : 'unreachable',
+      `no full answer within ${this.#limits.timeoutMs} ms`,
+    )
   }
 
   #refuseSize(): void {

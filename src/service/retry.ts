@@ -1,11 +1,20 @@
 import pRetry from 'p-retry'
 import { CallError } from '../errors.ts'
+import { isForbidden } from './errors.ts'
+import { isUntrusted } from './reach.ts'
+import type { Reach } from './reach.ts'
 import { sleep } from './wait.ts'
 import type { ThrottlingPolicy } from './throttling.ts'
 
 export interface RetryPolicy extends ThrottlingPolicy {
   /** Further tries of a call that may succeed in a moment. */
   readonly retries: number
+}
+
+/** What the calls of a process share. */
+export interface Shared {
+  reread(error: CallError): Promise<boolean>
+  readonly reach: Reach
 }
 
 /** Further tries of a call whose failure nobody has seen before. */
@@ -15,24 +24,25 @@ const BACKOFF_BASE_MS = 250
 const BACKOFF_MAX_MS = 30_000
 
 /**
- * Makes a call, and makes it again where its failure's kind allows. A call that was throttled is made again for as long as
- * `throttledMaxMs` lasts: that uses up none of its retries, and neither does a token that was read again.
+ * Makes a call, and makes it again where its failure's kind allows. A call that was throttled, or that does not reach a
+ * service that was reached before, is made again for as long as `throttledMaxMs` lasts: that uses up none of its retries, and
+ * neither does a token that was read again.
  * @param attempt one call; gets the number of the try, from 1
- * @param reread looks for another token after a refusal; true when there is one to try
+ * @param shared.reread looks for another token after a call was refused or forbidden; true when there is one to try
  * @throws the last CallError with its `attempts` set; the signal's reason as soon as it aborts;
  *   at once what is not a CallError
  */
 export async function retrying<T>(
   attempt: (attemptNumber: number) => Promise<T>,
   policy: RetryPolicy,
-  reread: () => Promise<boolean>,
+  shared: Shared,
   signal?: AbortSignal,
 ): Promise<T> {
   signal?.throwIfAborted()
   try {
     return await attempt(1)
   } catch (error) {
-    return tryingAgain(error, attempt, policy, reread, signal)
+    return tryingAgain(error, attempt, policy, shared, signal)
   }
 }
 
@@ -41,11 +51,14 @@ async function tryingAgain<T>(
   firstError: unknown,
   attempt: (attemptNumber: number) => Promise<T>,
   policy: RetryPolicy,
-  reread: () => Promise<boolean>,
+  { reread, reach }: Shared,
   signal?: AbortSignal,
 ): Promise<T> {
   const firstFailedAtMs = performance.now()
+  const waits = ({ kind }: CallError) =>
+    kind === 'throttled' || (kind === 'unreachable' && reach.wasReached)
   let rereads = 0
+  let waited = 0
   let late: { answer: T } | undefined
   try {
     return await pRetry(
@@ -58,25 +71,30 @@ async function tryingAgain<T>(
       {
         // One more than is ever used up: at its last one p-retry ends also what uses up none.
         retries: policy.retries + 1,
-        factor: 2,
-        minTimeout: BACKOFF_BASE_MS,
-        maxTimeout: BACKOFF_MAX_MS,
-        randomize: true,
+        // Our own waits share one listener of the signal; those of p-retry add one each, and Node warns of many.
+        minTimeout: 0,
         ...(signal === undefined ? {} : { signal }),
         onFailedAttempt({ error, attemptNumber }) {
           if (error instanceof CallError) error.attempts = attemptNumber
         },
-        shouldConsumeRetry: ({ error }) => !(error instanceof CallError) || !isFree(error),
+        shouldConsumeRetry: ({ error }) =>
+          !(error instanceof CallError) || !(waits(error) || mayNeedToken(error)),
         async shouldRetry({ error, retriesConsumed }) {
           if (!(error instanceof CallError)) return false
-          if (error.kind === 'credentials') return (rereads += 1) === 1 && (await reread())
-          if (error.kind !== 'throttled') return retriesConsumed < retriesOf(error, policy)
+          if (mayNeedToken(error)) return (rereads += 1) === 1 && (await reread(error))
+          if (!waits(error)) {
+            if (retriesConsumed >= retriesOf(error, policy)) return false
+            await sleep(backoffMs(retriesConsumed), signal)
+            return true
+          }
           // Not maxRetryTime, which ends tries of every kind, and counts what they wait for each other.
           const leftMs = policy.throttledMaxMs - (performance.now() - firstFailedAtMs)
           if (leftMs <= 0) return false
-          // p-retry goes on at once after what uses up no retry.
-          const askedMs = Math.min(error.retryAfterMs ?? 0, policy.retryAfterMaxMs, leftMs)
-          await sleep(askedMs + Math.random() * BACKOFF_BASE_MS, signal)
+          const waitMs =
+            error.kind === 'throttled'
+              ? Math.min(error.retryAfterMs ?? 0, policy.retryAfterMaxMs)
+              : backoffMs(waited++)
+          await sleep(Math.min(waitMs, leftMs) + Math.random() * BACKOFF_BASE_MS, signal)
           return true
         },
       },
@@ -84,24 +102,30 @@ async function tryingAgain<T>(
   } catch (error) {
     // p-retry throws an answer away that comes after the signal aborted.
     if (late !== undefined) return late.answer
-    if (error instanceof CallError && error.kind === 'throttled') throw givenUp(error, policy)
+    if (!(error instanceof CallError)) throw error
+    if (waits(error)) throw givenUp(error, policy)
+    // Too few tries to judge the address by: the scope fails, and others are tried.
+    if (error.kind === 'unreachable' && !reach.isSure(error)) throw error.as({ kind: 'retry' })
     throw error
   }
 }
 
-function isFree({ kind }: CallError): boolean {
-  return kind === 'throttled' || kind === 'credentials'
+/** True where another token may help. */
+function mayNeedToken(error: CallError): boolean {
+  return error.kind === 'credentials' || isForbidden(error)
 }
 
-function retriesOf({ kind }: CallError, { retries }: RetryPolicy): number {
-  if (kind === 'retry') return retries
-  return kind === 'unknown' ? Math.min(UNKNOWN_RETRIES, retries) : 0
+function retriesOf(error: CallError, { retries }: RetryPolicy): number {
+  if (error.kind === 'retry') return retries
+  if (error.kind === 'unreachable') return isUntrusted(error) ? 0 : retries
+  return error.kind === 'unknown' ? Math.min(UNKNOWN_RETRIES, retries) : 0
+}
+
+function backoffMs(waitsBefore: number): number {
+  return Math.min(BACKOFF_MAX_MS, (1 + Math.random()) * BACKOFF_BASE_MS * 2 ** waitsBefore)
 }
 
 function givenUp(error: CallError, { throttledMaxMs }: RetryPolicy): CallError {
-  const { kind, httpStatus, errorStatus, retryAfterMs, attempts } = error
   const message = `${error.message}; given up after ${throttledMaxMs / 1000} s of it (SYNC_THROTTLED_MAX_MS)`
-  const last = new CallError(message, { kind, httpStatus, errorStatus, retryAfterMs, cause: error })
-  last.attempts = attempts
-  return last
+  return error.as({ message })
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parse as parseEnvFile } from 'dotenv'
 import { UsageError } from '../errors.ts'
+import { decodeText, parseEnvFile } from './env-file.ts'
 import { SETTING_LIST, SETTINGS } from './table.ts'
 import type { Setting } from './setting.ts'
 
@@ -13,7 +13,7 @@ export type Environment = Record<string, string | undefined>
  * that NAME_FILE says. What is empty is left out.
  * @param directory where `.env` is
  * @param isRead whether the command needs a setting: no other secret's file is opened
- * @returns `faults`: sentences about files that cannot be used
+ * @returns `faults`: sentences about files, and lines of `.env`, that cannot be read
  * @throws UsageError where `.env` cannot be read
  */
 export function readTexts(
@@ -23,15 +23,20 @@ export function readTexts(
 ): { given: Environment; faults: string[] } {
   const faults: string[] = []
   const written = withoutEmpty({
-    ...readEnvFile(join(directory, '.env')),
+    ...readEnvFile(join(directory, '.env'), faults),
     ...withoutOuterQuotes(environment),
   })
   return { given: { ...written, ...readSecretFiles(written, isRead, faults) }, faults }
 }
 
-function readEnvFile(path: string): Environment {
+function readEnvFile(path: string, faults: string[]): Environment {
   try {
-    return readEnvText(readFileSync(path, 'utf8').replaceAll('\r\n', '\n'))
+    const { values, unread } = parseEnvFile(readFileSync(path))
+    if (unread.length > 0)
+      faults.push(
+        `The file ${path} has lines that cannot be read (${unread.slice(0, 5).join(', ')}${unread.length > 5 ? ', ...' : ''}): write NAME=value, in UTF-8, with a quote at both ends of the value or at none.`,
+      )
+    return values
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'ENOENT') return {}
@@ -57,7 +62,7 @@ function readSecretFiles(
         return []
       }
       try {
-        const text = readFileSync(path, 'utf8').trim()
+        const text = decodeText(readFileSync(path)).trim()
         if (text !== '') return [[name, text]]
         faults.push(`${name}_FILE names an empty file.`)
       } catch (error) {
@@ -68,17 +73,6 @@ function readSecretFiles(
     }),
   )
 }
-
-/** dotenv ends a value without quotes at any `#`; for a shell, as for compose, a comment begins only after a space. */
-function readEnvText(text: string): Environment {
-  const values: Environment = parseEnvFile(text)
-  for (const [, name = '', value = ''] of text.matchAll(WITHOUT_QUOTES))
-    if (values[name] === value.split('#')[0]?.trimEnd()) values[name] = value
-  return values
-}
-
-const WITHOUT_QUOTES =
-  /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?!#[ \t\n]|#$)([^\s'"`].*?)(?=[ \t]+#|[ \t]*$)/gm
 
 /** `docker run --env-file` keeps the quotes that stand around a value. */
 function withoutOuterQuotes(environment: Environment): Environment {

@@ -95,7 +95,7 @@ export const SYNC_ROWS = {
     parse: parse.wholeNumber(0, 86_400_000),
     default: '900000',
     meaning:
-      'Longest wait for a service that answers every call that it gets too many, in milliseconds; then what is left of a run fails.',
+      'Longest wait for a service that answers every call that it gets too many, or that can no longer be reached, in milliseconds; then what is left of a run fails.',
   },
   maxIds: {
     name: 'SYNC_MAX_IDS',

@@ -37,21 +37,24 @@ const HEADINGS: Record<SettingGroup, string> = {
   catalog: 'The catalog, from a query of yours (otherwise: collab-sync catalog import FILE)',
 }
 
+const HEAD = String.raw`# Copy this file to .env and fill in the first settings. The environment wins over this file. A key, a token, a secret
+# or an address may be in a file of its own, which NAME_FILE names in place of NAME.
+#
+# Write one NAME=value a line, in UTF-8 or UTF-16. Where a value holds a blank or one of $ # " \, put single quotes around
+# it: docker compose, a shell and the package dotenv then read the same as collab-sync. Otherwise they differ:
+#   $NAME          docker compose and a shell replace it; collab-sync and dotenv do not, because passwords hold $.
+#   a#b            dotenv ends the value before the #. For the others a comment begins after a blank.
+#   "\" \\ \$"     are one character each, but not for dotenv. "\n" and "\r" are line ends, but not for a shell.
+#   NAME = a b     and NAME: a b are not for a shell.
+# A command that finds a line that cannot be read names its number and ends with exit code 2; dotenv skips the line.`
+
 /** The text of `.env.example`: every setting with its meaning; what must be set is not commented out. */
 export function envExample(): string {
   const groups = Object.entries(HEADINGS).map(([group, heading]) => {
     const settings = SETTING_LIST.filter(({ setting }) => setting.group === group)
     return [`# --- ${heading} ---`, ...settings.map(({ setting }) => entry(setting))].join('\n\n')
   })
-  return (
-    [
-      '# Copy this file to .env and fill in the first settings. The environment wins over this file. A key, a token, a secret\n# or an address may be in a file of its own, which NAME_FILE names in place of NAME.',
-      ...groups,
-      '',
-    ]
-      .join('\n\n')
-      .trimEnd() + '\n'
-  )
+  return [HEAD, ...groups, ''].join('\n\n').trimEnd() + '\n'
 }
 
 function entry(setting: Setting): string {

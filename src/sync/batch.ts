@@ -3,19 +3,22 @@ import type { Claim } from '../database/claims.ts'
 import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import * as items from '../database/statements/items.ts'
-import { CallError, DrainingError, RunStoppedError } from '../errors.ts'
+import { CallError, DrainingError, RunStoppedError, WithdrawnError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
+import { isForbidden } from '../service/errors.ts'
+import { describeUnreachable } from '../service/reach.ts'
 import { sleep } from '../service/wait.ts'
 import type { Priority } from '../service/wait.ts'
 import { describeSpan } from '../trace.ts'
 import { ATTEMPTS_MAX, DoneScopes, failItem, startItem, SupersededError } from './claim.ts'
 import { BatchCommits } from './commit/batch-commits.ts'
-import type { SyncContext } from './context.ts'
+import type { RunRefusals, SyncContext } from './context.ts'
 import type { Asking } from './fetch/comments.ts'
 import type { AskedResult } from './fetch/result.ts'
 import { askScope } from './fetch/schedule.ts'
 import { isScopeFault } from './isolate.ts'
-import { refusal, stopRun } from './run/settle.ts'
+import { areCredentialsRefused, refusedCredentials } from './run/credentials.ts'
+import { canOthersCall, refusal, stopRun } from './run/settle.ts'
 
 /** First and longest wait for another run that writes to the same batch. */
 const OVERTAKEN_WAIT_MS = 500
@@ -97,6 +100,7 @@ class BatchInProgress {
   /** Ends what waits; calls in flight come to their end. */
   readonly #waitSignal: AbortSignal
   #stopping: Promise<unknown> | null = null
+  #withdrawn: WithdrawnError | null = null
 
   constructor(
     context: SyncContext,
@@ -163,9 +167,15 @@ class BatchInProgress {
   }
 
   async #syncScope(scope: BatchScope, triesAgain: () => void): Promise<void> {
+    if (this.#fatal !== null) return
+    const refusals = this.#context.runSignals.refusalsOf(this.#claim.runId)
     try {
-      if (this.#fatal === null) this.#commits.add(await this.#ask(scope, triesAgain))
+      const result = await this.#ask(scope, triesAgain)
+      if (!('incomplete' in result) || result.incomplete === null) refusals.answered()
+      this.#commits.add(result)
     } catch (error) {
+      if (error instanceof CallError && isForbidden(error) && error.attempts > 0)
+        await this.#suspect(refusals, scope, error)
       const isFault = isScopeFault(error)
       if (isFault && error instanceof CallError)
         this.#commits.add(this.#commits.failed(scope, error))
@@ -174,14 +184,41 @@ class BatchInProgress {
     }
   }
 
+  /** Ends the batch, and the run with it, where not the scope is refused but key and token. */
+  async #suspect(refusals: RunRefusals, scope: BatchScope, error: CallError): Promise<void> {
+    if (!refusals.refused(scope.organizationKey)) return
+    try {
+      const organizations = [...refusals.organizations]
+      const { call } = this.#asking
+      if (await areCredentialsRefused(this.#context, this.#claim, organizations, call))
+        this.#end(refusedCredentials(error))
+    } catch (failure) {
+      refusals.startAgain()
+      this.#end(failure)
+    }
+  }
+
   #end(error: unknown): void {
     this.#fatal ??= error
     this.#ended.abort(error)
-    // No call of this run can succeed: those of its other batches are given up at once.
+    // No call of this process can succeed.
     if (error instanceof CallError) {
-      this.#stopping ??= stopRun(this.#context, this.#claim.runId, 'failed', refusal(error))
+      this.#stopping ??= this.#stopOrWithdraw(error)
       // It is awaited when the calls in flight have ended; until then its failure must not be nobody's.
       this.#stopping.catch(() => {})
+    }
+  }
+
+  /** Ends the run; where it is this worker that cannot reach the service, and others can, it is left to them. */
+  async #stopOrWithdraw(error: CallError): Promise<void> {
+    const { runId } = this.#claim
+    if (error.kind === 'credentials') {
+      await stopRun(this.#context, runId, 'failed', refusal(error))
+    } else if (await canOthersCall(this.#context)) {
+      this.#withdrawn = new WithdrawnError(describeUnreachable(error))
+    } else {
+      const problem = `${describeUnreachable(error)} ${error.message}`
+      await stopRun(this.#context, runId, 'failed', problem)
     }
   }
 
@@ -195,9 +232,13 @@ class BatchInProgress {
     if (error instanceof SupersededError) throw error
     await this.#stopping
     await this.#commits.commitRest()
+    const { database, deadAfterS, workerId } = this.#context
+    const { runId, itemId } = this.#claim
+    if (this.#withdrawn !== null) {
+      await items.giveBack.run(database, { runId, itemId, workerId })
+      throw this.#withdrawn
+    }
     if (this.#stopping !== null || error instanceof RunStoppedError) {
-      const { database, deadAfterS } = this.#context
-      const { runId, itemId } = this.#claim
       await items.skip.run(database, { runId, itemId, deadAfterS })
       return
     }

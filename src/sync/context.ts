@@ -22,6 +22,7 @@ export interface SyncContext {
   readonly deadAfterS: number
   readonly runSignals: RunSignals
   readonly storeSignal: StoreSignal
+  readonly problems: WorkerProblems
   readonly scopePlaces: ScopePlaces
   readonly sentCalls: SentCalls
   /** Batch items that this process works on right now; one that it took up and is not among them is lost. */
@@ -62,37 +63,93 @@ export class StoreSignal {
 }
 
 /**
- * The signals of the runs that this process works on: one aborts when its run is to end early, so that calls in flight
- * and calls that wait are given up at once.
+ * Why this process cannot take jobs or call the service at the moment. The parts of the process that notice it report
+ * here, and each heartbeat writes it to sync.workers.
+ */
+export class WorkerProblems {
+  readonly #sentences = new Map<'queue' | 'service', string>()
+
+  /** @param sentence complete, for an operator, without secrets; null when there is no problem any more */
+  set(source: 'queue' | 'service', sentence: string | null): void {
+    if (sentence === null) this.#sentences.delete(source)
+    else this.#sentences.set(source, sentence)
+  }
+
+  /** The sentences of all sources; null where there is no problem. */
+  get text(): string | null {
+    return this.#sentences.size === 0 ? null : [...this.#sentences.values()].join(' ')
+  }
+}
+
+/** Calls of a run that are forbidden, without one that is answered, after which key and token are suspected. */
+export const SUSPICIOUS_REFUSALS = 5
+
+/** Whether this process has a reason to suspect that key and token are refused to a run, and not only some of its scopes. */
+export class RunRefusals {
+  /** Organizations whose scopes were refused. */
+  readonly organizations = new Set<number>()
+  #count = 0
+
+  /** Counts a scope that was refused. @returns true when key and token are to be checked, once a run */
+  refused(organizationKey: number): boolean {
+    this.organizations.add(organizationKey)
+    return (this.#count += 1) === SUSPICIOUS_REFUSALS
+  }
+
+  /** The check could not be made: later refusals raise the suspicion again. */
+  startAgain(): void {
+    this.#count = 0
+  }
+
+  /** A scope was answered: key and token are good, whatever else is refused to this run. */
+  answered(): void {
+    this.#count = Infinity
+  }
+}
+
+/**
+ * The signals of the runs that this process works on, and what was refused to each: a signal aborts when its run is to end
+ * early, so that calls in flight and calls that wait are given up at once.
  */
 export class RunSignals {
-  readonly #controllers = new Map<string, AbortController>()
+  readonly #runs = new Map<string, { controller: AbortController; refusals: RunRefusals }>()
 
   /** The run's signal; made when it is first asked for. */
   signalOf(runId: string): AbortSignal {
-    let controller = this.#controllers.get(runId)
-    if (controller === undefined) this.#controllers.set(runId, (controller = new AbortController()))
-    return controller.signal
+    return this.#of(runId).controller.signal
+  }
+
+  refusalsOf(runId: string): RunRefusals {
+    return this.#of(runId).refusals
   }
 
   /** Whether this process works on the run, or did and has not heard of its end yet. */
   knows(runId: string): boolean {
-    return this.#controllers.has(runId)
+    return this.#runs.has(runId)
   }
 
   /** Gives up the work in hand for a run. */
   abort(runId: string): void {
-    this.#controllers.get(runId)?.abort(new RunStoppedError(`Run ${runId} was stopped.`))
+    this.#runs.get(runId)?.controller.abort(new RunStoppedError(`Run ${runId} was stopped.`))
   }
 
   /** Gives up the work in hand for every run, for another reason than their end. */
   abortAll(reason: Error): void {
-    for (const controller of this.#controllers.values()) controller.abort(reason)
+    for (const { controller } of this.#runs.values()) controller.abort(reason)
   }
 
-  /** Drops the signal of a run that is over. */
+  /** Drops what is known of a run that is over. */
   forget(runId: string): void {
-    this.#controllers.delete(runId)
+    this.#runs.delete(runId)
+  }
+
+  #of(runId: string) {
+    let run = this.#runs.get(runId)
+    if (run === undefined) {
+      run = { controller: new AbortController(), refusals: new RunRefusals() }
+      this.#runs.set(runId, run)
+    }
+    return run
   }
 }
 

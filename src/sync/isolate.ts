@@ -11,7 +11,7 @@ import { processingFault, tooManyRejected } from './record/received.ts'
 
 /** Whether an error concerns what was received, and not the run, the worker or a server: it then fails one record or scope. */
 export function isScopeFault(error: unknown): boolean {
-  if (error instanceof CallError) return error.kind !== 'credentials'
+  if (error instanceof CallError) return !error.concernsEveryCall
   const isOfTheWork =
     error instanceof SupersededError ||
     error instanceof RunStoppedError ||

@@ -1,14 +1,19 @@
+import type { Queue } from 'bullmq'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/app.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
+import { nextDue } from '../../src/cron.ts'
 import { UsageError } from '../../src/errors.ts'
 import { openQueueLate } from '../../src/http/start-http.ts'
-import { nextNightly } from '../../src/queue/schedule.ts'
+import { RepeatedFault } from '../../src/log.ts'
+import { openBackend, QUEUE_NAMES } from '../../src/queue/backend.ts'
+import { NIGHTLY, nextNightly, registerSchedule } from '../../src/queue/schedule.ts'
 import { startWorker } from '../../src/worker.ts'
 import { isMissing, openLive, QUEUE_KINDS } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { randomPrefix } from '../helpers/redis.ts'
+import { until } from '../helpers/until.ts'
 import { onApp } from './on-app.ts'
 
 describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) => {
@@ -51,6 +56,7 @@ describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) =
     const wrong: [schedule: { cron: string; timeZone?: string }, told: RegExp][] = [
       [{ cron: 'nightly' }, /^cron must be a cron pattern of five fields/],
       [{ cron: '61 2 * * *' }, /^cron must be/],
+      [{ cron: '* * * * * *' }, /^cron must be due at most once a minute/],
       [{ cron: '\0 2 * * *' }, /^cron must not hold a NUL/],
       [{ cron: 5 as unknown as string }, /^cron must be a text/],
       [{ cron: '0 2 * * *', timeZone: 'Mars/Olympus' }, /^timeZone must be an IANA time zone/],
@@ -62,6 +68,57 @@ describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) =
       await expect(setting).rejects.toThrow(told)
     }
     expect(await collabSync.getSchedule()).toMatchObject({ setBy: 'settings' })
+  })
+
+  test('is computed by us and not by BullMQ, in the queue and in the worker', async () => {
+    // The first Monday of a month, which BullMQ's own parser does not know.
+    const schedule = { cron: '0 2 1-7 * +1', timeZone: 'UTC' }
+    const { next } = await collabSync.setSchedule(schedule)
+    expect(await nextNightly(app.queue)).toEqual(next)
+    const [job] = await app.queue.bull.requests.getDelayed()
+    await job?.promote()
+    const worker = await startWorker(await live.openApp(), jobs, { keepsSchedule: false })
+    const afterNext = nextDue(schedule, next ?? undefined).getTime()
+    await until(
+      'the one after it is registered',
+      async () => (await nextNightly(app.queue))?.getTime() === afterNext,
+    )
+    await worker.stop()
+  })
+
+  test('is registered again where its next job was never added, and left alone while that is due', async () => {
+    const schedule = { cron: '0 2 * * *', timeZone: 'UTC' }
+    const fault = new RepeatedFault(app.log, 'queue connection')
+    const { classes, options, close } = await openBackend(app.queue.place, 'worker', fault)
+    // It is due at once, and then never again.
+    const queue = new classes.Queue(QUEUE_NAMES.requests, {
+      ...options,
+      settings: { repeatStrategy: (ms: number) => ms + 1 },
+    }) as unknown as Queue
+    const { cron: pattern, timeZone: tz } = schedule
+    await queue.upsertJobScheduler(
+      NIGHTLY,
+      { pattern, tz },
+      { name: NIGHTLY, opts: { removeOnComplete: true } },
+    )
+    const due = await nextNightly(app.queue)
+    await registerSchedule(app.queue, schedule)
+    expect(await nextNightly(app.queue)).toEqual(due)
+    const last = new classes.Worker(QUEUE_NAMES.requests, async () => null, {
+      ...options,
+      settings: { repeatStrategy: () => undefined },
+    })
+    await until(
+      'it is worked',
+      async () => (await queue.count()) + (await queue.getActiveCount()) === 0,
+    )
+    await last.close()
+    expect(await nextNightly(app.queue)).toEqual(due)
+    await registerSchedule(app.queue, schedule)
+    expect(Number(await nextNightly(app.queue))).toBeGreaterThan(Number(due))
+    expect(await queue.getDelayedCount()).toBe(1)
+    await queue.close()
+    await close()
   })
 
   test('that is set while the queue is away is registered by the first worker', async () => {

@@ -3,7 +3,6 @@ import { requireDefinitions, setDefinitions } from '../../src/database/definitio
 import { migrate } from '../../src/database/migrate.ts'
 import * as definitions from '../../src/database/statements/definitions.ts'
 import { UsageError } from '../../src/errors.ts'
-import { daysWithoutRun } from '../../src/queue/schedule.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 
@@ -38,19 +37,6 @@ describe('the promise', () => {
     )
     const expected = countedBack(rows[0].now, hours * HOUR_MS, days, zone)
     expect(Math.abs(rows[0].at.getTime() - expected)).toBeLessThan(2 * STEP_MS)
-  })
-
-  test.each([
-    ['0 2 * * *', []],
-    ['0 2 * * 1-5', [6, 7]],
-    ['0 22 * * 0-4', [5, 6]],
-    ['0 2 * * 7', [1, 2, 3, 4, 5, 6]],
-    ['0 2 * * 5L', [1, 2, 3, 4, 6, 7]],
-    ['0 2 1 * *', []],
-    ['0 2 1 * 1', []],
-    [null, []],
-  ])('the schedule %s starts no run on %j', (cron, days) => {
-    expect(daysWithoutRun(cron)).toEqual(days)
   })
 
   test('is what migrate was given, and a process with another one says both', async () => {

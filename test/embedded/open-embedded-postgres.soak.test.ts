@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { rmSync, utimesSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
@@ -230,6 +238,23 @@ it('reports what the server said when it does not start, without the password', 
   await expect(refused).rejects.toThrow(EnvironmentError)
   await expect(refused).rejects.toThrow(/nonsense_setting.*DATABASE_URL/s)
   await expect(refused).rejects.not.toThrow(new URL(first.url).password)
+})
+
+it('reports the HINT of PostgreSQL, which its log leaves out', async () => {
+  await (await openCopy()).close()
+  writeFileSync(join(home, 'server', 'data', 'postgresql.auto.conf'), 'shared_buffers = 64TB\n')
+  await expect(openHere()).rejects.toThrow(
+    /"64TB"\nHINT: {2}Value exceeds integer range\.\nFATAL: {2}.* contains errors\. See .*DATABASE_URL/s,
+  )
+  expect(readFileSync(join(home, 'postgres.log'), 'utf8')).not.toContain('HINT')
+})
+
+it('starts on a volume whose fsGroup gives the group all rights at every mount', async () => {
+  await (await openCopy()).close()
+  const data = join(home, 'server', 'data')
+  chmodSync(data, 0o2770)
+  expect(await ask((await openHere()).url, 'select 1')).toBe('1')
+  expect(statSync(data).mode & 0o7777).toBe(0o2750)
 })
 
 it('clears up an unfinished cluster that a killed first start left', async () => {

@@ -1,10 +1,18 @@
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { packagedDirectory } from '../../src/embedded/binaries.ts'
 import { homeError } from '../../src/embedded/home.ts'
 import { startOf } from '../../src/embedded/leases.ts'
-import { canTraverse } from '../../src/embedded/server-directory.ts'
+import { canTraverse, restrictDataDirectory } from '../../src/embedded/server-directory.ts'
 import { boundLog, logSince } from '../../src/embedded/server-files.ts'
 import { EnvironmentError, UsageError } from '../../src/errors.ts'
 import { temporaryDirectory } from './machine.ts'
@@ -44,6 +52,34 @@ it('finds the one directory on the way that an account may not pass through', as
   expect(await canTraverse(inner, nobody)).toBe(false)
   chmodSync(join(directory, 'closed'), 0o701)
   expect(await canTraverse(inner, nobody)).toBe(true)
+})
+
+describe('a data directory', () => {
+  const uid = process.getuid?.()
+  const modeAfter = async (mode: number, server = uid) => {
+    chmodSync(directory, mode)
+    await restrictDataDirectory(directory, server)
+    return statSync(directory).mode & 0o7777
+  }
+
+  it('loses the rights with which PostgreSQL refuses to start, and no other', async () => {
+    expect(await modeAfter(0o2770)).toBe(0o2750)
+    expect(await modeAfter(0o755)).toBe(0o750)
+    expect(await modeAfter(0o750)).toBe(0o750)
+    expect(await modeAfter(0o700)).toBe(0o700)
+  })
+
+  it('keeps its mode where it belongs to another user', async () => {
+    expect(await modeAfter(0o770, Number(uid) + 1)).toBe(0o770)
+  })
+
+  it('whose file system does not keep modes is named with chmod', async () => {
+    const refused = restrictDataDirectory('/proc/self', uid)
+    await expect(refused).rejects.toThrow(EnvironmentError)
+    await expect(refused).rejects.toThrow(
+      /rights on \/proc\/self \(mode 0555\).*\(EPERM\): run chmod g-w,o-rwx \/proc\/self, or/,
+    )
+  })
 })
 
 describe('the log', () => {

@@ -180,13 +180,25 @@ describe('CSV', () => {
     }
   })
 
-  test('numbers below zero are numbers, not formulas', async () => {
+  test('a copy that follows the feed of changes gets every text as it is', async () => {
+    const { out } = await exported({ after: null }, 'copy.csv')
+    const read = parseCsv(readFileSync(out), { columns: true, bom: true }) as Record<
+      string,
+      string
+    >[]
+    expect(read.map((row) => row['comment_text'])).toEqual(expect.arrayContaining(ODD_TEXTS))
+  })
+
+  test('ids, numbers and JSON are never changed, whatever they look like', async () => {
     await live.database.pool.query(
-      `create view reporting.below_zero as select -1 as whole, -0.5::numeric as part, '-1'::text as text`,
+      `create view reporting.below_zero as select -1 as whole, -0.5::numeric as part, '-1'::jsonb as json, '-1' as user_id,
+        '=1' as id, '-1' as text, '-1' as valid`,
     )
     try {
       const { out } = await exported({ object: 'below_zero', byteOrderMark: false }, 'zero.csv')
-      expect(readFileSync(out, 'utf8')).toBe("whole,part,text\r\n-1,-0.5,'-1\r\n")
+      expect(readFileSync(out, 'utf8')).toBe(
+        "whole,part,json,user_id,id,text,valid\r\n-1,-0.5,-1,-1,=1,'-1,'-1\r\n",
+      )
     } finally {
       await live.database.pool.query('drop view reporting.below_zero')
     }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
+import fs, {
   existsSync,
   mkdirSync,
   readdirSync,
@@ -19,7 +19,7 @@ import { randomChanges } from '../../src/demo/random-changes.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
 import { UsageError } from '../../src/errors.ts'
 import { importCatalog } from '../../src/catalog/import.ts'
-import { exportByState } from '../../src/export/state.ts'
+import { exportByState, lockState } from '../../src/export/state.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
 import { createTestDatabase } from '../helpers/database.ts'
@@ -330,13 +330,28 @@ test('an export that was stopped for so long that another took over gives no fil
   } as const
   const rest = { formulas: false, byteOrderMark: false }
   let isTaken = false
-  const exporting = exportByState(database.pool, { ...request, ...rest, out }, state, () => {
+  const onRows = () => {
     if (isTaken) return
     isTaken = true
     rmdirSync(`${state}.lock`)
     mkdirSync(`${state}.lock`)
-  })
+  }
+  const exporting = exportByState(database.pool, { ...request, ...rest, out }, state, { onRows })
   await expect(exporting).rejects.toThrow(/Another export took over the state file/)
   await expect(exporting).rejects.not.toThrow(UsageError)
   expect(readdirSync(directory)).toEqual(['state.lock'])
+})
+
+test('a state file that cannot be locked is refused: two exports at once could lose changes', async () => {
+  const state = join(place(), 'state')
+  const utimes = (...args: unknown[]) =>
+    (args.at(-1) as (error: Error) => void)(
+      Object.assign(new Error('EPERM: refused'), { code: 'EPERM' }),
+    )
+  const locking = lockState(state, { ...fs, utimes } as typeof fs)
+  await expect(locking).rejects.toThrow(UsageError)
+  await expect(locking).rejects.toThrow(
+    `The state file ${state} cannot be locked (EPERM): name one on another file system.`,
+  )
+  expect(existsSync(`${state}.lock`)).toBe(false)
 })

@@ -12,7 +12,7 @@ import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
 import { openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
-import { openOwnRedis } from './servers.ts'
+import { openOwnRedis } from '../helpers/own-redis.ts'
 
 const KEY = 'key-31d7c0ffee'
 const TOKENS = ['token-one-5ca1ab1e', 'token-two-5eedcafe', 'token-bad-0badf00d'] as const

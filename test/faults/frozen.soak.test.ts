@@ -134,7 +134,7 @@ async function expectDoctorNames(workerId: string): Promise<void> {
     queuePlace: { kind: 'postgres', url: database.url } as const,
     close: async () => {},
   }
-  const { findings } = await checkStore(store, settings)
+  const { findings } = await checkStore(store, settings, 10_000)
   expect(findings).toContainEqual(
     expect.objectContaining({
       check: 'workers',

@@ -3,12 +3,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { redisUrl } from '../helpers/redis.ts'
+import { until } from '../helpers/until.ts'
 import { buildWorker } from '../helpers/worker-process.ts'
 import type { WorkerBuild } from '../helpers/worker-process.ts'
 import { callsNeeded, openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
-import { openOwnPostgres, openOwnRedis } from './servers.ts'
-import type { OwnPostgres, OwnRedis } from './servers.ts'
+import { openAddress, openOwnRedis } from '../helpers/own-redis.ts'
+import type { Address, OwnRedis } from '../helpers/own-redis.ts'
+import { openOwnPostgres } from './servers.ts'
+import type { OwnPostgres } from './servers.ts'
 
 const WORLD = {
   seed: 6,
@@ -23,16 +26,23 @@ const WORLD = {
 let build: WorkerBuild
 let postgres: OwnPostgres
 let redis: OwnRedis
+let standby: OwnRedis
+let address: Address
 let rig: Rig
 
 beforeAll(async () => {
   build = await buildWorker()
   postgres = await openOwnPostgres()
   await migrate(postgres.url)
-  if (redisUrl() !== undefined) redis = await openOwnRedis()
+  if (redisUrl() === undefined) return
+  redis = await openOwnRedis()
+  standby = await openOwnRedis()
+  address = await openAddress(redis)
 })
 afterAll(async () => {
   build?.killAll()
+  address?.close()
+  await standby?.close()
   await redis?.close()
   await postgres?.close()
 })
@@ -44,6 +54,11 @@ afterEach(async () => {
 /** What happens to the servers once a third of the calls is made; all is back when it resolves. */
 type Calamity = () => Promise<void>
 
+const beReplica = (of: OwnRedis) => ['replicaof', '127.0.0.1', new URL(of.url).port] as const
+
+const problemOf = async () =>
+  (await rig.database.pool.query('select problem from sync.workers')).rows[0]?.problem
+
 const calamities: [what: string, calamity: Calamity][] = [
   ['Redis is flushed', async () => void (await redis.command('flushall'))],
   [
@@ -52,6 +67,24 @@ const calamities: [what: string, calamity: Calamity][] = [
       await redis.kill()
       await sleep(2000)
       await redis.start()
+    },
+  ],
+  [
+    'Redis becomes a replica of the one that was its own',
+    async () => {
+      await standby.command('replicaof', 'no', 'one')
+      await redis.command(...beReplica(standby))
+      address.leadTo(standby)
+    },
+  ],
+  [
+    'Redis is full for a while',
+    async () => {
+      const both = [redis, standby]
+      for (const each of both) await each.command('config', 'set', 'maxmemory', '1')
+      await until('the worker reports it', async () => /OOM/.test((await problemOf()) ?? ''))
+      for (const each of both) await each.command('config', 'set', 'maxmemory', '0')
+      await until('the worker has no problem', async () => (await problemOf()) === null)
     },
   ],
   [
@@ -76,7 +109,10 @@ describe.skipIf(redisUrl() === undefined)('with the queue on Redis', () => {
   test.each(calamities)(
     '%s in mid-run, and the run goes on by itself to the same end',
     async (_what, calamity) => {
-      await expectSameEnd(calamity, redis.url)
+      await redis.command('replicaof', 'no', 'one')
+      await standby.command(...beReplica(redis))
+      address.leadTo(redis)
+      await expectSameEnd(calamity, address.url)
     },
     120_000,
   )

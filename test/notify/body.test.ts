@@ -80,6 +80,15 @@ const ALL: Notification[] = [
   { kind: 'catalog.settled', at: AT },
   { kind: 'catalog.recovered', at: AT },
   {
+    kind: 'worker.blocked',
+    at: AT,
+    workers: 2,
+    workerId: 'host:7:abc',
+    since: AT,
+    problem: 'The queue refuses jobs: READONLY.',
+  },
+  { kind: 'worker.recovered', at: AT },
+  {
     kind: 'members.changed',
     at: AT,
     members: 2,
@@ -176,6 +185,16 @@ test('each notification is told in one sentence, and what is bad says what to do
       [
         "catalog.recovered",
         "The source of the catalog can be read again.",
+        null,
+      ],
+      [
+        "worker.blocked",
+        "2 workers cannot work: The queue refuses jobs: READONLY.",
+        "\`collab-sync status\` lists them; \`collab-sync doctor\` checks the connections.",
+      ],
+      [
+        "worker.recovered",
+        "All running workers can work again.",
         null,
       ],
       [

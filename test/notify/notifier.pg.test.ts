@@ -198,6 +198,28 @@ test('freshness that passes its promise is told once, and once more when it is k
   ])
 })
 
+test('workers that cannot work are reported once, and once more when all can work again', async () => {
+  const { pool } = rig.database
+  const say = (workerId: string, problem: string | null) =>
+    pool.query(
+      `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, problem, problem_since)
+      values ($1, now(), now(), 0, 8, $2::text, case when $2 is not null then now() - interval '2 minutes' end)
+      on conflict (worker_id) do update set problem = excluded.problem, problem_since = excluded.problem_since`,
+      [workerId, problem],
+    )
+  await say('w1', 'The queue is full.')
+  await say('w2', 'The queue is full.')
+  await lookTogether(three)
+  const data = { workers: 2, workerId: 'w1', problem: 'The queue is full.' }
+  expect(told()).toMatchObject([{ type: 'worker.blocked', data }])
+  await say('w1', null)
+  await lookTogether(three)
+  expect(told()).toHaveLength(1)
+  await say('w2', null)
+  await lookTogether(three)
+  expect(told().map(({ type }) => type)).toEqual(['worker.blocked', 'worker.recovered'])
+})
+
 test('a held import of the catalog, and one that fails night after night, are told once, and once more when they are over', async () => {
   const { pool } = rig.database
   const imported = (state: string, source: string) =>
@@ -260,6 +282,22 @@ test('what the service sends otherwise than before is told once, and nothing of 
       },
     },
   ])
+})
+
+test('a kind that cannot be checked is logged once, and the others are told', async () => {
+  const { pool } = rig.database
+  await pool.query('alter table sync.member_changes rename to gone')
+  const readNightly = async () => ({ cron: 'never', timeZone: 'UTC' })
+  const notifier = rig.notifier({ readNightly })
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  await pool.query(
+    `insert into sync.catalog_imports (source, requested_by, state) values ('a file', 'cli', 'failed')`,
+  )
+  await lookTogether([notifier])
+  await lookTogether([notifier])
+  expect(told().map(({ type }) => type)).toEqual(['run.failed', 'catalog.failed'])
+  const failures = rig.logged.filter((line) => line.includes('could not be checked'))
+  expect(failures.map((line) => JSON.parse(line).kind)).toEqual(['nightly', 'members'])
 })
 
 test('nobody looks more often than is asked for, whoever looks', async () => {

@@ -49,6 +49,18 @@ test('the overview says whether last night succeeded, when the next run is due, 
   expect(words).toMatch(/[\d,]+ of [\d,]+ scopes are stale/)
 })
 
+test('the overview names a worker that has had a problem for more than a minute', async () => {
+  const { pool } = live.database
+  await pool.query(
+    `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, problem, problem_since)
+    values ('w1', now(), now(), 0, 8, 'The queue is full.', now() - interval '61 seconds')`,
+  )
+  expect(wordsOf(await expectPage('/'))).toMatch(
+    /Worker w1 has not been able to work since .* The queue is full\./,
+  )
+  await pool.query(`delete from sync.workers where worker_id = 'w1'`)
+})
+
 test('a page of a run groups its failures by cause and tells what was slow', async () => {
   const page = await expectPage(`/runs/${nightly.run_id}`)
   const words = wordsOf(page)

@@ -163,15 +163,15 @@ describe('a limit that processes share', () => {
     call(1)
     await vi.advanceTimersByTimeAsync(1200)
     expect(letGo).toEqual([])
-    expect(messages()).toEqual(['the store of the shared rate limit is away'])
+    expect(messages()).toEqual(['the store of the shared rate limit fails'])
     store.isAway = false
     await vi.advanceTimersByTimeAsync(299)
     expect(letGo).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
     expect(letGo).toEqual([1500])
     expect(messages()).toEqual([
-      'the store of the shared rate limit is away',
-      'the store of the shared rate limit is back',
+      'the store of the shared rate limit fails',
+      'the store of the shared rate limit works again',
     ])
     await Promise.all(call(1))
     expect(messages()).toHaveLength(2)

@@ -15,6 +15,7 @@ import { settleRun } from '../../src/sync/run/settle.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
+import { openSelfSignedServer } from '../service/self-signed.ts'
 
 const BUDGET = 1000
 const PROMISE = { freshnessPromiseMs: 26 * 3_600_000 }
@@ -376,6 +377,25 @@ describe('what fails', () => {
       return reason === null && paused === null
     })
     expect(it.standIn.calls.total).toBeGreaterThan(calls)
+  })
+
+  test('a service that cannot be reached pauses it, unless another worker reaches it', async () => {
+    const it = await opened()
+    await using untrusted = await openSelfSignedServer()
+    const settings = { REFRESH_BUDGET: String(BUDGET), COLLAB_API_URL: untrusted.url }
+    const state = 'select reason from sync.refresh_state'
+    const beside = await refresherOf(await it.openApp(settings))
+    await beside.steps(2)
+    expect(await ask(it, state)).toEqual([{ reason: null }])
+
+    await ask(it, 'delete from sync.workers where worker_id = $1', [it.app.sync.workerId])
+    await ask(it, `update sync.workers set problem = 'none that is of interest'`)
+    const alone = await refresherOf(await it.openApp(settings))
+    await alone.steps(2)
+    const reason = expect.stringContaining('its certificate is not trusted') as string
+    expect(await ask(it, state)).toEqual([{ reason }])
+    const failing = 'select from collab_store.annotations where failing_since is not null'
+    expect(await ask(it, failing)).toEqual([])
   })
 
   test('a service that fails everywhere pauses it, after few failures', async () => {

@@ -8,7 +8,7 @@ import { readAnswer } from '../../src/service/answer.ts'
 import type { SharedRateLimit } from '../../src/service/wait.ts'
 import type { Call, CollabApi } from '../../src/service/client.ts'
 import type { CommentsFilter } from '../../src/service/filters.ts'
-import { RunSignals, StoreSignal } from '../../src/sync/context.ts'
+import { RunSignals, StoreSignal, WorkerProblems } from '../../src/sync/context.ts'
 import type { SyncContext } from '../../src/sync/context.ts'
 import { SentCalls } from '../../src/sync/counts.ts'
 import { ScopePlaces } from '../../src/sync/fetch/schedule.ts'
@@ -326,6 +326,7 @@ function contextOf(
     deadAfterS: 30,
     runSignals: new RunSignals(),
     storeSignal: new StoreSignal(),
+    problems: new WorkerProblems(),
     scopePlaces: new ScopePlaces(1),
     sentCalls: new SentCalls(pool, log),
     itemsInProgress: new Set(),

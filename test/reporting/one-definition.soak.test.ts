@@ -442,7 +442,7 @@ async function tellAll(): Promise<Record<string, Told>> {
       union all select checked_at, failing_since, is_stale, in_catalog from collab.documents
       union all select checked_at, failing_since, is_stale, in_catalog from collab.annotations
     ) x where in_catalog`)
-  const { findings } = await checkStore(app.store, app.settings)
+  const { findings } = await checkStore(app.store, app.settings, 10_000)
   const found = findings.find(({ check }) => check === 'freshness')?.found ?? ''
   const ofDoctor = /none of/.test(found)
     ? [0, ...numbersIn(/none of ([\d,]+)/, found), 0, 0]

@@ -13,10 +13,12 @@ import {
   neverAnswers,
   openClient,
   openFaultServer,
+  openFaultServerAt,
   reset,
   success,
 } from './fault-server.ts'
 import type { Fault, FaultServer } from './fault-server.ts'
+import { openSelfSignedServer } from './self-signed.ts'
 
 const opened: AsyncDisposable[] = []
 afterEach(async () => {
@@ -189,31 +191,81 @@ describe('refused credentials', () => {
     return file
   }
 
-  const takesNewToken: Fault = (response, request) => {
-    const isNew = request.headers['x-service-auth-token'] === 'new-token'
-    const answer = isNew ? success([]) : json(401, { error: { message: 'old-token is no good' } })
-    answer(response, request)
-  }
+  const takesNewToken =
+    (status: number): Fault =>
+    (response, request) => {
+      const isNew = request.headers['x-service-auth-token'] === 'new-token'
+      const refusal = json(status, { error: { message: 'old-token is no good' } })
+      ;(isNew ? success([]) : refusal)(response, request)
+    }
 
-  test('are healed by a changed token file, for all calls at once', async () => {
+  test.each([401, 403])(
+    'of HTTP %d are healed by a changed token file, for all calls at once',
+    async (status) => {
+      const file = tokenFile()
+      const { server, api } = await start([], { tokenSource: { tokenFile: file }, retries: 0 })
+      server.usually = takesNewToken(status)
+      writeFileSync(file, 'new-token\n')
+      const answers = await Promise.all(Array.from({ length: 8 }, () => api.getUsers(users)))
+      expect(answers.map((answer) => answer.status)).toEqual(
+        Array.from({ length: 8 }, () => 'data'),
+      )
+      await api.getUsers(users)
+      expect(server.seen).toHaveLength(17)
+    },
+  )
+
+  test('that are replaced close what the calls with the old token opened', async () => {
     const file = tokenFile()
     const { server, api } = await start([], { tokenSource: { tokenFile: file }, retries: 0 })
-    server.usually = takesNewToken
+    server.usually = takesNewToken(403)
+    const ask = (documentId: string) => api.getUsers({ organizationId: 'o', documentId })
+    for (const documentId of ['1', '2', '3', '4', '5'])
+      await expect(ask(documentId)).rejects.toThrow('HTTP 403')
+    await expect(ask('6')).rejects.toMatchObject({ errorStatus: 'breaker_open' })
     writeFileSync(file, 'new-token\n')
-    const answers = await Promise.all(Array.from({ length: 8 }, () => api.getUsers(users)))
-    expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 8 }, () => 'data'))
-    await api.getUsers(users)
-    expect(server.seen).toHaveLength(17)
+    // The file is read at once because of a 401.
+    server.usually = takesNewToken(401)
+    expect((await api.getComments(comments)).status).toBe('data')
+    expect((await ask('6')).status).toBe('data')
   })
 
   test('fail after one call when the file is the same, without telling a secret', async () => {
     const { server, api } = await start([], { tokenSource: { tokenFile: tokenFile() } })
-    server.usually = takesNewToken
+    server.usually = takesNewToken(401)
     const failed = api.getUsers(users)
     await expect(failed).rejects.toMatchObject({ kind: 'credentials', httpStatus: 401 })
     await expect(failed).rejects.toThrow('[secret] is no good')
     await expect(failed).rejects.not.toThrow('old-token')
     expect(server.seen).toHaveLength(1)
+  })
+})
+
+describe('a service that cannot be reached', () => {
+  test('any more is waited for without using up retries, and the problem is reported', async () => {
+    const reported: (string | null)[] = []
+    const onReach = (problem: string | null) => void reported.push(problem)
+    const { server, api } = await start([], { retries: 0, onReach })
+    await api.getUsers(users)
+    await server[Symbol.asyncDispose]()
+    const call = api.getUsers(users)
+    await until('the problem is reported', () => reported.length === 1)
+    expect(reported[0]).toMatch(
+      /^The service cannot be reached \(.*ECONNREFUSED.*\): nothing listens/,
+    )
+    const again = await openFaultServerAt(Number(new URL(server.url).port))
+    opened.push(again)
+    expect((await call).status).toBe('data')
+    expect(reported.slice(1)).toEqual([null])
+  })
+
+  test('for want of a trusted certificate is given up at once', async () => {
+    const server = await openSelfSignedServer()
+    const client = openClient(server.url, { retries: 5 })
+    opened.push(client, server)
+    const failed = client.api.getUsers(users)
+    await expect(failed).rejects.toMatchObject({ kind: 'unreachable', attempts: 1 })
+    await expect(failed).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT')
   })
 })
 

@@ -11,6 +11,7 @@ const byHttp: [number[], FailureKind][] = [
   [[429], 'throttled'],
   [[400, 403, 404, 409, 413, 422, 301, 302, 307, 308], 'refused'],
   [[401], 'credentials'],
+  [[407], 'unreachable'],
   [[206, 402, 410, 418, 451], 'unknown'],
 ]
 const byCode: [string[], FailureKind][] = [
@@ -23,6 +24,7 @@ const byCode: [string[], FailureKind][] = [
   [['SOMETHING_ELSE', 'CANCELLED', '299', '4040', 'E404', ''], 'unknown'],
 ]
 const byShape: [Shape[], FailureKind][] = [
+  [['unreachable'], 'unreachable'],
   [['timeout', 'connection', 'body_cut', 'body_empty', 'body_unreadable', 'no_data'], 'retry'],
   [['error_without_code', 'body_ambiguous'], 'retry'],
   [['body_too_large', 'too_many_records'], 'refused'],

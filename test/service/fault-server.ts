@@ -23,7 +23,12 @@ export interface FaultServer extends AsyncDisposable {
 }
 
 /** A real HTTP server that fails as its script says. */
-export async function openFaultServer(...script: Fault[]): Promise<FaultServer> {
+export function openFaultServer(...script: Fault[]): Promise<FaultServer> {
+  return openFaultServerAt(0, ...script)
+}
+
+/** The same on a port that another one had. */
+export async function openFaultServerAt(port: number, ...script: Fault[]): Promise<FaultServer> {
   const seen: Seen[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -35,7 +40,7 @@ export async function openFaultServer(...script: Fault[]): Promise<FaultServer> 
       fault(response, request)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const opened: FaultServer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,

@@ -161,7 +161,7 @@ describe('a call without a full answer', () => {
     const server = await openFaultServer()
     await server[Symbol.asyncDispose]()
     const failed = requestsTo(server.url).post('/', '{}', 'token-0815', asked)
-    await expect(failed).rejects.toMatchObject({ errorStatus: 'connection', httpStatus: null })
+    await expect(failed).rejects.toMatchObject({ kind: 'unreachable', httpStatus: null })
     await expect(failed).rejects.toThrow(`no answer from ${server.url} (ECONNREFUSED)`)
     await expect(failed).rejects.not.toThrow(/token-0815|key-4711/)
   })

@@ -2,11 +2,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CallError } from '../../src/errors.ts'
 import type { FailureKind } from '../../src/errors.ts'
 import { retrying } from '../../src/service/retry.ts'
+import { Reach } from '../../src/service/reach.ts'
 import { Throttling } from '../../src/service/throttling.ts'
 import { resetMsOf, retryAfterMsOf } from '../../src/service/wait.ts'
 
 const policy = { retries: 3, retryAfterMaxMs: 120_000, throttledMaxMs: 900_000 }
-const noToken = async (): Promise<boolean> => false
+const noToken = { reread: async () => false, reach: new Reach() }
+const newToken = { reread: async () => true, reach: new Reach() }
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -68,9 +70,9 @@ describe('trying again', () => {
   test('a changed token is tried once, even without retries, and only once', async () => {
     const healed = failing('credentials', 1)
     const once = { ...policy, retries: 0 }
-    expect(await retryingAtOnce(healed.attempt, once, async () => true)).toBe('answer')
+    expect(await retryingAtOnce(healed.attempt, once, newToken)).toBe('answer')
     const refused = failing('credentials')
-    await expect(retryingAtOnce(refused.attempt, once, async () => true)).rejects.toThrow()
+    await expect(retryingAtOnce(refused.attempt, once, newToken)).rejects.toThrow()
     expect(refused.made()).toBe(2)
   })
 
@@ -81,7 +83,7 @@ describe('trying again', () => {
       made += 1
       throw new CallError('failed', { kind: kinds[made - 1] ?? 'refused' })
     }
-    const failed = retryingAtOnce(attempt, { ...policy, retries: 2 }, async () => true)
+    const failed = retryingAtOnce(attempt, { ...policy, retries: 2 }, newToken)
     await expect(failed).rejects.toMatchObject({ kind: 'retry', attempts: 4 })
     expect(made).toBe(4)
   })
@@ -121,6 +123,87 @@ describe('trying again', () => {
     stop.abort(new Error('stopped by us'))
     await stopped
     expect([made, vi.getTimerCount()]).toEqual([1, 0])
+  })
+})
+
+describe('a call that does not reach the service', () => {
+  const failedBy = (code: string) =>
+    new CallError(`no answer (${code})`, {
+      kind: 'unreachable',
+      cause: Object.assign(new Error(`connect ${code}`), { code }),
+    })
+  /** Fails so often, then answers. */
+  const unreachable = (code: string, times = Infinity, reach = new Reach()) => {
+    let made = 0
+    return {
+      made: () => made,
+      shared: { ...noToken, reach },
+      async attempt() {
+        made += 1
+        if (made > times) return 'answer'
+        const error = failedBy(code)
+        reach.failed(error)
+        throw error
+      },
+    }
+  }
+
+  test('uses up its retries where no call ever reached it, and is then given up for every call', async () => {
+    const { attempt, made, shared } = unreachable('ECONNREFUSED')
+    const failed = retryingAtOnce(attempt, { ...policy, retries: 5 }, shared)
+    await expect(failed).rejects.toMatchObject({ kind: 'unreachable', attempts: 6 })
+    expect(made()).toBe(6)
+  })
+
+  test('fails its scope alone while too few tries were made to judge the address', async () => {
+    const { attempt, shared } = unreachable('ENOTFOUND')
+    const once = { ...policy, retries: 0 }
+    for (const kind of ['retry', 'retry', 'retry', 'retry', 'unreachable'])
+      await expect(retryingAtOnce(attempt, once, shared)).rejects.toMatchObject({ kind })
+  })
+
+  test('for want of a trusted certificate is given up at once', async () => {
+    const { attempt, made, shared } = unreachable('DEPTH_ZERO_SELF_SIGNED_CERT')
+    const failed = retryingAtOnce(attempt, policy, shared)
+    await expect(failed).rejects.toMatchObject({ kind: 'unreachable', attempts: 1 })
+    expect(made()).toBe(1)
+  })
+
+  test.each(['ECONNREFUSED', 'CERT_HAS_EXPIRED'])(
+    'by %s waits for it where it was reached before, whatever a proxy answers for it, and uses up no retry',
+    async (code) => {
+      const reported: (string | null)[] = []
+      const reach = new Reach((problem) => reported.push(problem))
+      reach.answered(404)
+      const { attempt, shared } = unreachable(code, 30, reach)
+      expect(await retryingAtOnce(attempt, { ...policy, retries: 0 }, shared)).toBe('answer')
+      for (const status of [407, 500, 502, 503, 504]) reach.answered(status)
+      expect(reported).toEqual([expect.stringContaining(`cannot be reached (connect ${code}): `)])
+      reach.answered(200)
+      expect(reported).toHaveLength(2)
+      expect(reported[1]).toBeNull()
+    },
+  )
+
+  test('is given up when it waited long enough', async () => {
+    const reach = new Reach()
+    reach.answered(200)
+    const { attempt, made, shared } = unreachable('ECONNREFUSED', Infinity, reach)
+    const short = { ...policy, retries: 0, throttledMaxMs: 100_000 }
+    await expect(retryingAtOnce(attempt, short, shared)).rejects.toMatchObject({
+      message: 'no answer (ECONNREFUSED); given up after 100 s of it (SYNC_THROTTLED_MAX_MS)',
+      kind: 'unreachable',
+    })
+    // 0.25 s, doubled to 30 s, and a jitter of 0.25 s each.
+    expect(made()).toBeGreaterThanOrEqual(8)
+  })
+
+  test('is not taken for an answer by what a proxy says for it', async () => {
+    const reach = new Reach()
+    for (const status of [407, 500, 502, 503, 504]) reach.answered(status)
+    expect(reach.wasReached).toBe(false)
+    reach.answered(401)
+    expect(reach.wasReached).toBe(true)
   })
 })
 

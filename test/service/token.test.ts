@@ -17,28 +17,43 @@ describe('the auth token', () => {
   test('from a setting is trimmed and never changes', async () => {
     const token = openToken({ token: ' t1\n' })
     expect(token.current()).toBe('t1')
-    expect(await token.reread('t1')).toBe(false)
+    expect(await token.reread('t1', false)).toBe(false)
   })
 
   test('from a file is trimmed and read again on demand', async () => {
     writeFileSync(tokenFile, 't1\n')
     const token = openToken({ tokenFile })
     expect(token.current()).toBe('t1')
-    expect(await token.reread('t1')).toBe(false)
+    expect(await token.reread('t1', false)).toBe(false)
     writeFileSync(tokenFile, 't2\n')
     expect(token.current()).toBe('t1')
-    expect(await token.reread('t1')).toBe(true)
+    expect(await token.reread('t1', false)).toBe(true)
     expect(token.current()).toBe('t2')
+  })
+
+  test('is read again at most once a second because of calls that were forbidden', async () => {
+    writeFileSync(tokenFile, 't1')
+    let nowMs = 0
+    const token = openToken({ tokenFile }, () => nowMs)
+    expect(await token.reread('t1', true)).toBe(false)
+    writeFileSync(tokenFile, 't2')
+    nowMs = 999
+    expect(await token.reread('t1', true)).toBe(false)
+    nowMs = 1000
+    expect(await token.reread('t1', true)).toBe(true)
+    writeFileSync(tokenFile, 't3')
+    expect(await token.reread('t2', true)).toBe(false)
+    expect(await token.reread('t2', false)).toBe(true)
   })
 
   test('many refusals at once all learn of the change, also those that come late', async () => {
     writeFileSync(tokenFile, 't1')
     const token = openToken({ tokenFile })
     writeFileSync(tokenFile, 't2')
-    const learned = await Promise.all(Array.from({ length: 20 }, () => token.reread('t1')))
+    const learned = await Promise.all(Array.from({ length: 20 }, () => token.reread('t1', false)))
     expect(learned).toEqual(Array.from({ length: 20 }, () => true))
     rmSync(tokenFile)
-    expect(await token.reread('t1')).toBe(true)
+    expect(await token.reread('t1', false)).toBe(true)
   })
 
   test.each([
@@ -49,7 +64,7 @@ describe('the auth token', () => {
     writeFileSync(tokenFile, 't1')
     const token = openToken({ tokenFile })
     spoil()
-    expect(await token.reread('t1')).toBe(false)
+    expect(await token.reread('t1', false)).toBe(false)
     expect(token.current()).toBe('t1')
   })
 

@@ -240,14 +240,23 @@ describe('a time', () => {
     const good = ['0 2 * * *', '5  0 2 * * *', '@daily', '0\t2 * * 1-5', '0 2 * MAR THU']
     expect(meant(cronPattern, good)).toEqual(good)
     const odd = ['5', '* * * *', '* * * * * * *', '@sometimes', '61 * * * *', '']
-    odd.push('H 2 * * *', '0 H(0-7) * * *', '0 2 * * 1H', '0 2 30 2 *')
+    odd.push(
+      'H 2 * * *',
+      '0 H(0-7) * * *',
+      '0 2 * * 1H',
+      '0 2 30 2 *',
+      '2027-01-01T00:00:00',
+      '* * * * * *',
+    )
     expect(refused(cronPattern, odd)).toEqual(odd)
   })
 
   test('zone is one that IANA names', () => {
     const good = ['Europe/Berlin', 'UTC', 'America/Argentina/Buenos_Aires']
     expect(meant(timeZone, good)).toEqual(good)
-    expect(refused(timeZone, ['+02:00', 'Mars/Olympus', '', '+01', '/UTC'])).toHaveLength(5)
+    expect(
+      refused(timeZone, ['+02:00', 'Mars/Olympus', '', '+01', '/UTC', 'Factory']),
+    ).toHaveLength(6)
   })
 })
 

@@ -176,6 +176,20 @@ describe('what is read', () => {
     ])
   })
 
+  test('lines of .env that cannot be read are named by number, beside what is missing', () => {
+    writeFileSync(join(directory, '.env'), 'COLLAB_API_URL=https://x.example\nCOLLAB_API_KEY "k"\n')
+    expect(faultsOf({ COLLAB_AUTH_TOKEN: 't' }, ['service'])).toEqual([
+      `The file ${join(directory, '.env')} has lines that cannot be read (2): write NAME=value, in UTF-8, with a quote at both ends of the value or at none.`,
+      expect.stringMatching(/^COLLAB_API_KEY is not set/),
+    ])
+  })
+
+  test('a secret is read from a file in UTF-16, as Windows PowerShell writes it', () => {
+    const file = join(directory, 'secret')
+    writeFileSync(file, Buffer.from('\uFEFFpostgres://h/d\r\n', 'utf16le'))
+    expect(read({ DATABASE_URL_FILE: file }, ['database']).databaseUrl).toBe('postgres://h/d')
+  })
+
   test('a .env that cannot be read is told by its path', () => {
     rmSync(directory, { recursive: true })
     writeFileSync(directory, '')
@@ -202,7 +216,7 @@ describe('what is read', () => {
     expect(read({ SYNC_OPERATIONS: 'comments' }, []).operations).toEqual(['comments'])
   })
 
-  test.each(['0 2 * * *', '*/10 * * * * *', '@daily', '0 0 L * *'])(
+  test.each(['0 2 * * *', '30 0 2 * * *', '@daily', '0 0 L * *', '0 2 1-7 * +1'])(
     '%s is a cron pattern',
     (cron) => {
       expect(read({ SYNC_CRON: cron }, []).cron).toBe(cron)
@@ -231,7 +245,7 @@ describe('what is refused', () => {
     ['SYNC_THROTTLED_MAX_MS', ['-1', '86400001']],
     ['SYNC_MAX_BODY_BYTES', ['64MiB', '10', '600000000']],
     ['SYNC_SHRINK_LIMIT', ['101%', '200', '-1', 'half', '50 %']],
-    ['SYNC_CRON', ['5', '0 99 * * *', 'nightly', '* * * * * * *', '@sometimes']],
+    ['SYNC_CRON', ['5', '0 99 * * *', 'nightly', '* * * * * * *', '* * * * * *', '@sometimes']],
     ['SYNC_TZ', ['+02:00', 'Berlin', 'UTC+99']],
     ['SYNC_OPERATIONS', ['user', 'users;comments', 'users,,comments']],
     ['LOG_LEVEL', ['verbose', 'INFO']],

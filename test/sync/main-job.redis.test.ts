@@ -91,10 +91,13 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (kind) => {
       const runs = `from sync.runs where trigger = 'schedule'`
       const letGo = holdAnswers()
       live.standIn.calls.reset()
-      const own = await live.openApp({ SYNC_CRON: '* * * * * *' })
-      const worker = await startWorker(own, jobs, { keepsSchedule: true })
+      const worker = await startWorker(await live.openApp(), jobs, { keepsSchedule: true })
+      const comesDue = async () =>
+        (await queue.getDelayed()).find(({ name }) => name === NIGHTLY)?.promote()
+      await comesDue()
       await until('the service was called', () => live.standIn.calls.total > 0)
-      const refused = await until('the next one came due', async () =>
+      await comesDue()
+      const refused = await until('the next one was refused', async () =>
         (await queue.getFailed()).find(({ name }) => name === NIGHTLY),
       )
       expect(refused.failedReason).toBe('A run by schedule is under way already.')
@@ -102,7 +105,7 @@ describe.each(QUEUE_KINDS)('the main job with its queue on %s', (kind) => {
       expect(rows).toHaveLength(1)
       letGo()
       expect(await settled(live.database, rows[0].run_id)).toMatchObject({ status: 'succeeded' })
-      expect((await queue.getJobScheduler(NIGHTLY))?.pattern).toBe('* * * * * *')
+      expect((await queue.getJobScheduler(NIGHTLY))?.pattern).toBe('0 2 * * *')
       await worker.stop()
     },
   )

@@ -1,7 +1,8 @@
 -- Workers that live, and those that stopped saying so; of these, whether they hold a transaction open.
 -- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
 -- Never null: alive, holds_transaction.
-select w.worker_id, w.started_at, w.heartbeat_at, w.calls_in_flight, w.calls_limit, w.latency_ms, h.alive,
+select w.worker_id, w.started_at, w.heartbeat_at, w.calls_in_flight, w.calls_limit, w.latency_ms,
+  w.problem, w.problem_since, h.alive,
   not h.alive and exists (
     select from pg_stat_activity a
     where a.application_name = w.application_name and a.datname = current_database() and a.xact_start is not null

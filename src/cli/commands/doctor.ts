@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as catalog from '../../database/statements/catalog.ts'
-import { EnvironmentError, UsageError } from '../../errors.ts'
 import { counted } from '../../format.ts'
 import type { Log } from '../../log.ts'
 import { printable } from '../../printable.ts'
@@ -12,7 +11,7 @@ import { checkStore } from '../doctor/check-database.ts'
 import { checkQueue } from '../doctor/check-queue.ts'
 import { checkService } from '../doctor/check-service.ts'
 import { checkNotify, checkSettings } from '../doctor/check-settings.ts'
-import { broken, fail, ok } from '../doctor/finding.ts'
+import { broken, guarded, ok } from '../doctor/finding.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { EXIT } from '../exit.ts'
 import { note, paint, print, printJson } from '../output.ts'
@@ -20,11 +19,14 @@ import { quietLog } from '../with-store.ts'
 
 /** PostgreSQL and Redis are waited for so long, and the service for what is left of the whole: less than five seconds. */
 const PATIENCE_MS = 2_500
+/** Before the connections of the store are broken, so that each check reports for itself. */
+const CHECK_MS = PATIENCE_MS - 100
 const WHOLE_MS = 4_000
 const SERVICE_LEAST_MS = 1_500
 
 /**
- * `collab-sync doctor`: looks at everything a run needs, changes nothing. Exit code 2 where a run could not succeed.
+ * `collab-sync doctor`: checks everything a run needs, and does what a worker does and takes it back. Exit code 2 where a run
+ * could not succeed.
  */
 export async function doctor({ json }: { json?: boolean }): Promise<number> {
   const startedAtMs = performance.now()
@@ -37,7 +39,7 @@ export async function doctor({ json }: { json?: boolean }): Promise<number> {
     const withQueue = usable.has('queue')
     const onRedis =
       withQueue && redisUrl !== undefined
-        ? checkQueue({ kind: 'redis', url: redisUrl, prefix }, PATIENCE_MS)
+        ? checkQueue({ kind: 'redis', url: redisUrl, prefix }, { log, patienceMs: PATIENCE_MS })
         : null
     const organizationId = usable.has('database')
       ? await lookAtStore(settings, withQueue && onRedis === null, findings, log)
@@ -47,7 +49,9 @@ export async function doctor({ json }: { json?: boolean }): Promise<number> {
       const leftMs = Math.round(WHOLE_MS - (performance.now() - startedAtMs))
       const options = { log, timeoutMs: Math.max(leftMs, SERVICE_LEAST_MS) }
       findings.push(
-        await checkService(settings as ServiceSettings & Settings, organizationId, options),
+        ...(await guarded('service', WHOLE_MS, () =>
+          checkService(settings as ServiceSettings & Settings, organizationId, options),
+        )),
       )
     }
   }
@@ -83,31 +87,28 @@ async function lookAtStore(
       signal: patience,
     })
     try {
-      const { findings: found, isReachable, hasTables } = await checkStore(store, settings)
+      const {
+        findings: found,
+        isReachable,
+        hasTables,
+      } = await checkStore(store, settings, CHECK_MS)
       findings.push(...found)
       // The same fault need not be reported twice.
       const isReported = !isReachable && store.queuePlace.url === store.databaseUrl
       if (withQueue && !isReported)
-        findings.push(...(await checkQueue(store.queuePlace, PATIENCE_MS)))
+        findings.push(...(await checkQueue(store.queuePlace, { log, patienceMs: CHECK_MS })))
       if (!hasTables) return null
-      findings.push(...(await checkNotify(store.database, settings.notifyUrls ?? [])))
+      findings.push(
+        ...(await guarded('notify', CHECK_MS, () =>
+          checkNotify(store.database, settings.notifyUrls ?? []),
+        )),
+      )
       return (await catalog.anyOrganization.first(store.database))?.organizationId ?? null
     } finally {
       await store.close()
     }
   } catch (error) {
-    if (patience?.aborted) {
-      findings.push(
-        fail(
-          'PostgreSQL',
-          `no full answer within ${PATIENCE_MS} ms`,
-          'is DATABASE_URL right, does a firewall allow it, and is the server busy?',
-        ),
-      )
-    } else if (error instanceof UsageError) {
-      findings.push(fail('PostgreSQL', error.message, 'correct that setting'))
-    } else if (error instanceof EnvironmentError) findings.push(broken('PostgreSQL', error))
-    else throw error
+    findings.push(broken('PostgreSQL', error))
     return null
   }
 }

@@ -1,11 +1,11 @@
+import { isHandedOver } from '../../client/runs.ts'
 import type { Database } from '../../database/pool.ts'
 import type { RequestedRun } from '../../documents/run.ts'
-import { itemDelivery } from '../../queue/queue.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { startRun } from '../../sync/run/start.ts'
 import { outsideTraces } from '../../trace.ts'
 import { EXIT, exitCodeOf } from '../exit.ts'
-import { note, print, printJson } from '../output.ts'
+import { note, noteNotDelivered, print, printJson } from '../output.ts'
 import { followRun, progressStyle } from '../progress.ts'
 import { printRun } from '../run-details.ts'
 import { checkRequest, requestOf } from '../scope-options.ts'
@@ -25,10 +25,10 @@ export async function enqueue(
       const request = await requestOf(database, options)
       const { operations } = settings
       const { runId, items } = await startRun({ database, operations }, request)
-      await queue.deliver(items.map(itemDelivery))
+      const isDelivered = await isHandedOver(queue, items, noteNotDelivered)
       if (!options.json) print(runId)
       if (options.wait) return outsideTraces(() => wait(database, runId, options))
-      if (options.json) printJson({ runId, isNew: true, isDelivered: true } satisfies RequestedRun)
+      if (options.json) printJson({ runId, isNew: true, isDelivered } satisfies RequestedRun)
       return EXIT.done
     }),
   )

@@ -46,10 +46,10 @@ export async function exportTable(table: string, options: ExportOptions): Promis
       byteOrderMark: options.bom,
     }
     const startedAtMs = performance.now()
-    const onRows = json ? undefined : progress()
+    const events = { onRows: json ? undefined : progress(), onWarning: note }
     const exported = await (state === undefined
-      ? exportObject(database, request, onRows)
-      : exportByState(database, request, state, onRows))
+      ? exportObject(database, request, events)
+      : exportByState(database, request, state, events))
     if (json) printJson({ ...exported, format, out })
     else if (exported.isWhole) {
       const took = duration(performance.now() - startedAtMs)

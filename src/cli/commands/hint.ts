@@ -4,7 +4,7 @@ import { count } from '../../format.ts'
 import { processUser } from '../../process-user.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
-import { print, printJson } from '../output.ts'
+import { noteNotDelivered, print, printJson } from '../output.ts'
 import { hintScopeOf } from '../scope-options.ts'
 import type { ScopeOptions } from '../scope-options.ts'
 import { quietLog, traced, withQueue } from '../with-store.ts'
@@ -23,7 +23,7 @@ export async function hintCommand(options: HintOptions): Promise<number> {
   return traced('hint', settings, () =>
     withQueue(opening, async ({ database }, queue) => {
       const parts = { database, queue, log: opening.log }
-      const hinted = await giveHint(parts, { scope, add }, processUser())
+      const hinted = await giveHint(parts, { scope, add }, processUser(), noteNotDelivered)
       if (json) printJson(hinted)
       else print(describe(hinted))
       return EXIT.done

@@ -1,5 +1,6 @@
 import { jobs } from '../../../jobs/index.ts'
 import type { App } from '../../app.ts'
+import { isHandedOver } from '../../client/runs.ts'
 import { onAbort } from '../../service/wait.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { stopRun } from '../../sync/run/settle.ts'
@@ -8,7 +9,7 @@ import type { RunRequest, StartedRun } from '../../sync/run/start.ts'
 import { outsideTraces } from '../../trace.ts'
 import { startWorker } from '../../worker.ts'
 import { exitCodeOf } from '../exit.ts'
-import { note } from '../output.ts'
+import { note, noteNotDelivered } from '../output.ts'
 import { followRun, progressStyle } from '../progress.ts'
 import type { ProgressStyle } from '../progress.ts'
 import { printRun } from '../run-details.ts'
@@ -76,7 +77,8 @@ async function workUntilSettled(
   try {
     const worker = await startWorker(app, jobs, { keepsSchedule: false })
     try {
-      await app.deliver(items)
+      // This worker, or another one, hands them over later.
+      await isHandedOver(app.queue, items, noteNotDelivered)
       await outsideTraces(() => followRun(app.store.database, runId, { style }))
     } finally {
       await worker.stop()

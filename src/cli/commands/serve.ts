@@ -3,7 +3,6 @@ import { requireDefinitions } from '../../database/definitions.ts'
 import { migrate } from '../../database/migrate.ts'
 import { UsageError } from '../../errors.ts'
 import { checkReach, openQueueLate, startHttp } from '../../http/start-http.ts'
-import { createLog } from '../../log.ts'
 import type { Log } from '../../log.ts'
 import { onAbort } from '../../service/wait.ts'
 import { readDemoSettings } from '../../settings/demo.ts'
@@ -13,7 +12,7 @@ import { openStore } from '../../store.ts'
 import type { Store } from '../../store.ts'
 import { EXIT } from '../exit.ts'
 import { stopOnSignals } from '../signals.ts'
-import { openTracing } from '../with-store.ts'
+import { commandLog, openTracing } from '../with-store.ts'
 
 /**
  * `collab-sync serve`: the HTTP side, until SIGTERM or SIGINT. Neither PostgreSQL nor the queue need be there, at its start
@@ -25,7 +24,7 @@ export async function serve({ demo }: { demo?: boolean }): Promise<number> {
     ? readDemoSettings(process.env, { need })
     : readSettings(process.env, { need })
   checkReach(settings)
-  const log = createLog(settings.logLevel)
+  const log = commandLog(settings.logLevel)
   const stop = stopOnSignals(
     (signal) => log.info({ signal }, 'stopping: requests in hand are answered'),
     // Stopping takes seconds at most.

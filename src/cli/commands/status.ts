@@ -1,3 +1,4 @@
+import { describeBlocked } from '../../notify/blocked-worker.ts'
 import { describeTrouble, mendTrouble } from '../../notify/catalog-trouble.ts'
 import { readFreshness } from '../../client/freshness.ts'
 import { readSchedule } from '../../client/schedule.ts'
@@ -36,6 +37,8 @@ interface Overview {
   readonly readAt: Date
   readonly runs: readonly Run[]
   readonly workers: readonly WorkerReport[]
+  /** Of the workers, those that have had a problem for more than a minute. */
+  readonly workersBlocked: readonly RowOf<typeof workersOf.blocked>[]
   readonly held: Held
   /** Rejected records that are open; counted to 1,000. */
   readonly rejectedOpen: number
@@ -72,21 +75,32 @@ async function printOverview(
   settings: Settings,
   { json, limit = 10 }: Parameters<typeof status>[1],
 ): Promise<void> {
-  const [runs, workers, held, waiting, troubles, memberChanges, freshness, schedule] =
-    await Promise.all([
-      readRecentRuns(database, limit),
-      workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
-      readHeld(database, null, HELD_SHOWN),
-      pages.waiting.one(database, { limit: 1000 }),
-      catalog.troubles.all(database),
-      observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
-      readFreshness(database),
-      readSchedule(database, settings),
-    ])
+  const [
+    runs,
+    workers,
+    workersBlocked,
+    held,
+    waiting,
+    troubles,
+    memberChanges,
+    freshness,
+    schedule,
+  ] = await Promise.all([
+    readRecentRuns(database, limit),
+    workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
+    workersOf.blocked.all(database, { deadAfterS: DEAD_AFTER_S }),
+    readHeld(database, null, HELD_SHOWN),
+    pages.waiting.one(database, { limit: 1000 }),
+    catalog.troubles.all(database),
+    observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
+    readFreshness(database),
+    readSchedule(database, settings),
+  ])
   const overview: Overview = {
     readAt: new Date(),
     runs,
     workers,
+    workersBlocked,
     held,
     rejectedOpen: waiting.rejected,
     catalog: troubles,
@@ -106,6 +120,7 @@ function describe(overview: Overview): string {
       ['nightly', describeNightly(overview)],
       ['workers', describeWorkers(overview.workers)],
     ]),
+    ...overview.workersBlocked.map((each) => paint.yellow(printable(describeBlocked(each)))),
     ...overview.catalog.map((each) =>
       paint.yellow(printable(`${describeTrouble(each)} ${mendTrouble(each)}`)),
     ),

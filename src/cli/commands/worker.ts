@@ -5,7 +5,6 @@ import type { App, AppWatch } from '../../app.ts'
 import { migrate } from '../../database/migrate.ts'
 import { checkDatabase } from '../../database/pool.ts'
 import { EnvironmentError } from '../../errors.ts'
-import { createLog } from '../../log.ts'
 import type { Log } from '../../log.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
@@ -16,7 +15,7 @@ import type { MetricsListener, WorkerMetrics } from '../../telemetry/worker-metr
 import { startWorker } from '../../worker.ts'
 import { EXIT } from '../exit.ts'
 import { stopOnSignals } from '../signals.ts'
-import { openTracing } from '../with-store.ts'
+import { commandLog, openTracing } from '../with-store.ts'
 
 /** Machines of one system start in any order: PostgreSQL, Redis and the tables are waited for that long. */
 const PATIENCE_MS = 60_000
@@ -25,7 +24,7 @@ const PAUSE_MS = 2_000
 /** `collab-sync worker`: works jobs until SIGTERM or SIGINT, and keeps the nightly schedule registered. */
 export async function worker(): Promise<number> {
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
-  const log = createLog(settings.logLevel)
+  const log = commandLog(settings.logLevel)
   let app: App | null = null
   let isAbandoned = false
   const stop = stopOnSignals(

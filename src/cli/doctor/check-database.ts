@@ -4,7 +4,7 @@ import { DEAD_AFTER_S } from '../../database/claims.ts'
 import { readHeldBack } from '../../database/changes.ts'
 import { requireDefinitions } from '../../database/definitions.ts'
 import { requireSchema } from '../../database/migrate.ts'
-import { checkDatabase, describeDatabase } from '../../database/pool.ts'
+import { checkDatabase, codeOf, describeDatabase, rolledBack } from '../../database/pool.ts'
 import type { Database } from '../../database/pool.ts'
 import { describeServer } from '../../database/server.ts'
 import type { Server } from '../../database/server.ts'
@@ -12,12 +12,16 @@ import * as scopes from '../../database/statements/scopes.ts'
 import * as workers from '../../database/statements/workers.ts'
 import * as written from '../../database/statements/written.ts'
 import { count, counted, duration, time } from '../../format.ts'
+import { describeBlocked } from '../../notify/blocked-worker.ts'
+import { inTime } from '../../queue/queue.ts'
+import { RATE_LIMIT_NAME } from '../../rate-limit/limiter.ts'
+import { tryPostgresRateLimit } from '../../rate-limit/postgres.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../store.ts'
 import { describeHolder } from '../commands/changes.ts'
 import { checkCollation } from './check-collation.ts'
 import { checkRefresh } from './check-refresh.ts'
-import { broken, fail, ok, warn } from './finding.ts'
+import { broken, fail, guarded, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /** Clocks further apart than this order events wrongly where the queue is in PostgreSQL. */
@@ -32,17 +36,44 @@ export interface CheckedDatabase {
   readonly hasTables: boolean
 }
 
-/** PostgreSQL: reachable, new enough, its rights, its tables, its clock, the catalog and the schedule. */
-export async function checkStore(store: Store, settings: Settings): Promise<CheckedDatabase> {
+/**
+ * PostgreSQL: reachable, new enough, its rights, its tables, its clock, the catalog and the schedule; and whether it can be
+ * written to.
+ * @param patienceMs how long each check may take
+ */
+export async function checkStore(
+  store: Store,
+  settings: Settings,
+  patienceMs: number,
+): Promise<CheckedDatabase> {
   const { database } = store
+  const check = (name: string, work: () => Promise<Finding | Finding[]>) =>
+    guarded(name, patienceMs, work)
+  let server: Server
   try {
-    await checkDatabase(database)
+    server = await inTime(
+      checkDatabase(database).then(() => describeServer(database)),
+      patienceMs,
+    )
   } catch (error) {
     return { findings: [broken('PostgreSQL', error)], isReachable: false, hasTables: false }
   }
-  const server = await describeServer(database)
-  const schema = await checkSchema(database)
-  const hasTables = schema.state === 'ok'
+  const schema = await check('tables', () => checkSchema(database))
+  const hasTables = schema.every(({ state }) => state === 'ok')
+  const collation = await check('collation', () => checkCollation(database, server.version))
+  const checks = hasTables
+    ? await Promise.all([
+        check('writes', () => writes(database)),
+        check('definitions', () => definitions(database, settings)),
+        check('catalog', () => catalog(database)),
+        check('freshness', () => freshness(database)),
+        check('refresh', () => checkRefresh(database)),
+        check('schedule', () => schedule(database, settings)),
+        check('workers', () => frozenWorkers(database)),
+        check('workers', () => blockedWorkers(database)),
+        check('feed of changes', () => heldBackFeed(database)),
+      ])
+    : []
   return {
     findings: [
       ok(
@@ -50,24 +81,37 @@ export async function checkStore(store: Store, settings: Settings): Promise<Chec
         `${server.version} at ${describeDatabase(database)}, role ${server.role}, ${server.size}`,
       ),
       ...(hasTables ? [] : rights(server)),
-      schema,
+      ...schema,
       clock(server, store),
-      ...(await checkCollation(database, server.version)),
-      ...(hasTables
-        ? [
-            await definitions(database, settings),
-            await catalog(database),
-            await freshness(database),
-            ...(await checkRefresh(database)),
-            await schedule(database, settings),
-            ...(await frozenWorkers(database)),
-            ...(await heldBackFeed(database)),
-          ]
-        : []),
+      ...collation,
+      ...checks.flat(),
     ],
     isReachable: true,
     hasTables,
   }
+}
+
+/** Writes what each worker writes, and takes it back. */
+async function writes(database: Database): Promise<Finding> {
+  const workerId = `doctor:${process.pid}`
+  const row = { workerId, callsInFlight: 0, mostCallsInFlight: 0, callMs: null, problem: null }
+  try {
+    await rolledBack(database, async (client) => {
+      await workers.heartbeat.run(client, row)
+      await tryPostgresRateLimit(client, RATE_LIMIT_NAME)
+    })
+    return ok('writes', 'a row was written and rolled back')
+  } catch (error) {
+    const mend = WRITE_MENDS[codeOf(error) ?? '']
+    if (mend === undefined) throw error
+    return fail('writes', `PostgreSQL refuses them: ${(error as Error).message}`, mend)
+  }
+}
+
+const WRITE_MENDS: Record<string, string> = {
+  '25006': 'set DATABASE_URL to the primary; or default_transaction_read_only is set',
+  '42501': 'use the role that ran collab-sync migrate',
+  '53100': 'free space on the disk of PostgreSQL',
 }
 
 async function checkSchema(database: Database): Promise<Finding> {
@@ -163,6 +207,17 @@ async function frozenWorkers(database: Database): Promise<Finding[]> {
       'workers',
       `${workerId} has no heartbeat and holds a transaction open, for which others may wait`,
       'wake or end that process; a live worker ends its session within half a minute',
+    ),
+  )
+}
+
+async function blockedWorkers(database: Database): Promise<Finding[]> {
+  const blocked = await workers.blocked.all(database, { deadAfterS: DEAD_AFTER_S })
+  return blocked.map((worker) =>
+    warn(
+      'workers',
+      describeBlocked(worker),
+      'fix what it names; the worker then continues by itself',
     ),
   )
 }

@@ -1,19 +1,74 @@
 import { openDatabase } from '../../database/pool.ts'
 import * as server from '../../database/statements/server.ts'
-import { onRedis } from '../../queue/backend.ts'
+import { EnvironmentError, UsageError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
 import type { QueuePlace } from '../../queue/backend.ts'
-import { broken, fail, ok, warn } from './finding.ts'
+import { openQueue, refusalOf, tryOut } from '../../queue/queue.ts'
+import { onRedis, redisInfo, requireVersion } from '../../queue/redis.ts'
+import type { RedisPlace } from '../../queue/redis.ts'
+import { RATE_LIMIT_NAME } from '../../rate-limit/limiter.ts'
+import { tryRedisRateLimit } from '../../rate-limit/redis.ts'
+import { broken, fail, guarded, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /**
- * The queue's place: reachable, fit for BullMQ, and enough for what is asked of it.
- * @param patienceMs how long it is waited for
+ * The queue's place: reachable, fit for BullMQ, and enough for what is asked of it; and whether it takes jobs.
+ * @param patienceMs how long each check may take
  */
-export async function checkQueue(place: QueuePlace, patienceMs: number): Promise<Finding[]> {
-  return place.kind === 'redis'
-    ? checkRedis(place.url, patienceMs)
-    : [await checkPostgresQueue(place.url, patienceMs)]
+export async function checkQueue(
+  place: QueuePlace,
+  { log, patienceMs }: { log: Log; patienceMs: number },
+): Promise<Finding[]> {
+  const found = await guarded('queue', patienceMs, () =>
+    place.kind === 'redis'
+      ? checkRedis(place, patienceMs)
+      : checkPostgresQueue(place.url, patienceMs),
+  )
+  if (found.some(({ check, state }) => check === 'queue' && state !== 'ok')) return found
+  const [jobs, limit] = await Promise.all([
+    guarded('jobs', patienceMs, () => checkJobs(place, log)),
+    place.kind === 'redis' ? guarded('rate limit', patienceMs, () => checkRateLimit(place)) : [],
+  ])
+  return [...found, ...jobs, ...limit]
 }
+
+async function checkJobs(place: QueuePlace, log: Log): Promise<Finding> {
+  const queue = await openQueue(place, log)
+  try {
+    await tryOut(queue)
+    return ok('jobs', 'a job was added to each queue and removed')
+  } catch (error) {
+    return refused('jobs', error)
+  } finally {
+    await queue.close()
+  }
+}
+
+async function checkRateLimit(place: RedisPlace): Promise<Finding> {
+  try {
+    const key = `${place.prefix}:${RATE_LIMIT_NAME}`
+    await onRedis(place, (redis) => tryRedisRateLimit(redis, key))
+    return ok('rate limit', 'it can be written')
+  } catch (error) {
+    return refused('rate limit', error)
+  }
+}
+
+function refused(check: string, error: unknown): Finding {
+  if (error instanceof EnvironmentError || error instanceof UsageError) return broken(check, error)
+  const message = refusalOf(error)
+  const known = MENDS.find(([code]) => message.includes(code))?.[1]
+  return fail(check, `the queue refuses writes: ${message}`, known ?? 'see the log of that server')
+}
+
+const MENDS: readonly [code: string, mend: string][] = [
+  ['READONLY', 'this Redis is a replica: set REDIS_URL to the address of the primary'],
+  ['OOM', 'Redis is at its maxmemory: raise it, or remove what else is stored there'],
+  ['MISCONF', 'Redis cannot save to its disk: its own log says why'],
+  ['NOREPLICAS', 'Redis has too few replicas (min-replicas-to-write)'],
+  ['NOPERM', 'give the user of REDIS_URL all commands but dangerous ones: +@all -@dangerous'],
+  ['read-only transaction', 'set QUEUE_DATABASE_URL to the primary'],
+]
 
 const POSTGRES_IS_ENOUGH =
   'the queue is in PostgreSQL: enough on one machine, or a few with clocks kept by NTP, up to about 1,000 jobs a second; set REDIS_URL for many machines or more'
@@ -35,22 +90,15 @@ async function checkPostgresQueue(url: string, patienceMs: number): Promise<Find
   }
 }
 
-async function checkRedis(url: string, patienceMs: number): Promise<Finding[]> {
-  try {
-    return judge(infoOf(await onRedis(url, (redis) => redis.info(), patienceMs)))
-  } catch (error) {
-    return [broken('queue', error)]
-  }
-}
-
-function judge(info: ReadonlyMap<string, string>): Finding[] {
-  const version = info.get('redis_version') ?? 'unknown'
+async function checkRedis(place: RedisPlace, patienceMs: number): Promise<Finding[]> {
+  const info = await onRedis(place, redisInfo, patienceMs)
+  requireVersion(info)
+  if (info === null)
+    return [ok('queue', 'Redis; its user may not call INFO, so version and memory are unknown')]
   const policy = info.get('maxmemory_policy') ?? 'unknown'
   const isKept = info.get('aof_enabled') === '1' || Number(info.get('rdb_last_save_time')) > 0
   return [
-    isOldRedis(version)
-      ? fail('queue', `Redis is version ${version}`, 'BullMQ needs Redis 6.2 or newer')
-      : ok('queue', `Redis ${version}`),
+    ok('queue', `Redis ${info.get('redis_version') ?? 'unknown'}`),
     policy === 'noeviction'
       ? ok('queue memory', 'maxmemory-policy is noeviction')
       : warn(
@@ -66,19 +114,4 @@ function judge(info: ReadonlyMap<string, string>): Finding[] {
           'config set appendonly yes',
         ),
   ]
-}
-
-function isOldRedis(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  return major < 6 || (major === 6 && minor < 2)
-}
-
-/** The lines `name:value` of INFO. */
-function infoOf(text: string): Map<string, string> {
-  return new Map(
-    text.split(/\r?\n/).flatMap((line) => {
-      const [, name, value] = /^([^#:]+):(.*)$/.exec(line) ?? []
-      return name === undefined || value === undefined ? [] : [[name, value] as const]
-    }),
-  )
 }

@@ -3,6 +3,7 @@ import { duration } from '../../format.ts'
 import type { Log } from '../../log.ts'
 import { openProcessRateLimit } from '../../rate-limit/limiter.ts'
 import { openServiceClient } from '../../service-client.ts'
+import { fixOf } from '../../service/reach.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import { SETTINGS } from '../../settings/table.ts'
 import type { Settings } from '../../settings/table.ts'
@@ -71,7 +72,7 @@ function judge(error: unknown, url: string, organizationId: string | null): Find
       `${url} answers that it gets too many calls`,
       'a run waits; SYNC_RATE_LIMIT keeps its calls below what the service takes',
     )
-  if (httpStatus === null) return fail('service', message, mendConnection(error, url))
+  if (httpStatus === null || kind === 'unreachable') return fail('service', message, fixOf(error))
   if (errorStatus === 'redirect')
     return fail(
       'service',
@@ -97,31 +98,5 @@ function judge(error: unknown, url: string, organizationId: string | null): Find
     organizationId === null
       ? 'it may be for want of an organization (collab-sync catalog import FILE); else check COLLAB_API_KEY and COLLAB_AUTH_TOKEN: is one in the place of the other?'
       : 'is that organization right in the catalog, and are key and token for it? Get Users is for client SDK v3 or earlier; SYNC_OPERATIONS=comments leaves it out',
-  )
-}
-
-/** By the code of Node or of OpenSSL that is in the message. */
-const MENDS: readonly [code: RegExp, mend: string][] = [
-  [/ENOTFOUND/, 'there is no host of that name: correct COLLAB_API_URL'],
-  [/EAI_AGAIN/, 'the name of the host cannot be looked up: is the network up?'],
-  [/ECONNREFUSED/, 'nothing listens there: are host and port in COLLAB_API_URL right?'],
-  [
-    /WRONG_VERSION|EPROTO|PACKET_LENGTH/,
-    'no TLS is spoken there: is the port of COLLAB_API_URL right?',
-  ],
-  [
-    /SELF_SIGNED|UNABLE_TO|ISSUER|CERT|ALTNAME/,
-    'its certificate is not trusted: NODE_EXTRA_CA_CERTS names a file with that of your authority',
-  ],
-  [
-    /no full answer|TIMEOUT/,
-    'is COLLAB_API_URL right, and does a firewall allow it? A proxy is named in HTTPS_PROXY',
-  ],
-]
-
-function mendConnection({ message }: CallError, url: string): string {
-  const known = MENDS.find(([code]) => code.test(message))?.[1]
-  return (
-    known ?? `is COLLAB_API_URL (${url}) right, is the network up, and does a firewall allow it?`
   )
 }

@@ -82,6 +82,12 @@ export const commit = new Statement<
   isPrepared: true,
 })
 
+/** A worker gives back an item that it cannot work on: that was no attempt, and another worker takes it up. */
+export const giveBack = new Statement<{ runId: string; itemId: number; workerId: string }, null>(
+  'items/give-back',
+  { parameters: 'runId itemId workerId' },
+)
+
 /** The first item of a run that pages organizations. */
 export const insertFirst = new Statement<
   { runId: string },

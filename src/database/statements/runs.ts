@@ -60,6 +60,12 @@ export const insert = new Statement<
   { runId: string }
 >('runs/insert', { parameters: 'trigger scope requestKey', columns: 'runId' })
 
+/** Whether the service answered any scope of a run, in whichever process. */
+export const isAnswered = new Statement<{ runId: string }, { answered: boolean }>(
+  'runs/is-answered',
+  { parameters: 'runId', columns: 'answered', neverNull: 'answered' },
+)
+
 /** A page of runs, the newest first, as keys: what is known of each is read by runs/reports. */
 export const page = new Statement<
   { status: string | null; beforeUs: number | null; beforeRunId: string | null; limit: number },

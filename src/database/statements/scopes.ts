@@ -77,6 +77,21 @@ export const keepCheckUserGroups = new Statement<
   null
 >('scopes/keep-check-user-groups', { parameters: 'keys isFailing at' })
 
+/** Of each operation, the scope whose last good check is the newest: the service answered it with the key and token of then. Users: the listing of an organization. Scopes of organizations that are refused now come last, since the refusal may concern the organization only, and then scopes whose last try failed. */
+export const lastAnswered = new Statement<
+  { refused: readonly number[] },
+  {
+    operation: 'users' | 'comments'
+    organizationId: string
+    documentId: string | null
+    annotationId: string | null
+  }
+>('scopes/last-answered', {
+  parameters: 'refused',
+  columns: 'operation organizationId documentId annotationId',
+  neverNull: 'operation organizationId',
+})
+
 /** Takes the batch for this transaction, so that one run at a time writes to its scopes; and says which run it is, for the feed of changes. */
 export const lockBatch = new Statement<
   { batchKey: number; runId: string | null },

@@ -1,7 +1,9 @@
+import { describeBlocked } from '../../notify/blocked-worker.ts'
 import { describeTrouble, mendTrouble } from '../../notify/catalog-trouble.ts'
 import type { CatalogTrouble } from '../../notify/catalog-trouble.ts'
 import type { RowOf } from '../../database/statement.ts'
 import type * as pages from '../../database/statements/pages.ts'
+import type * as workers from '../../database/statements/workers.ts'
 import { count, counted, roughAge } from '../../format.ts'
 import type { Freshness } from '../../documents/freshness.ts'
 import type { RunDetails } from '../../documents/run.ts'
@@ -27,6 +29,7 @@ export function needsOf(known: {
   waiting: RowOf<typeof pages.waiting>
   troubles: readonly CatalogTrouble[]
   workersAlive: number
+  workersBlocked: readonly RowOf<typeof workers.blocked>[]
   isRunUnderWay: boolean
   now: Date
 }): Need[] {
@@ -45,6 +48,12 @@ export function needsOf(known: {
         path: '/runs',
         words: 'Runs',
       },
+    ...known.workersBlocked.map((each): Need => ({
+      tone: 'bad',
+      sentence: describeBlocked(each),
+      path: '/runs',
+      words: 'Runs',
+    })),
     nightly !== null &&
       nightly.scopesFailed > 0 && {
         tone: 'bad',

@@ -1,7 +1,7 @@
+import { lastDue } from '../../cron.ts'
 import type { RunDetails } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { count, counted, duration } from '../../format.ts'
-import { lastDue } from '../../notify/nightly.ts'
 import { STATUS_TONES } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
 
@@ -77,7 +77,7 @@ function missedAfter(
   }: { schedule: NightlySchedule; setAt: Date | null; lateAfterMs: number; now: Date },
 ): Date | null {
   if (cron === null || nightly.finishedAt === null) return null
-  const due = lastDue({ cron, timeZone }, now, lateAfterMs)
+  const due = lastDue({ cron, timeZone }, new Date(now.getTime() - lateAfterMs))
   const hasBegun = nightly.requestedAt.getTime() >= due.getTime() - CLOCKS_APART_MS
   return hasBegun || (setAt !== null && setAt > due) ? null : due
 }

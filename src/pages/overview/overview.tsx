@@ -36,7 +36,7 @@ async function overview({
 }: PageContext): Promise<ComponentChildren> {
   const now = new Date()
   const newestNightly = await pages.newestNightly.first(database)
-  const [nightly, newest, schedule, set, freshness, waiting, troubles, { alive }] =
+  const [nightly, newest, schedule, set, freshness, waiting, troubles, { alive }, workersBlocked] =
     await Promise.all([
       newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
       collabSync.listRuns({ limit: 1 }).then(({ items }) => items[0] ?? null),
@@ -46,6 +46,7 @@ async function overview({
       pages.waiting.one(database, { limit: WAITING_MAX }),
       catalog.troubles.all(database),
       workers.countAlive.one(database, { deadAfterS: DEAD_AFTER_S }),
+      workers.blocked.all(database, { deadAfterS: DEAD_AFTER_S }),
     ])
   const isRunUnderWay = newest !== null && newest.finishedAt === null
   const needs = needsOf({
@@ -55,6 +56,7 @@ async function overview({
     waiting,
     troubles,
     workersAlive: alive,
+    workersBlocked,
     isRunUnderWay,
     now,
   })

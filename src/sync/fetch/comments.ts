@@ -112,7 +112,7 @@ async function askByIds(
       )
       if (answer.status === 'data') collected.addAnswerByIds(chunk, answer)
     } catch (error) {
-      if (!(error instanceof CallError) || error.kind === 'credentials') throw error
+      if (!(error instanceof CallError) || error.concernsEveryCall) throw error
       collected.incomplete = error
     }
   }

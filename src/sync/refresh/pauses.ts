@@ -34,7 +34,11 @@ export class Pauses {
       const { size } = this.#organizations
       if (this.#failed < FAILURES_MAX || size < 2) return
       const where = `${this.#failed} looks in a row, in ${size} organizations`
-      this.#inBackground(this.pause(`The service seems to be away: ${where}, failed.`))
+      this.#inBackground(
+        this.pause(
+          `The service seems to be away, or to refuse COLLAB_API_KEY or COLLAB_AUTH_TOKEN: ${where}, failed.`,
+        ),
+      )
     } else if (this.isPaused) this.#inBackground(refresh.goOn.run(database))
     if (looked !== 'failed') this.isPaused = false
     this.#failed = 0

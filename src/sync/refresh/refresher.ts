@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import * as refresh from '../../database/statements/refresh.ts'
 import { CallError } from '../../errors.ts'
+import { describeUnreachable } from '../../service/reach.ts'
 import type { SharedRateLimit } from '../../service/wait.ts'
 import { WaitLine } from '../../service/wait.ts'
 import type { SyncContext } from '../context.ts'
-import { refusal } from '../run/settle.ts'
+import { canOthersCall, refusal } from '../run/settle.ts'
 import { EVERYTHING, looksAPage, neededShare, type Promised } from './classes.ts'
 import { Clock } from './clock.ts'
 import { Hints } from './hints.ts'
@@ -20,6 +21,8 @@ import { Pauses } from './pauses.ts'
 const IDLE_MS = 500
 /** Between two tries while PostgreSQL is away, or refresh is switched off or paused. */
 const REST_MS = 1_000
+/** A worker that cannot reach the service leaves refresh to those that can for so long. */
+const WITHDRAWN_MS = 60_000
 /** Between two looks for hints. */
 const HINTS_MS = 400
 /** Looks that wait for the budget: enough for the time that it takes to plan the next ones. */
@@ -38,6 +41,7 @@ export class Refresher {
   readonly #planner: Planner
   readonly #hints = new Hints()
   readonly #line = new WaitLine()
+  #restsUntilMs = 0
   /** Pages of which all looks are begun. */
   readonly #ending = new Set<Promise<void>>()
   /** Batches in hand, which are looked at a portion at a time. */
@@ -111,8 +115,9 @@ export class Refresher {
     }
   }
 
-  /** Null where refresh is switched off or paused, or where another worker makes the run of the day this moment. */
+  /** Null where refresh is switched off, paused or left to others, or where another worker makes the run of the day. */
   async #readyMoment(): Promise<(Moment & Promised) | null> {
+    if (performance.now() < this.#restsUntilMs) return null
     const { collabApi, database, workerId } = this.#context
     const moment = await this.#clock.moment()
     const { at, pausedSince, pausedUntil, refreshBudget: budget } = moment
@@ -223,8 +228,11 @@ export class Refresher {
   async #failed(error: unknown): Promise<void> {
     const { drained, log } = this.#context
     if (drained.aborted) return
-    if (error instanceof CallError && error.kind === 'credentials')
-      await this.#pauses.pause(refusal(error))
-    else log.warn({ err: error }, 'refresh')
+    if (!(error instanceof CallError && error.concernsEveryCall))
+      log.warn({ err: error }, 'refresh')
+    else if (error.kind === 'credentials') await this.#pauses.pause(refusal(error))
+    else if (await canOthersCall(this.#context))
+      this.#restsUntilMs = performance.now() + WITHDRAWN_MS
+    else await this.#pauses.pause(describeUnreachable(error))
   }
 }

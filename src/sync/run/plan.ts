@@ -118,7 +118,7 @@ async function ask(
   try {
     return await askScope(asking, operation, scope, request.scope)
   } catch (error) {
-    if (!(error instanceof CallError) || error.kind === 'credentials') throw error
+    if (!(error instanceof CallError) || error.concernsEveryCall) throw error
     return { outcome: 'failed', scope, error }
   }
 }

@@ -7,9 +7,11 @@ import * as items from '../../database/statements/items.ts'
 import * as rejected from '../../database/statements/rejected.ts'
 import type { wholeOfRun } from '../../database/statements/rejected.ts'
 import * as runs from '../../database/statements/runs.ts'
+import * as workers from '../../database/statements/workers.ts'
 import type { CallError } from '../../errors.ts'
 import { logOfRun } from '../../log.ts'
 import { describeSpan, withSpan } from '../../trace.ts'
+import { SUSPICIOUS_REFUSALS } from '../context.ts'
 import type { SyncContext } from '../context.ts'
 
 /**
@@ -26,7 +28,8 @@ export async function settleRun(
     const causes = await runs.causes.all(database, { runId })
     const { held } = await holds.count.one(database, { runId })
     const lost = await rejected.wholeOfRun.one(database, { runId })
-    const problem = describeProblem(causes, held, lost)
+    const { answered } = await runs.isAnswered.one(database, { runId })
+    const problem = describeProblem(causes, answered, held, lost)
     const settled = await runs.settle.first(database, { runId, problem })
     if (settled === undefined) return null
     const { status } = settled
@@ -77,17 +80,21 @@ const GATES: Readonly<Record<FailureCause['operation'], string>> = {
 
 /**
  * What went wrong in a run, in a sentence or some for a person; null where nothing did.
+ * @param isAnswered whether any scope was
  * @param held listings whose removals wait for a person
  * @param lost whole records that were rejected
  */
 function describeProblem(
   causes: readonly FailureCause[],
+  isAnswered: boolean,
   held: number,
   lost: LostRecords,
 ): string | null {
-  const sentences = [describeFailures(causes), describeHeld(held), describeLost(lost)].filter(
-    (each) => each !== null,
-  )
+  const sentences = [
+    describeFailures(causes, isAnswered),
+    describeHeld(held),
+    describeLost(lost),
+  ].filter((each) => each !== null)
   return sentences.length === 0 ? null : sentences.join(' ')
 }
 
@@ -104,7 +111,7 @@ function describeLost({ records, reason }: LostRecords): string | null {
   return `${what} rejected${why}: look with \`collab-sync rejected\`, then have them mended at the service, or set them aside with \`collab-sync rejected set-aside\`.`
 }
 
-function describeFailures(causes: readonly FailureCause[]): string | null {
+function describeFailures(causes: readonly FailureCause[], isAnswered: boolean): string | null {
   const [first] = causes
   if (first === undefined) return null
   const failed = causes.reduce((sum, { scopes }) => sum + scopes, 0)
@@ -114,8 +121,22 @@ function describeFailures(causes: readonly FailureCause[]): string | null {
   const throttled = causes.some(({ errorStatus }) => errorStatus === 'throttled')
     ? ' For longer than SYNC_THROTTLED_MAX_MS the service answered every call that it gets too many.'
     : ''
-  return `${failed} ${failed === 1 ? 'scope' : 'scopes'} failed: ${named.join('; ')}${more}.${throttled}${likelyCause(first)}`
+  const areAllForbidden =
+    !isAnswered && failed >= SUSPICIOUS_REFUSALS && causes.every(isForbiddenCause)
+  const isOneOperation = causes.every(({ operation }) => operation === first.operation)
+  const rights = areAllForbidden ? FORBIDDEN : ''
+  const likely = areAllForbidden && !isOneOperation ? '' : likelyCause(first)
+  return `${failed} ${failed === 1 ? 'scope' : 'scopes'} failed: ${named.join('; ')}${more}.${throttled}${rights}${likely}`
 }
+
+function isForbiddenCause({ httpStatus, errorStatus }: FailureCause): boolean {
+  return httpStatus === 403 || errorStatus === 'PERMISSION_DENIED'
+}
+
+const CREDENTIALS =
+  'COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or what is in COLLAB_AUTH_TOKEN_FILE), and their rights'
+
+const FORBIDDEN = ` Every call was refused: check ${CREDENTIALS}.`
 
 function describeCause(cause: FailureCause): string {
   const { operation, httpStatus, errorStatus, scopes, organizations } = cause
@@ -137,7 +158,16 @@ export const REFUSED = 'The service refuses key or token'
 
 /** Why a run was stopped, for the person who can mend it. */
 export function refusal(error: CallError): string {
-  return `${REFUSED}: check COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or what is in COLLAB_AUTH_TOKEN_FILE). ${error.message}`
+  return `${REFUSED}: check ${CREDENTIALS}. ${error.message}`
+}
+
+/** Whether another live worker can call the service, as far as it knows: then a run need not end for want of this one. */
+export async function canOthersCall({
+  database,
+  deadAfterS,
+  workerId,
+}: Pick<SyncContext, 'database' | 'deadAfterS' | 'workerId'>): Promise<boolean> {
+  return (await workers.anyOtherAble.one(database, { workerId, deadAfterS })).able
 }
 
 /** Items handed over again in one sweep; the next one brings the rest. */

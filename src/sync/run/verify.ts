@@ -94,7 +94,7 @@ export async function verify(
         if (result.incomplete !== null) throw result.incomplete
         await tally.compare(database, place, result)
       } catch (error) {
-        if (!(error instanceof CallError) || error.kind === 'credentials') throw error
+        if (!(error instanceof CallError) || error.concernsEveryCall) throw error
         tally.failed(place, error)
       }
     })

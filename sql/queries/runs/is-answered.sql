@@ -1,0 +1,6 @@
+-- Whether the service answered any scope of a run, in whichever process.
+-- Params: $1 runId.
+-- Never null: answered.
+select exists (
+  select from sync.run_items where run_id = $1 and (scopes_succeeded > 0 or scopes_held > 0)
+) as answered

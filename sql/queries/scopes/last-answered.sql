@@ -1,0 +1,30 @@
+-- Of each operation, the scope whose last good check is the newest: the service answered it with the key and token of then.
+-- Users: the listing of an organization. Scopes of organizations that are refused now come last, since the refusal may
+-- concern the organization only, and then scopes whose last try failed.
+-- Params: $1 refused (organization keys).
+-- Never null: operation, organization_id.
+-- Typed as: operation collab_store.batches.operation.
+(select b.operation, o.organization_id, null::text as document_id, null::text as annotation_id
+from collab_store.batches b
+join collab_store.organizations o using (organization_key)
+where b.operation = 'users' and b.batch_no = 0 and o.active
+  and collab_store.last_good_check(o.own_checked_at, b.checked_at) is not null
+order by o.organization_key = any($1), o.failing_since is not null,
+  collab_store.last_good_check(o.own_checked_at, b.checked_at) desc
+limit 1)
+union all
+(select b.operation, o.organization_id, a.document_id, a.annotation_id
+from collab_store.batches b
+join collab_store.organizations o using (organization_key)
+cross join lateral (
+  select d.document_id, x.annotation_id
+  from collab_store.annotations x
+  join collab_store.documents d using (document_key)
+  where x.batch_key = b.batch_key and x.active
+    and collab_store.last_good_check(x.own_checked_at, b.checked_at) is not null
+  order by x.failing_since is not null, collab_store.last_good_check(x.own_checked_at, b.checked_at) desc
+  limit 1
+) a
+where b.operation = 'comments' and o.active
+order by o.organization_key = any($1), b.checked_at desc nulls last
+limit 1)

@@ -1,0 +1,94 @@
+import { CallError } from '../errors.ts'
+
+const UNTRUSTED = /SELF_SIGNED|UNABLE_TO|ISSUER|CERT|ALTNAME/
+
+/** Codes of Node and OpenSSL for a call without an answer, and what an operator can do about it. */
+const FIXES: readonly [code: RegExp, fix: string][] = [
+  [/ENOTFOUND/, 'there is no host of that name: correct COLLAB_API_URL'],
+  [/EAI_AGAIN/, 'the name of the host cannot be looked up: is the network up?'],
+  [/ECONNREFUSED/, 'nothing listens there: are host and port in COLLAB_API_URL right?'],
+  [
+    /WRONG_VERSION|EPROTO|PACKET_LENGTH/,
+    'no TLS is spoken there: is the port of COLLAB_API_URL right?',
+  ],
+  [
+    UNTRUSTED,
+    'its certificate is not trusted: NODE_EXTRA_CA_CERTS names a file with that of your authority',
+  ],
+  [
+    /TIMEOUT/,
+    'is COLLAB_API_URL right, and does a firewall allow it? A proxy is named in HTTPS_PROXY',
+  ],
+  [/PROXY|UND_ERR_ABORTED/, 'the proxy refuses the connection: is HTTPS_PROXY right?'],
+]
+
+/** What an operator can do about a call that got no answer, as a clause. */
+export function fixOf(error: CallError): string {
+  const { code } = causeOf(error)
+  const known = FIXES.find(([codes]) => codes.test(code))?.[1]
+  return known ?? 'is COLLAB_API_URL right, is the network up, and does a firewall allow it?'
+}
+
+/** Why the service cannot be reached, and what an operator can do about it, in a sentence. */
+export function describeUnreachable(error: CallError): string {
+  const fix = fixOf(error)
+  return `The service cannot be reached (${causeOf(error).detail}): ${fix}${fix.endsWith('?') ? '' : '.'}`
+}
+
+/** True where the service is there and its certificate is not trusted: another try would not change that. */
+export function isUntrusted(error: CallError): boolean {
+  return UNTRUSTED.test(causeOf(error).code)
+}
+
+function causeOf({ cause, httpStatus }: CallError): { code: string; detail: string } {
+  if (httpStatus === 407) return { code: 'PROXY', detail: 'HTTP 407 of a proxy' }
+  if (cause instanceof CallError) return causeOf(cause)
+  // Our own timer has no cause.
+  if (cause === undefined) return { code: 'TIMEOUT', detail: 'no answer in time' }
+  const { code = '', message } = cause as NodeJS.ErrnoException
+  // An error about several addresses has no message.
+  return { code, detail: message || code }
+}
+
+/** Tries that fail before an address that was never reached is given up. */
+const TRIES_LEAST = 5
+
+/**
+ * Whether calls of this process reach the service at all. A connection that cannot be made concerns the address, the network
+ * or a certificate, and no scope. An address that was reached since the process began is there: calls wait until it can be
+ * reached again. One that was never reached is wrong, and calls give up.
+ */
+export class Reach {
+  readonly #report: (problem: string | null) => void
+  #wasReached = false
+  #failedTries = 0
+
+  /** @param report called with a sentence when the first try fails, and with null when a later one reaches the service */
+  constructor(report: (problem: string | null) => void = () => {}) {
+    this.#report = report
+  }
+
+  /** Whether the service answered a call since the process began. */
+  get wasReached(): boolean {
+    return this.#wasReached
+  }
+
+  /** Whether enough tries failed to give up an address that was never reached; an untrusted certificate needs one. */
+  isSure(error: CallError): boolean {
+    return this.#failedTries >= TRIES_LEAST || isUntrusted(error)
+  }
+
+  /** A call was answered. The other HTTP statuses may be those of a proxy that does not reach the service. */
+  answered(httpStatus: number): void {
+    if (httpStatus === 407 || httpStatus >= 500) return
+    this.#wasReached = true
+    if (this.#failedTries > 0) this.#report(null)
+    this.#failedTries = 0
+  }
+
+  /** A try failed with kind `unreachable`. */
+  failed(error: CallError): void {
+    this.#failedTries += 1
+    if (this.#failedTries === 1) this.#report(describeUnreachable(error))
+  }
+}

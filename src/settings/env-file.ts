@@ -1,0 +1,58 @@
+/**
+ * One entry of `.env`: blank, a comment, NAME alone (which docker compose takes from the environment), or NAME=value, over
+ * several lines where quotes hold line ends. `unread` is a line that is none of these.
+ */
+const ENTRY = new RegExp(
+  [
+    String.raw`^[^\S\n]*(?:#.*|(?:export[^\S\n]+)?(?:[A-Z_][A-Z\d_]*|`,
+    String.raw`(?<name>[\w.-]+)(?:[^\S\n]*=|:(?=\s))[^\S\n]*(?:`,
+    String.raw`(?:'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\[^])*)"|${'`'}(?<back>[^${'`'}]*)${'`'})[^\S\n]*(?:#.*)?|`,
+    // A # within a key or a password belongs to it: as in a shell, a comment begins after a blank.
+    String.raw`(?:#(?:[^\S\n].*)?)?|(?<plain>[^\s'"${'`'}].*?)(?:[^\S\n]+#.*)?`,
+    String.raw`)))?[^\S\n]*$|^(?<unread>.+)$`,
+  ].join(''),
+  'gm',
+)
+
+/** How docker compose and a shell read a backslash between double quotes; `\n` and `\r` as docker compose and dotenv. */
+const ESCAPED = /\\([nr"\\$`])/g
+const LINE_ENDS: Record<string, string> = { n: '\n', r: '\r' }
+
+/**
+ * Reads a file `.env`. Variables ($NAME) are not expanded: keys and passwords hold `$`.
+ * @returns the values by name, the last one where a name comes twice; and the numbers of the lines that cannot be read
+ */
+export function parseEnvFile(bytes: Uint8Array): {
+  values: Record<string, string>
+  unread: number[]
+} {
+  const text = decodeText(bytes).replace(/\r\n?/g, '\n')
+  const values: Record<string, string> = {}
+  const unread: number[] = []
+  for (const { index, 0: entry, groups = {} } of text.matchAll(ENTRY)) {
+    const { name, single, double, back, plain, unread: line } = groups
+    // A NUL or a replacement character: another encoding, which a comment may have.
+    if (line !== undefined || (name !== undefined && /[\0\uFFFD]/.test(entry)))
+      unread.push(text.slice(0, index).split('\n').length)
+    else if (name !== undefined)
+      values[name] =
+        single ??
+        back ??
+        plain ??
+        (double ?? '').replace(ESCAPED, (_, escaped: string) => LINE_ENDS[escaped] ?? escaped)
+  }
+  return { values, unread }
+}
+
+/**
+ * The text of a file in UTF-8 or UTF-16, which Windows PowerShell writes: known by the mark at its beginning, without one
+ * by a NUL in every second byte. What is not valid becomes U+FFFD.
+ */
+export function decodeText(bytes: Uint8Array): string {
+  const isNulFrom = (first: number) =>
+    bytes.length > 1 && bytes.every((byte, place) => place % 2 !== first || byte === 0)
+  const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0)
+  if (mark === 0xfffe || isNulFrom(1)) return new TextDecoder('utf-16le').decode(bytes)
+  if (mark === 0xfeff || isNulFrom(0)) return new TextDecoder('utf-16be').decode(bytes)
+  return new TextDecoder().decode(bytes)
+}

@@ -1,0 +1,146 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestDatabase } from '../helpers/database.ts'
+import type { TestDatabase } from '../helpers/database.ts'
+import { openOwnRedis } from '../helpers/own-redis.ts'
+import type { OwnRedis } from '../helpers/own-redis.ts'
+import { redisUrl } from '../helpers/redis.ts'
+import { buildCommand } from './built-command.ts'
+import type { BuiltCommand, Environment } from './built-command.ts'
+
+/** Commands beside a Redis that can be reached and does not do what a worker needs. */
+
+describe.skipIf(!redisUrl())('a Redis that', () => {
+  let command: BuiltCommand
+  let database: TestDatabase
+  let redis: OwnRedis
+  let cluster: OwnRedis
+  let settings: Environment
+  const service = createServer((_request, response) =>
+    response.end('{"result":{"status":"success","message":"","data":[]}}'),
+  )
+
+  beforeAll(async () => {
+    const flags = ['--cluster-enabled', 'yes']
+    ;[command, database, redis, cluster] = await Promise.all([
+      buildCommand(),
+      createTestDatabase(),
+      openOwnRedis(),
+      openOwnRedis({ flags }),
+    ])
+    await cluster.command('cluster', 'addslotsrange', '0', '16383')
+    service.listen(0, '127.0.0.1')
+    await once(service, 'listening')
+    settings = {
+      COLLAB_API_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
+      COLLAB_API_KEY: 'key-of-the-test',
+      COLLAB_AUTH_TOKEN: 'token-of-the-test',
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+    }
+    await command.run(['catalog', 'add', '--organization', 'acme'], settings)
+  })
+  afterAll(async () => {
+    service.close()
+    await Promise.all([redis.close(), cluster.close(), database.drop()])
+    await command.remove()
+  })
+  beforeEach(async () => {
+    await redis.command('config', 'set', 'maxmemory', '0')
+    await redis.command('replicaof', 'no', 'one')
+  })
+
+  const runs = async () => (await database.pool.query('select run_id from sync.runs')).rows
+
+  test('works passes every check of doctor, which leaves nothing behind', async () => {
+    const checked = await command.run(['doctor'], settings)
+    expect(checked).toMatchObject({ code: 0, stderr: '' })
+    expect(checked.stdout).toMatch(/^ok +writes +a row was written and rolled back$/m)
+    expect(checked.stdout).toMatch(/^ok +jobs +a job was added to each queue and removed$/m)
+    expect(checked.stdout).toMatch(/^ok +rate limit +it can be written$/m)
+    expect(await redis.command('keys', 'bull:*doctor*')).toBe('')
+    expect((await database.pool.query('select * from sync.workers')).rows).toEqual([])
+  })
+
+  test('is full: doctor says so, and enqueue stores the run and says that it waits', async () => {
+    await redis.command('config', 'set', 'maxmemory', '1')
+    const checked = await command.run(['doctor'], settings)
+    expect(checked.code).toBe(2)
+    expect(checked.stdout).toMatch(
+      /^fail +jobs +the queue refuses writes: OOM .*\n +mend: Redis is at its maxmemory/m,
+    )
+    expect(checked.stdout).toMatch(/^fail +rate limit +the queue refuses writes: OOM /m)
+    expect(checked.stdout).toMatch(/^ok +service /m)
+
+    const asked = await command.run(['enqueue'], settings)
+    expect(asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[\da-f-]{36}\n$/) })
+    expect(asked.stderr).toMatch(
+      /^The run is stored, but the queue does not accept jobs \(OOM .*\)\. Workers take it up .*\n$/,
+    )
+    const { stdout } = await command.run(['enqueue', '--json'], settings)
+    expect(JSON.parse(stdout)).toMatchObject({ isNew: true, isDelivered: false })
+    const hinted = await command.run(
+      ['hint', '--organization', 'acme', '--document', 'd', '--annotation', 'a', '--add'],
+      settings,
+    )
+    expect(hinted).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^The run is stored, but /),
+    })
+  })
+
+  test('is a replica: the same', async () => {
+    await redis.command('replicaof', '127.0.0.1', new URL(cluster.url).port)
+    const checked = await command.run(['doctor'], settings)
+    expect(checked.stdout).toMatch(/^fail +jobs .*READONLY.*\n +mend: this Redis is a replica/m)
+    const asked = await command.run(['enqueue'], settings)
+    expect(asked).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/no longer the primary\)/),
+    })
+  })
+
+  test('has a user without INFO is enough for every command', async () => {
+    await redis.command(
+      'acl',
+      'setuser',
+      'worker',
+      'on',
+      '>secret',
+      '~*',
+      '&*',
+      '+@all',
+      '-@dangerous',
+    )
+    const url = redis.url.replace('redis://', 'redis://worker:secret@')
+    const limited = { ...settings, REDIS_URL: url }
+    const checked = await command.run(['doctor'], limited)
+    expect(checked).toMatchObject({ code: 0, stderr: '' })
+    expect(checked.stdout).toMatch(/^ok +queue +Redis; its user may not call INFO/m)
+    expect(await command.run(['run'], limited)).toMatchObject({ stderr: '' })
+    expect(await command.run(['enqueue'], limited)).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('is in cluster mode needs braces in QUEUE_PREFIX, which is said before a run is made', async () => {
+    const clustered = { ...settings, REDIS_URL: cluster.url, QUEUE_PREFIX: 'mine' }
+    const before = await runs()
+    const sentence = /Redis is in cluster mode.*QUEUE_PREFIX=\{mine\}$/m
+    const checked = await command.run(['doctor'], clustered)
+    expect(checked).toMatchObject({
+      code: 2,
+      stdout: expect.stringMatching(/^fail +queue +Redis is in cluster mode/m),
+    })
+    expect(checked.stdout).toContain('QUEUE_PREFIX={mine}')
+    for (const name of ['enqueue', 'run', 'worker']) {
+      const ended = await command.run([name], clustered)
+      expect(ended).toMatchObject({ code: 2, stderr: expect.stringMatching(sentence) })
+    }
+    expect(await runs()).toEqual(before)
+
+    const braced = { ...clustered, QUEUE_PREFIX: '{mine}' }
+    expect(await command.run(['doctor'], braced)).toMatchObject({ code: 0 })
+    expect(await command.run(['enqueue'], braced)).toMatchObject({ code: 0, stderr: '' })
+  })
+})

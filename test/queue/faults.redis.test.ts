@@ -1,0 +1,137 @@
+import { jobs } from '../../jobs/index.ts'
+import { startWorker } from '../../src/worker.ts'
+import { openLive } from '../helpers/live.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { pino } from 'pino'
+import { openRedis } from '../../src/queue/redis.ts'
+import { openQueue } from '../../src/queue/queue.ts'
+import type { Delivery } from '../../src/queue/queue.ts'
+import { startQueueWorker } from '../../src/queue/worker.ts'
+import type { QueueWorker } from '../../src/queue/worker.ts'
+import { openAddress, openOwnRedis } from '../helpers/own-redis.ts'
+import type { OwnRedis } from '../helpers/own-redis.ts'
+import { redisUrl } from '../helpers/redis.ts'
+import { until } from '../helpers/until.ts'
+
+/** What a worker of the queue does while its Redis is another server, refuses, or does not respond. */
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+interface Line {
+  readonly level: number
+  readonly msg: string
+  readonly times?: number
+}
+
+/** A worker and a producer at an address. */
+async function startAt(url: string) {
+  const lines: Line[] = []
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) })
+  const place = { kind: 'redis', url, prefix: 'x' } as const
+  const done: unknown[] = []
+  const queue = await openQueue(place, log)
+  closing.push(() => queue.close())
+  const worker = await startQueueWorker(
+    place,
+    new Map([['job', async ({ data }) => done.push(data)]]),
+    { queue: 'requests', concurrency: 2, adjust: (inProgress) => inProgress, log },
+  )
+  closing.push(() => worker.close())
+  const messages = () => lines.map(({ msg }) => msg)
+  return { queue, worker, done, lines, messages }
+}
+
+async function ownRedis(): Promise<OwnRedis> {
+  const redis = await openOwnRedis()
+  closing.push(() => redis.close())
+  return redis
+}
+
+function job(key: string): Delivery {
+  return { queue: 'requests', name: 'job', data: { key }, key, priority: 0 }
+}
+
+function hasProblem(worker: QueueWorker, problem: RegExp): Promise<boolean> {
+  return until(`the worker reports ${problem}`, async () =>
+    problem.test((await worker.problem()) ?? 'none'),
+  )
+}
+
+describe.skipIf(!redisUrl())('a worker of the queue', () => {
+  // That it takes jobs again: test/faults/servers.soak.test.ts. BullMQ waits 5 s after its blocking connection is lost.
+  test('reaches the new primary after its own became a replica, as the producer and the rate limit do', async () => {
+    const [old, next] = [await ownRedis(), await ownRedis()]
+    const address = await openAddress(old)
+    closing.push(() => address.close())
+    const { queue, worker } = await startAt(address.url)
+    const limit = openRedis(address.url, {}, { failed() {}, recovered() {} })
+    closing.push(() => limit.disconnect())
+    await Promise.all([limit.set('limit', 1), queue.deliver([job('before')])])
+    expect(await worker.problem()).toBe(null)
+
+    await old.command('replicaof', '127.0.0.1', new URL(next.url).port)
+    address.leadTo(next)
+
+    await until('the worker writes', async () => (await worker.problem()) === null)
+    await until('the producer writes', () =>
+      queue.deliver([job('after')]).then(
+        () => true,
+        () => null,
+      ),
+    )
+    await until('the rate limit writes', () => limit.set('limit', 2).catch(() => null))
+    expect(await next.command('get', 'limit')).toBe('2')
+  })
+
+  test('pauses while Redis is full, logs it once, and continues by itself', async () => {
+    const redis = await ownRedis()
+    const { queue, worker, done, lines, messages } = await startAt(redis.url)
+    await worker.close()
+    await queue.deliver([job('waits')])
+    await redis.command('config', 'set', 'maxmemory', '1')
+    const full = await startAt(redis.url)
+    await hasProblem(full.worker, /^It cannot take jobs from the queue: OOM .*'maxmemory'\.$/)
+    await redis.command('config', 'set', 'maxmemory', '0')
+    await until('the job is done', () => full.done.length > 0)
+    await until('the worker has no problem', async () => (await full.worker.problem()) === null)
+    expect(full.messages()).toEqual(['queue worker fails', 'queue worker works again'])
+    // BullMQ alone tries 8,000 times a second.
+    expect(full.lines[1]?.times).toBeLessThan(50)
+    expect([done, lines, messages()]).toEqual([[], [], []])
+  })
+
+  test('reports a Redis that does not respond', async () => {
+    const redis = await ownRedis()
+    const { worker } = await startAt(redis.url)
+    expect(await worker.problem()).toBe(null)
+    redis.freeze()
+    closing.push(() => redis.wake())
+    expect(await worker.problem()).toBe('It cannot take jobs from the queue: no response in time.')
+    redis.wake()
+    await until('the worker has no problem', async () => (await worker.problem()) === null)
+  })
+
+  test('reports a Redis that is gone, and leaves its errors to the log', async () => {
+    const redis = await ownRedis()
+    const { worker, messages } = await startAt(redis.url)
+    await redis.kill()
+    await hasProblem(worker, /ECONNREFUSED/)
+    expect(messages().toSorted()).toEqual(['queue connection fails', 'queue worker fails'])
+    await redis.start()
+    await until('the worker has no problem', async () => (await worker.problem()) === null)
+  })
+
+  test('starts while Redis is full, where the nightly schedule cannot be registered yet', async () => {
+    const redis = await ownRedis()
+    const live = await openLive('redis', { settings: { REDIS_URL: redis.url } })
+    closing.push(() => live.close())
+    const app = await live.openApp()
+    await redis.command('config', 'set', 'maxmemory', '1')
+    const worker = await startWorker(app, jobs, { keepsSchedule: true })
+    expect((await live.database.pool.query('select from sync.workers')).rowCount).toBe(1)
+    await worker.stop()
+  })
+})

@@ -1,0 +1,73 @@
+import { afterEach, expect, test } from 'vitest'
+import { openLive } from '../helpers/live.ts'
+import type { Live, RunRow } from '../helpers/live.ts'
+
+let live: Live
+afterEach(() => live.close())
+
+/** One call at a time, in the order of the catalog: the numbers of calls are exact. */
+async function openOneByOne(organizations: number): Promise<void> {
+  live = await openLive('none', {
+    world: { organizations, documentsPerOrganization: 2, annotationsPerDocument: 3 },
+    settings: { SYNC_CONCURRENCY: '1' },
+  })
+  await live.importCatalog()
+}
+
+async function newlyAsked(): Promise<{ run: RunRow; calls: number }> {
+  const before = live.standIn.calls.total
+  const run = await live.run()
+  return { run, calls: live.standIn.calls.total - before }
+}
+
+test('an expired token that the service reports by 403 ends the run within a few calls, as 401 does', async () => {
+  await openOneByOne(4)
+  expect(await live.run()).toMatchObject({ status: 'succeeded' })
+  live.standIn.setFaults([{ kind: 'forbidden' }])
+  const { run, calls } = await newlyAsked()
+  expect(run).toMatchObject({ status: 'failed' })
+  expect(run['problem']).toMatch(
+    /^The service refuses key or token: check COLLAB_API_KEY and COLLAB_AUTH_TOKEN \(or what is in COLLAB_AUTH_TOKEN_FILE\), and their rights\. Every call was refused, and so were scopes that the service answered before this run\. .*HTTP 403 PERMISSION_DENIED/,
+  )
+  expect(Number(run['scopes_skipped'])).toBeGreaterThan(0)
+  // Five that raise the suspicion, one for each operation, and the few that were under way.
+  expect(calls).toBeLessThan(20)
+  live.standIn.setFaults([])
+  expect(await live.run()).toMatchObject({ status: 'succeeded' })
+})
+
+test('Get Users forbidden everywhere does not end the run: all comments are written', async () => {
+  await openOneByOne(4)
+  expect(await live.run()).toMatchObject({ status: 'succeeded' })
+  live.standIn.setFaults([{ kind: 'forbidden', match: { operation: 'users' } }])
+  expect(await live.run()).toMatchObject({ status: 'partial', annotations_done: 24 })
+})
+
+test('organizations that are forbidden since the last run do not end it, also where they come first', async () => {
+  await openOneByOne(8)
+  expect(await live.run()).toMatchObject({ status: 'succeeded' })
+  const forbidden = new Set([...live.world.organizationIds()].slice(0, 3))
+  live.standIn.setFaults([
+    { kind: 'forbidden', match: ({ data }) => forbidden.has(data.organizationId) },
+  ])
+  expect(await live.run()).toMatchObject({ status: 'partial', organizations_done: 5 })
+})
+
+test('a run for one organization that is forbidden is worked to its end', async () => {
+  await openOneByOne(2)
+  expect(await live.run()).toMatchObject({ status: 'succeeded' })
+  const [organizationId] = [...live.world.organizationIds()] as [string]
+  live.standIn.setFaults([{ kind: 'forbidden', match: { organizationId } }])
+  const run = await live.run({ scope: { organizationIds: [organizationId] } })
+  expect(run).toMatchObject({ status: 'failed', scopes_skipped: 0 })
+})
+
+test('a first run of which every call is forbidden is worked to its end, and names key and token', async () => {
+  await openOneByOne(2)
+  live.standIn.setFaults([{ kind: 'forbidden' }])
+  const run = await live.run()
+  expect(run).toMatchObject({ status: 'failed', scopes_skipped: 0 })
+  expect(run['problem']).toMatch(
+    /Every call was refused: check COLLAB_API_KEY and COLLAB_AUTH_TOKEN \(or what is in COLLAB_AUTH_TOKEN_FILE\), and their rights\.$/,
+  )
+})

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
+import type { App } from '../../src/app.ts'
+import { startRun } from '../../src/sync/run/start.ts'
+import { startWorker } from '../../src/worker.ts'
+import { openLive, settled } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { until } from '../helpers/until.ts'
+import { openFaultServer } from '../service/fault-server.ts'
+import { openSelfSignedServer } from '../service/self-signed.ts'
+import type { SelfSignedServer } from '../service/self-signed.ts'
+
+let live: Live
+let untrusted: SelfSignedServer
+beforeEach(async () => {
+  untrusted = await openSelfSignedServer()
+})
+afterEach(async () => {
+  await live.close()
+  await untrusted[Symbol.asyncDispose]()
+})
+
+test('an address where nothing listens ends the run after the tries of the first calls, with what to do', async () => {
+  live = await openLive('none')
+  await live.importCatalog()
+  const closed = await openFaultServer()
+  await closed[Symbol.asyncDispose]()
+  const run = await live.run({ settings: { COLLAB_API_URL: closed.url, SYNC_RETRIES: '1' } })
+  expect(run).toMatchObject({ status: 'failed', calls: 0, scopes_failed: 0 })
+  expect(run['problem']).toMatch(
+    /^The service cannot be reached \(.*ECONNREFUSED.*\): nothing listens there: are host and port in COLLAB_API_URL right\? /,
+  )
+})
+
+test('a certificate that is not trusted ends the run at once, with what to do', async () => {
+  live = await openLive('none')
+  await live.importCatalog()
+  const run = await live.run({ settings: { COLLAB_API_URL: untrusted.url } })
+  expect(run).toMatchObject({ status: 'failed', calls: 0, scopes_failed: 0 })
+  expect(run['problem']).toMatch(
+    /^The service cannot be reached \(self-signed certificate\): its certificate is not trusted: NODE_EXTRA_CA_CERTS/,
+  )
+})
+
+test('a worker that does not trust the certificate leaves the run to the others, and ends it when there is none', async () => {
+  live = await openLive('postgres')
+  await live.importCatalog()
+  const { pool } = live.database
+  const begin = async (app: App) => {
+    const request = { trigger: 'cli', scope: {}, requestKey: null } as const
+    const { runId, items } = await startRun(app.sync, request)
+    await app.deliver(items)
+    return runId
+  }
+  await pool.query(
+    `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit)
+    values ('another', now(), now(), 0, 8)`,
+  )
+  const app = await live.openApp({ COLLAB_API_URL: untrusted.url })
+  const worker = await startWorker(app, jobs, { keepsSchedule: false })
+  const runId = await begin(app)
+  await until('what it took is given back', async () => {
+    const { rows } = await pool.query(
+      `select from sync.run_items where kind = 'sync-batch' and (worker_id is not null or attempts > 0)`,
+    )
+    const { itemsInProgress, problems } = app.sync
+    return problems.text !== null && itemsInProgress.size === 0 && rows.length === 0
+  })
+  expect(app.sync.problems.text).toContain('its certificate is not trusted')
+  const other = await startWorker(await live.openApp(), jobs, { keepsSchedule: false })
+  const run = await settled(live.database, runId)
+  expect(run).toMatchObject({ status: 'succeeded', scopes_failed: 0 })
+  await Promise.all([worker.stop(), other.stop()])
+
+  await pool.query('delete from sync.workers')
+  const alone = await live.openApp({ COLLAB_API_URL: untrusted.url })
+  const last = await startWorker(alone, jobs, { keepsSchedule: false })
+  expect(await settled(live.database, await begin(alone))).toMatchObject({ status: 'failed' })
+  await last.stop()
+})
