@@ -28,6 +28,13 @@ import type { SyncContext, SyncWatch } from './sync/context.ts'
 import { SentCalls } from './sync/counts.ts'
 import { ScopePlaces } from './sync/fetch/schedule.ts'
 
+/** A job, or `refresh`, that a worker has begun and not ended. */
+export interface WorkInProgress {
+  readonly job: string
+  readonly runId?: string | undefined
+  readonly itemId?: number | undefined
+}
+
 /** Everything a worker works with. */
 export interface App {
   readonly settings: Settings
@@ -37,6 +44,8 @@ export interface App {
   readonly queue: JobQueue
   /** Calls that all processes may send for continuous refresh; null where there is none. */
   readonly refreshBudget: SharedRateLimit | null
+  /** Reported by a worker that cannot stop in time. */
+  readonly inProgress: Set<WorkInProgress>
   /** Hands items of runs to the queue. */
   deliver(items: readonly Item[]): Promise<void>
   /** Hands the run's end to the queue when nothing of it is pending. */
@@ -121,6 +130,7 @@ export async function openApp(
     sync,
     queue,
     refreshBudget: rateLimit.budget,
+    inProgress: new Set(),
     deliver: (planned) => queue.deliver(planned.map(itemDelivery)),
     async finishIfDone(runId) {
       if ((await items.anyPending.one(store.database, { runId })).pending) return

@@ -1,4 +1,4 @@
-import type { App } from './app.ts'
+import type { App, WorkInProgress } from './app.ts'
 import { daysNeverDue } from './cron.ts'
 import type { Item } from './database/claims.ts'
 import * as definitions from './database/statements/definitions.ts'
@@ -45,8 +45,8 @@ const HEARTBEAT_MS = 5_000
 const SWEEP_MS = 10_000
 /** With the jitter of `every`, calls are written within a second of being sent. */
 const WRITE_CALLS_MS = 800
-/** Calls in flight get this long to end when the worker stops. */
-const GRACE_MS = 10_000
+/** Calls in flight get this long to end when the worker stops; the whole stop has a deadline in `src/cli/signals.ts`. */
+const GRACE_MS = 5_000
 
 /**
  * Works jobs until stopped, says that it lives, takes up what was lost, and keeps the nightly schedule registered.
@@ -119,7 +119,7 @@ async function start(
         log: app.log,
       })
     for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
-    const refreshing = refresher?.run()
+    const refreshing = refresher && listed(app, { job: 'refresh' }, () => refresher.run())
     return {
       async stop() {
         app.drain()
@@ -166,9 +166,21 @@ async function perform(
   const within: App = { ...app, log, sync: { ...app.sync, log } }
   watch?.jobBegun(job.name)
   try {
-    return await withSpan(job.name, attributes, () => job.perform(within, delivered))
+    return await listed(app, { job: job.name, runId, itemId }, () =>
+      withSpan(job.name, attributes, () => job.perform(within, delivered)),
+    )
   } finally {
     watch?.jobEnded(job.name)
+  }
+}
+
+/** Lists work among what is in progress while it runs. */
+async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>): Promise<T> {
+  app.inProgress.add(work)
+  try {
+    return await run()
+  } finally {
+    app.inProgress.delete(work)
   }
 }
 

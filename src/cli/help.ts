@@ -59,13 +59,14 @@ Examples:
   collab-sync hint --organization acme --document plan --annotation ann-2 --add`
 
 export const WORKER =
-  prose(`Works jobs until SIGTERM or SIGINT: then it takes no more, finishes what it has in hand and exits with 0; a second
-signal gives that up too. Any number of workers on any number of machines share the work. Workers keep the nightly
+  prose(`Processes jobs until SIGTERM or SIGINT. It then takes no more jobs, finishes the calls in progress and exits with 0; a
+second signal gives these calls up too. The process ends within 8 seconds. If a server does not respond by then, a worker
+with work in progress exits with 1; PostgreSQL keeps the work. Any number of workers on any number of machines share the work. Workers keep the nightly
 schedule registered. PostgreSQL, Redis and the tables are waited for, up to a minute. Logs are JSON lines on stderr.`)
 
 export const SERVE =
-  prose(`Serves pages for operators, the HTTP API under /v1, probes and metrics until SIGTERM or SIGINT: then it answers what it
-has in hand and exits with 0. Without HTTP_TOKEN it serves this machine alone; with it everybody who shows the token, over
+  prose(`Serves pages for operators, the HTTP API under /v1, probes and metrics until SIGTERM or SIGINT. It then
+answers the requests in progress and exits with 0, within 8 seconds. Without HTTP_TOKEN it serves this machine alone; with it everybody who shows the token, over
 HTTP: put something before it that speaks TLS and passes Host on. PostgreSQL and Redis may be away; it says so meanwhile.
 It needs no credentials of the service. Logs are JSON lines on stderr.`)
 

@@ -11,6 +11,26 @@ const ONE_SIGNAL_MS = 1000
 let heardAtMs = -Infinity
 
 /**
+ * A process that is asked to stop ends within this time, also when PostgreSQL or Redis does not respond: Docker kills a
+ * container 10 s after SIGTERM.
+ */
+const STOP_MAX_MS = 8_000
+const TOO_LATE = `did not stop within ${STOP_MAX_MS / 1000} s, so the process exits now: PostgreSQL, Redis or the service does not respond. PostgreSQL keeps all pending work.`
+let deadline: NodeJS.Timeout | null = null
+let reportDeadline = (signal: NodeJS.Signals, problem: string): number => {
+  process.stderr.write(`${signal}: ${problem}\n`)
+  return 1
+}
+
+/**
+ * Replaces the report of a process that did not stop in time.
+ * @param report logs the problem; returns the exit code
+ */
+export function onStopDeadline(report: typeof reportDeadline): void {
+  reportDeadline = report
+}
+
+/**
  * Hears SIGINT and SIGTERM from here on, and lets none kill the process at its end: where nothing is left to do Node stops
  * hearing signals some milliseconds before it is over, and where it is told to exit it does not. As the first process of a
  * container it would not even end by one that nobody hears.
@@ -28,17 +48,29 @@ export function hearSignals({ endsInOrder }: { endsInOrder: boolean }): void {
       if (hear === undefined) held.push(signal)
       else hear(signal)
     })
-  process.once('beforeExit', () => process.exit())
+  let isFlushed = false
+  process.on('beforeExit', () => {
+    if (isFlushed) process.exit()
+    // Another listener, such as that of an OpenTelemetry SDK, may have begun to send what it has: the loop runs empty once more.
+    setImmediate(() => (isFlushed = true))
+  })
 }
 
 /**
  * Handlers of SIGINT and SIGTERM by turn, in place of those before: the first signal calls the first one, further ones the
- * last. Two within a second are one.
+ * last. Two within a second are one. The first signal also sets the deadline of the stop; without handlers signals have no
+ * effect.
  * @returns ends that; those before hear signals again
  */
 export function onSignals(...handlers: readonly Hearing[]): () => void {
   let received = 0
   const hear: Hearing = (signal) => {
+    // Spans that are not sent by then are lost: an exporter cannot send while the process exits.
+    if (handlers.length > 0)
+      deadline ??= setTimeout(
+        () => process.exit(reportDeadline(signal, TOO_LATE)),
+        STOP_MAX_MS,
+      ).unref()
     handlers[Math.min(received, handlers.length - 1)]?.(signal)
     received += 1
   }

@@ -146,9 +146,6 @@ async function file(
   return {
     out,
     async complete() {
-      await new Promise<void>((done, fail) =>
-        out.write('', (error) => (error ? fail(out.errored ?? error) : done())),
-      )
       // Not by `open`: the umask would take from it.
       await attempt('setMode', () => calls.setMode(handle, mode))
       const has = (await handle.stat()).mode & 0o777

@@ -17,12 +17,12 @@ import type { HttpParts } from './server.ts'
 export interface RunningHttp {
   /** Its address, such as `http://127.0.0.1:8080`. */
   readonly url: string
-  /** Takes no more requests; resolves when those in hand are answered, after ten seconds at most. */
+  /** Takes no more requests; resolves when those in hand are answered, after five seconds at most. */
   stop(): Promise<void>
 }
 
-/** Requests in hand get this long to end when the server stops. */
-const GRACE_MS = 10_000
+/** Requests in progress get this long to end when the server stops; the whole stop has a deadline in `src/cli/signals.ts`. */
+const GRACE_MS = 5_000
 
 /**
  * Serves the API, the pages and the probes.

@@ -76,16 +76,47 @@ test('changes --follow says where to go on', async () => {
 })
 
 test('two signals within a second are one, as Ctrl-C under npx sends them', async () => {
-  const signals = pathToFileURL(join(command.directory, '../dist/src/cli/signals.js')).href
-  const program = `const { hearSignals, onSignals } = await import('${signals}')
-    let nowMs = 5000
+  const { stdout } = await evaluate(`let nowMs = 5000
     Object.defineProperty(performance, 'now', { value: () => nowMs })
     hearSignals({ endsInOrder: true })
     onSignals(() => console.log('first', nowMs), () => console.log('second', nowMs))
-    for (nowMs of [5000, 5001, 5999, 7000]) process.emit('SIGINT', 'SIGINT')`
-  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program])
+    for (nowMs of [5000, 5001, 5999, 7000]) process.emit('SIGINT', 'SIGINT')`)
   expect(stdout).toBe('first 5000\nsecond 7000\n')
 })
+
+test('a process that cannot stop exits eight seconds after the first signal', async () => {
+  const ended = evaluate(`const { mock } = await import('node:test')
+    mock.timers.enable()
+    hearSignals({ endsInOrder: true })
+    onSignals(() => console.log('stopping'))
+    process.emit('SIGTERM', 'SIGTERM')
+    mock.timers.tick(7999)
+    console.log('still stopping')
+    mock.timers.tick(1)
+    console.log('never')`)
+  await expect(ended).rejects.toMatchObject({
+    code: 1,
+    stdout: 'stopping\nstill stopping\n',
+    stderr: expect.stringContaining('SIGTERM: did not stop within 8 s, so the process exits now'),
+  })
+})
+
+test('what begins at the end of a process, as an exporter of traces does, is completed', async () => {
+  const { stdout } = await evaluate(`const { readFile } = await import('node:fs/promises')
+    process.once('beforeExit', () => readFile('${signals()}').then(() => console.log('flushed')))
+    hearSignals({ endsInOrder: true })`)
+  expect(stdout).toBe('flushed\n')
+})
+
+function signals(): string {
+  return join(command.directory, '../dist/src/cli/signals.js')
+}
+
+/** Runs a program with the functions of `src/cli/signals.ts`. */
+function evaluate(program: string) {
+  const imported = `const { hearSignals, onSignals } = await import('${pathToFileURL(signals()).href}')`
+  return run(process.execPath, ['--input-type=module', '--eval', `${imported}\n${program}`])
+}
 
 async function expectStopped(running: Running, code: number): Promise<void> {
   running.child.kill('SIGTERM')

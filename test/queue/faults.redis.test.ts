@@ -54,6 +54,15 @@ function job(key: string): Delivery {
   return { queue: 'requests', name: 'job', data: { key }, key, priority: 0 }
 }
 
+async function connections(redis: OwnRedis): Promise<number> {
+  return (await redis.command('client', 'list')).trim().split('\n').length
+}
+
+/** BullMQ cannot close a worker one of whose connections is between two tries to reconnect. */
+async function areConnected(redis: OwnRedis, count: number): Promise<void> {
+  await until('all are connected again', async () => (await connections(redis)) >= count)
+}
+
 function hasProblem(worker: QueueWorker, problem: RegExp): Promise<boolean> {
   return until(`the worker reports ${problem}`, async () =>
     problem.test((await worker.problem()) ?? 'none'),
@@ -71,6 +80,7 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
     closing.push(() => limit.disconnect())
     await Promise.all([limit.set('limit', 1), queue.deliver([job('before')])])
     expect(await worker.problem()).toBe(null)
+    const connected = await connections(old)
 
     await old.command('replicaof', '127.0.0.1', new URL(next.url).port)
     address.leadTo(next)
@@ -84,6 +94,7 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
     )
     await until('the rate limit writes', () => limit.set('limit', 2).catch(() => null))
     expect(await next.command('get', 'limit')).toBe('2')
+    await areConnected(next, connected)
   })
 
   test('pauses while Redis is full, logs it once, and continues by itself', async () => {
@@ -117,11 +128,16 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
   test('reports a Redis that is gone, and leaves its errors to the log', async () => {
     const redis = await ownRedis()
     const { worker, messages } = await startAt(redis.url)
+    await until('the worker waits for jobs', async () =>
+      (await redis.command('client', 'list')).includes('cmd=bzpopmin'),
+    )
+    const connected = await connections(redis)
     await redis.kill()
     await hasProblem(worker, /ECONNREFUSED/)
     expect(messages().toSorted()).toEqual(['queue connection fails', 'queue worker fails'])
     await redis.start()
     await until('the worker has no problem', async () => (await worker.problem()) === null)
+    await areConnected(redis, connected)
   })
 
   test('starts while Redis is full, where the nightly schedule cannot be registered yet', async () => {

@@ -22,7 +22,7 @@ export async function psql(args: string[], { demo }: { demo?: boolean }): Promis
   const opening = { settings, log: quietLog(settings), name: 'psql' }
   return withStore(opening, async ({ databaseUrl }) => {
     // Ctrl-C is for psql's own statement; and the password stays out of the list of processes.
-    const forget = onSignals(() => {})
+    const forget = onSignals()
     const { host, port, database, user, password } = new pg.Client(databaseUrl)
     const env = {
       ...process.env,

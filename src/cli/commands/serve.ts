@@ -11,7 +11,7 @@ import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../store.ts'
 import type { Store } from '../../store.ts'
 import { EXIT } from '../exit.ts'
-import { stopOnSignals } from '../signals.ts'
+import { onStopDeadline, stopOnSignals } from '../signals.ts'
 import { commandLog, openTracing } from '../with-store.ts'
 
 /**
@@ -30,6 +30,10 @@ export async function serve({ demo }: { demo?: boolean }): Promise<number> {
     // Stopping takes seconds at most.
     () => {},
   )
+  onStopDeadline((signal, problem) => {
+    log.warn({ signal }, problem)
+    return EXIT.done
+  })
   await openTracing(settings)
   let store: Store | null = null
   try {

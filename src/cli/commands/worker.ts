@@ -14,7 +14,7 @@ import type { Store } from '../../store.ts'
 import type { MetricsListener, WorkerMetrics } from '../../telemetry/worker-metrics.ts'
 import { startWorker } from '../../worker.ts'
 import { EXIT } from '../exit.ts'
-import { stopOnSignals } from '../signals.ts'
+import { onStopDeadline, stopOnSignals } from '../signals.ts'
 import { commandLog, openTracing } from '../with-store.ts'
 
 /** Machines of one system start in any order: PostgreSQL, Redis and the tables are waited for that long. */
@@ -35,6 +35,11 @@ export async function worker(): Promise<number> {
       app?.abandon()
     },
   )
+  onStopDeadline((signal, problem) => {
+    const inProgress = [...(app?.inProgress ?? [])]
+    log.warn({ signal, inProgress }, problem)
+    return isAbandoned || inProgress.length > 0 ? EXIT.failed : EXIT.done
+  })
   await openTracing(settings)
   let store: Store | null = null
   try {

@@ -60,7 +60,6 @@ export async function checkStore(
   }
   const schema = await check('tables', () => checkSchema(database))
   const hasTables = schema.every(({ state }) => state === 'ok')
-  const collation = await check('collation', () => checkCollation(database, server.version))
   const checks = hasTables
     ? await Promise.all([
         check('writes', () => writes(database)),
@@ -83,7 +82,7 @@ export async function checkStore(
       ...(hasTables ? [] : rights(server)),
       ...schema,
       clock(server, store),
-      ...collation,
+      ...(await check('collation', () => checkCollation(database, server.version))),
       ...checks.flat(),
     ],
     isReachable: true,

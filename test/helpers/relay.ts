@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+
+/** A TCP relay before a server, so that the server can seem to fail. */
+export interface Relay {
+  readonly port: number
+  /** Connections stay open and are accepted, and nothing comes through any more. */
+  freeze(): void
+  /** Connections are cut, and further ones are refused. */
+  cut(): void
+}
+
+/** @param target the server's URL */
+export async function startRelay(target: string): Promise<Relay> {
+  const { hostname: host, port } = new URL(target)
+  const sockets: Socket[] = []
+  let isFrozen = false
+  const server = createServer((client) => {
+    sockets.push(client.on('error', () => {}))
+    if (isFrozen) return
+    const upstream = connect({ host, port: Number(port) }).on('error', () => client.destroy())
+    sockets.push(upstream)
+    client.pipe(upstream).pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    freeze() {
+      isFrozen = true
+      for (const socket of sockets) socket.unpipe().pause()
+    },
+    cut() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
