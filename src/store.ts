@@ -22,6 +22,7 @@ export interface Store {
  * Opens PostgreSQL; nothing is read yet.
  * @param options.say hears a line for a person when the embedded one takes time; the log when left out
  * @param options.signal while it is opened, and breaks its connections later: for a process that is asked to stop at its start
+ * @param options.waitMs see `openDatabase`
  * @throws UsageError, EnvironmentError where the embedded one cannot be started
  */
 export async function openStore(
@@ -31,9 +32,10 @@ export async function openStore(
     applicationName: string
     say?: (line: string) => void
     signal?: AbortSignal | undefined
+    waitMs?: number
   },
 ): Promise<Store> {
-  const { applicationName, signal } = options
+  const { applicationName, signal, waitMs } = options
   const say = options.say ?? ((line: string) => options.log.info(line))
   const embedded =
     settings.databaseUrl === undefined
@@ -44,6 +46,7 @@ export async function openStore(
     max: settings.databasePoolSize,
     applicationName,
     ...(signal && { signal }),
+    ...(waitMs !== undefined && { waitMs }),
   })
   const queueUrl = settings.queueDatabaseUrl ?? embedded?.urlOf('collab_sync_queue') ?? databaseUrl
   return {

@@ -26,6 +26,7 @@ const CONNECT_MS = 15_000
  * @param url `postgres://...`
  * @param options.max most connections at a time
  * @param options.signal breaks all its connections, also those that are being made, when it aborts
+ * @param options.waitMs how long a caller waits for a server that has no free connection
  * @param options.applicationName what `pg_stat_activity` shows behind `collab-sync`, with eight digits that no other pool has
  * @param options.searchPath for the statements of others; ours name every schema
  */
@@ -35,10 +36,11 @@ export function openDatabase(
     max?: number
     applicationName?: string
     signal?: AbortSignal | undefined
+    waitMs?: number
     searchPath?: string
   } = {},
 ): Database {
-  const { signal, searchPath } = options
+  const { signal, waitMs, searchPath } = options
   return openWith(
     {
       connectionString: url,
@@ -54,11 +56,12 @@ export function openDatabase(
       types: { getTypeParser: typeParser },
     },
     { searchPath },
+    waitMs,
   )
 }
 
-function openWith(options: pg.PoolConfig, session: SessionOptions): Database {
-  const pool = new Pool({ ...options, onConnect: beginSession(options, session) })
+function openWith(options: pg.PoolConfig, session: SessionOptions, waitMs?: number): Database {
+  const pool = new Pool({ ...options, onConnect: beginSession(options, session) }, waitMs)
   // Without listeners a dead connection would be an uncaught exception, also while it is checked out
   // but between two queries. Whoever uses it next gets the error.
   pool.on('error', () => {})
@@ -70,13 +73,19 @@ function openWith(options: pg.PoolConfig, session: SessionOptions): Database {
 const openingErrors = new WeakSet<object>()
 
 /**
- * A pool whose callers wait for a connection of the server as they wait for one of the pool, up to `CONNECT_MS`: a server that
+ * A pool whose callers wait for a connection of the server as they wait for one of the pool, up to `waitMs`: a server that
  * is full or starts up, or a pooler whose server is gone, refuses for a while. A refused password is waited for only where a
  * connection was opened before, since passwords are rotated. All errors of opening a connection count as
  * {@link isConnectionLost}.
  */
 class Pool extends pg.Pool {
+  readonly #waitMs: number
   #hasOpened = false
+
+  constructor(options: pg.PoolConfig, waitMs = CONNECT_MS) {
+    super(options)
+    this.#waitMs = waitMs
+  }
 
   override connect(): Promise<Client>
   override connect(callback: Connected): void
@@ -95,7 +104,7 @@ class Pool extends pg.Pool {
         retries: Infinity,
         minTimeout: 200,
         maxTimeout: 1_000,
-        maxRetryTime: CONNECT_MS,
+        maxRetryTime: this.#waitMs,
         randomize: true,
         shouldRetry: ({ error }) =>
           error instanceof pg.DatabaseError &&

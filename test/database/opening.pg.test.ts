@@ -9,6 +9,8 @@ import {
 import type { Database } from '../../src/database/pool.ts'
 import { UsageError } from '../../src/errors.ts'
 import { migrateQueue } from '../../src/queue/backend.ts'
+import { buildCommand } from '../cli/built-command.ts'
+import type { BuiltCommand } from '../cli/built-command.ts'
 import { createTestDatabase, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { startPooler } from '../helpers/pooler.ts'
@@ -20,10 +22,12 @@ const SERVER_GONE = {
   message: '(EDBHANDLEREXITED) connection to database closed',
 }
 
+let command: BuiltCommand
 let direct: TestDatabase
 let pooler: Awaited<ReturnType<typeof startPooler>>
 let database: Database
 beforeAll(async () => {
+  command = await buildCommand()
   direct = await createTestDatabase()
   pooler = await startPooler(direct.url, 'session')
 })
@@ -32,6 +36,7 @@ afterEach(async () => {
   await database.end()
 })
 afterAll(async () => {
+  await command?.remove()
   await pooler?.close()
   await direct?.drop()
 })
@@ -52,6 +57,13 @@ test.each([
   database = openDatabase(pooler.url)
   const refusing = refuseTwice(error)
   await Promise.all([checkDatabase(database), refusing])
+})
+
+test('doctor gives the reason of a full server, and not only that it waited for it', async () => {
+  database = openDatabase(direct.url)
+  await pooler.fail({ code: '53300', message: 'sorry, too many clients already' })
+  const { stdout } = await command.run(['doctor'], { DATABASE_URL: pooler.url })
+  expect(stdout).toMatch(/fail +PostgreSQL .*: it has no connection left\./)
 })
 
 test.each([

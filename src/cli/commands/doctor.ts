@@ -21,6 +21,8 @@ import { quietLog } from '../with-store.ts'
 const PATIENCE_MS = 2_500
 /** Before the connections of the store are broken, so that each check reports for itself. */
 const CHECK_MS = PATIENCE_MS - 100
+/** For a connection of a full server: less, so that its reason is reported. */
+const WAIT_MS = PATIENCE_MS / 2
 const WHOLE_MS = 4_000
 const SERVICE_LEAST_MS = 1_500
 
@@ -85,6 +87,7 @@ async function lookAtStore(
       applicationName: 'doctor',
       say: note,
       signal: patience,
+      waitMs: WAIT_MS,
     })
     try {
       const {

@@ -75,7 +75,8 @@ const POSTGRES_IS_ENOUGH =
 
 async function checkPostgresQueue(url: string, patienceMs: number): Promise<Finding> {
   const signal = AbortSignal.timeout(patienceMs)
-  const database = openDatabase(url, { max: 1, applicationName: 'doctor', signal })
+  const waitMs = patienceMs / 2
+  const database = openDatabase(url, { max: 1, applicationName: 'doctor', signal, waitMs })
   try {
     if ((await server.hasQueue.one(database)).hasQueue) return ok('queue', POSTGRES_IS_ENOUGH)
     return warn('queue', 'its schema is not in PostgreSQL yet', 'collab-sync migrate')
