@@ -54,13 +54,18 @@ function job(key: string): Delivery {
   return { queue: 'requests', name: 'job', data: { key }, key, priority: 0 }
 }
 
+/** @returns the number of clients when a worker waits for jobs, with all its connections open */
 async function connections(redis: OwnRedis): Promise<number> {
-  return (await redis.command('client', 'list')).trim().split('\n').length
+  const clients = () => redis.command('client', 'list')
+  await until('the worker waits for jobs', async () => (await clients()).includes('cmd=bzpopmin'))
+  return (await clients()).trim().split('\n').length
 }
-
 /** BullMQ cannot close a worker one of whose connections is between two tries to reconnect. */
 async function areConnected(redis: OwnRedis, count: number): Promise<void> {
-  await until('all are connected again', async () => (await connections(redis)) >= count)
+  await until('all are connected again', async () => {
+    const clients = await redis.command('client', 'list')
+    return clients.trim().split('\n').length >= count
+  })
 }
 
 function hasProblem(worker: QueueWorker, problem: RegExp): Promise<boolean> {
@@ -128,9 +133,6 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
   test('reports a Redis that is gone, and leaves its errors to the log', async () => {
     const redis = await ownRedis()
     const { worker, messages } = await startAt(redis.url)
-    await until('the worker waits for jobs', async () =>
-      (await redis.command('client', 'list')).includes('cmd=bzpopmin'),
-    )
     const connected = await connections(redis)
     await redis.kill()
     await hasProblem(worker, /ECONNREFUSED/)
