@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import pRetry from 'p-retry'
-import { EnvHttpProxyAgent, fetch } from 'undici'
-import type { Response } from 'undici'
-import { hasProxy } from '../proxy.ts'
+import { fetch } from 'undici'
+import type { EnvHttpProxyAgent, Response } from 'undici'
+import { UsageError } from '../errors.ts'
+import { hasProxy, openProxies } from '../proxy.ts'
 import { signatureHeaders } from '../webhook.ts'
 
 /** One call may take so long. */
@@ -37,7 +38,7 @@ export interface Post {
  * Posts a message, in up to three tries. Redirects are not followed: they would lead a message to where nobody set it to go.
  * @param options.secret `whsec_...`; without one it is not signed
  * @param options.signal ends the waits between tries; a call under way is not cut short, since it may have been taken
- * @throws PostError where the receiver did not take it; nothing in it tells the address
+ * @throws PostError where the receiver did not take it, or a proxy setting is wrong; it never contains the address
  */
 export async function postMessage(
   receiver: Receiver,
@@ -63,9 +64,7 @@ async function tryOnce({ url }: Receiver, post: Post, secret: string | undefined
   let response
   try {
     response = await fetch(url, {
-      ...(hasProxy(url)
-        ? { dispatcher: (proxies ??= new EnvHttpProxyAgent({ proxyTunnel: false })) }
-        : {}),
+      ...(hasProxy(url) ? { dispatcher: (proxies ??= openProxies()) } : {}),
       method: 'POST',
       redirect: 'manual',
       headers: {
@@ -78,7 +77,9 @@ async function tryOnce({ url }: Receiver, post: Post, secret: string | undefined
       signal: AbortSignal.timeout(CALL_MS),
     })
   } catch (error) {
-    throw new PostError(networkProblem(error), { isWorthRetrying: true })
+    throw new PostError(networkProblem(error), {
+      isWorthRetrying: !(error instanceof UsageError),
+    })
   }
   await response.body?.cancel()
   if (response.ok) return
@@ -98,6 +99,7 @@ function refusal({ status, headers }: Response): PostError {
 
 /** By its code alone: messages of the network may repeat the address. */
 function networkProblem(error: unknown): string {
+  if (error instanceof UsageError) return error.message
   if (!(error instanceof Error)) return 'no connection'
   if (error.name === 'TimeoutError') return `no answer in ${CALL_MS / 1000} s`
   const code = (error.cause as { code?: unknown } | undefined)?.code

@@ -4,12 +4,18 @@ const UNTRUSTED = /SELF_SIGNED|UNABLE_TO|ISSUER|CERT|ALTNAME/
 
 /** Codes of Node and OpenSSL for a call without an answer, and what an operator can do about it. */
 const FIXES: readonly [code: RegExp, fix: string][] = [
-  [/ENOTFOUND/, 'there is no host of that name: correct COLLAB_API_URL'],
+  [
+    /ENOTFOUND/,
+    'there is no host of that name: correct COLLAB_API_URL, or HTTPS_PROXY if that names it',
+  ],
   [/EAI_AGAIN/, 'the name of the host cannot be looked up: is the network up?'],
-  [/ECONNREFUSED/, 'nothing listens there: are host and port in COLLAB_API_URL right?'],
+  [
+    /ECONNREFUSED/,
+    'nothing listens there: are host and port in COLLAB_API_URL right? With a proxy, check HTTPS_PROXY too',
+  ],
   [
     /WRONG_VERSION|EPROTO|PACKET_LENGTH/,
-    'no TLS is spoken there: is the port of COLLAB_API_URL right?',
+    'no TLS is spoken there: is the port of COLLAB_API_URL right? The address of most proxies starts with http://',
   ],
   [
     UNTRUSTED,

@@ -1,6 +1,6 @@
-import { EnvHttpProxyAgent, Pool } from 'undici'
+import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
-import { hasProxy } from '../proxy.ts'
+import { hasProxy, openProxies } from '../proxy.ts'
 import { version } from '../version.ts'
 import { NO_WAIT } from './body-memory.ts'
 import type { LargePlace } from './body-memory.ts'
@@ -25,6 +25,7 @@ export class Requests {
   readonly #options: RequestOptions
   readonly #limits: ExchangeLimits
 
+  /** @throws UsageError where the environment names a proxy whose address cannot be used */
   constructor(options: RequestOptions) {
     const { origin, timeoutMs, connections } = options
     const connect = {
@@ -49,7 +50,7 @@ export class Requests {
       origin: isProxied ? `${origin}, as the proxy settings say` : origin,
     }
     this.#connections = isProxied
-      ? new EnvHttpProxyAgent({ ...common, proxyTunnel: false, requestTls: connect })
+      ? openProxies({ ...common, requestTls: connect })
       : new Pool(origin, common)
   }
 

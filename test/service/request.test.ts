@@ -1,6 +1,6 @@
 import net from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { CallError } from '../../src/errors.ts'
+import { CallError, UsageError } from '../../src/errors.ts'
 import type { Asked } from '../../src/service/errors.ts'
 import type { Reply } from '../../src/service/exchange.ts'
 import { Requests } from '../../src/service/request.ts'
@@ -112,6 +112,31 @@ describe('the way to the service', () => {
     await expect(asking('http://direct.example')).rejects.toThrow('http://direct.example')
     vi.unstubAllEnvs()
     expect(proxied.seen).toHaveLength(1)
+  })
+
+  test('is by a proxy that is written without a scheme', async () => {
+    const proxied = await openFaultServer(json(200, { by: 'proxy' }))
+    opened.push(proxied)
+    vi.stubEnv('http_proxy', '')
+    vi.stubEnv('HTTP_PROXY', ` me:p%40ss@${new URL(proxied.url).host}`)
+    const reply = await requestsTo('http://service.example').post('/p', '{}', 'token-0815', asked)
+    vi.unstubAllEnvs()
+    expect(reply.body.toString()).toBe('{"by":"proxy"}')
+    const credentials = `Basic ${Buffer.from('me:p@ss').toString('base64')}`
+    expect(proxied.seen).toMatchObject([{ headers: { 'proxy-authorization': credentials } }])
+  })
+
+  test.each([
+    ['HTTPS_PROXY', 'http:s3cret:3128'],
+    ['HTTPS_PROXY', 'me:s3cret@proxy.example:99999'],
+    ['HTTP_PROXY', 'ftp://me:s3cret@proxy.example'],
+    ['http_proxy', 'me:s3cret%zz@proxy.example:3128'],
+  ])('is not by %s=%s, which is named without its password', (name, text) => {
+    vi.stubEnv(name, text)
+    const open = () => requestsTo('https://service.example')
+    expect(open).toThrow(UsageError)
+    expect(open).toThrow(new RegExp(`^${name} must be the address of a proxy, (?!.*s3cret)`))
+    vi.unstubAllEnvs()
   })
 
   test('by a proxy that is not there is told as such', async () => {
