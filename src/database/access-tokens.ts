@@ -11,6 +11,9 @@ export type Right = (typeof RIGHTS)[number]
 /** A token that was added, and not the token itself: that is kept nowhere. */
 export type AccessToken = RowOf<typeof tokens.read>
 
+/** How every token that is added begins. Programs that look for secrets in files know it by that. */
+export const TOKEN_PREFIX = 'collab_sync_'
+
 /** With their names on one line, and none that a terminal or a shell takes for something else. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
@@ -28,8 +31,7 @@ export async function addAccessToken(
     throw new UsageError(
       `The name of a token must be 1 to 64 letters, digits and . _ -, and begin with a letter or digit, not ${JSON.stringify(name)}.`,
     )
-  // By what it begins with, programs that look for secrets in files know it.
-  const token = `collab_sync_${randomBytes(32).toString('base64url')}`
+  const token = `${TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`
   const added = await tokens.add.run(database, { name, rights, hash: hashOf(token) })
   if (added === 0)
     throw new UsageError(`There is a token ${name} already: remove it first, or take another name.`)

@@ -56,6 +56,7 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_MS,
+    keepAliveTimeout: settings.httpKeepAliveS * 1000,
     http: { headersTimeout: HEADERS_MS, maxHeaderSize: HEADER_BYTES_MAX },
     routerOptions: { maxParamLength: PARAMETER_CHARACTERS_MAX },
     // A path that cannot be read reaches no hook, so it is brought to the authentication here.

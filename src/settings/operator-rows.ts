@@ -37,6 +37,14 @@ export const OPERATOR_ROWS = {
       'Addresses of proxies before `serve` that say in X-Forwarded-For whose request it is, with spaces between. Nobody else is believed.',
     example: '10.0.0.0/8 2001:db8::/32',
   },
+  httpKeepAliveS: {
+    name: 'HTTP_KEEP_ALIVE_S',
+    group: 'http',
+    parse: parse.wholeNumber(1, 86_400),
+    default: '650',
+    meaning:
+      'Seconds until `serve` closes an idle connection. Must be longer than the idle timeout of the load balancer before it, which otherwise answers 502 now and then.',
+  },
   metricsPort: {
     name: 'METRICS_PORT',
     group: 'telemetry',

@@ -4,7 +4,7 @@ import type { Right } from '../../database/access-tokens.ts'
 import type { Database } from '../../database/pool.ts'
 import { ProblemError } from '../problem.ts'
 import { openSessions, sessionCookieOf } from './sessions.ts'
-import { bearerOf, covers, FailedTries, openTokens, tryToken } from './tokens.ts'
+import { bearerOf, covers, FailedTries, openTokens, refuseTry } from './tokens.ts'
 import type { Access, Lock } from './tokens.ts'
 
 declare module 'fastify' {
@@ -47,11 +47,7 @@ export function openAuthentication(
       // Only where there is no route is nothing declared, and nothing to be had.
       const { right = 'read' } = request.routeOptions.config ?? {}
       if (right === 'none') return
-      const bearer = bearerOf(request.headers.authorization)
-      const { rights } =
-        bearer === null
-          ? await checkSession(app, lock, request)
-          : await checkBearer(lock, request, bearer)
+      const { rights } = await accessOf(app, lock, request)
       if (!covers(rights, right))
         throw new ProblemError(
           403,
@@ -71,22 +67,39 @@ function isFromElsewhere(request: FastifyRequest): boolean {
   return mayChange(request) || request.headers.origin !== undefined
 }
 
-async function checkBearer(lock: Lock, request: FastifyRequest, bearer: string): Promise<Access> {
-  const access = await tryToken(lock, request.ip, bearer)
-  if (access === null) throw unauthorized('There is no such token.')
-  return access
+/**
+ * The access of a request: by its bearer, else by its session. A proxy that signs people in adds a bearer of its own to
+ * the requests of a browser, so a bearer that is no token of ours is a failed try only without a session.
+ */
+async function accessOf(
+  app: FastifyInstance,
+  lock: Lock,
+  request: FastifyRequest,
+): Promise<Access> {
+  const { tokens } = lock
+  const bearer = bearerOf(request.headers.authorization)
+  const access = bearer === null ? null : await tokens.find(bearer)
+  if (access !== null) return access
+  const session = await sessionAccess(app, lock, request)
+  if (session !== null) return session
+  if (bearer === null) throw unauthorized('Show a token.')
+  if (!tokens.isForeign(bearer)) await refuseTry(lock, request.ip)
+  throw unauthorized('There is no such token.')
 }
 
-/** A browser sends the cookie by itself, so it has to say too that a page of ours asked. */
-async function checkSession(
+/**
+ * The access of a request's session; null where it has none. A browser sends the cookie by itself, so it has to say too
+ * that a page of ours asked.
+ * @throws ProblemError 403 where it does not
+ */
+async function sessionAccess(
   app: FastifyInstance,
   { sessions, tokens }: Lock,
   request: FastifyRequest,
-): Promise<Access> {
+): Promise<Access | null> {
   const tokenId = sessions.tokenIdOf(sessionCookieOf(app, request) ?? '')
   const access = tokenId === null ? null : await tokens.current(tokenId)
-  if (access === null) throw unauthorized('Show a token.')
-  if (!mayChange(request)) return access
+  if (access === null || !mayChange(request)) return access
   const fault = originFault(request)
   if (fault !== null) throw new ProblemError(403, fault)
   if (!saysWhereFrom(request))

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hashOf, RIGHTS } from '../../database/access-tokens.ts'
+import { hashOf, RIGHTS, TOKEN_PREFIX } from '../../database/access-tokens.ts'
 import type { AccessToken, Right } from '../../database/access-tokens.ts'
 import type { Database } from '../../database/pool.ts'
 import * as tokens from '../../database/statements/tokens.ts'
@@ -14,16 +14,20 @@ export type Access = Pick<AccessToken, 'tokenId' | 'rights'>
 export interface Tokens {
   /**
    * Null for a token that opens nothing. Hashes are compared in constant time, so that the time says nothing of a token.
-   * @throws where it is not HTTP_TOKEN and PostgreSQL is away
+   * @throws where it has the form of a token in PostgreSQL and PostgreSQL is away
    */
   find(given: string): Promise<Access | null>
   /** What a token that was found before allows by now; null once it is removed. @throws as `find` */
   current(tokenId: number): Promise<Access | null>
+  /** Whether a bearer has the form of a JWT, which no token has here, so that it is no try to guess one. */
+  isForeign(bearer: string): boolean
 }
 
 /** HTTP_TOKEN itself; those in PostgreSQL are counted from 1. */
 const SETTING: Access = { tokenId: 0, rights: 'admin' }
 const FRESH_MS = 1_000
+/** A signed or encrypted JSON Web Token: base64url of a JSON object, then two to four more parts. */
+const JWT = /^eyJ[\w-]+(?:\.[\w-]*){2,4}$/
 
 /** @param token HTTP_TOKEN, which opens everything, also while PostgreSQL is away */
 export function openTokens(token: string, database: Database): Tokens {
@@ -39,9 +43,11 @@ export function openTokens(token: string, database: Database): Tokens {
     return stored
   }
   return {
+    isForeign: (bearer) => JWT.test(bearer) && !JWT.test(token),
     async find(given) {
       const hash = hashOf(given)
       if (timingSafeEqual(hash, expected)) return SETTING
+      if (!given.startsWith(TOKEN_PREFIX)) return null
       return (await read()).find(({ tokenHash }) => timingSafeEqual(tokenHash, hash)) ?? null
     },
     async current(tokenId) {
@@ -75,16 +81,22 @@ export interface Lock {
  * @throws ProblemError 429 for a wrong one after too many
  */
 export async function tryToken(lock: Lock, address: string, given: string): Promise<Access | null> {
-  const { tokens, failedTries } = lock
-  const access = await tokens.find(given)
-  if (access !== null) return access
+  const access = await lock.tokens.find(given)
+  if (access === null) await refuseTry(lock, address)
+  return access
+}
+
+/**
+ * Counts a failed try of an address, and resolves when it may be answered.
+ * @throws ProblemError 429 after too many
+ */
+export async function refuseTry({ failedTries }: Lock, address: string): Promise<void> {
   const seconds = failedTries.secondsToWait(address)
   if (seconds > 0)
     throw new ProblemError(429, 'Too many tries with a wrong token; wait and try again.', {
       headers: { 'retry-after': String(seconds) },
     })
   await sleep(failedTries.fail(address))
-  return null
 }
 
 /** How many tries with a wrong token may fail before further ones are refused. */

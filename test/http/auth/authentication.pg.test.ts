@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { LightMyRequestResponse } from 'fastify'
 import type { App } from '../../../src/app.ts'
+import { openTokens } from '../../../src/http/auth/tokens.ts'
 import { SIGN_IN_STYLE, renderSignIn } from '../../../src/pages/sign-in.tsx'
 import type { HttpServer } from '../../../src/http/server.ts'
 import { openLive } from '../../helpers/live.ts'
@@ -152,6 +153,47 @@ describe('a bearer', () => {
     expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0)
     expect((await ask('GET', '/v1/runs', BEARER)).statusCode).toBe(200)
     expect((await signIn('wrong', OWN, '/', from)).statusCode).toBe(429)
+  })
+})
+
+describe('a bearer that a proxy adds', () => {
+  const JWT = `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(43)}`
+  const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
+  const askMany = async (headers: Record<string, string>, from: string) => {
+    const asked = () => ask('GET', '/v1/runs', headers, undefined, from)
+    const answers = await Promise.all(Array.from({ length: 15 }, asked))
+    return [...new Set(answers.map(({ statusCode }) => statusCode))]
+  }
+
+  test.each([
+    ['a JWT', JWT],
+    ['an opaque token', 'opaque-opaque-opaque'],
+  ])('beside a session is no failed try: %s', async (_kind, value) => {
+    stopClock()
+    const cookie = await cookieOf(await signIn(TOKEN))
+    const from = `10.203.0.${value.length}`
+    expect(await askMany({ cookie, ...bearer(value) }, from)).toEqual([200])
+    expect((await signIn('wrong', OWN, '/', from)).statusCode).toBe(401)
+  })
+
+  test('does not replace the check from which page a change comes', async () => {
+    const cookie = await cookieOf(await signIn(TOKEN))
+    const remove = async (headers: Record<string, string>) =>
+      (await ask('DELETE', '/v1/schedule', { cookie, host: 'localhost:80', ...headers })).statusCode
+    const foreign = { ...bearer(JWT), origin: 'http://evil.example' }
+    expect(await remove(foreign)).toBe(403)
+    expect(await remove(bearer(JWT))).toBe(403)
+    expect(await remove({ ...foreign, origin: 'http://localhost' })).toBe(200)
+    // A bearer of ours is shown by a program: no page can send it.
+    expect(await remove(BEARER)).toBe(200)
+  })
+
+  test('without a session opens nothing; a JWT is a failed try only where HTTP_TOKEN is one', async () => {
+    stopClock()
+    expect(await askMany(bearer(JWT), '10.204.0.1')).toEqual([401])
+    expect(await askMany(bearer('opaque-opaque-opaque'), '10.204.0.2')).toEqual([401, 429])
+    const { isForeign } = openTokens(JWT, live.database.pool)
+    expect(isForeign(JWT.replace('c', 'd'))).toBe(false)
   })
 })
 
