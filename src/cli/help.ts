@@ -108,8 +108,9 @@ See it with: collab-sync catalog show.`)
 
 export const VERIFY =
   prose(`Asks the service again for random scopes, or for the scope that the options name, and compares record by record with
-the tables. It writes nothing. A record that cannot be stored is a difference, unless it was set aside. A comment that the service changed after the last check is kept apart from an error. Best
-while no run is under way: what that writes meanwhile may show as a difference.`)
+the tables. It writes nothing. A record that cannot be stored is a difference, unless it was set aside. A comment that the service changed after the last
+check, and a user whose removal is held or was refused, are listed but not counted as differences. Best while no run is in progress:
+what it writes meanwhile may show as a difference.`)
 
 export const VERIFY_AFTER = `
 Examples:

@@ -24,6 +24,18 @@ export async function readHeld(
   return { listings, first: listings > 0 ? await held.list.all(database, { runId, ...first }) : [] }
 }
 
+/**
+ * Users whose removal from a listing waits for a decision (`held`), or was refused while the response stays the same.
+ * @returns by user id
+ */
+export async function readRemovals(
+  database: Database,
+  listing: { readonly kind: ScopeKind; readonly scopeKey: number },
+): Promise<Map<string, 'held' | 'refused'>> {
+  const rows = await held.removals.all(database, listing)
+  return new Map(rows.map(({ userId, isRefused }) => [userId, isRefused ? 'refused' : 'held']))
+}
+
 /** Closes what is held of listings of one kind. */
 export async function resolveHeld(
   client: Client,

@@ -56,6 +56,18 @@ test('a dry run of what would be held or fail ends with exit code 3', async () =
   expect(stdout).toMatch(/\(users\): \d+ removals? held$/m)
 })
 
+test('verify ends with 0 where the only extra users are those whose removal is held', async () => {
+  await standIn.control({ faults: [{ kind: 'empty-list', match: { operation: 'users' } }] })
+  expect(await command.run(['run'], settings)).toMatchObject({ code: 3 })
+  const { code, stdout } = await command.run(['verify', '--sample', '100000'], settings)
+  expect(stdout).toMatch(/: user .+ is in the tables and not in the service \(removal held\)$/m)
+  expect(stdout).toMatch(/differing +0 \(error rate 0\.0000 %\)$/m)
+  expect(stdout).toMatch(/removal held +\d+ records$/m)
+  expect(code).toBe(0)
+  await standIn.control({ faults: [] })
+  expect(await command.run(['run'], settings)).toMatchObject({ code: 0 })
+})
+
 test('verify ends with 0 where all is equal and with 1 where something differs', async () => {
   const equal = await command.run(['verify', '--sample', '100000', '--json'], settings)
   expect(equal.code).toBe(0)

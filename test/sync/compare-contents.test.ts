@@ -16,7 +16,7 @@ const SCOPE = {
   organizationUserGroupId: null,
 }
 const AT = '2026-01-02T03:04:05.678Z'
-const SAME = { isChangedSince: false, isSetAside: false, reason: null }
+const SAME = { isChangedSince: false, isSetAside: false, reason: null, removal: null }
 
 function comment(commentId: number, columns: Parameters<typeof commentTexts>[0] = {}) {
   const texts = commentTexts({ commentText: 'Hello', lastUpdated: AT, ...columns })
@@ -125,7 +125,7 @@ describe('comments beside what is stored', () => {
       'comments/read': [commentRow(comment(1))],
       'rejected/read-set-aside': [[setAside]],
     })
-    const rejected = { id: null, kind: 'rejected', columns: [], isChangedSince: false }
+    const rejected = { ...SAME, id: null, kind: 'rejected', columns: [] }
     expect(differences).toEqual([
       { ...rejected, reason: 'odd', isSetAside: false },
       { ...rejected, reason: 'fine by now', isSetAside: true },
@@ -149,15 +149,19 @@ describe('users beside what is stored', () => {
     const gone = userRow('eve', 'Eve')
     const { records, differences, asked } = await compare(users('organization', names), {
       'users/read-content': [...rows, gone],
+      'held/removals': [['eve', true]],
     })
     expect(differences).toEqual([
       { ...SAME, id: 'bob', kind: 'different', columns: ['name'] },
       { ...SAME, id: 'cid', kind: 'missing', columns: [] },
       { ...SAME, id: 'dan', kind: 'missing', columns: [] },
-      { ...SAME, id: 'eve', kind: 'extra', columns: [] },
+      { ...SAME, id: 'eve', kind: 'extra', columns: [], removal: 'refused' },
     ])
     expect(records).toBe(5)
-    expect(asked).toEqual([['users/read-content', [1, ['ann', 'bob', 'cid', 'dan'], true]]])
+    expect(asked).toEqual([
+      ['users/read-content', [1, ['ann', 'bob', 'cid', 'dan'], true]],
+      ['held/removals', ['organization', 7]],
+    ])
   })
 
   test('of an organization of whom just some were asked for are not judged by who is listed', async () => {
@@ -188,6 +192,7 @@ describe('users beside what is stored', () => {
           [7, 'eve', false],
           [7, 'fay', true],
         ],
+        'held/removals': [],
       })
       expect(differences).toEqual([
         { ...SAME, id: 'cid', kind: 'missing', columns: [] },
@@ -197,6 +202,7 @@ describe('users beside what is stored', () => {
       expect(asked).toEqual([
         ['users/read-content', [1, ['ann', 'bob', 'cid', 'dan'], false]],
         [statement, [[7]]],
+        ['held/removals', [kind, 7]],
       ])
     },
   )

@@ -5,6 +5,7 @@ import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { parseScope } from '../../src/documents/scope.ts'
 import { UsageError } from '../../src/errors.ts'
+import { decideHeld } from '../../src/sync/held.ts'
 import { verify } from '../../src/sync/run/verify.ts'
 import type { Difference } from '../../src/sync/run/verify.ts'
 import { dumpTables } from '../helpers/dump-tables.ts'
@@ -129,6 +130,37 @@ test('a sample asks for so many scopes and no more, and finds what was never syn
   expect(all).toMatchObject({ scopes, errorRate: 1 })
   expect(all.differing).toBe(all.records)
   expect(all.differences).toHaveLength(100)
+})
+
+test('users whose removal is held or was refused are counted apart from errors', async () => {
+  await live.run()
+  const [organizationId] = [...live.world.organizationIds()] as [string]
+  const scope = parseScope({ organizationIds: [organizationId] })
+  const match = { operation: 'users', organizationId } as const
+  live.standIn.setFaults([{ kind: 'empty-list', match }])
+  await live.run({ scope })
+  const { rows } = await live.database.pool.query(
+    'select sum(cardinality(missing_user_ids))::int as users from sync.held',
+  )
+  const { users } = rows[0]
+  const { report, heard } = await verifyWith({ scope })
+  expect(report).toMatchObject({ held: users, refused: 0, differing: 0, errorRate: 0 })
+  expect(heard).toHaveLength(users)
+  expect(heard[0]).toMatchObject({ kind: 'extra', removal: 'held', organizationId })
+
+  const decision = { resolution: 'refused', by: 'ann', reason: null } as const
+  await decideHeld({ database: live.database.pool }, { organizationId }, decision)
+  // Another user, whom the refused response did not lack.
+  await live.database.pool.query(
+    `update collab_store.users set listed = true where (organization_key, user_id) = (
+      select organization_key, min(user_id) from collab_store.users
+      join collab_store.organizations using (organization_key)
+      where organization_id = $1 and not listed group by 1)`,
+    [organizationId],
+  )
+  const { report: later } = await verifyWith({ scope })
+  expect(later).toMatchObject({ held: 0, refused: users, differing: 1 })
+  expect(later.errorRate).toBe(1 / later.records)
 })
 
 test('scopes that give no usable answer are counted apart, and one page of a listing lacks nobody', async () => {

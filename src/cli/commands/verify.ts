@@ -52,10 +52,10 @@ const WORDS: Readonly<Record<Difference['kind'], string>> = {
 }
 
 function describeDifference(difference: Difference): string {
-  const { operation, id, kind, columns, reason, isChangedSince, isSetAside } = difference
+  const { operation, id, kind, columns, reason, isChangedSince, isSetAside, removal } = difference
   const noun = `${operation === 'comments' ? 'comment' : 'user'} ${id ?? 'record'}`
   const since = isChangedSince ? ' (changed since the last check)' : ''
-  const known = isSetAside ? ' (set aside)' : ''
+  const known = isSetAside ? ' (set aside)' : removal === null ? '' : ` (removal ${removal})`
   const what = [WORDS[kind], columns.join(', '), reason ?? ''].filter(Boolean).join(' ')
   return `${scopePath(difference)}: ${printable(`${noun} ${what}`)}${since}${known}`
 }
@@ -63,12 +63,15 @@ function describeDifference(difference: Difference): string {
 function describe(verified: Verified): void {
   for (const { message } of verified.failures) note(printable(message))
   const { scopes, records, differing, changedSince, setAside, failed, errorRate, calls } = verified
+  const { held, refused } = verified
   print(
     facts([
       ['compared', `${counted(records, 'record')} of ${counted(scopes, 'scope')}`],
       ['differing', `${count(differing)} (error rate ${(100 * errorRate).toFixed(4)} %)`],
       ['changed since', counted(changedSince, 'comment')],
       ['set aside', counted(setAside, 'rejected record')],
+      ['removal held', counted(held, 'record')],
+      ['removal refused', counted(refused, 'record')],
       ['not compared', counted(failed, 'scope')],
       ['calls', count(calls)],
     ]),

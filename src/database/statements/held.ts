@@ -72,6 +72,16 @@ export const places = new Statement<
   { heldId: number; batchKey: number; runId: string }
 >('held/places', { parameters: 'heldId runId organizationId', columns: 'heldId batchKey runId' })
 
+/** Users whose removal from a listing waits for a decision, or was refused. */
+export const removals = new Statement<
+  { kind: string; scopeKey: number },
+  { userId: string; isRefused: boolean }
+>('held/removals', {
+  parameters: 'kind scopeKey',
+  columns: 'userId isRefused',
+  neverNull: 'userId isRefused',
+})
+
 /** Closes what is held of listings, and ends what was refused of them. */
 export const resolve = new Statement<
   { kind: string; scopeKeys: readonly number[]; resolution: string },

@@ -4,7 +4,7 @@ import { readCommentContents, readUserContents } from '../../database/comments.t
 import type { UserContent } from '../../database/comments.ts'
 import type { Database } from '../../database/pool.ts'
 import { readMembers, USER_SOURCES } from '../../database/users.ts'
-import { readSetAside } from '../../database/waiting.ts'
+import { readRemovals, readSetAside } from '../../database/waiting.ts'
 import type { CommentsResult, UsersResult } from '../fetch/result.ts'
 import { canonicalJson, digestOfRejected } from '../record/digest.ts'
 import type { UserRecord } from '../record/user.ts'
@@ -23,6 +23,8 @@ export interface ContentDifference {
   readonly isChangedSince: boolean
   /** True for a rejected record that a person has set aside. */
   readonly isSetAside: boolean
+  /** For an extra user whose removal from the listing waits for a decision, or was refused; else null. */
+  readonly removal: 'held' | 'refused' | null
 }
 
 export interface ComparedContents {
@@ -108,7 +110,10 @@ async function compareUsers(database: Database, result: UsersResult): Promise<Co
   }
   const received = new Set(ids)
   const extra = result.mayLackUsers ? [] : [...(members ?? [])].filter((id) => !received.has(id))
-  differences.push(...extra.map((id) => difference(id, 'extra')))
+  const listing = { kind: scope.kind, scopeKey: scope.key }
+  const removals = extra.length === 0 ? null : await readRemovals(database, listing)
+  for (const id of extra)
+    differences.push({ ...difference(id, 'extra'), removal: removals?.get(id) ?? null })
   return { records: records.length + extra.length, differences }
 }
 
@@ -150,5 +155,6 @@ function difference(
   id: ContentDifference['id'],
   kind: ContentDifference['kind'],
 ): ContentDifference {
-  return { id, kind, reason: null, columns: [], isChangedSince: false, isSetAside: false }
+  const known = { isChangedSince: false, isSetAside: false, removal: null }
+  return { id, kind, reason: null, columns: [], ...known }
 }

@@ -35,12 +35,16 @@ export interface Verified {
   readonly scopes: number
   /** Records that the service, the tables or both hold of them. */
   readonly records: number
-  /** Records in which both differ, without those that changed since the last check, and without those set aside. */
+  /** Records that differ, without those that the next four members count. */
   readonly differing: number
   /** Comments that the service says were changed after the last check: the next run brings them. */
   readonly changedSince: number
   /** Rejected records that a person has set aside: the tables lack them, and that is known. */
   readonly setAside: number
+  /** Users that a listing lacks and whose removal waits for a decision. */
+  readonly held: number
+  /** Users that a listing lacks and whose removal was refused. */
+  readonly refused: number
   /** `differing` of `records`, 0 to 1. */
   readonly errorRate: number
   /** Scopes that gave no usable answer, and are in none of the counts above. */
@@ -118,6 +122,8 @@ class Tally {
   #differing = 0
   #changedSince = 0
   #setAside = 0
+  #held = 0
+  #refused = 0
   #failed = 0
 
   constructor(onDifference: (difference: Difference) => void) {
@@ -139,6 +145,8 @@ class Tally {
       const difference = { operation, ...idsOf(scope), checkedAt, ...each }
       if (each.isSetAside) this.#setAside += 1
       else if (each.isChangedSince) this.#changedSince += 1
+      else if (each.removal === 'held') this.#held += 1
+      else if (each.removal === 'refused') this.#refused += 1
       else this.#differing += 1
       if (this.#differences.length < KEPT_MAX) this.#differences.push(difference)
       this.#onDifference(difference)
@@ -158,6 +166,8 @@ class Tally {
       differing: this.#differing,
       changedSince: this.#changedSince,
       setAside: this.#setAside,
+      held: this.#held,
+      refused: this.#refused,
       errorRate: this.#records === 0 ? 0 : this.#differing / this.#records,
       failed: this.#failed,
       differences: this.#differences,

@@ -1,0 +1,6 @@
+-- Users whose removal from a listing waits for a decision, or was refused.
+-- Params: $1 kind, $2 scopeKey.
+-- Never null: user_id, is_refused.
+select unnest(missing_user_ids) as user_id, resolved_at is not null as is_refused
+from sync.held
+where kind = $1 and scope_key = $2 and (resolved_at is null or is_standing)
