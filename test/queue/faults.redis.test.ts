@@ -60,6 +60,7 @@ async function connections(redis: OwnRedis): Promise<number> {
   await until('the worker waits for jobs', async () => (await clients()).includes('cmd=bzpopmin'))
   return (await clients()).trim().split('\n').length
 }
+
 /** BullMQ cannot close a worker one of whose connections is between two tries to reconnect. */
 async function areConnected(redis: OwnRedis, count: number): Promise<void> {
   await until('all are connected again', async () => {
