@@ -12,6 +12,8 @@ const CALL_MS = 10_000
 const RETRIES = 2
 /** A receiver cannot ask for a longer wait. */
 const WAIT_MAX_S = 3600
+/** Enough of a response body to see whether Teams delivered the message. */
+const START_BYTES = 1000
 
 /** Why a message was not taken: a few words, and how long to wait where the receiver said so. */
 export class PostError extends Error {
@@ -60,8 +62,13 @@ export async function postMessage(
   }
 }
 
-async function tryOnce({ url }: Receiver, post: Post, secret: string | undefined): Promise<void> {
-  let response
+async function tryOnce(
+  { shape, url }: Receiver,
+  post: Post,
+  secret: string | undefined,
+): Promise<void> {
+  let response: Response
+  let text = ''
   try {
     response = await fetch(url, {
       ...(hasProxy(url) ? { dispatcher: (proxies ??= openProxies()) } : {}),
@@ -76,22 +83,46 @@ async function tryOnce({ url }: Receiver, post: Post, secret: string | undefined
       body: post.body,
       signal: AbortSignal.timeout(CALL_MS),
     })
+    if (shape === 'teams' && response.ok) text = await readStart(response)
   } catch (error) {
     throw new PostError(networkProblem(error), {
       isWorthRetrying: !(error instanceof UsageError),
     })
   }
   await response.body?.cancel()
-  if (response.ok) return
-  throw refusal(response)
+  if (!response.ok) throw refusal(response, response.status, `HTTP ${response.status}`)
+  if (!isTeamsSuccess(text)) throw teamsRefusal(response, text)
 }
 
 /** Opened with the first message that goes through a proxy. */
 let proxies: EnvHttpProxyAgent | undefined
 
-function refusal({ status, headers }: Response): PostError {
+/** The first bytes of a response body as text. */
+async function readStart({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= START_BYTES) break
+  }
+  return Buffer.concat(chunks).subarray(0, START_BYTES).toString()
+}
+
+/** Incoming webhooks of Teams answer `1`, workflows nothing. The HTTP status is 2xx for failures too. */
+function isTeamsSuccess(text: string): boolean {
+  return /^1?$/.test(text.trim())
+}
+
+function teamsRefusal(response: Response, text: string): PostError {
+  // Only the status is kept: the text may repeat the address.
+  const [problem, status] = /HTTP error (\d{3})/i.exec(text) ?? ['an unknown error']
+  return refusal(response, Number(status), `HTTP ${response.status} with ${problem} in the body`)
+}
+
+function refusal({ headers }: Response, status: number, problem: string): PostError {
   const waitS = Number(headers.get('retry-after') ?? 0)
-  return new PostError(`HTTP ${status}`, {
+  return new PostError(problem, {
     isWorthRetrying: status >= 500,
     waitS: waitS > 0 ? Math.min(waitS, WAIT_MAX_S) : 0,
   })

@@ -29,3 +29,27 @@ test('a proxy address that cannot be used is named, and the message is tried aga
   expect(error?.message).toMatch(/^HTTPS_PROXY must be the address of a proxy, (?!.*s3cret)/)
   expect(error?.isWorthRetrying).toBe(false)
 })
+
+const TEAMS_FAILED =
+  'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429 with ContextId tcid=0'
+
+test.each([
+  ['teams', '1', null],
+  ['teams', '', null],
+  ['teams', TEAMS_FAILED, 'HTTP 200 with HTTP error 429 in the body'],
+  ['teams', 'T0PSECRET is not a webhook', 'HTTP 200 with an unknown error in the body'],
+  ['teams', '.'.repeat(1000) + TEAMS_FAILED, 'HTTP 200 with an unknown error in the body'],
+  ['slack', TEAMS_FAILED, null],
+  ['json', TEAMS_FAILED, null],
+] as const)(
+  'a response to %s with status 200 and the body %j: %j',
+  async (shape, body, problem) => {
+    receiver.answer(200, { 'retry-after': '60' }, body)
+    const askedBefore = receiver.asked()
+    const error = await post(shape, `${receiver.url}/T0PSECRET`)
+    expect(error?.message ?? null).toBe(problem)
+    if (problem !== null) expect(error?.waitS).toBe(60)
+    // No further try at once.
+    expect(receiver.asked() - askedBefore).toBe(1)
+  },
+)

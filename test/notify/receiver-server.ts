@@ -21,8 +21,8 @@ export interface ReceiverServer {
   readonly url: string
   /** What it took. */
   readonly received: readonly Received[]
-  /** What it answers from now on; 200 at first. */
-  answer(status: number, headers?: Record<string, string>): void
+  /** What it answers from now on; 200 without a body at first. */
+  answer(status: number, headers?: Record<string, string>, body?: string): void
   /** Requests so far, refused ones too. */
   asked(): number
   close(): Promise<void>
@@ -31,27 +31,28 @@ export interface ReceiverServer {
 /** Starts one on 127.0.0.1. */
 export async function startReceiver(port = 0): Promise<ReceiverServer> {
   const received: Received[] = []
-  let answer: { status: number; headers: Record<string, string> } = { status: 200, headers: {} }
+  let answer: { status: number; headers: Record<string, string>; body: string }
+  answer = { status: 200, headers: {}, body: '' }
   let asked = 0
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
     asked += 1
-    const { status, headers } = answer
+    const { status, headers, body } = answer
     const text = Buffer.concat(parts).toString()
     if (status < 300) {
       const { url: path = '', headers } = request
       received.push({ path, headers, text, body: JSON.parse(text) })
     }
-    response.writeHead(status, headers).end('ok')
+    response.writeHead(status, headers).end(body)
   })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
-    answer: (status, headers = {}) => {
-      answer = { status, headers }
+    answer: (status, headers = {}, body = '') => {
+      answer = { status, headers, body }
     },
     asked: () => asked,
     async close() {
