@@ -10,7 +10,7 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       openapi: '3.1.0',
       info: { title: 'collab-sync', version: '1.0.0', description: DESCRIPTION },
       // Where the document came from is where the API is.
-      servers: [{ url: '/' }],
+      servers: [{ url: app.basePath || '/' }],
       security: [{ token: [] }, { session: [] }],
       components: {
         securitySchemes: {

@@ -15,6 +15,7 @@ import { metrics } from '../telemetry/serve-metrics.ts'
 import { answerBrokenRequest, errorAnswers } from './answer-error.ts'
 import { openAuthentication } from './auth/authentication.ts'
 import { signIn } from './auth/sign-in.ts'
+import { addBase, pageUnder, withoutBase } from './base-path.ts'
 import { bullBoard } from './bull-board.ts'
 import { addOpenApi } from './openapi.ts'
 import { openReadiness, probes } from './probes.ts'
@@ -49,6 +50,7 @@ const HEADERS_MS = 10_000
 /** Puts the HTTP side together: the authentication first, then everything behind it. */
 export async function createServer(parts: HttpParts): Promise<HttpServer> {
   const { settings, store, queue, collabSync, log } = parts
+  const { httpBasePath: base = '' } = settings
   const readiness = openReadiness({ database: store.database, settings, queue, log })
   const answerError = errorAnswers({ readiness, log })
   const app = Fastify({
@@ -56,6 +58,7 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_MS,
+    rewriteUrl: ({ url = '/' }) => withoutBase(base, url),
     keepAliveTimeout: settings.httpKeepAliveS * 1000,
     http: { headersTimeout: HEADERS_MS, maxHeaderSize: HEADER_BYTES_MAX },
     routerOptions: { maxParamLength: PARAMETER_CHARACTERS_MAX },
@@ -81,6 +84,7 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
     throw notFound(routes, pathOf(request))
   })
   await addSecurityHeaders(app)
+  addBase(app, base)
   await app.register(cookie)
   const authentication = openAuthentication(app, {
     token: settings.httpToken,
@@ -126,8 +130,9 @@ const POLICY = {
   'base-uri': ["'none'"],
 }
 
-/** Gives the headers that matter most to an answer that no hook sees: that to a path which cannot be read. */
+/** Gives an answer that no hook sees (to a path which cannot be read) the headers that matter most, and its page the base. */
 function guardUnhooked(reply: FastifyReply): void {
+  reply.serializer((page: string) => pageUnder(reply.server.basePath, page))
   const policy = Object.entries(POLICY).map(([name, sources]) => [name, ...sources].join(' '))
   reply.headers({
     'content-security-policy': policy.join(';'),

@@ -37,6 +37,14 @@ export const OPERATOR_ROWS = {
       'Addresses of proxies before `serve` that say in X-Forwarded-For whose request it is, with spaces between. Nobody else is believed.',
     example: '10.0.0.0/8 2001:db8::/32',
   },
+  httpBasePath: {
+    name: 'HTTP_BASE_PATH',
+    group: 'http',
+    parse: parse.basePath,
+    meaning:
+      'Path under which a proxy serves `serve`. The proxy may remove it from requests or leave it.',
+    example: '/collab-sync',
+  },
   httpKeepAliveS: {
     name: 'HTTP_KEEP_ALIVE_S',
     group: 'http',

@@ -139,6 +139,12 @@ export const hostName: z.ZodType<string, string> = parser(
       : undefined,
 )
 
+/** A path under which a proxy puts the HTTP side: it can stand in front of any path of ours. */
+export const basePath: z.ZodType<string, string> = parser(
+  'must be a path such as /collab-sync: / and letters, digits or . _ ~ -, without / at the end',
+  (text) => (/^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/.test(text) ? text : undefined),
+)
+
 /** Any text without a NUL, such as a path or a statement. */
 export const text: z.ZodType<string, string> = parser('must not hold a NUL character', (value) =>
   value.includes('\0') ? undefined : value,

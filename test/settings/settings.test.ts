@@ -260,6 +260,7 @@ describe('what is refused', () => {
     ],
     ['HTTP_HOST', ['127.0.0.1:8080', 'http://h', '1.2.3', 'a b', '-x']],
     ['HTTP_PORT', ['-1', '65536', 'http']],
+    ['HTTP_BASE_PATH', ['/', 'sync', '/sync/', '//sync', '/a/../b', '/a?b', 'https://h/sync']],
     ['HTTP_KEEP_ALIVE_S', ['0', '86401', '10m']],
     ['METRICS_PORT', ['-1', '65536', 'metrics']],
     ['METRICS_HOST', ['0.0.0.0:9464']],

@@ -4,6 +4,7 @@ import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { renderSignIn, SIGN_IN_STYLE } from '../../pages/sign-in.tsx'
+import { pageUnder } from '../base-path.ts'
 import { ProblemError } from '../problem.ts'
 import { originFault } from './authentication.ts'
 import type { Authentication } from './authentication.ts'
@@ -54,7 +55,8 @@ export function sendSignIn(
   reply: FastifyReply,
   page: { status: number; failed: boolean; next: string },
 ): FastifyReply {
-  const html = Buffer.from(renderSignIn({ failed: page.failed, next: page.next }))
+  const { basePath } = reply.server
+  const html = Buffer.from(pageUnder(basePath, renderSignIn(page)))
   reply.hijack()
   reply.raw.writeHead(page.status, {
     ...(reply.getHeaders() as OutgoingHttpHeaders),
