@@ -92,7 +92,7 @@ const faults: readonly Fault[] = [
   },
   {
     name: 'every call refused after a good night',
-    act: () => failing([{ kind: 'forbidden' }], {}),
+    act: () => failing([{ kind: 'bad-request' }], {}),
     told: () => ({ failing: all, stale: all }),
   },
   {
