@@ -1,3 +1,4 @@
+import { storable } from '../documents/check.ts'
 import type { CallError, Operation } from '../errors.ts'
 import type { Client } from './pool.ts'
 import type { BatchScope } from './scopes.ts'
@@ -94,9 +95,4 @@ function idColumns(scopes: readonly BatchScope[]) {
     annotationIds: scopes.map(({ annotationId }) => annotationId),
     userGroupIds: scopes.map(({ organizationUserGroupId }) => organizationUserGroupId),
   }
-}
-
-/** What the service said of an error may hold anything, and the row must land all the same. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed()
 }

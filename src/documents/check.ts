@@ -38,6 +38,11 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
 
+/** What PostgreSQL can hold of a text: without NULs, with U+FFFD in place of each half of a surrogate pair. */
+export function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed()
+}
+
 /** Whether an id is longer than a key may be. */
 export function isTooLongId(id: string): boolean {
   // Every UTF-16 unit takes at most three bytes.

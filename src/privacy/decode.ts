@@ -8,9 +8,9 @@ export interface DecodedText {
 /** Encoded more often than this, nothing that reads a link or a page shows it any more. */
 const LAYERS_MAX = 5
 
-/** Percent-encoded UTF-8, references of HTML, escapes of JSON. */
+/** Percent-encoded UTF-8, references of HTML, escapes of JSON, and a NUL, which is not stored. */
 const ENCODED =
-  /%(?:[0-7][\da-f]|[cd][\da-f]%[89ab][\da-f]|e[\da-f](?:%[89ab][\da-f]){2}|f[0-7](?:%[89ab][\da-f]){3})|&#x0*([\da-f]{1,6});?|&#0*(\d{1,7});?|&([a-z]{2,8});|\\u([\da-f]{4})|\\(["\\/bfnrt])/gi
+  /%(?:[0-7][\da-f]|[cd][\da-f]%[89ab][\da-f]|e[\da-f](?:%[89ab][\da-f]){2}|f[0-7](?:%[89ab][\da-f]){3})|&#x0*([\da-f]{1,6});?|&#0*(\d{1,7});?|&([a-z]{2,8});|\\u([\da-f]{4})|\\(["\\/bfnrt])|\0/gi
 
 /** Those of HTML's named characters that are ASCII: what an address or an id is made of, and what stands around it. */
 const NAMED = new Map(
@@ -43,7 +43,7 @@ export function decoded(text: string): string {
 }
 
 function undo(layer: DecodedText): DecodedText | null {
-  if (!/[%&\\]/.test(layer.text)) return null
+  if (!/[%&\\\0]/.test(layer.text)) return null
   let text = ''
   const starts: number[] = []
   const add = (piece: string, start: number, step: 0 | 1) => {
@@ -68,6 +68,7 @@ function undo(layer: DecodedText): DecodedText | null {
 }
 
 function characterOf([all, hex, decimal, name, unit, escape]: RegExpMatchArray): string | null {
+  if (all === '\0') return ''
   if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16))
   if (escape !== undefined) return ESCAPES[escape.toLowerCase()] ?? escape
   if (name !== undefined) return NAMED.get(name.toLowerCase()) ?? null

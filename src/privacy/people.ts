@@ -75,11 +75,11 @@ export function pseudonymOf(salt: Buffer, userId: string): string {
 }
 
 /**
- * What `PRIVACY_EMAIL=hash` stores: equal for equal addresses, whatever their case, so that they can be joined and counted.
+ * What `PRIVACY_EMAIL=hash` stores: equal for equal addresses, whatever their case and NULs, so that they can be joined and counted.
  * @param salt as in pseudonymOf
  */
 export function hashEmail(salt: Buffer, email: string): string {
-  return `hmac:${hashOf(salt, 'email', email.trim().toLowerCase())}`
+  return `hmac:${hashOf(salt, 'email', email.replaceAll('\0', '').trim().toLowerCase())}`
 }
 
 /** True for what hashEmail made. */

@@ -211,7 +211,8 @@ function redactString(text: string, redaction: Redaction, isAboutPeople: () => b
 }
 
 /** A text that is JSON itself, redacted as that; null where it is none, or nothing in it changes. */
-function inJson(text: string, redaction: Redaction): string | null {
+function inJson(received: string, redaction: Redaction): string | null {
+  const text = received.replaceAll('\0', '')
   const within = redaction.within ?? 0
   if (within >= JSON_WITHIN_JSON_MAX || !/^\s*[[{]/.test(text)) return null
   try {

@@ -12,8 +12,8 @@ import type { Live } from '../helpers/live.ts'
 
 /** What is told of each kind in a comment; none where it is sound. */
 const REASONS: Partial<Record<PoisonKind, RegExp>> = {
-  nul: /commentText holds a character that PostgreSQL cannot hold: comment_text was set to null/,
-  'lone-surrogate': /commentText holds a character .*: comment_text was set to null/,
+  nul: /commentText holds characters that PostgreSQL cannot hold: comment_text is stored without them/,
+  'lone-surrogate': /commentText holds characters .*: comment_text is stored without them/,
   'big-id': /commentId is no integer between/,
   'wrong-types': /commentText is a object, not a string: comment_text was set to null/,
   'unreadable-date': /lastUpdated is no readable time: last_updated was set to null/,
@@ -135,7 +135,7 @@ test('a comment whose record is rejected is not taken for missing, neither in it
   await expectTablesEqual(live.database, live.world)
 })
 
-test('a comment that turns bad keeps its row: the column is null, the reason is told, and it heals', async () => {
+test('a comment that turns bad keeps its row: its readable rest is stored, the reason is told, and it heals', async () => {
   await live.run()
   const [victim] = live.world.comments(place) ?? []
   const id = victim?.commentId ?? 0
@@ -148,7 +148,7 @@ test('a comment that turns bad keeps its row: the column is null, the reason is 
         [place.annotationId, place.documentId, place.organizationId, id],
       )
     )[0]
-  expect(await row()).toEqual({ comment_text: null, deleted_at: null })
+  expect(await row()).toEqual({ comment_text: 'a NUL  inside', deleted_at: null })
   edit(live.world, place, id, { text: 'whole again' })
   expect(await live.run()).toMatchObject({ status: 'succeeded', rejected: 0 })
   expect(await row()).toEqual({ comment_text: 'whole again', deleted_at: null })

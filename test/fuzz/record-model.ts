@@ -1,3 +1,4 @@
+import { namesPeople } from '../../src/privacy/redact-text.ts'
 import { canonical } from './exact-json.ts'
 import type { Json, JsonObject } from './exact-json.ts'
 import { readTime } from './time-model.ts'
@@ -77,21 +78,21 @@ export function commentOf(item: Json): Item<ModelComment> {
     return rejected('commentId is no integer between -(2^53 - 1) and 2^53 - 1')
   const reasons: string[] = []
   const tell: Tell = (reason) => void reasons.push(reason)
-  const left = new Set<string>()
-  const text = (name: string) => textOf(item, name, tell, COLUMNS[name] ?? name, name, left)
+  const read: Read = new Map()
+  const text = (name: string) => textOf(item, name, tell, COLUMNS[name] ?? name, name, read)
   const columns = {
     text: text(COMMENT_TEXTS.text),
     html: text(COMMENT_TEXTS.html),
     status: text(COMMENT_TEXTS.status),
     type: text(COMMENT_TEXTS.type),
   }
-  const lastUpdated = timeOf(item, tell)
-  const author = authorOf(item, tell, left)
-  const raw = prunedMembers(item, left, tell)
+  const lastUpdated = timeOf(item, tell, read)
+  const author = authorOf(item, tell)
+  if (author.from !== null) read.set('from', author.from)
+  const raw = prunedMembers(item, read, tell)
   // However it was written: the key is what a double makes of it.
   const key = raw.get('commentId')
   if (key?.kind === 'number') raw.set('commentId', { ...key, text: String(commentId) })
-  if (author.from !== null) raw.set('from', author.from)
   return {
     record: {
       commentId: commentId === 0 ? 0 : commentId,
@@ -146,35 +147,42 @@ function typeName(value: Json): string {
   return value.kind === 'true' || value.kind === 'false' ? 'boolean' : value.kind
 }
 
-/** A text for its column; `left` gets its name where it can be in no column and not in raw. */
+/** Members that a column or `from` spoke of already, as raw shows them. */
+type Read = Map<string, Json>
+
+/** A text for its column; `read` gets it where it is not stored as received. */
 function textOf(
   item: JsonObject,
   name: string,
   tell: Tell,
   column: string,
   shown: string,
-  left: Set<string>,
+  read: Read,
 ): string | null {
   const value = item.members.get(name)
   if (value === undefined || value.kind === 'null') return null
   if (value.kind === 'string') {
     if (isStorable(value.text)) return value.text
-    left.add(name)
-    tell(`${shown} holds a character that PostgreSQL cannot hold: ${column} was set to null`)
-    return null
+    tell(`${shown} ${UNSTORABLE}: ${column} is stored without them`)
+    const text = storable(value.text)
+    read.set(name, { ...value, text })
+    return text
   }
   const kind = value.kind === 'array' ? 'an array' : `a ${typeName(value)}`
   tell(`${shown} is ${kind}, not a string: ${column} was set to null`)
   return null
 }
 
-function timeOf(item: JsonObject, tell: Tell): number | null {
+function timeOf(item: JsonObject, tell: Tell, read: Read): number | null {
   const value = item.members.get('lastUpdated')
   if (value === undefined || value.kind === 'null') return null
-  const time =
-    value.kind === 'number'
-      ? readTime(Number(value.text))
-      : readTime(value.kind === 'string' ? value.text : null)
+  const text =
+    value.kind === 'string'
+      ? textOf(item, 'lastUpdated', tell, 'last_updated', 'lastUpdated', read)
+      : null
+  const time = value.kind === 'number' ? readTime(Number(value.text)) : readTime(text)
+  // What the column cannot give back is in raw too, and reported there.
+  if (time === null || new Date(time).toISOString() !== text) read.delete('lastUpdated')
   if (time === null) tell('lastUpdated is no readable time: last_updated was set to null')
   return time
 }
@@ -188,15 +196,15 @@ interface Author {
 
 const NOBODY = { authorUserId: null, authorName: null, authorEmail: null }
 
-function authorOf(item: JsonObject, tell: Tell, left: Set<string>): Author {
+function authorOf(item: JsonObject, tell: Tell): Author {
   const from = item.members.get('from')
   if (from === undefined) return { columns: NOBODY, user: null, from: null }
   const fault = userFault(from)
   if (fault !== null) {
     const id = from.kind === 'object' ? from.members.get('userId') : undefined
     if (from.kind === 'object' && (id === undefined || id.kind === 'null')) {
-      const name = textOf(from, 'name', tell, 'author_name', 'from.name', new Set())
-      const email = textOf(from, 'email', tell, 'author_email', 'from.email', new Set())
+      const name = textOf(from, 'name', tell, 'author_name', 'from.name', new Map())
+      const email = textOf(from, 'email', tell, 'author_email', 'from.email', new Map())
       const columns = { authorUserId: null, authorName: name, authorEmail: email }
       return { columns, user: null, from: null }
     }
@@ -206,20 +214,19 @@ function authorOf(item: JsonObject, tell: Tell, left: Set<string>): Author {
   const { user, isPlain, members } = summaryOf(from as JsonObject, (reason) =>
     tell(`from: ${reason}`),
   )
-  // What its columns give back as a whole is not looked at again.
-  if (isPlain) left.add('from')
   return {
     columns: { authorUserId: user.userId, authorName: user.name, authorEmail: user.email },
     user,
+    // What its columns give back as a whole is not checked again.
     from: isPlain ? { ...(from as JsonObject), members } : null,
   }
 }
 
 function summaryOf(item: JsonObject, tell: Tell) {
-  const left = new Set<string>()
-  const name = textOf(item, 'name', tell, 'name', 'name', left)
-  const email = textOf(item, 'email', tell, 'email', 'email', left)
-  const members = prunedMembers(item, left, tell)
+  const read: Read = new Map()
+  const name = textOf(item, 'name', tell, 'name', 'name', read)
+  const email = textOf(item, 'email', tell, 'email', 'email', read)
+  const members = prunedMembers(item, read, tell)
   const userId = (members.get('userId') as { text: string }).text
   const isPlain = [...members].every(
     ([member, { kind }]) => ['userId', 'name', 'email'].includes(member) && kind === 'string',
@@ -228,45 +235,55 @@ function summaryOf(item: JsonObject, tell: Tell) {
   return { user, isPlain, members }
 }
 
-/** The members of a record that raw can hold. @param left names that a column spoke of already */
-function prunedMembers(
-  record: JsonObject,
-  left: ReadonlySet<string>,
-  tell: Tell,
-): Map<string, Json> {
+/** The members of a record that raw can hold. */
+function prunedMembers(record: JsonObject, read: Read, tell: Tell): Map<string, Json> {
   const members = new Map(record.members)
-  for (const name of left) members.delete(name)
-  const paths: string[] = []
-  const kept = pruned({ ...record, members }, '', 0, (path) => void paths.push(path)) as JsonObject
-  const isMany = paths.length > LIMITS.reasonsOfARecord
-  for (const path of isMany ? [`${paths.length} members`] : paths)
-    tell(`${path} cannot be stored: left out of raw`)
+  for (const name of read.keys()) members.delete(name)
+  const reasons: string[] = []
+  const prune = { ...record, members }
+  const kept = pruned(prune, '', '', 0, (reason) => void reasons.push(reason)) as JsonObject
+  const isMany = reasons.length > LIMITS.reasonsOfARecord
+  for (const reason of isMany
+    ? [`${reasons.length} members cannot be stored as received`]
+    : reasons)
+    tell(reason)
+  for (const [name, value] of read) kept.members.set(name, value)
   return kept.members
 }
 
-function pruned(value: Json, path: string, level: number, complain: (path: string) => void): Json {
+function pruned(value: Json, name: string, path: string, level: number, tell: Tell): Json | null {
+  const shown = path.replaceAll('\0', '\\u0000').toWellFormed()
+  const isText = value.kind === 'string' && !isStorable(value.text)
+  if (isText && !/(id|key)s?$/i.test(name) && !namesPeople(name)) {
+    tell(`${shown} ${UNSTORABLE}: raw has it without them`)
+    return { ...value, text: storable(value.text) }
+  }
+  if (isText || !isHoldable(value, level)) {
+    tell(`${shown} cannot be stored: left out of raw`)
+    return null
+  }
   if (value.kind === 'array') {
-    const items = value.items.map((item, index) => {
-      const at = `${path}[${index}]`
-      if (isHoldable(item, level + 1)) return pruned(item, at, level + 1, complain)
-      complain(at)
-      return { kind: 'null', start: 0, end: 0 } as const
-    })
+    const items = value.items.map(
+      (item, index) =>
+        pruned(item, name, `${path}[${index}]`, level + 1, tell) ??
+        ({ kind: 'null', start: 0, end: 0 } as const),
+    )
     return { ...value, items }
   }
   if (value.kind !== 'object') return value
   const members = new Map<string, Json>()
-  for (const [name, member] of value.members) {
-    const at = path === '' ? name : `${path}.${name}`
-    if (isStorable(name) && isHoldable(member, level + 1))
-      members.set(name, pruned(member, at, level + 1, complain))
-    else complain(at.replaceAll('\0', '\\u0000').toWellFormed())
+  for (const [each, member] of value.members) {
+    const at = path === '' ? each : `${path}.${each}`
+    if (isStorable(each)) {
+      const kept = pruned(member, each, at, level + 1, tell)
+      if (kept !== null) members.set(each, kept)
+    } else
+      tell(`${at.replaceAll('\0', '\\u0000').toWellFormed()} cannot be stored: left out of raw`)
   }
   return { ...value, members }
 }
 
 function isHoldable(value: Json, level: number): boolean {
-  if (value.kind === 'string') return isStorable(value.text)
   if (value.kind === 'number') return magnitudeOf(value.text) <= LIMITS.digits
   return (value.kind !== 'array' && value.kind !== 'object') || level <= LIMITS.levels
 }
@@ -279,4 +296,10 @@ function magnitudeOf(number: string): number {
 /** PostgreSQL's text and jsonb hold neither a NUL nor half of a surrogate pair. */
 function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
+}
+
+const UNSTORABLE = 'holds characters that PostgreSQL cannot hold'
+
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed()
 }

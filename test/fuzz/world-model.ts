@@ -323,10 +323,7 @@ function kindOfReason(reason: string): string {
   return reason
     .replace(/"(?:[^"\\]|\\.)*"/, '"…"')
     .replace(/^commentId -?\d+ is in/, 'commentId … is in')
-    .replace(
-      /^(from: )?.* cannot be stored: left out of raw$/s,
-      '$1… cannot be stored: left out of raw',
-    )
+    .replace(/^(from: )?.* (cannot be stored: left|holds char.* raw)/s, '$1… $2')
 }
 
 function show(value: unknown): string {

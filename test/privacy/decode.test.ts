@@ -21,6 +21,7 @@ describe('an encoded text', () => {
     ['\\u0041\\u00E9', 'Aé'],
     ['\\b\\f\\n\\r\\t', '\b\f\n\r\t'],
     ['\\"\\\\\\/', '"/'],
+    ['\0a\0\0b\0', 'ab'],
     ['a%40b&commat;c&#64;d\\u0040', 'a@b@c@d@'],
   ])('%s is %s', (text, plain) => {
     expect(decoded(text)).toBe(plain)

@@ -26,7 +26,7 @@ describe('what stands for a person', () => {
   test('of an address is one whatever its case and the blanks around it', () => {
     const hash = hashEmail(SALT, 'ann@x.example')
     expect(hash).toMatch(/^hmac:[0-9a-f]{32}$/)
-    expect(hashEmail(SALT, ' Ann@X.example\n')).toBe(hash)
+    expect(hashEmail(SALT, ' An\0n@X.example\n')).toBe(hash)
     expect(emailPseudonymOf(SALT, 'ann@x.example')).toBe(hash.replace('hmac:', 'erased:'))
     expect(emailPseudonymOf(SALT, hash)).toBe(hash.replace('hmac:', 'erased:'))
   })

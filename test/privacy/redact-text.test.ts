@@ -65,6 +65,7 @@ const WAYS: Record<string, string> = {
   'hexadecimal references': each(ADDRESS, (c) => `&#x${hex(c)};`),
   'references encoded again': each(ADDRESS, (c) => `&amp;#x${hex(c)};`),
   'escapes of JSON': each(ADDRESS, (c) => `\\u00${hex(c)}`),
+  'with NULs, which are not stored': each(ADDRESS, (c) => `${c}\0`),
   'a link with a reference in it': encodeURIComponent(ADDRESS.replace('@', '&#64;')),
 }
 

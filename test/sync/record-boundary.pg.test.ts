@@ -168,13 +168,31 @@ describe('a record beyond a limit', () => {
 
   test('of more than 20 members that cannot be stored is stored without them, and told once', async () => {
     const members = (count: number) =>
-      Array.from({ length: count }, (_, n) => `,"m${n}":"\\u0000"`).join('')
+      Array.from({ length: count }, (_, n) => `,"m${n}":1e9999`).join('')
     bodies.set(ODD, listing(record(1, members(20)), record(2, members(21)), record(3)))
     const run = await program.run()
     expect(await statusOf(run)).toMatchObject({ rejected: 21, records_rejected: 0 })
-    expect(await reasons(run)).toContain('21 members cannot be stored: left out of raw')
+    expect(await reasons(run)).toContain('21 members cannot be stored as received')
     expect(await oddComments()).toEqual(['text 1', 'text 2', 'text 3'])
   })
+})
+
+test('a NUL that comes into a text, and goes, makes no version and is reported', async () => {
+  const nul = JSON.stringify({ commentId: 3, commentText: 'a\0b', status: 'added', note: 'c\0d' })
+  const plain = nul.replaceAll('\\u0000', '')
+  for (const [item, rejected] of [
+    [plain, 0],
+    [nul, 2],
+    [plain, 0],
+  ] as const) {
+    bodies.set(ODD, listing(item))
+    expect(await statusOf(await program.run())).toMatchObject({ status: 'succeeded', rejected })
+    const { rows } = await ask(
+      `select c.comment_text, raw->>'note' as note, version from collab.comments c
+      join collab.comment_versions using (annotation_id, comment_id) where annotation_id = 'a0-0-3'`,
+    )
+    expect(rows).toEqual([{ comment_text: 'ab', note: 'cd', version: 1 }])
+  }
 })
 
 describe('what no limit knows', () => {

@@ -72,14 +72,20 @@ describe('a listing of users', () => {
     ],
     [
       '{"userId":"u","name":"a\\u0000"}',
-      'name holds a character that PostgreSQL cannot hold: name was set to null',
+      'name holds characters that PostgreSQL cannot hold: name is stored without them',
       null,
+      'a',
     ],
-    ['{"userId":"u","x":"a\\u0000"}', 'x cannot be stored: left out of raw', null],
-  ])('stores the rest of %s: %s', (item, reason, rest) => {
+    [
+      '{"userId":"u","x":"a\\u0000"}',
+      'x holds characters that PostgreSQL cannot hold: raw has it without them',
+      '{"x":"a"}',
+    ],
+    ['{"userId":"u","xId":"a\\u0000"}', 'xId cannot be stored: left out of raw', null],
+  ])('stores the rest of %s: %s', (item, reason, rest, name: string | null = null) => {
     const { records, rejects } = read([item])
     expect(rejects).toEqual([{ reason, record: item, isWhole: false }])
-    expect(userColumns(records[0])).toMatchObject({ name: null, email: null, rest })
+    expect(userColumns(records[0])).toMatchObject({ name, email: null, rest })
   })
 
   test('keeps a member that is null in rest, which is no fault', () => {
@@ -110,13 +116,13 @@ describe('a listing of users', () => {
 
   test('tells each member that cannot be stored, but once of more than 20, and stores the others', () => {
     const item = (faults: number) =>
-      `{"userId":"u",${Array.from({ length: faults }, (_, n) => `"m${n}":"\\u0000"`).join()},"kept":1}`
+      `{"userId":"u",${Array.from({ length: faults }, (_, n) => `"m${n}":1e9999`).join()},"kept":1}`
     expect(read([item(20)]).rejects).toHaveLength(20)
     const { records, rejects } = read([item(21)])
     expect(records).toMatchObject([{ userId: 'u', texts: [null, null, '{"kept":1}'] }])
     expect(rejects).toEqual([
       {
-        reason: '21 members cannot be stored: left out of raw',
+        reason: '21 members cannot be stored as received',
         record: item(21),
         isWhole: false,
       },

@@ -1,7 +1,8 @@
 import { isLosslessNumber } from 'lossless-json'
-import { NESTING_MAX, NUMBER_MAGNITUDE_MAX, isStorable } from '../../documents/check.ts'
-import { define, isObject, parseExact, pick } from '../../privacy/json.ts'
+import { NESTING_MAX, NUMBER_MAGNITUDE_MAX, isStorable, storable } from '../../documents/check.ts'
+import { define, parseExact, pick } from '../../privacy/json.ts'
 import type { Json } from '../../privacy/json.ts'
+import { namesPeople } from '../../privacy/redact-text.ts'
 import { readTimestamp } from '../../timestamp.ts'
 import { canonicalJson } from './digest.ts'
 
@@ -10,8 +11,8 @@ import { canonicalJson } from './digest.ts'
  * digest takes it as it is: the order of its members is not content, and every digit of its numbers is.
  * @param members members to keep, as parsed
  * @param exactText the record's own text where it may hold numbers that a double cannot; null where it holds none
- * @param reject called with the reason where PostgreSQL cannot hold a member, which is left out: once for each, but once
- *   for all where they are many
+ * @param reject called with the reason where PostgreSQL cannot hold a member as received: once for each, but once for all
+ *   where they are many. A text is kept without the characters at fault, everything else is left out.
  */
 export function restOf(
   members: Record<string, unknown>,
@@ -22,14 +23,14 @@ export function restOf(
   if (names.length === 0) return null
   const text = exactText()
   const exact = text === null ? members : pick(parseExact(text) as Json, names)
-  const leftOut: string[] = []
+  const reasons: string[] = []
   let count = 0
-  const kept = withoutUnstorable(exact, '', 0, (path) => {
+  const kept = storablePart(exact, { name: '', path: '', depth: 0 }, (reason) => {
     count += 1
-    if (count <= REASONS_MAX) leftOut.push(path)
+    if (count <= REASONS_MAX) reasons.push(reason)
   }) as Record<string, unknown>
-  if (count > REASONS_MAX) reject(`${count} members cannot be stored: left out of raw`)
-  else for (const path of leftOut) reject(`${path} cannot be stored: left out of raw`)
+  if (count > REASONS_MAX) reject(`${count} members cannot be stored as received`)
+  else for (const reason of reasons) reject(reason)
   return Object.keys(kept).length === 0 ? null : canonicalJson(kept)
 }
 
@@ -39,36 +40,57 @@ const REASONS_MAX = 20
 /** Of a path that is reported; names of members may be of any length. */
 const PATH_UNITS_MAX = 1000
 
-function withoutUnstorable(
-  value: unknown,
-  path: string,
-  depth: number,
-  complain: (path: string) => void,
-): unknown {
-  if (Array.isArray(value)) {
-    return value.map((item, index) => {
-      const at = `${path}[${index}]`
-      if (!isUnstorable(item, depth)) return withoutUnstorable(item, at, depth + 1, complain)
-      complain(at)
-      return null
-    })
+/** Where a value is in its record. */
+interface Position {
+  /** Of the innermost member that holds it. */
+  readonly name: string
+  readonly path: string
+  readonly depth: number
+}
+
+/** The part of a value that PostgreSQL can hold; undefined where it is left out as a whole. */
+function storablePart(value: unknown, at: Position, reject: (reason: string) => void): unknown {
+  if (typeof value === 'string') {
+    if (isStorable(value)) return value
+    if (mayBeId(at.name)) return leaveOut(at.path, reject)
+    reject(`${shown(at.path)} ${UNSTORABLE}: raw has it without them`)
+    return storable(value)
   }
-  if (!isObject(value)) return value
+  if (isLosslessNumber(value))
+    return magnitudeOf(value.value) > NUMBER_MAGNITUDE_MAX ? leaveOut(at.path, reject) : value
+  if (typeof value !== 'object' || value === null) return value
+  if (at.depth > NESTING_MAX) return leaveOut(at.path, reject)
+  const depth = at.depth + 1
+  if (Array.isArray(value))
+    return value.map((item, index) => {
+      const path = `${at.path}[${index}]`
+      return storablePart(item, { name: at.name, path, depth }, reject) ?? null
+    })
   const kept: Json = {}
   for (const [name, member] of Object.entries(value)) {
-    const at = path === '' ? name : `${path}.${name}`
-    if (isUnstorable(member, depth) || !isStorable(name))
-      complain(at.slice(0, PATH_UNITS_MAX).replaceAll('\0', '\\u0000').toWellFormed())
-    else define(kept, name, withoutUnstorable(member, at, depth + 1, complain))
+    const path = at.path === '' ? name : `${at.path}.${name}`
+    const part = isStorable(name)
+      ? storablePart(member, { name, path, depth }, reject)
+      : leaveOut(path, reject)
+    if (part !== undefined) define(kept, name, part)
   }
   return kept
 }
 
-function isUnstorable(value: unknown, depth: number): boolean {
-  if (typeof value === 'string') return !isStorable(value)
-  if (isLosslessNumber(value)) return magnitudeOf(value.value) > NUMBER_MAGNITUDE_MAX
-  return typeof value === 'object' && value !== null && depth >= NESTING_MAX
+function leaveOut(path: string, reject: (reason: string) => void): undefined {
+  reject(`${shown(path)} cannot be stored: left out of raw`)
 }
+
+function shown(path: string): string {
+  return path.slice(0, PATH_UNITS_MAX).replaceAll('\0', '\\u0000').toWellFormed()
+}
+
+/** An ID without one of its characters is the ID of something else. */
+function mayBeId(name: string): boolean {
+  return /(id|key)s?$/i.test(name) || namesPeople(name)
+}
+
+const UNSTORABLE = 'holds characters that PostgreSQL cannot hold'
 
 function magnitudeOf(number: string): number {
   const [digits = '', exponent = '0'] = number.toLowerCase().split('e')
@@ -77,7 +99,7 @@ function magnitudeOf(number: string): number {
 
 /**
  * A text member for its column. What is no text stays in `rest`, so that raw gives it back;
- * a text that PostgreSQL cannot hold is reported and is nowhere but among the rejected records.
+ * of a text that PostgreSQL cannot hold as received the readable rest is stored, and it is reported. IDs are not read by this.
  */
 export function textColumn(
   name: string,
@@ -87,11 +109,7 @@ export function textColumn(
   column = name,
 ): string | null {
   if (value === undefined) return null
-  if (typeof value === 'string') {
-    if (isStorable(value)) return value
-    reject(`${name} holds a character that PostgreSQL cannot hold: ${column} was set to null`)
-    return null
-  }
+  if (typeof value === 'string') return readable(name, value, reject, column)
   rest[name] = value
   if (value !== null) {
     reject(
@@ -101,22 +119,34 @@ export function textColumn(
   return null
 }
 
+function readable(
+  name: string,
+  text: string,
+  reject: (reason: string) => void,
+  column: string,
+): string {
+  if (isStorable(text)) return text
+  reject(`${name} ${UNSTORABLE}: ${column} is stored without them`)
+  return storable(text)
+}
+
 /** A time member for its column, as textColumn has texts; one in another form than the column gives back is in `rest` too. */
 export function timeColumn(
   name: string,
-  value: unknown,
+  received: unknown,
   rest: Record<string, unknown>,
   tell: (reason: string) => void,
   column: string,
 ): string | null {
-  if (value === undefined) return null
+  if (received === undefined) return null
+  const value = typeof received === 'string' ? readable(name, received, tell, column) : received
   const time = readTimestamp(value)
   if (time === null) {
     if (value !== null) tell(`${name} is no readable time: ${column} was set to null`)
-    rest[name] = value
+    rest[name] = received
     return null
   }
-  if (!time.isExact) rest[name] = value
+  if (!time.isExact) rest[name] = received
   return time.iso
 }
 
