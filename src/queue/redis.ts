@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
 import { EnvironmentError, UsageError } from '../errors.ts'
@@ -79,13 +80,49 @@ export async function onRedis<T>(
     await redis.eval('return 1', 2, `${prefix}:a`, `${prefix}:b`)
   } catch (error) {
     redis.disconnect()
-    throw unusable(reason || (error as Error).message, prefix, error)
+    reason ||= (error as Error).message
+    if (CLOSED.test(reason)) reason = (await refusalOf(redis)) ?? reason
+    throw unusable(reason, prefix, error)
   }
   try {
     return await work(redis)
   } finally {
     redis.disconnect()
   }
+}
+
+/** The connection was there, and the server closed it. */
+const CLOSED = /ECONNRESET|EPIPE|Connection is closed/
+const REFUSAL_MS = 1_000
+
+/**
+ * A server that takes no client, or no more of them (protected mode, maxclients), sends the reason and closes the connection.
+ * A client whose first command meets the closed connection loses the reason, so this one sends no command.
+ * @returns the first sentence of the reason; undefined where the server sends none
+ */
+async function refusalOf(refused: Redis): Promise<string | undefined> {
+  const silent = {
+    protocol: 2,
+    username: '',
+    password: '',
+    db: 0,
+    disableClientInfo: true,
+  } as const
+  const redis = refused.duplicate(silent)
+  let reason: string | undefined
+  redis.on('error', ({ message }) => {
+    // What ioredis says of an answer that no command asked for.
+    reason ??= /Last error: (.+)/.exec(message)?.[1]
+  })
+  try {
+    const closed = once(redis, 'close', { signal: AbortSignal.timeout(REFUSAL_MS) })
+    await Promise.all([redis.connect(), closed])
+  } catch {
+    // It is still open, or it could not be opened: the reason is there, or there is none.
+  } finally {
+    redis.disconnect()
+  }
+  return reason?.split('. ')[0]
 }
 
 function unusable(reason: string, prefix: string, cause: unknown): Error {

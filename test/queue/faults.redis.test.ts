@@ -3,6 +3,7 @@ import { startWorker } from '../../src/worker.ts'
 import { openLive } from '../helpers/live.ts'
 import { afterEach, describe, expect, test } from 'vitest'
 import { pino } from 'pino'
+import { requireRedis } from '../../src/queue/backend.ts'
 import { openRedis } from '../../src/queue/redis.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 import type { Delivery } from '../../src/queue/queue.ts'
@@ -118,6 +119,18 @@ describe.skipIf(!redisUrl())('a worker of the queue', () => {
     // BullMQ alone tries 8,000 times a second.
     expect(full.lines[1]?.times).toBeLessThan(50)
     expect([done, lines, messages()]).toEqual([[], [], []])
+  })
+
+  test('gives the reason of a Redis that takes no client', async () => {
+    const redis = await ownRedis()
+    const { url } = redis
+    await redis.command('config', 'set', 'maxclients', '1')
+    const taken = openRedis(url, {}, { failed() {}, recovered() {} })
+    closing.push(() => taken.disconnect())
+    await taken.ping()
+    await expect(requireRedis({ kind: 'redis', url, prefix: 'x' })).rejects.toThrow(
+      'Redis cannot be used: ERR max number of clients reached.',
+    )
   })
 
   test('reports a Redis that does not respond', async () => {
