@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { EnvironmentError } from '../errors.ts'
-import { homeError } from './home.ts'
+import { homeError, OWN_DATABASE } from './home.ts'
 import type { Account } from './server-directory.ts'
 
 /** The programs that make, run and stop a server. */
@@ -17,7 +17,6 @@ export interface Binaries {
 }
 
 const run = promisify(execFile)
-const OWN_DATABASE = 'set DATABASE_URL to use a PostgreSQL of your own'
 
 /**
  * The programs of the installed package, or a copy of them in the server's directory when they
@@ -54,7 +53,7 @@ export function packagedDirectory(platform: string, arch: string): string {
     return join(dirname(entry), '..', 'native')
   } catch (error) {
     throw new EnvironmentError(
-      `There is no embedded PostgreSQL for ${platform} on ${arch} (package ${name} is not installed): ${OWN_DATABASE}.`,
+      `There is no embedded PostgreSQL for ${platform} on ${arch} (package ${name} is not installed; the image has none): ${OWN_DATABASE}.`,
       { cause: error },
     )
   }

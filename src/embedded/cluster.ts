@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { EnvironmentError } from '../errors.ts'
 import { serverEnvironment } from './binaries.ts'
 import type { Binaries } from './binaries.ts'
-import { homeError } from './home.ts'
+import { homeError, OWN_DATABASE } from './home.ts'
 import type { Home } from './home.ts'
 import type { Account } from './server-directory.ts'
 
@@ -90,7 +90,7 @@ async function create(cluster: Cluster, signal: AbortSignal | undefined): Promis
       throw homeError(home.directory, { code: 'ENOSPC' })
     if (stderr.includes('could not look up effective user ID'))
       throw new EnvironmentError(
-        `PostgreSQL does not run as a user without a name (id ${process.getuid?.()}): give it a line in /etc/passwd, or set DATABASE_URL to use a PostgreSQL of your own.`,
+        `PostgreSQL does not run as a user without a name (id ${process.getuid?.()}): give it a line in /etc/passwd, or ${OWN_DATABASE}.`,
         { cause: error },
       )
     throw new EnvironmentError(

@@ -14,6 +14,10 @@ import { join, resolve } from 'node:path'
 import lockfile from 'proper-lockfile'
 import { EnvironmentError, UsageError } from '../errors.ts'
 
+/** What to do where the embedded one cannot be used; the demo ignores DATABASE_URL. */
+export const OWN_DATABASE =
+  'set DATABASE_URL to use a PostgreSQL of your own (the demo needs the embedded one)'
+
 /** The paths of a home; what runs there is described by `server-directory.ts`. */
 export interface Home {
   /** Real path: two processes that come by different links must agree on names. */
@@ -55,7 +59,7 @@ export function homeError(path: string, error: unknown): Error {
       { cause: error },
     )
   return new UsageError(
-    `COLLAB_SYNC_HOME (${path}) is not a directory that this user can write (${code}): set it to one that is, or set DATABASE_URL to use a PostgreSQL of your own.`,
+    `COLLAB_SYNC_HOME (${path}) is not a directory that this user can write (${code}): set it to one that is, or ${OWN_DATABASE}.`,
     { cause: error },
   )
 }
@@ -129,7 +133,7 @@ async function acquire(home: Home): Promise<() => Promise<void>> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw homeError(home.directory, error)
     throw new EnvironmentError(
-      `Another process has been starting or stopping the PostgreSQL in ${home.directory} for ${WAIT_MS / 60_000} minutes: see ${home.logFile}, or set DATABASE_URL to use a PostgreSQL of your own.`,
+      `Another process has been starting or stopping the PostgreSQL in ${home.directory} for ${WAIT_MS / 60_000} minutes: see ${home.logFile}, or ${OWN_DATABASE}.`,
       { cause: error },
     )
   }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { usableBinaries } from './binaries.ts'
+import { packagedDirectory, usableBinaries } from './binaries.ts'
 import { createClusterIfMissing } from './cluster.ts'
 import type { Cluster } from './cluster.ts'
 import { createMissingDatabases } from './databases.ts'
@@ -39,6 +39,8 @@ export async function openEmbeddedPostgres({
   log?: (line: string) => void
   signal?: AbortSignal | undefined
 }): Promise<EmbeddedPostgres> {
+  // First: where there is none, another home does not help.
+  packagedDirectory(process.platform, process.arch)
   const home = await openHome(homePath)
   return withLock(home, async () => {
     await waitForOtherMachines(home, log, signal)

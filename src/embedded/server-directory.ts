@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmod, chown, mkdir, mkdtemp, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { EnvironmentError, UsageError } from '../errors.ts'
-import { homeError, type Home } from './home.ts'
+import { homeError, OWN_DATABASE, type Home } from './home.ts'
 
 /** Where root's server goes when its account cannot pass through the home's parents. */
 const OUTSIDE = '/var/lib/collab-sync'
@@ -131,7 +131,7 @@ function accountError(home: Home, error: unknown): Error {
   const code = (error as NodeJS.ErrnoException).code
   if (process.getuid?.() === 0 && (code === 'EPERM' || code === 'EINVAL'))
     return new EnvironmentError(
-      `PostgreSQL does not run as root, and this root may not hand files to another user (${code}): run as an ordinary user, or set DATABASE_URL to use a PostgreSQL of your own.`,
+      `PostgreSQL does not run as root, and this root may not hand files to another user (${code}): run as an ordinary user, or ${OWN_DATABASE}.`,
       { cause: error },
     )
   return homeError(home.directory, error)
@@ -160,7 +160,7 @@ async function accountForNewServer(): Promise<Account | null> {
     if (user !== undefined) return { uid: Number(user[2]), gid: Number(user[3]) }
   }
   throw new EnvironmentError(
-    `PostgreSQL does not run as root, and /etc/passwd has none of the users that it could run as (${NAMES.join(', ')}): add one, or set DATABASE_URL to use a PostgreSQL of your own.`,
+    `PostgreSQL does not run as root, and /etc/passwd has none of the users that it could run as (${NAMES.join(', ')}): add one, or ${OWN_DATABASE}.`,
   )
 }
 

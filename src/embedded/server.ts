@@ -8,7 +8,7 @@ import { EnvironmentError } from '../errors.ts'
 import { serverEnvironment } from './binaries.ts'
 import type { Cluster } from './cluster.ts'
 import { acceptsConnections } from './databases.ts'
-import { homeError } from './home.ts'
+import { homeError, OWN_DATABASE } from './home.ts'
 import { isPostmasterOf } from './leases.ts'
 import { restrictDataDirectory } from './server-directory.ts'
 import { boundLog, dropMisleadingPidFile, logSince, readPidFile, sizeOf } from './server-files.ts'
@@ -140,7 +140,7 @@ async function explained(cluster: Cluster, port: number): Promise<string> {
 /** The error for a server that does not come up, with where to look and the way around it. */
 function startError({ home, dataDirectory }: Cluster, reason: string): EnvironmentError {
   return new EnvironmentError(
-    `The embedded PostgreSQL in ${dataDirectory} did not start: ${reason.replace(/\.$/, '')}. See ${home.logFile}, or set DATABASE_URL to use a PostgreSQL of your own.`,
+    `The embedded PostgreSQL in ${dataDirectory} did not start: ${reason.replace(/\.$/, '')}. See ${home.logFile}, or ${OWN_DATABASE}.`,
   )
 }
 

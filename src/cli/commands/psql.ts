@@ -39,7 +39,7 @@ export async function psql(args: string[], { demo }: { demo?: boolean }): Promis
       return code ?? 1
     } catch (error) {
       throw new EnvironmentError(
-        `psql cannot be started (${(error as NodeJS.ErrnoException).code}): install PostgreSQL's client programs.`,
+        `psql cannot be started (${(error as NodeJS.ErrnoException).code}): install PostgreSQL's client programs. The image has none: there, run \`docker compose exec postgres psql\`, or psql on another machine.`,
         { cause: error },
       )
     } finally {
