@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import type { SettingGroup } from '../../src/settings/setting.ts'
 import { SETTING_LIST } from '../../src/settings/table.ts'
 import { fileText, isThere, yamlDocuments } from './yaml-files.ts'
 
-/** What docker-compose.yml promises. There is no container engine here, so nothing of it is started. */
+/** What docker-compose.yml promises. It needs no container engine, so nothing of it is started. */
 
 const [compose] = yamlDocuments('docker-compose.yml')
 const services = Object.entries<any>(compose.services)
@@ -76,7 +73,10 @@ test.each(ours)('%s can change neither its file system nor its rights', (_name, 
 
 test.each(ours)('%s is given only settings that there are', (_name, service) => {
   const settings = SETTING_LIST.map(({ setting }) => setting.name)
-  expect(settings).toEqual(expect.arrayContaining(Object.keys(service.environment)))
+  const given = Object.entries(service.environment)
+    .filter(([, value]) => value !== '')
+    .map(([name]) => name)
+  expect(settings).toEqual(expect.arrayContaining(given))
 })
 
 test('every secret comes from .env, and those of the profile may be missing without it', () => {
@@ -89,7 +89,7 @@ test('every secret comes from .env, and those of the profile may be missing with
     .flat()
     .filter((line) => /^\w*(PASSWORD|TOKEN|SECRET|DATABASE_URL)=/.test(line))
   expect(secrets.length).toBeGreaterThan(5)
-  expect(secrets.filter((line) => !line.includes('${'))).toEqual([])
+  expect(secrets.filter((line) => !line.endsWith('=') && !line.includes('${'))).toEqual([])
   // What must be set is asked for whatever profile is started.
   const required = [...fileText('docker-compose.yml').matchAll(/[^$]\$\{(\w+):\?/g)]
   expect(new Set(required.map(([, name]) => name))).toEqual(
@@ -97,21 +97,41 @@ test('every secret comes from .env, and those of the profile may be missing with
   )
 })
 
-test('the health check of serve tells an answer from none', async () => {
-  const [, , flag, code] = compose.services.serve.healthcheck.test
-  const server = createServer((request, response) => {
-    response.writeHead(request.url === '/healthz' ? 200 : 404).end()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const check = async (address: string) => {
-    const child = spawn(process.execPath, [flag, code.replace('127.0.0.1:8080', address)])
-    return (await once(child, 'exit'))[0]
+test('one part builds the image, and `up` pulls it from nowhere and builds it where it is missing', () => {
+  expect(ours.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual([
+    'migrate',
+  ])
+  // So that `run` and `up` of a single part find the image.
+  for (const [name, service] of ours) {
+    expect(service.pull_policy).toBe('never')
+    if (name !== 'migrate') expect(Object.keys(service.depends_on)).toContain('migrate')
   }
-  expect(code).toContain('127.0.0.1:8080/healthz')
-  expect(await check(`127.0.0.1:${port}`)).toBe(0)
-  server.closeAllConnections()
-  server.close()
-  await once(server, 'close')
-  expect(await check(`127.0.0.1:${port}`)).toBe(1)
+})
+
+test('each part gets only the secrets that it uses, and no file of another', () => {
+  const uses: Record<string, SettingGroup[]> = {
+    migrate: ['database', 'queue'],
+    serve: ['database', 'queue', 'http'],
+    worker: ['database', 'queue', 'service', 'catalog', 'notify'],
+  }
+  for (const { setting } of SETTING_LIST) {
+    if (!('secret' in setting)) continue
+    for (const [part, { environment }] of ours)
+      for (const name of [setting.name, `${setting.name}_FILE`])
+        // What is set here wins over .env, and what is empty counts as unset.
+        if (uses[part]?.includes(setting.group)) expect(environment[name]).not.toBe('')
+        else expect([part, name, environment[name]]).toEqual([part, name, ''])
+  }
+  for (const [, { environment }] of ours)
+    for (const name of ['POSTGRES_PASSWORD', 'GRAFANA_PASSWORD', 'GRAFANA_DATABASE_PASSWORD'])
+      expect(environment[name]).toBe('')
+})
+
+test('health checks start no Node.js, ask what a restart can mend, and go around a proxy', () => {
+  const { worker, serve } = compose.services
+  const check = (url: string) => ['CMD', 'wget', '-q', '-Y', 'off', '--spider', url]
+  const { METRICS_PORT } = worker.environment
+  expect(worker.healthcheck.test).toEqual(check(`http://127.0.0.1:${METRICS_PORT}/metrics`))
+  const { HTTP_PORT } = serve.environment
+  expect(serve.healthcheck.test).toEqual(check(`http://127.0.0.1:${HTTP_PORT}/healthz`))
 })
