@@ -40,9 +40,11 @@ const HEADINGS: Record<SettingGroup, string> = {
 const HEAD = String.raw`# Copy this file to .env and fill in the first settings. The environment wins over this file. A key, a token, a secret
 # or an address may be in a file of its own, which NAME_FILE names in place of NAME.
 #
-# Write one NAME=value a line, in UTF-8 or UTF-16. Where a value holds a blank or one of $ # " \, put single quotes around
-# it: docker compose, a shell and the package dotenv then read the same as collab-sync. Otherwise they differ:
-#   $NAME          docker compose and a shell replace it; collab-sync and dotenv do not, because passwords hold $.
+# Write one NAME=value a line, in UTF-8 (collab-sync reads UTF-16 as well, docker compose does not). Where a value
+# holds a blank or one of $ # " \, put single quotes around it: docker compose, a shell and the package dotenv then read the
+# same as collab-sync. Otherwise they differ:
+#   $NAME          docker compose and a shell replace it, within a value and between double quotes as well: the password
+#                  a$bc$1d#e is a$1d#e to docker compose. collab-sync and dotenv keep it, because passwords hold $.
 #   a#b            dotenv ends the value before the #. For the others a comment begins after a blank.
 #   "\" \\ \$"     are one character each, but not for dotenv. "\n" and "\r" are line ends, but not for a shell.
 #   NAME = a b     and NAME: a b are not for a shell.
