@@ -1,5 +1,6 @@
 import pg from 'pg'
 import Cursor from 'pg-cursor'
+import { openingReason } from '../database/pool.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import { columnsFault, memberOfColumn, parseLine } from './lines.ts'
 import type { CatalogSource, NumberedLine } from './lines.ts'
@@ -29,7 +30,9 @@ export function querySource(url: string, text: string): CatalogSource {
       // A connection that is lost shows as an error of the read on it.
       client.on('error', () => {})
       try {
-        await connected(client.connect(), 'cannot be reached')
+        await connected(client.connect(), 'cannot be reached', (error) =>
+          openingReason(error, 'CATALOG_DATABASE_URL'),
+        )
         await connected(client.query('begin read only'), 'cannot be read')
         yield* rowsOf(client, text)
       } finally {
@@ -48,16 +51,23 @@ const withoutPadding = (value: string) => value.replace(/ +$/, '')
 const BATCH_ROWS = 2000
 
 /** @throws EnvironmentError where the server does not answer */
-async function connected<T>(asked: Promise<T>, what: string): Promise<T> {
+async function connected<T>(
+  asked: Promise<T>,
+  what: string,
+  reasonOf: (error: unknown) => string = messageOf,
+): Promise<T> {
   try {
     return await asked
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new EnvironmentError(
-      `The database in CATALOG_DATABASE_URL ${what}: ${message || code}.`,
-      { cause: error },
-    )
+    throw new EnvironmentError(`The database in CATALOG_DATABASE_URL ${what}: ${reasonOf(error)}`, {
+      cause: error,
+    })
   }
+}
+
+function messageOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return `${message || code}.`
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Definitions } from './definitions.ts'
 import { checkDatabase, codeOf, describeDatabase, openDatabase } from './pool.ts'
 import type { Client, Database } from './pool.ts'
 import { deriveWritten } from './written.ts'
-import type { OnDerived } from './written.ts'
+import type { Derived, OnDerived } from './written.ts'
 
 /** What {@link migrate} did. */
 export interface Migrated {
@@ -15,6 +15,8 @@ export interface Migrated {
   applied: string[]
   /** `granted` is false where this role may not create or grant it; `statements` then do it. */
   readerRole: { granted: boolean; statements?: string }
+  /** What was found out anew of stored comments; null where no definition had changed that it depends on. */
+  derived: Derived | null
 }
 
 /**
@@ -46,8 +48,8 @@ export async function migrate(
       const applied = await applyPending(client)
       if (definitions !== undefined) await setDefinitions(client, definitions)
       const readerRole = await grantReaderRole(client)
-      await deriveWritten(client, onDerived)
-      return { applied, readerRole }
+      const derived = await deriveWritten(client, onDerived)
+      return { applied, readerRole, derived }
     } finally {
       client.release(true)
     }

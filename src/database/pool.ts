@@ -107,8 +107,7 @@ class Pool extends pg.Pool {
         maxRetryTime: this.#waitMs,
         randomize: true,
         shouldRetry: ({ error }) =>
-          error instanceof pg.DatabaseError &&
-          (this.#hasOpened || REFUSALS[error.code ?? ''] === undefined),
+          error instanceof pg.DatabaseError && (this.#hasOpened || !isRefusal(error)),
       })
       this.#hasOpened = true
       return client
@@ -252,16 +251,35 @@ export function openingFault(
   setting = 'DATABASE_URL',
 ): EnvironmentError | UsageError {
   if (error instanceof EnvironmentError) return error
+  const Fault = isRefusal(error) ? UsageError : EnvironmentError
+  const reason = openingReason(error, setting)
+  return new Fault(`PostgreSQL at ${describeDatabase(database)}: ${reason}`, { cause: error })
+}
+
+/** Why no connection could be opened and what to do, in sentences, the first of which begins in lower case. @param setting see openingFault */
+export function openingReason(error: unknown, setting: string): string {
+  const cause = causeOf(error)
+  const message = (error as Error).message || cause
+  const reason = UNTRUSTED.test(cause)
+    ? `its certificate cannot be verified (${message}). Name the certificate of its authority in DATABASE_URL (sslrootcert=FILE), or accept any certificate (sslmode=no-verify).`
+    : (REFUSALS[cause] ??
+      REASONS[cause] ??
+      `${message}. Is DATABASE_URL right, and does PostgreSQL answer there?`)
+  return reason.replaceAll('DATABASE_URL', setting)
+}
+
+/** Whether a person has to correct the settings or the server first. */
+function isRefusal(error: unknown): boolean {
+  const cause = causeOf(error)
+  return UNTRUSTED.test(cause) || cause in REFUSALS
+}
+
+/** A key of REASONS or REFUSALS, or another code. */
+function causeOf(error: unknown): string {
+  const { message } = error as Error
   const code = codeOf(error) ?? ''
-  const reason =
-    REFUSALS[code] ??
-    REASONS[code] ??
-    `${(error as Error).message}. Is DATABASE_URL right, and does PostgreSQL answer there?`
-  const Fault = code in REFUSALS ? UsageError : EnvironmentError
-  return new Fault(
-    `PostgreSQL at ${describeDatabase(database)}: ${reason.replaceAll('DATABASE_URL', setting)}`,
-    { cause: error },
-  )
+  if (/does not support SSL/.test(message)) return 'TLS_MISSING'
+  return code === '28000' && /no encryption|SSL off/.test(message) ? 'TLS_REQUIRED' : code
 }
 
 /** Host, port and database for a person, without user and password. */
@@ -311,6 +329,7 @@ const REASONS: Record<string, string> = {
   ENOTFOUND: 'there is no such host. Is DATABASE_URL right?',
   EAI_AGAIN: 'the name of the host could not be looked up. Is the network up?',
   ETIMEDOUT: 'it does not answer. Is DATABASE_URL right, and does a firewall allow it?',
+  CERT_HAS_EXPIRED: 'its certificate has expired. Renew it there.',
   '53300': 'it has no connection left. Raise its max_connections, or run fewer processes.',
   '57P03': 'it is starting up or shutting down. Try again in a moment.',
 }
@@ -322,7 +341,16 @@ const REFUSALS: Record<string, string> = {
   '3D000': 'there is no such database. Create it, or correct DATABASE_URL.',
   '42501':
     'the user in DATABASE_URL may not connect to this database. Grant it: grant connect on database … to …',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'its certificate is that of another host. Name a host of the certificate in DATABASE_URL, or compare its authority alone (sslmode=verify-ca with sslrootcert=FILE).',
+  TLS_MISSING:
+    'it does not support TLS, which DATABASE_URL asks for. Turn TLS on there, or set sslmode=disable.',
+  TLS_REQUIRED:
+    'its pg_hba.conf has no entry for this user and host without TLS. Add sslmode=require to DATABASE_URL.',
 }
+
+/** Codes of a certificate whose authority is not known. */
+const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/
 
 function typeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
   if (oid === INT8_OID && format !== 'binary') return safeNumber

@@ -7,17 +7,31 @@ import type { RowOf } from './statement.ts'
 /** How far it is: comments looked at of about so many, and how many were changed. */
 export type OnDerived = (done: number, all: number, changed: number) => void
 
+/** What was found out anew of stored comments, and by what. */
+export interface Derived {
+  /** COMMENT_WRITTEN_MEMBER; null where it is not set. */
+  readonly writtenMember: string | null
+  /** REPORT_TZ, by which comments have their day. */
+  readonly reportTimeZone: string
+  /** Comments that were looked at. */
+  readonly comments: number
+  /** Those of them that got another time or day. */
+  readonly changed: number
+}
+
 /** A page is one transaction: some milliseconds during which a commit may wait. */
 const COMMENTS_A_PAGE = 2000
 
 /**
  * Finds out anew when stored comments were written, where the member that says it is another one than before: from what is
  * stored of each. Page by page, beside syncs; safe to break off and repeat. A time whose member is not stored
- * (`PRIVACY_RAW=drop`, erased) stays as it is.
+ * (`PRIVACY_RAW=drop`, erased) stays as it is. `changed_at` stays too; the feed of changes has each row that changed.
+ * @returns null where there was nothing to find out
  */
-export async function deriveWritten(client: Client, onDerived: OnDerived): Promise<void> {
-  const { writtenMember, writtenMembersBefore } = await written.pending.one(client)
-  if (writtenMembersBefore === null) return
+export async function deriveWritten(client: Client, onDerived: OnDerived): Promise<Derived | null> {
+  const pending = await written.pending.one(client)
+  const { writtenMember, writtenMembersBefore, reportTimeZone } = pending
+  if (writtenMembersBefore === null) return null
   const { comments: all } = await written.count.one(client)
   let from = { fromAnnotation: 0, fromComment: 0 }
   let done = 0
@@ -36,6 +50,7 @@ export async function deriveWritten(client: Client, onDerived: OnDerived): Promi
     onDerived(done, Math.max(all, done), changed)
   }
   await written.finish.run(client)
+  return { writtenMember, reportTimeZone, comments: done, changed }
 }
 
 interface Page {

@@ -1,4 +1,5 @@
-import { address, databaseAddress, serviceAddress } from './parse-address.ts'
+import { databaseAddress } from './database-address.ts'
+import { address, serviceAddress } from './parse-address.ts'
 import * as parse from './parse.ts'
 import type { Setting } from './setting.ts'
 

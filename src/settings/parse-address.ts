@@ -1,4 +1,3 @@
-import pg from 'pg'
 import * as z from 'zod'
 import { parser } from './parse.ts'
 
@@ -15,28 +14,6 @@ export function address(...schemes: string[]): z.ZodType<string, string> {
       return url !== null && known && isDecodable(url.username + url.password) ? text : undefined
     },
   )
-}
-
-/** An address that `pg` takes, also one of a socket; kept as written, because its password must stay as it is. */
-export const databaseAddress: z.ZodType<string, string> = z.string().transform((text, context) => {
-  const fault = databaseAddressFault(text)
-  if (fault === null) return text
-  context.addIssue({ code: 'custom', message: fault })
-  return z.NEVER
-})
-
-function databaseAddressFault(text: string): string | null {
-  const complaint =
-    'must be an address that starts with postgres:// or postgresql:// (special characters in a password are written as %XX)'
-  if (!/^(postgres(ql)?:\/\/|socket:\/|\/)/i.test(text)) return complaint
-  try {
-    new pg.Client({ connectionString: text })
-    return null
-  } catch (error) {
-    // It also reads the files of certificates that the address names.
-    const { code, syscall } = error as NodeJS.ErrnoException
-    return syscall === 'open' ? `names a file that cannot be read (${code})` : complaint
-  }
 }
 
 /** The service's base address, without a slash at its end: http(s), with no credentials, query or fragment in it. */

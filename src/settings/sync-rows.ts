@@ -1,5 +1,5 @@
 import { cronPattern, timeZone } from '../documents/schedule.ts'
-import { databaseAddress } from './parse-address.ts'
+import { databaseAddress } from './database-address.ts'
 import * as parse from './parse.ts'
 import type { Setting } from './setting.ts'
 

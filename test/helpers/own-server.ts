@@ -36,10 +36,22 @@ const run = promisify(execFile)
 /**
  * A server of the run's own with the programs of another one on this machine, so of its version too; null where they
  * are not to be found here. A database is a thousand files: in the folder of the run they mostly are in memory.
+ * @param files put into its data directory first, by name
  */
-export async function startLike(url: string): Promise<Server | null> {
+export async function startLike(
+  url: string,
+  settings: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string>> = {},
+): Promise<Server | null> {
   const made = await makeDirectory(url)
-  return made && startIn(made, made.directory, SETTINGS)
+  if (made === null) return null
+  const { uid, gid } = made.account
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(made.directory, name)
+    await writeFile(path, text, { mode: 0o600 })
+    if (uid !== undefined) await chown(path, uid, gid ?? uid)
+  }
+  return startIn(made, made.directory, { ...SETTINGS, ...settings })
 }
 
 /** A server and its standby. */

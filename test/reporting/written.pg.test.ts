@@ -9,6 +9,7 @@ import type { Place } from '../../src/demo/layout.ts'
 import { parseScope } from '../../src/documents/scope.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
 import { startRun } from '../../src/sync/run/start.ts'
+import { buildCommand } from '../cli/built-command.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -171,9 +172,14 @@ describe('with a member that says it', () => {
     })
     await night(both(1, 'ann', '2026-01-05', '2026-02-05'), both(2, 'bob', '2026-01-06', '2026-02-08'), comment(3, 'bob', '2026-03-02')) // prettier-ignore
     const without = [await written(), await activity()]
-    const changedAt = 'select max(changed_at) from collab.comments'
-    const [[stored]] = (await ask(changedAt)) as [[Date]]
-    await define('made')
+    const changedAt =
+      'select changed_at from collab.comments union all select changed_at from collab.annotations order by 1'
+    const stored = await ask(changedAt)
+    const cursor = 'select reporting.changes_cursor()'
+    const [[before]] = (await ask(cursor)) as [[string]]
+    expect(await define('made')).toMatchObject({
+      derived: { writtenMember: 'made', reportTimeZone: 'UTC', comments: 3, changed: 2 },
+    })
     expect(await written()).toEqual([
       [1, '2026-01-05', true],
       [2, '2026-01-06', true],
@@ -181,8 +187,13 @@ describe('with a member that says it', () => {
     ])
     expect((await activity()).thread).toEqual(['2026-01-05', '2026-03-02', '2026-01-06', 24])
     expect((await activity()).days).toEqual(['2026-01-05 1', '2026-01-06 1', '2026-03-02 1'])
-    // Who follows changes is told.
-    expect(((await ask(changedAt)) as [[Date]])[0][0].getTime()).toBeGreaterThan(stored.getTime())
+    // The service changed nothing; a copy that follows the feed gets the rows as they are now.
+    expect(await ask(changedAt)).toEqual(stored)
+    const told = `select object, change, key ->> 'comment_id' from reporting.changes('${before}') where object is not null order by 3`
+    expect(await ask(told)).toEqual([
+      ['comment', 'edited', '1'],
+      ['comment', 'edited', '2'],
+    ])
     const breaksOff = migrate(
       live.database.url,
       { ...PROMISE, commentWrittenMember: 'meta.sent' },
@@ -202,6 +213,22 @@ describe('with a member that says it', () => {
     expect(await rowsTouched(live.database)).toBe(touched)
     await define(undefined)
     expect([await written(), await activity()]).toEqual(without)
+  })
+
+  test('migrate prints what it computed again, of how many comments, and who gets them', async () => {
+    await night(said(1, seconds), said(2, seconds), comment(3, 'bob', '2026-03-02'))
+    const command = await buildCommand()
+    try {
+      const { url } = live.database
+      const defined = { DATABASE_URL: url, COMMENT_WRITTEN_MEMBER: 'meta.at' }
+      const { stdout } = await command.run(['migrate'], defined)
+      expect(stdout).toContain(
+        'When stored comments were written was computed again, by COMMENT_WRITTEN_MEMBER = meta.at and REPORT_TZ = UTC: 2 of 3 changed. Their changed_at stays, so `export --since` does not contain them: export without it once. `changes` and `export --state` or `--after` contain each of them.\n',
+      )
+      expect((await command.run(['migrate'], defined)).stdout).not.toContain('computed')
+    } finally {
+      await command.remove()
+    }
   })
 
   test('an answer that was in hand when it was set is thrown away', async () => {
@@ -230,9 +257,9 @@ beforeEach(() => {
   member = undefined
 })
 
-async function define(name: string | undefined): Promise<void> {
+async function define(name: string | undefined) {
   member = name
-  await migrate(live.database.url, { ...PROMISE, commentWrittenMember: name })
+  return migrate(live.database.url, { ...PROMISE, commentWrittenMember: name })
 }
 
 /** A thread of one author's day. */

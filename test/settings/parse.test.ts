@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cronPattern, timeZone } from '../../src/documents/schedule.ts'
-import { address, databaseAddress, serviceAddress } from '../../src/settings/parse-address.ts'
+import { databaseAddress } from '../../src/settings/database-address.ts'
+import { address, serviceAddress } from '../../src/settings/parse-address.ts'
 import * as parse from '../../src/settings/parse.ts'
 
 type Parser = { safeParse(text: string): { success: boolean; data?: unknown } }
@@ -137,9 +138,44 @@ describe('an address', () => {
     expect(complaint(databaseAddress, 'x')).toBe(
       'must be an address that starts with postgres:// or postgresql:// (special characters in a password are written as %XX)',
     )
-    expect(complaint(databaseAddress, 'postgres://h/d?sslrootcert=/nowhere/ca.pem')).toBe(
-      'names a file that cannot be read (ENOENT)',
+  })
+
+  test('of a database says of TLS what pg takes without a warning, and keeps the rest as it is', () => {
+    const file = import.meta.filename
+    const written = (query: string) => databaseAddress.parse(`postgres://u:a,b@h/d?${query}`)
+    expect(
+      ['prefer', 'require', 'verify-full', 'verify-ca'].map((mode) => written(`sslmode=${mode}`)),
+    ).toEqual(Array.from({ length: 4 }, () => 'postgres://u:a,b@h/d?sslmode=verify-full'))
+    expect(written('a=%23+&sslmode=require&sslrootcert=system&options=-c%20b%3Dc')).toBe(
+      'postgres://u:a,b@h/d?a=%23+&options=-c%20b%3Dc&sslmode=verify-full',
     )
+    expect(written(`sslrootcert=${file}&sslmode=verify-ca`)).toBe(
+      `postgres://u:a,b@h/d?uselibpqcompat=true&sslmode=verify-ca&sslrootcert=${encodeURIComponent(file)}`,
+    )
+  })
+
+  test.each([
+    [
+      'h/d?sslmode=require&sslrootcert=/nowhere/ca.pem',
+      'names in sslrootcert the file /nowhere/ca.pem, which cannot be read (ENOENT)',
+    ],
+    ['h/d?sslkey=/', 'names in sslkey the file /, which cannot be read (EISDIR)'],
+    [
+      'h/d?sslmode=s3cret',
+      'has an sslmode that is none of allow, prefer, require, verify-full, verify-ca, no-verify, disable',
+    ],
+    [
+      'u:p@h1:5432,h2:5432/d',
+      'names several hosts, and one is supported: name that of the primary',
+    ],
+    ['h1,h2/d', 'names several hosts, and one is supported: name that of the primary'],
+    ['/d?host=h1,h2', 'names several hosts, and one is supported: name that of the primary'],
+    [
+      'h/d?target_session_attrs=read-write',
+      'has target_session_attrs, which is not supported: name the host of the primary, and leave it out',
+    ],
+  ])('of a database, %s, says what is wrong', (rest, fault) => {
+    expect(complaint(databaseAddress, `postgres://${rest}`)).toBe(fault)
   })
 
   test('of the service loses the slashes at its end, and holds neither credentials nor a query', () => {

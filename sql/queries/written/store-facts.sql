@@ -1,8 +1,7 @@
 -- Takes what reports ask of threads from their comments again.
 -- Params: $1 annotationKeys.
 update collab_store.annotations a
-set first_comment_at = f.first_comment_at, last_comment_at = f.last_comment_at, first_answer_at = f.first_answer_at,
-  changed_at = greatest(a.changed_at, now())
+set first_comment_at = f.first_comment_at, last_comment_at = f.last_comment_at, first_answer_at = f.first_answer_at
 from unnest($1::int[]) as n (annotation_key)
 cross join lateral collab_store.thread_facts(n.annotation_key) f
 where a.annotation_key = n.annotation_key

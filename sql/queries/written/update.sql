@@ -1,12 +1,11 @@
 -- Gives comments the time at which they were written: some by their own member, of the others the first version that is left.
--- Rows that have it are not written. Who follows changed_at is told where it is another time than before.
+-- Rows that have it are not written. changed_at stays: it says when the service last changed something.
 -- The bounds of the annotation by themselves are what the primary key is read by.
 -- Params: $1 fromAnnotation, $2 fromComment (not included), $3 toAnnotation, $4 toComment, $5 annotationKeys, $6 commentIds, $7
 -- writtenAts[?].
 -- Never null: annotation_key.
 update collab_store.comments c
-set written_at = d.written_at, first_updated = d.first_updated, day = d.day,
-  changed_at = case when c.written_at is distinct from d.written_at then greatest(c.changed_at, now()) else c.changed_at end
+set written_at = d.written_at, first_updated = d.first_updated, day = d.day
 from (
   select s.annotation_key, s.comment_id, w.written_at, f.first_updated,
     (collab_store.written_at(w.written_at, f.first_updated, s.last_updated) at time zone (select report_time_zone from collab_store.definitions))::date as day

@@ -1,4 +1,5 @@
 import { migrate as migrateTables } from '../../database/migrate.ts'
+import type { Derived } from '../../database/written.ts'
 import { count, counted } from '../../format.ts'
 import { migrateQueue } from '../../queue/backend.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -25,14 +26,14 @@ async function migrateAll(
   try {
     const { databaseUrl, queuePlace } = store
     const onDerived = progress()
-    const { applied, readerRole } = await migrateTables(databaseUrl, settings, {
+    const { applied, readerRole, derived } = await migrateTables(databaseUrl, settings, {
       onDerived,
       signal,
     })
     await migrateQueue(queuePlace, signal)
     const queue = queuePlace.kind
     if (json) {
-      printJson({ applied, readerRole, queue })
+      printJson({ applied, readerRole, queue, derived })
       return EXIT.done
     }
     print(
@@ -40,6 +41,7 @@ async function migrateAll(
         ? 'The tables are up to date.'
         : `The tables are up to date: ${counted(applied.length, 'migration')} applied (${applied.join(', ')}).`,
     )
+    if (derived !== null && derived.comments > 0) print(describeDerived(derived))
     print(
       queue === 'redis'
         ? 'The queue is kept in Redis, where there is nothing to prepare.'
@@ -54,6 +56,13 @@ async function migrateAll(
   } finally {
     await store.close()
   }
+}
+
+function describeDerived({ writtenMember, reportTimeZone, comments, changed }: Derived): string {
+  const by = `COMMENT_WRITTEN_MEMBER ${writtenMember === null ? 'not set' : `= ${writtenMember}`} and REPORT_TZ = ${reportTimeZone}`
+  const found = `When stored comments were written was computed again, by ${by}: ${count(changed)} of ${count(comments)} changed.`
+  if (changed === 0) return found
+  return `${found} Their changed_at stays, so \`export --since\` does not contain them: export without it once. \`changes\` and \`export --state\` or \`--after\` contain each of them.`
 }
 
 const SAY_EVERY_MS = 2000

@@ -53,10 +53,14 @@ function othersOf(databaseUrl: string): NodeJS.ProcessEnv {
   // By hand: that of a socket has no host, and is no URL.
   const given = new URLSearchParams(databaseUrl.split('?')[1])
   const names = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'options']
-  return Object.fromEntries(
+  const said = Object.fromEntries(
     names.flatMap((name) => {
       const value = given.get(name)
       return value === null ? [] : [[`PG${name.toUpperCase()}`, value]]
     }),
   )
+  // The modes of the settings are those of `pg`: libpq has another word for one, and for another needs the certificates named.
+  if (said['PGSSLMODE'] === 'no-verify') return { ...said, PGSSLMODE: 'require' }
+  const { PGSSLROOTCERT = 'system' } = process.env
+  return said['PGSSLMODE'] === 'verify-full' ? { PGSSLROOTCERT, ...said } : said
 }

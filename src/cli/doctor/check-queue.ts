@@ -1,4 +1,4 @@
-import { openDatabase } from '../../database/pool.ts'
+import { openDatabase, openingFault } from '../../database/pool.ts'
 import * as server from '../../database/statements/server.ts'
 import { EnvironmentError, UsageError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -81,11 +81,7 @@ async function checkPostgresQueue(url: string, patienceMs: number): Promise<Find
     if ((await server.hasQueue.one(database)).hasQueue) return ok('queue', POSTGRES_IS_ENOUGH)
     return warn('queue', 'its schema is not in PostgreSQL yet', 'collab-sync migrate')
   } catch (error) {
-    return fail(
-      'queue',
-      `the queue's PostgreSQL cannot be reached: ${(error as Error).message}`,
-      'is QUEUE_DATABASE_URL right, and is that server running?',
-    )
+    return broken('queue', openingFault(database, error, 'QUEUE_DATABASE_URL'))
   } finally {
     await database.end()
   }

@@ -26,11 +26,15 @@ export const pageEnd = new Statement<
   neverNull: 'comments',
 })
 
-/** Whether stored comments are still to be looked at for when they were written: the members by which some may have their time, else null; and the one that says it now. */
+/** Whether stored comments are still to be looked at for when they were written: the members by which some may have their time, else null; the one that says it now, and the time zone of the days. */
 export const pending = new Statement<
   null,
-  { writtenMember: string | null; writtenMembersBefore: readonly string[] | null }
->('written/pending', { columns: 'writtenMember writtenMembersBefore' })
+  {
+    writtenMember: string | null
+    writtenMembersBefore: readonly string[] | null
+    reportTimeZone: string
+  }
+>('written/pending', { columns: 'writtenMember writtenMembersBefore reportTimeZone' })
 
 /** Of some comments in the order of their keys those that have, or may get, a time by their own member: with its value, and those of the members before. A longer value is no time. */
 export const readMembers = new Statement<
@@ -61,7 +65,7 @@ export const storeFacts = new Statement<{ annotationKeys: readonly number[] }, n
   { parameters: 'annotationKeys' },
 )
 
-/** Gives comments the time at which they were written: some by their own member, of the others the first version that is left. Rows that have it are not written. Who follows changed_at is told where it is another time than before. The bounds of the annotation by themselves are what the primary key is read by. */
+/** Gives comments the time at which they were written: some by their own member, of the others the first version that is left. Rows that have it are not written. changed_at stays: it says when the service last changed something. The bounds of the annotation by themselves are what the primary key is read by. */
 export const update = new Statement<
   {
     fromAnnotation: number

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import * as z from 'zod'
+
+/**
+ * An address that `pg` takes, also one of a socket. What it says of TLS is replaced by words that `pg` reads as
+ * docs/OPERATING.md ("PostgreSQL over TLS") defines them, and without a warning; the rest is kept as written, because a
+ * password must stay as it is. `pg` reads the files of certificates for each connection, so that renewed ones are used.
+ */
+export const databaseAddress: z.ZodType<string, string> = z.string().transform((text, context) => {
+  try {
+    return checked(withOwnTls(text))
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    context.addIssue({ code: 'custom', message: error.message })
+    return z.NEVER
+  }
+})
+
+/** What is wrong with an address, as the predicate of a sentence. */
+class Fault extends Error {}
+
+const FORM =
+  'must be an address that starts with postgres:// or postgresql:// (special characters in a password are written as %XX)'
+
+function checked(text: string): string {
+  if (!/^(postgres(ql)?:\/\/|socket:\/|\/)/i.test(text)) throw new Fault(FORM)
+  try {
+    new pg.Client({ connectionString: text })
+    return text
+  } catch {
+    throw new Fault(FORM)
+  }
+}
+
+/** What `sslmode` means, in the words of `pg`. `pg` warns of the first three, and treats them as the fourth. */
+const MODES: Readonly<Record<string, string>> = {
+  allow: 'verify-full',
+  prefer: 'verify-full',
+  require: 'verify-full',
+  'verify-full': 'verify-full',
+  'verify-ca': 'verify-ca',
+  'no-verify': 'no-verify',
+  disable: 'disable',
+}
+
+/** What `ssl`, which `pg` takes too, means as an `sslmode`. */
+const SSL: Readonly<Record<string, string>> = {
+  true: 'require',
+  1: 'require',
+  false: 'disable',
+  0: 'disable',
+}
+
+const FILES = ['sslrootcert', 'sslcert', 'sslkey']
+const TLS_WORDS = ['ssl', 'sslmode', ...FILES]
+
+/** User and password may hold a comma. */
+const SEVERAL_HOSTS = /^[a-z]+:\/\/(?:[^/@]*@)?[^/@]*,[^@]*$/i
+
+/** @throws Fault */
+function withOwnTls(text: string): string {
+  const [place = '', query = ''] = split(text)
+  const words = Object.fromEntries(new URLSearchParams(query))
+  const isSeveral = (word?: string) => word?.includes(',')
+  if (SEVERAL_HOSTS.test(place) || isSeveral(words['host']) || isSeveral(words['port']))
+    throw new Fault('names several hosts, and one is supported: name that of the primary')
+  if (words['target_session_attrs'] !== undefined)
+    throw new Fault(
+      'has target_session_attrs, which is not supported: name the host of the primary, and leave it out',
+    )
+  if (!TLS_WORDS.some((name) => name in words)) return text
+  const replaced = [...TLS_WORDS, 'uselibpqcompat']
+  const others = query.split('&').filter((word) => !replaced.includes(word.split('=')[0] ?? ''))
+  const files = FILES.flatMap((name) => {
+    const file = words[name]
+    if (!file || (name === 'sslrootcert' && file === 'system')) return []
+    requireFile(name, file)
+    return [`${name}=${encodeURIComponent(file)}`]
+  })
+  return `${place}?${[...others, ...modeOf(words), ...files].join('&')}`
+}
+
+function modeOf(words: Record<string, string | undefined>): string[] {
+  const { ssl = 'require', sslrootcert = '' } = words
+  const mode = MODES[words['sslmode'] ?? SSL[ssl] ?? ssl]
+  if (mode === undefined)
+    throw new Fault(`has an sslmode that is none of ${Object.keys(MODES).join(', ')}`)
+  if (mode !== 'verify-ca') return [`sslmode=${mode}`]
+  // Anybody gets a certificate of a public authority, so that there the name of the host has to be the right one.
+  const isOwn = !['', 'system'].includes(sslrootcert)
+  return isOwn ? ['uselibpqcompat=true', 'sslmode=verify-ca'] : ['sslmode=verify-full']
+}
+
+function requireFile(name: string, file: string): void {
+  try {
+    readFileSync(file)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new Fault(`names in ${name} the file ${file}, which cannot be read (${code})`)
+  }
+}
+
+function split(text: string): string[] {
+  const at = text.indexOf('?')
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}
