@@ -19,7 +19,7 @@ export async function hintCommand(options: HintOptions): Promise<number> {
   const { add, json, ...scopeOptions } = options
   const scope = hintScopeOf(scopeOptions)
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
-  const opening = { settings, log: quietLog(settings), name: 'hint' }
+  const opening = { settings, log: quietLog(settings), name: 'hint', creates: true }
   return traced('hint', settings, () =>
     withQueue(opening, async ({ database }, queue) => {
       const parts = { database, queue, log: opening.log }

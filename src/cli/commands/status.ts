@@ -62,7 +62,7 @@ export async function status(
   const settings = options.demo
     ? readDemoSettings(process.env, { need })
     : readSettings(process.env, { need })
-  const opening = { settings, log: quietLog(settings), name: 'status' }
+  const opening = { settings, log: quietLog(settings), name: 'status', demo: options.demo }
   return withTables(opening, async ({ database }) => {
     if (text === undefined) await printOverview(database, settings, options)
     else await printRun(database, await findRun(database, text), { json: options.json })
