@@ -75,7 +75,7 @@ Examples:
   collab-sync serve                                  http://127.0.0.1:8080, for this machine alone
   HTTP_HOST=0.0.0.0 HTTP_TOKEN=... collab-sync serve
 
-Paths: / for people, /api and /openapi.json for programs, /healthz and /readyz for the platform, /metrics, /queues.`
+Paths: / for people, /v1 and /openapi.json for programs, /healthz and /readyz for the platform, /metrics, /queues.`
 
 export const SCHEDULE =
   prose(`The nightly run: every worker sees to it that it is registered. It holds for all workers together, so it is kept in

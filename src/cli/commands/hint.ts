@@ -1,6 +1,6 @@
 import { giveHint } from '../../client/hints.ts'
 import type { Hinted } from '../../documents/hint.ts'
-import { count } from '../../format.ts'
+import { counted } from '../../format.ts'
 import { processUser } from '../../process-user.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
@@ -32,7 +32,7 @@ export async function hintCommand(options: HintOptions): Promise<number> {
 }
 
 function describe({ runId, threads }: Hinted): string {
-  const what = threads === 1 ? '1 annotation' : `${count(threads)} annotations`
+  const what = counted(threads, 'annotation')
   return runId === null
     ? `Continuous refresh looks at ${what} next.`
     : `Run ${runId} looks at ${what}.`
