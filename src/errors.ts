@@ -97,3 +97,8 @@ export class WithdrawnError extends DrainingError {
 export class EnvironmentError extends Error {
   override name = 'EnvironmentError'
 }
+
+/** The tables are missing or not of this program's version: nothing was done, exit code 2. A worker waits for `migrate`. */
+export class SchemaError extends EnvironmentError {
+  override name = 'SchemaError'
+}

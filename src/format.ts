@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { ScopeIds } from './documents/scope.ts'
 import { printable } from './printable.ts'
 
@@ -43,10 +44,44 @@ export function shortId(runId: string): string {
   return runId.slice(0, 8)
 }
 
-/** On one line, and no longer than a number of characters. */
+/** On one line, and no longer than a number of characters: what is longer ends behind a whole word, unless that is as long. */
 export function shorten(text: string, max: number): string {
   const line = printable(text.replace(/\s+/g, ' ').trim())
-  return line.length > max ? `${line.slice(0, max - 1).toWellFormed()}…` : line
+  if (line.length <= max) return line
+  const wordEnd = line.lastIndexOf(' ', max - 1)
+  return `${line.slice(0, wordEnd > max / 2 ? wordEnd : max - 1).toWellFormed()}…`
+}
+
+/** Our own words for what is wrong with an answer, or the lack of one (`Shape` in src/service/errors.ts). */
+const ANSWERS: Readonly<Record<string, string>> = {
+  timeout: 'no answer in time',
+  connection: 'the connection broke',
+  unreachable: 'no connection',
+  body_cut: 'an answer that was cut off',
+  body_empty: 'an empty answer',
+  body_unreadable: 'an unreadable answer',
+  body_ambiguous: 'an ambiguous answer',
+  body_too_large: 'an answer that is too large',
+  too_many_records: 'an answer with too many records',
+  no_data: 'an answer without data',
+  error_without_code: 'an error without a code',
+  failed_status: 'an answer that reports a failure',
+  redirect: 'a redirect',
+  throttled: 'too many calls',
+  breaker_open: 'not called, after such failures',
+}
+
+/** How a call failed: words first, then the codes, as in `an unreadable answer (HTTP 200 body_unreadable)`. */
+export function describeAnswer(failed: {
+  httpStatus: number | null
+  errorStatus: string | null
+}): string {
+  const { httpStatus, errorStatus } = failed
+  const words =
+    ANSWERS[errorStatus ?? ''] ?? (httpStatus === null ? undefined : STATUS_CODES[httpStatus])
+  const codes = [httpStatus && `HTTP ${httpStatus}`, errorStatus].filter(Boolean).join(' ')
+  if (words === undefined) return codes || 'no answer'
+  return `${words} (${codes})`
 }
 
 /** The ids of a scope as a path: `acme / plan / ann-1`, `acme / group eng`. */

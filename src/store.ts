@@ -1,6 +1,8 @@
+import { hasEmbeddedPostgres } from './embedded/home.ts'
 import { openEmbeddedPostgres } from './embedded/open-embedded-postgres.ts'
 import { openDatabase } from './database/pool.ts'
 import type { Database } from './database/pool.ts'
+import { UsageError } from './errors.ts'
 import type { Log } from './log.ts'
 import type { QueuePlace } from './queue/backend.ts'
 import type { Settings } from './settings/table.ts'
@@ -23,7 +25,9 @@ export interface Store {
  * @param options.say hears a line for a person when the embedded one takes time; the log when left out
  * @param options.signal while it is opened, and breaks its connections later: for a process that is asked to stop at its start
  * @param options.waitMs see `openDatabase`
- * @throws UsageError, EnvironmentError where the embedded one cannot be started
+ * @param options.madeBy the command that creates the embedded one where there is none; without it, this call creates it
+ * @throws UsageError where there is no embedded one and `madeBy` is given; UsageError, EnvironmentError where it cannot be
+ *   started
  */
 export async function openStore(
   settings: Settings,
@@ -33,9 +37,11 @@ export async function openStore(
     say?: (line: string) => void
     signal?: AbortSignal | undefined
     waitMs?: number
+    madeBy?: 'migrate' | 'demo' | undefined
   },
 ): Promise<Store> {
-  const { applicationName, signal, waitMs } = options
+  const { applicationName, signal, waitMs, madeBy } = options
+  if (settings.databaseUrl === undefined && madeBy !== undefined) requireEmbedded(settings, madeBy)
   const say = options.say ?? ((line: string) => options.log.info(line))
   const embedded =
     settings.databaseUrl === undefined
@@ -63,4 +69,14 @@ export async function openStore(
       await embedded?.close()
     },
   }
+}
+
+/** Keeps a command that only reads from creating 138 MB. @throws UsageError that says what to do first */
+function requireEmbedded({ home }: Settings, madeBy: 'migrate' | 'demo'): void {
+  if (hasEmbeddedPostgres(home)) return
+  throw new UsageError(
+    madeBy === 'demo'
+      ? `There is nothing of the demo in ${home}. Run \`collab-sync demo\` first.`
+      : `There is no PostgreSQL yet. Set DATABASE_URL, or run \`collab-sync migrate\` to create an embedded one in ${home}.`,
+  )
 }

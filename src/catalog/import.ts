@@ -4,6 +4,7 @@ import type { Database } from '../database/pool.ts'
 import type { CatalogLine } from '../documents/catalog-line.ts'
 import { UsageError } from '../errors.ts'
 import type { CatalogSource } from './lines.ts'
+import { counted } from '../format.ts'
 import { processUser } from '../process-user.ts'
 
 /** What an import read and did. */
@@ -115,9 +116,9 @@ async function* refuseNothing(
 }
 
 function complaintOf(source: CatalogSource, complaints: string[]): string {
-  const more = complaints.length === MAX_COMPLAINTS ? ' (and perhaps more)' : ''
+  const atLeast = complaints.length === MAX_COMPLAINTS ? 'at least ' : ''
   return [
-    `${source.name}: nothing was imported, because of ${complaints.length}${more} wrong ${source.unit}${complaints.length === 1 ? '' : 's'}:`,
+    `${source.name}: nothing was imported, because of ${atLeast}${counted(complaints.length, `wrong ${source.unit}`)}:`,
     ...complaints.map((complaint) => `  ${complaint}.`),
   ].join('\n')
 }

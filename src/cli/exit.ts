@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import type { RunStatus } from '../documents/run.ts'
-import { CallError, EnvironmentError, UsageError } from '../errors.ts'
+import { CallError, EnvironmentError, SchemaError, UsageError } from '../errors.ts'
 import { printable } from '../printable.ts'
 import { describeUnreachable } from '../service/reach.ts'
 import { readSettings } from '../settings/settings.ts'
@@ -20,7 +20,7 @@ export function exitCodeOf(status: RunStatus): number {
  */
 export function reportError(error: unknown): number {
   if (error instanceof CommanderError) return reportWrongUse(error)
-  if (error instanceof UsageError) {
+  if (error instanceof UsageError || error instanceof SchemaError) {
     note(error.message)
     return EXIT.usage
   }

@@ -4,7 +4,7 @@ export const PROGRAM =
   prose(`Keeps the comments and users of a collaboration backend in PostgreSQL, every night and on demand.
 
 Settings come from the environment or a file .env in the working directory (see .env.example). Without DATABASE_URL an
-embedded PostgreSQL is kept in .collab-sync/; without REDIS_URL the queue is kept in PostgreSQL.`)
+embedded PostgreSQL is kept in .collab-sync/, which migrate creates; without REDIS_URL the queue is kept in PostgreSQL.`)
 
 export const PROGRAM_AFTER = `
 First steps:
@@ -75,7 +75,7 @@ Examples:
   collab-sync serve                                  http://127.0.0.1:8080, for this machine alone
   HTTP_HOST=0.0.0.0 HTTP_TOKEN=... collab-sync serve
 
-Paths: / for people, /api and /openapi.json for programs, /healthz and /readyz for the platform, /metrics, /queues.`
+Paths: / for people, /v1 and /openapi.json for programs, /healthz and /readyz for the platform, /metrics, /queues.`
 
 export const SCHEDULE =
   prose(`The nightly run: every worker sees to it that it is registered. It holds for all workers together, so it is kept in

@@ -173,7 +173,10 @@ export function addScheduleCommand(program: Command, onExitCode: OnExitCode): vo
     .command('set')
     .description('Sets the nightly schedule for all workers, in place of SYNC_CRON and SYNC_TZ.')
     .argument('<cron...>', 'five fields (minute, hour, day, month, weekday), in quotes')
-    .option('--tz <zone>', 'IANA time zone of the fields (default: SYNC_TZ)')
+    .option(
+      '--tz <zone>',
+      'IANA time zone of the fields (default: the zone that is set, else SYNC_TZ)',
+    )
     .option(...JSON_OPTION)
     .addHelpText('after', help.SCHEDULE_SET_AFTER)
     .action(async (cron, options) =>

@@ -46,12 +46,16 @@ export function printJson(value: unknown): void {
 export interface Column {
   readonly head: string
   readonly align?: 'left' | 'right'
+  /** So many characters, and longer cells are wrapped between words; as wide as the longest cell when left out. */
+  readonly width?: number
 }
 
 /** A table without rules, two spaces between its columns; no table at all where there are no rows. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const built = new CliTable({
     head: columns.map(({ head }) => paint.dim(head)),
+    colWidths: columns.map(({ width }) => width ?? null),
+    wordWrap: true,
     colAligns: columns.map(({ align }) => align ?? 'left'),
     chars: NO_RULES,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },

@@ -1,4 +1,5 @@
-import { Command } from 'commander'
+import { Command, Help } from 'commander'
+import type { Option } from 'commander'
 import { addCatalogCommands } from './catalog-commands.ts'
 import { addDataCommands } from './data-commands.ts'
 import * as help from './help.ts'
@@ -21,7 +22,7 @@ export function createProgram(onExitCode: OnExitCode): Command {
     .description(help.PROGRAM)
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .configureHelp({ showGlobalOptions: false })
+    .configureHelp({ showGlobalOptions: false, optionDescription })
     // Wrong use becomes an error like any other, reported in one place.
     .configureOutput({ outputError: () => {} })
     .exitOverride()
@@ -33,6 +34,12 @@ export function createProgram(onExitCode: OnExitCode): Command {
   addSetUpCommands(program, onExitCode)
   addCatalogCommands(program, onExitCode)
   return program
+}
+
+/** The description of an option in the help, which says where a command does not work without it. */
+function optionDescription(this: Help, option: Option): string {
+  const description = Help.prototype.optionDescription.call(this, option)
+  return option.mandatory ? `${description} (required)` : description
 }
 
 function addRunCommands(program: Command, onExitCode: OnExitCode): void {

@@ -115,7 +115,7 @@ function inWords(run: Run, { callsPerSecond, leftMs }: RateSeen): string {
   return [
     `${count(scopesDone(run))} of ${counted(scopesInAll(run), 'scope')}`,
     counted(run.calls, 'call'),
-    `${count(run.recordsReceived)} records`,
+    counted(run.recordsReceived, 'record'),
     run.scopesFailed > 0 && `${count(run.scopesFailed)} failed`,
     run.scopesHeld > 0 && `${count(run.scopesHeld)} held`,
     callsPerSecond !== null && `${count(Math.round(callsPerSecond))} calls/s`,

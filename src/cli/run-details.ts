@@ -5,7 +5,16 @@ import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Run, RunDetails } from '../documents/run.ts'
 import { describeScope } from '../documents/scope.ts'
 import { UsageError } from '../errors.ts'
-import { count, counted, duration, scopePath, shorten, shortId, time } from '../format.ts'
+import {
+  count,
+  counted,
+  describeAnswer,
+  duration,
+  scopePath,
+  shorten,
+  shortId,
+  time,
+} from '../format.ts'
 import { printable } from '../printable.ts'
 import { facts, heading, paint, print, printJson, table } from './output.ts'
 
@@ -109,13 +118,16 @@ function callsOf(run: RunDetails): string {
   return `${count(run.calls)}${retries}${rate}`
 }
 
+/** What `waitedMs` is of: both keep calls back, and the run does not say which one did. */
+const SLOTS = 'SYNC_RATE_LIMIT or pauses after throttling'
+
 /** Where the time went. Calls and batches run side by side, so that the parts are longer than the run. */
 function timeOf(run: Run): string {
   const parts = [
     `${duration(run.serviceMs)} waiting for the service`,
-    `${duration(run.waitedMs)} waiting for the rate limit`,
+    run.waitedMs > 0 && `${duration(run.waitedMs)} waiting for ${SLOTS}`,
     `${duration(run.databaseMs)} waiting for PostgreSQL`,
-  ]
+  ].filter(Boolean)
   return `${parts.join(', ')} (summed over what ran side by side); ${duration(run.cpuMs)} of CPU`
 }
 
@@ -133,20 +145,23 @@ function recordsOf(run: Run): string {
   return `${count(run.recordsReceived)} received: ${count(run.recordsInserted)} new, ${count(run.recordsUpdated)} changed, ${count(run.recordsUnchanged)} unchanged${rejected}`
 }
 
+/** More than a message of ours is long. */
+const MESSAGE_MAX = 600
+
 function failuresOf(run: RunDetails): string[] {
   if (run.failuresByCause.length === 0) return []
   const rows = run.failuresByCause.map((cause) => [
     count(cause.scopes),
     cause.operation,
-    [cause.httpStatus, cause.errorStatus].filter((part) => part !== null).join(' ') || 'no answer',
-    shorten(cause.errorMessage ?? '', 60),
+    describeAnswer(cause),
+    shorten(cause.errorMessage ?? '', MESSAGE_MAX),
     shorten(cause.examples.map(scopePath).join('; '), 60),
   ])
   const columns = [
     { head: 'scopes', align: 'right' as const },
     { head: 'operation' },
-    { head: 'answer' },
-    { head: 'message' },
+    { head: 'answer', width: 30 },
+    { head: 'message', width: 60 },
     { head: 'such as' },
   ]
   return [

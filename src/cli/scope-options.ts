@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { addScope } from '../catalog/change.ts'
 import { failedOf } from '../client/runs.ts'
 import type { Database } from '../database/pool.ts'
-import * as runs from '../database/statements/runs.ts'
+import { findRunIds, RUN_DIGITS_MIN } from '../database/run-reports.ts'
 import { checked } from '../documents/check.ts'
 import { HintScopeSchema } from '../documents/hint.ts'
 import type { HintScope } from '../documents/hint.ts'
@@ -131,33 +131,27 @@ export async function requestOf(database: Database, options: RequestOptions): Pr
   return { ...request, ...(await failedOf(database, await findRun(database, options.failedOf))) }
 }
 
-/** Digits of an id that a person must give at least. */
-const DIGITS_MIN = 6
-const DIGITS = 32
-
 /**
  * The run that a person names by its id or the first six or more digits of it.
  * @throws UsageError where that is no id, or names no run or several
  */
 export async function findRun(database: Database, text: string): Promise<string> {
-  const digits = text.toLowerCase().replaceAll('-', '')
-  if (!/^[0-9a-f-]+$/i.test(text) || digits.length < DIGITS_MIN || digits.length > DIGITS) {
+  const found = await findRunIds(database, text)
+  if (found === null) {
     throw new UsageError(
-      `RUN must be a run's id, or its first ${DIGITS_MIN} or more digits, not ${JSON.stringify(text)}; see them with: collab-sync status.`,
+      `RUN must be a run's id, or its first ${RUN_DIGITS_MIN} or more digits, not ${JSON.stringify(text)}; see them with: collab-sync status.`,
     )
   }
-  const found = await runs.findByIdRange.all(database, {
-    lowest: digits.padEnd(DIGITS, '0'),
-    highest: digits.padEnd(DIGITS, 'f'),
-  })
-  const [run] = found
+  const [run, ...others] = found
   if (run === undefined) {
     throw new UsageError(
       `There is no run ${JSON.stringify(text)}; see those there are with: collab-sync status.`,
     )
   }
-  if (found.length > 1) {
-    throw new UsageError(`More than one run begins with ${JSON.stringify(text)}: give more digits.`)
+  if (others.length > 0) {
+    throw new UsageError(
+      `More than one run begins with ${JSON.stringify(text)}: give more digits. They are ${found.join(', ')}.`,
+    )
   }
-  return run.runId
+  return run
 }

@@ -21,13 +21,17 @@ export interface Opening {
   readonly name: string
   /** True brings the tables to this program's version first; else only those of a brand-new embedded PostgreSQL. */
   readonly migrates?: boolean
+  /** True creates an embedded PostgreSQL where there is none: for commands that write what a later one works with. */
+  readonly creates?: boolean
+  /** True for the home of the demo, which `collab-sync demo` creates. */
+  readonly demo?: boolean | undefined
   /** Ends the opening early, and breaks the connections; SIGINT and SIGTERM do where it is left out. */
   readonly signal?: AbortSignal
 }
 
 /**
  * Opens PostgreSQL for `work`, and closes it whatever comes of it. A brand-new embedded one gets its tables on the way.
- * @throws EnvironmentError where PostgreSQL cannot be reached or used; what `work` throws
+ * @throws UsageError where there is no PostgreSQL and the command creates none; EnvironmentError where PostgreSQL cannot be reached or used; what `work` throws
  */
 export async function withStore<T>(
   opening: Opening,
@@ -40,10 +44,11 @@ export async function withStore<T>(
 
 async function withStoreUntil<T>(
   signal: AbortSignal,
-  { settings, log, name, migrates = false }: Opening,
+  { settings, log, name, migrates = false, creates = migrates, demo = false }: Opening,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(settings, { log, applicationName: name, say: note, signal })
+  const madeBy = creates ? undefined : demo ? 'demo' : 'migrate'
+  const store = await openStore(settings, { log, applicationName: name, say: note, signal, madeBy })
   try {
     await checkDatabase(store.database)
     if (store.isNew || migrates) await migrate(store.databaseUrl, settings, { signal })

@@ -26,8 +26,9 @@ export function scheduleOn(
   return {
     getSchedule: () => readSchedule(database, settings, queue),
     async setSchedule(given) {
-      const { cron, timeZone = null } = checked(NewScheduleSchema, given, '')
-      return changeSchedule(parts, { cron, timeZone })
+      const { cron, timeZone } = checked(NewScheduleSchema, given, '')
+      const set = await schedule.read.first(database)
+      return changeSchedule(parts, { cron, timeZone: timeZone ?? set?.timeZone ?? null })
     },
     removeSchedule: () => changeSchedule(parts, { cron: null, timeZone: null }),
   }
@@ -67,7 +68,7 @@ async function isRegistered(queue: JobQueue): Promise<boolean | null> {
 /**
  * Sets or removes the schedule for all workers, and registers that where the queue can be reached: elsewhere workers do it
  * within seconds.
- * @param to checked; without a time zone that of the settings holds
+ * @param to checked; where the time zone is null, that of the settings holds
  */
 async function changeSchedule(
   { database, queue, settings, log }: Omit<Parts, 'trigger'>,

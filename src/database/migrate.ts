@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
-import { EnvironmentError, UsageError } from '../errors.ts'
+import { EnvironmentError, SchemaError, UsageError } from '../errors.ts'
 import { requireTimeZone, setDefinitions } from './definitions.ts'
 import type { Definitions } from './definitions.ts'
 import { checkDatabase, codeOf, describeDatabase, openDatabase } from './pool.ts'
@@ -60,7 +60,7 @@ export async function migrate(
 
 /**
  * Looks whether the tables are of this program's version.
- * @throws EnvironmentError that says to run `collab-sync migrate`, or that the program is too old; UsageError where the
+ * @throws SchemaError that says to run `collab-sync migrate`, or that the program is too old; UsageError where the
  *   tables are of before version 0.1.0
  */
 export async function requireSchema(database: Database): Promise<void> {
@@ -71,11 +71,11 @@ export async function requireSchema(database: Database): Promise<void> {
   })
   refuseOthers(applied)
   if (applied.length === 0)
-    throw new EnvironmentError(
+    throw new SchemaError(
       `The database at ${describeDatabase(database)} has no tables of collab-sync yet. Run \`collab-sync migrate\`.`,
     )
   if (!ownMigrations().every((name) => applied.includes(name)))
-    throw new EnvironmentError(
+    throw new SchemaError(
       `The tables are older than this program: their last migration is ${applied.at(-1)}. Run \`collab-sync migrate\`.`,
     )
 }
@@ -175,7 +175,7 @@ function refuseOthers(applied: string[]): void {
       'The tables are of a state before version 0.1.0, which begins anew: name an empty database in DATABASE_URL, and sync again.',
     )
   if (unknown.length > 0)
-    throw new EnvironmentError(
+    throw new SchemaError(
       `The tables were made by a newer version of collab-sync (${unknown.join(', ')}). Update this program.`,
     )
 }

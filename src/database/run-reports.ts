@@ -101,3 +101,22 @@ export async function pageRuns(
     return item === undefined ? [] : [{ key: [requestedAtUs, runId], item }]
   })
 }
+
+/** Digits of an id that a person must give at least. */
+export const RUN_DIGITS_MIN = 6
+const DIGITS = 32
+
+/**
+ * Finds the runs whose ids begin with what a person gave: a whole id, or its first digits.
+ * @returns ids, ten at most; null where the text is no id, and no beginning of one that is long enough
+ */
+export async function findRunIds(database: Database, text: string): Promise<string[] | null> {
+  const digits = text.toLowerCase().replaceAll('-', '')
+  if (!/^[0-9a-f-]+$/i.test(text)) return null
+  if (digits.length < RUN_DIGITS_MIN || digits.length > DIGITS) return null
+  const found = await runs.findByIdRange.all(database, {
+    lowest: digits.padEnd(DIGITS, '0'),
+    highest: digits.padEnd(DIGITS, 'f'),
+  })
+  return found.map(({ runId }) => runId)
+}

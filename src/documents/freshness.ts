@@ -75,6 +75,11 @@ const RefreshSchema = z
 export type Refresh = NonNullable<z.output<typeof RefreshSchema>>
 
 export const FreshnessSchema = ChecksSchema.extend({
+  notTried: z
+    .number()
+    .describe(
+      'Of those never checked, the ones that are not failing: no call was made for them yet.',
+    ),
   promiseS: z.number().describe('FRESHNESS_PROMISE in seconds.'),
   refresh: RefreshSchema,
 }).meta({ id: 'Freshness' })

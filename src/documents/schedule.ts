@@ -21,7 +21,9 @@ export const NewScheduleSchema = z
     cron: cronPattern.describe(
       'Five fields (minute, hour, day, month, weekday), or six with seconds first.',
     ),
-    timeZone: timeZone.optional().describe('IANA name; SYNC_TZ when left out.'),
+    timeZone: timeZone
+      .optional()
+      .describe('IANA name; when left out, the zone that is set, else SYNC_TZ.'),
   })
   .meta({ id: 'NewSchedule' })
 

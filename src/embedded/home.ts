@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import {
   access,
   chmod,
@@ -48,6 +49,11 @@ export async function openHome(path: string): Promise<Home> {
   } catch (error) {
     throw homeError(asked, error)
   }
+}
+
+/** True where an embedded PostgreSQL was made in this home, or begun. */
+export function hasEmbeddedPostgres(home: string): boolean {
+  return existsSync(homeAt(resolve(home)).passwordFile)
 }
 
 /** What a failed write below the home means to the person who chose it. */

@@ -57,9 +57,9 @@ export function describeNotification(notification: Notification): Message {
         action: '`collab-sync status` shows the last runs; `collab-sync run` syncs everything now.',
         facts: [
           ['oldest check', notification.oldestCheck ?? 'none'],
-          ['overdue', `${notification.overdue ?? 'some'} scopes`],
-          ['failing', `${notification.failing ?? 'some'} scopes`],
-          ['never checked', `${notification.neverChecked} scopes`],
+          ['overdue', countedOrSome(notification.overdue)],
+          ['failing', countedOrSome(notification.failing)],
+          ['never checked', counted(notification.neverChecked, 'scope')],
         ],
       }
     case 'freshness.recovered':
@@ -140,10 +140,13 @@ function held({ runId, listings, usersMissing, first }: Notification & { kind: '
   const places = first.map((each) => {
     const ids = [each.organizationId, each.documentId, each.organizationUserGroupId]
     const names = ids.filter((id) => id !== undefined).map((id) => JSON.stringify(id))
-    return [each.kind, `${names.join(' / ')}: ${each.usersMissing} users missing`] as const
+    return [
+      each.kind,
+      `${names.join(' / ')}: ${counted(each.usersMissing, 'user')} missing`,
+    ] as const
   })
   return {
-    text: `${listings === 1 ? 'A listing of users has' : `${listings} listings of users have`} lost so many at once (${usersMissing}) that nobody was removed.`,
+    text: `${counted(listings, 'listing')} of users ${listings === 1 ? 'has' : 'have'} lost so many at once (${usersMissing}) that nobody was removed.`,
     action: `Look with \`collab-sync status ${runId}\`; if it is right, \`collab-sync accept ${runId}\` removes them.`,
     facts: [['run', runId], ...places],
   } satisfies Message
@@ -213,4 +216,9 @@ function linesOf({ text, action, facts }: Message): string[] {
     ...(action === null ? [] : [action]),
     ...facts.map(([name, value]) => `${name}: ${value}`),
   ].map((line) => printable(line))
+}
+
+/** @param scopes left out by a version that did not count them */
+function countedOrSome(scopes: number | undefined): string {
+  return scopes === undefined ? 'some scopes' : counted(scopes, 'scope')
 }

@@ -61,9 +61,9 @@ export class RateLimiter implements SharedRateLimit {
     this.#groupMax = Math.max(1, Math.floor(groupMs / (this.#spacing?.intervalMs ?? groupMs)))
   }
 
-  acquire(signal?: AbortSignal, priority?: Priority): Promise<void> {
+  acquire(signal?: AbortSignal, priority?: Priority): Promise<void> | null {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason as Error)
-    if (this.#spacing === null && this.#isFree()) return FREE
+    if (this.#spacing === null && this.#isFree()) return null
     const turn = this.#line.join(signal, priority)
     if (!this.#dealing) void this.#deal()
     return turn
@@ -149,8 +149,6 @@ export class RateLimiter implements SharedRateLimit {
     }
   }
 }
-
-const FREE = Promise.resolve()
 
 /** How far apart calls are kept, and how much of a delay may be made up for. Milliseconds. */
 export interface Spacing {

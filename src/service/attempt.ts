@@ -126,7 +126,8 @@ export class Attempts {
       this.#throttling.check(asked, performance.now())
       await call.room?.(waitSignal)
       permit.waitsForSlot()
-      await this.#options.sharedRateLimit.acquire(waitSignal, priority)
+      const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
+      if (slot !== null) await slot
       const waitedMs = permit.sent()
       if (stats !== undefined) stats.waitedMs += waitedMs
       const { path, body, token, attemptNumber } = sending

@@ -46,6 +46,23 @@ export function isUntrusted(error: CallError): boolean {
   return UNTRUSTED.test(causeOf(error).code)
 }
 
+/** Statuses of a server that does not know the path. With a code in the body, the service says so of a scope. */
+const NO_SUCH_PATH: readonly (number | null)[] = [404, 405, 501]
+const OTHER_BODIES: readonly (string | null)[] = ['body_unreadable', 'body_empty', 'no_data']
+
+/**
+ * True where an answer is probably not one of the service: its path is not there, it leads elsewhere, or its body is, say, a
+ * web page. If no other answer ever came, COLLAB_API_URL is wrong.
+ */
+export function isOfOtherServer({
+  httpStatus,
+  errorStatus,
+}: Pick<CallError, 'httpStatus' | 'errorStatus'>): boolean {
+  if (errorStatus === null) return NO_SUCH_PATH.includes(httpStatus)
+  if (errorStatus === 'redirect') return true
+  return httpStatus !== null && httpStatus < 300 && OTHER_BODIES.includes(errorStatus)
+}
+
 function causeOf({ cause, httpStatus }: CallError): { code: string; detail: string } {
   if (httpStatus === 407) return { code: 'PROXY', detail: 'HTTP 407 of a proxy' }
   if (cause instanceof CallError) return causeOf(cause)

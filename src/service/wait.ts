@@ -182,9 +182,10 @@ export interface SharedRateLimit {
    * Waits for a slot to make one call, in the order of WaitLine, and while a pause of any process lasts.
    * Costs no round trip where there is neither limit nor pause. When the shared store is away, a limit
    * is kept by waiting for it.
+   * @returns null where the call can be made at once: without an await it counts as no wait
    * @throws the signal's reason, as soon as it aborts
    */
-  acquire(signal?: AbortSignal, priority?: Priority): Promise<void>
+  acquire(signal?: AbortSignal, priority?: Priority): Promise<void> | null
   /** Pauses all processes for `ms`; this one at once. Never rejects: without the store, it pauses alone. */
   pauseAll(ms: number): Promise<void>
   /** Stops waiting and timers; who waits in `acquire` gets a DrainingError. */

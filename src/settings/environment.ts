@@ -22,11 +22,23 @@ export function readTexts(
   isRead: (setting: Setting) => boolean,
 ): { given: Environment; faults: string[] } {
   const faults: string[] = []
-  const written = withoutEmpty({
+  const written = readWritten(environment, directory, faults)
+  return { given: { ...written, ...readSecretFiles(written, isRead, faults) }, faults }
+}
+
+/**
+ * The names of all variables in the environment and in the file `.env` that are not empty.
+ * @throws UsageError where `.env` cannot be read
+ */
+export function writtenNames(environment: Environment, directory: string): string[] {
+  return Object.keys(readWritten(environment, directory, []))
+}
+
+function readWritten(environment: Environment, directory: string, faults: string[]): Environment {
+  return withoutEmpty({
     ...readEnvFile(join(directory, '.env'), faults),
     ...withoutOuterQuotes(environment),
   })
-  return { given: { ...written, ...readSecretFiles(written, isRead, faults) }, faults }
 }
 
 function readEnvFile(path: string, faults: string[]): Environment {

@@ -74,6 +74,13 @@ test.each<[string, Answering, Environment, number, RegExp]>([
     /refuses the key or the token.*\n.*in the place of the other/,
   ],
   [
+    'a setting that is misspelt',
+    service,
+    { SYNC_CONCURENCY: '3' },
+    0,
+    /^warn +settings +SYNC_CONCURENCY is not a setting; did you mean SYNC_CONCURRENCY\?\n/m,
+  ],
+  [
     'the example as key',
     service,
     { COLLAB_API_KEY: 'your-api-key' },

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -62,6 +63,7 @@ describe('help', () => {
     [['help', 'catalog'], /import \[options\] <file>/],
     [['catalog', 'import', '--help'], /organizationUserGroupId/],
     [['schedule', 'set', '--help'], /Europe\/Berlin/],
+    [['token', 'add', '--help'], /--rights <rights> .*\n.*\(required\)/],
     [['--version'], /^\d+\.\d+\.\d+\n$/],
   ])('%j is on stdout, exit 0, without any setting', async (args, text) => {
     expect(await command.run(args)).toEqual({
@@ -132,21 +134,67 @@ describe('what cannot be reached ends with 1 and says what to do, without a pass
     expect(stderr).toMatch(new RegExp(`^${what} .*127\\.0\\.0\\.1:9.*[Ii]s it running`))
     expect(stderr).not.toMatch(/pass.{1,3}word|\n {4}at /)
   })
+})
 
-  test('tables that are not there yet send to migrate', async () => {
+describe('before migrate, commands do nothing and say what to do first, exit 2', () => {
+  const service = {
+    COLLAB_API_URL: 'http://127.0.0.1:9',
+    COLLAB_API_KEY: 'k',
+    COLLAB_AUTH_TOKEN: 't',
+  }
+  const READING = [
+    ['status'],
+    ['rejected'],
+    ['export', 'comments'],
+    ['psql', '-c', 'select 1'],
+    ['catalog', 'show'],
+    ['catalog', 'list'],
+    ['catalog', 'import', '-', '--dry-run'],
+    ['run', '--dry-run'],
+    ['verify'],
+    ['schedule'],
+    ['token', 'list'],
+    ['changes'],
+    ['dictionary'],
+    ['cancel', '00000000'],
+    ['status', '--demo'],
+    ['serve', '--demo'],
+  ]
+
+  test.each(READING)('%s %s makes no embedded PostgreSQL', async (...args) => {
+    const home = join(command.directory, 'no-home')
+    const ended = await command.run(args, { ...service, COLLAB_SYNC_HOME: home })
+    const first = args.includes('--demo') ? 'demo' : 'migrate'
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toMatch(new RegExp(`^There is no.*\\bcollab-sync ${first}\\b.*\\n$`))
+    expect(existsSync(home)).toBe(false)
+  })
+
+  test('tables that are not there yet send to migrate; a worker waits for them', async () => {
     const empty = await createEmptyDatabase()
+    const environment = { ...service, DATABASE_URL: empty.url }
     try {
-      const ended = await command.run(['status'], { DATABASE_URL: empty.url })
-      expect(ended).toMatchObject({
-        code: 1,
-        stderr: expect.stringMatching(/has no tables .*`collab-sync migrate`/),
-      })
+      for (const args of [['status'], ['run'], ['enqueue'], ['catalog', 'show'], ['verify']])
+        expect(await command.run(args, environment), args.join(' ')).toMatchObject({
+          code: 2,
+          stdout: '',
+          stderr: expect.stringMatching(/has no tables .*`collab-sync migrate`/),
+        })
+      const worker = command.start(['worker'], { ...environment, SYNC_CONCURENCY: '3' })
+      await worker.shows(/has no tables .*cannot start yet/)
       const migrated = await command.run(['migrate', '--json'], { DATABASE_URL: empty.url })
       expect(migrated.code).toBe(0)
       expect(JSON.parse(migrated.stdout)).toMatchObject({
         queue: 'postgres',
         applied: expect.arrayContaining(['001_catalog']),
       })
+      await worker.shows(/"msg":"working"/)
+      worker.child.kill('SIGTERM')
+      const { code, stderr } = await worker.ended
+      expect(code).toBe(0)
+      expect(stderr.match(/SYNC_CONCURENCY[^"]*/g)).toEqual([
+        'SYNC_CONCURENCY is not a setting; did you mean SYNC_CONCURRENCY?',
+      ])
     } finally {
       await empty.drop()
     }

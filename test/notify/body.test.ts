@@ -134,7 +134,7 @@ test('each notification is told in one sentence, and what is bad says what to do
       ],
       [
         "held.waiting",
-        "A listing of users has lost so many at once (9) that nobody was removed.",
+        "1 listing of users has lost so many at once (9) that nobody was removed.",
         "Look with \`collab-sync status 0193a6c5-0000-7000-8000-000000000001\`; if it is right, \`collab-sync accept 0193a6c5-0000-7000-8000-000000000001\` removes them.",
       ],
       [

@@ -64,7 +64,7 @@ test('the overview names a worker that has had a problem for more than a minute'
 test('a page of a run groups its failures by cause and tells what was slow', async () => {
   const page = await expectPage(`/runs/${nightly.run_id}`)
   const words = wordsOf(page)
-  expect(words).toContain('403 PERMISSION_DENIED')
+  expect(words).toContain('Forbidden (HTTP 403 PERMISSION_DENIED)')
   expect(words).toContain(`Retry just those ${nightly['scopes_failed']} scopes`)
   expect(words).toContain('The organizations that the run waited longest for')
   expect(page.text).toContain(`<form method="get" action="/actions/retry">`)

@@ -48,7 +48,7 @@ function open(callsPerSecond: number | null, isSteady = false) {
   const call = (callers: number) => {
     const from = Date.now()
     const note = () => void letGo.push(Date.now() - from)
-    return Array.from({ length: callers }, () => limit.acquire().then(note))
+    return Array.from({ length: callers }, () => Promise.resolve(limit.acquire()).then(note))
   }
   const messages = () => texts.map((text) => (JSON.parse(text) as { msg: string }).msg)
   return { store, limit, letGo, call, messages }
@@ -91,7 +91,7 @@ describe('a limit that processes share', () => {
     })
     const letGo: number[] = []
     const again = (): Promise<void> =>
-      limit.acquire().then(() => {
+      Promise.resolve(limit.acquire()).then(() => {
         letGo.push(Date.now())
         return again()
       })
@@ -279,7 +279,7 @@ describe('the rate of one process', () => {
     const from = Date.now()
     const call = (callers: number) => {
       for (let n = 0; n < callers; n += 1)
-        void limit.acquire().then(() => letGo.push(Date.now() - from))
+        void Promise.resolve(limit.acquire()).then(() => letGo.push(Date.now() - from))
     }
     return { limit, letGo, call }
   }

@@ -49,7 +49,7 @@ describe('the shared rate limit on PostgreSQL', () => {
     const limit = openPostgresRateLimit(pool, name, { callsPerSecond: 100, log })
     await pool.query('alter table sync.pace rename to pace_away')
     let isLetGo = false
-    const waiting = limit.acquire().then(() => (isLetGo = true))
+    const waiting = Promise.resolve(limit.acquire()).then(() => (isLetGo = true))
     await until('the limit found its table away', () => lines.length > 0)
     expect(isLetGo).toBe(false)
     await pool.query('alter table sync.pace_away rename to pace')

@@ -445,8 +445,14 @@ async function tellAll(): Promise<Record<string, Told>> {
   const { findings } = await checkStore(app.store, app.settings, 10_000)
   const found = findings.find(({ check }) => check === 'freshness')?.found ?? ''
   const ofDoctor = /none of/.test(found)
-    ? [0, ...numbersIn(/none of ([\d,]+)/, found), 0, 0]
-    : numbersIn(/([\d,]+) of ([\d,]+) scopes? .*: ([\d,]+) failing, ([\d,]+) never/, found)
+    ? [0, ...numbersIn(/none of ([\d,]+)/, found)]
+    : numbersIn(/([\d,]+) of ([\d,]+) scopes?/, found)
+  const part = (words: string) => numbersIn(new RegExp(`([\\d,]+) ${words}`), found)[0] ?? 0
+  const parts = [part('failing'), part('never checked'), part('checked too long ago')]
+  expect(
+    parts.reduce((sum, each) => sum + each, 0),
+    found,
+  ).toBe(ofDoctor[0])
   return {
     'status --json': only(freshness),
     '/v1/freshness': only(JSON.parse(await get('/v1/freshness'))),
@@ -464,8 +470,8 @@ async function tellAll(): Promise<Record<string, Told>> {
     doctor: {
       stale: ofDoctor[0] as number,
       scopes: ofDoctor[1] as number,
-      failing: ofDoctor[2] as number,
-      neverChecked: ofDoctor[3] as number,
+      failing: parts[0] as number,
+      neverChecked: (parts[1] as number) + freshness.neverChecked - freshness.notTried,
     },
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/errors.ts'
+import { misspeltSettings } from '../../src/settings/near-names.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { readDemoSettings } from '../../src/settings/demo.ts'
 import type { Environment } from '../../src/settings/environment.ts'
@@ -372,4 +373,26 @@ test('every setting is used by something', () => {
     ({ member }) => !texts.some((text) => new RegExp(`\\b${member}\\b`).test(text)),
   )
   expect(unused.map(({ setting }) => setting.name)).toEqual([])
+})
+
+test.each([
+  ['SYNC_CONCURENCY', 'SYNC_CONCURRENCY'],
+  ['SYNC_RATE_LIMITS', 'SYNC_RATE_LIMIT'],
+  ['COLLAB_AUTH_TOKEN_FIEL', 'COLLAB_AUTH_TOKEN_FILE'],
+  ['COLLAB_API_KEY_FIL', 'COLLAB_API_KEY_FILE'],
+  ['REDIS_URI', 'REDIS_URL'],
+  ['HTTP_PROXY', null],
+  ['HTTPS_PROXY', null],
+  ['DATABASE_SSL', null],
+  ['DATABASE_NAME', null],
+  ['REDIS_PORT', null],
+  ['RACES', null],
+  ['SYNC_TZ', null],
+  ['COLLAB_API_KEY_FILE', null],
+])('%s in the environment or .env: did you mean %s?', (name, meant) => {
+  const expected = meant === null ? [] : [`${name} is not a setting; did you mean ${meant}?`]
+  expect(misspeltSettings({ [name]: 'x' }, directory)).toEqual(expected)
+  expect(misspeltSettings({ [name]: '' }, directory)).toEqual([])
+  writeFileSync(join(directory, '.env'), `${name}=x\n`)
+  expect(misspeltSettings({}, directory)).toEqual(expected)
 })

@@ -67,6 +67,7 @@ async function exportedMetrics(): Promise<{ name: string; help: string }[]> {
         scopes: 1,
         annotations: 1,
         neverChecked: 0,
+        notTried: 0,
         failing: 0,
         stale: 0,
         overdue: 0,

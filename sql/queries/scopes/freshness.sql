@@ -1,9 +1,10 @@
 -- How much there is to sync and when it was last checked well: what every total of it is read by.
 -- Params: none.
--- Never null: scopes, annotations, never_checked, failing, stale, overdue, promise_s.
+-- Never null: scopes, annotations, never_checked, not_tried, failing, stale, overdue, promise_s.
 select coalesce(sum(c.scopes), 0)::bigint as scopes,
   coalesce(sum(c.scopes) filter (where c.operation = 'comments'), 0)::bigint as annotations,
   coalesce(sum(c.scopes) filter (where c.checked_at is null), 0)::bigint as never_checked,
+  coalesce(sum(c.scopes) filter (where c.checked_at is null and c.failing_since is null), 0)::bigint as not_tried,
   coalesce(sum(c.scopes) filter (where c.failing_since is not null), 0)::bigint as failing,
   coalesce(sum(c.scopes) filter (where c.is_stale), 0)::bigint as stale,
   coalesce(sum(c.scopes) filter (where c.is_overdue), 0)::bigint as overdue,

@@ -24,14 +24,14 @@ export async function catalogAdd({
   add,
   ...options
 }: LineOptions & { readonly add?: boolean }): Promise<number> {
-  return change('catalog add', options, (database, lines, by) =>
+  return change({ name: 'catalog add', creates: true }, options, (database, lines, by) =>
     addToCatalog(database, lines, { ...by, add }),
   )
 }
 
 /** `collab-sync catalog remove`: deactivates what the options name, and what is beneath it. */
 export async function catalogRemove(options: LineOptions): Promise<number> {
-  return change('catalog remove', options, removeFromCatalog)
+  return change({ name: 'catalog remove' }, options, removeFromCatalog)
 }
 
 /** `collab-sync catalog show` with options that name one thing: whether it is asked for. */
@@ -55,14 +55,16 @@ function lineOf(options: LineOptions): CatalogLine {
 }
 
 async function change(
-  source: string,
+  command: { name: string; creates?: boolean },
   { json, ...options }: LineOptions,
   work: (database: Database, lines: CatalogLine[], by: ChangedBy) => Promise<CatalogChanges>,
 ): Promise<number> {
   const lines = linesOf(scopeOf(options))
   const settings = readSettings(process.env, { need: ['database'] })
-  return withTables({ settings, log: quietLog(settings), name: source }, async ({ database }) => {
-    const changes = await work(database, lines, { source, requestedBy: processUser() })
+  const opening = { settings, log: quietLog(settings), ...command }
+  return withTables(opening, async ({ database }) => {
+    const by = { source: command.name, requestedBy: processUser() }
+    const changes = await work(database, lines, by)
     if (json) printJson(changes)
     else print(describeChanges(changes))
     return EXIT.done

@@ -36,7 +36,8 @@ export async function catalogImport(
     throw new UsageError('--accept-all is for --prune: without it nothing is deactivated.')
   const settings = readSettings(process.env, { need: ['database'] })
   if (file === '-' && process.stdin.isTTY) note('Reading catalog lines; end them with Ctrl-D.')
-  const opening = { settings, log: quietLog(settings), name: 'catalog import' }
+  const creates = !options.dryRun
+  const opening = { settings, log: quietLog(settings), name: 'catalog import', creates }
   return withTables(opening, (store) => {
     const source = fileSource(file)
     return load(store, source, options, (known) =>
@@ -48,7 +49,8 @@ export async function catalogImport(
 /** `collab-sync catalog refresh`: loads the rows of CATALOG_SQL. */
 export async function catalogRefresh({ prune, ...options }: LoadOptions): Promise<number> {
   const settings = readSettings(process.env, { need: ['database', 'catalog'] })
-  const opening = { settings, log: quietLog(settings), name: 'catalog refresh' }
+  const creates = !options.dryRun
+  const opening = { settings, log: quietLog(settings), name: 'catalog refresh', creates }
   return withTables(opening, (store) => {
     const url = settings.catalogDatabaseUrl ?? store.databaseUrl
     const query = { url, text: settings.catalogSql ?? '' }

@@ -2,7 +2,7 @@ import { listenForChanges, readHeldBack, readPages } from '../../database/change
 import type { StoredChange } from '../../database/changes.ts'
 import type { Database } from '../../database/pool.ts'
 import { isReaderGone, openTarget, writeAll } from '../../export/target.ts'
-import { count, counted, time } from '../../format.ts'
+import { counted, time } from '../../format.ts'
 import { printable } from '../../printable.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
@@ -95,7 +95,7 @@ function heldBackNotes(database: Database): () => Promise<void> {
     const key = JSON.stringify(holder)
     if (lines === 0 || key === said) return
     said = key
-    const waiting = lines === 1 ? '1 more change waits' : `${count(lines)} more changes wait`
+    const waiting = `${counted(lines, 'more change')} ${lines === 1 ? 'waits' : 'wait'}`
     note(`${waiting} for ${describeHolder(holder)}.`)
   }
 }

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import * as catalog from '../../database/statements/catalog.ts'
+import { hasEmbeddedPostgres } from '../../embedded/home.ts'
 import { counted } from '../../format.ts'
 import type { Log } from '../../log.ts'
 import { printable } from '../../printable.ts'
@@ -70,11 +69,11 @@ async function lookAtStore(
   log: Log,
 ): Promise<string | null> {
   const isEmbedded = settings.databaseUrl === undefined
-  if (isEmbedded && !existsSync(join(settings.home, 'password'))) {
+  if (isEmbedded && !hasEmbeddedPostgres(settings.home)) {
     findings.push(
       ok(
         'PostgreSQL',
-        `none yet: the first command that needs one makes an embedded one in ${settings.home} (set DATABASE_URL to use yours)`,
+        `none yet: collab-sync migrate creates an embedded one in ${settings.home} (set DATABASE_URL to use yours)`,
       ),
     )
     return null

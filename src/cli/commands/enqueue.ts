@@ -19,7 +19,7 @@ export async function enqueue(
 ): Promise<number> {
   checkRequest(options)
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
-  const opening = { settings, log: quietLog(settings), name: 'enqueue' }
+  const opening = { settings, log: quietLog(settings), name: 'enqueue', creates: true }
   return traced('enqueue', settings, () =>
     withQueue(opening, async ({ database }, queue) => {
       const request = await requestOf(database, options)

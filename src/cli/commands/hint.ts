@@ -1,6 +1,6 @@
 import { giveHint } from '../../client/hints.ts'
 import type { Hinted } from '../../documents/hint.ts'
-import { count } from '../../format.ts'
+import { counted } from '../../format.ts'
 import { processUser } from '../../process-user.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
@@ -19,7 +19,7 @@ export async function hintCommand(options: HintOptions): Promise<number> {
   const { add, json, ...scopeOptions } = options
   const scope = hintScopeOf(scopeOptions)
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
-  const opening = { settings, log: quietLog(settings), name: 'hint' }
+  const opening = { settings, log: quietLog(settings), name: 'hint', creates: true }
   return traced('hint', settings, () =>
     withQueue(opening, async ({ database }, queue) => {
       const parts = { database, queue, log: opening.log }
@@ -32,7 +32,7 @@ export async function hintCommand(options: HintOptions): Promise<number> {
 }
 
 function describe({ runId, threads }: Hinted): string {
-  const what = threads === 1 ? '1 annotation' : `${count(threads)} annotations`
+  const what = counted(threads, 'annotation')
   return runId === null
     ? `Continuous refresh looks at ${what} next.`
     : `Run ${runId} looks at ${what}.`

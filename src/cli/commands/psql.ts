@@ -19,7 +19,7 @@ export async function psql(args: string[], { demo }: { demo?: boolean }): Promis
   const settings = demo
     ? readDemoSettings(process.env, { need })
     : readSettings(process.env, { need })
-  const opening = { settings, log: quietLog(settings), name: 'psql' }
+  const opening = { settings, log: quietLog(settings), name: 'psql', demo }
   return withStore(opening, async ({ databaseUrl }) => {
     // Ctrl-C is for psql's own statement; and the password stays out of the list of processes.
     const forget = onSignals()

@@ -23,7 +23,8 @@ export async function run(options: RequestOptions & { json?: boolean }): Promise
   checkRequest(options)
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
   const stop = stopOnSignals(() => {})
-  const opening = { settings, log: quietLog(settings), name: 'run', signal: stop.starting }
+  const log = quietLog(settings)
+  const opening = { settings, log, name: 'run', creates: true, signal: stop.starting }
   return traced('run', settings, () =>
     withApp(opening, async (app) => {
       const request = await requestOf(app.store.database, options)

@@ -14,7 +14,7 @@ interface Json {
 
 /** `collab-sync schedule show`. */
 export async function scheduleShow({ json }: Json): Promise<number> {
-  return onSchedule(json, (schedule) => schedule.getSchedule())
+  return onSchedule({ json }, (schedule) => schedule.getSchedule())
 }
 
 /**
@@ -29,21 +29,22 @@ export async function scheduleSet(
     cron: checked(cronPattern, fields.join(' '), 'CRON'),
     timeZone: checked(timeZone.optional(), tz, '--tz'),
   }
-  return onSchedule(json, (schedule) => schedule.setSchedule(to))
+  return onSchedule({ json, creates: true }, (schedule) => schedule.setSchedule(to))
 }
 
 /** `collab-sync schedule remove`: no nightly run until one is set again. */
 export async function scheduleRemove({ json }: Json): Promise<number> {
-  return onSchedule(json, (schedule) => schedule.removeSchedule())
+  return onSchedule({ json }, (schedule) => schedule.removeSchedule())
 }
 
 async function onSchedule(
-  json: boolean | undefined,
+  { json, creates = false }: { json: boolean | undefined; creates?: boolean },
   ask: (schedule: ReturnType<typeof scheduleOn>) => Promise<NightlySchedule>,
 ): Promise<number> {
   const settings = readSettings(process.env, { need: ['database', 'queue'] })
   const log = quietLog(settings)
-  return withQueue({ settings, log, name: 'schedule' }, async ({ database }, queue) => {
+  const opening = { settings, log, name: 'schedule', creates }
+  return withQueue(opening, async ({ database }, queue) => {
     const schedule = await ask(scheduleOn({ database, queue, settings, log }))
     if (json) printJson(schedule)
     else print(describe(schedule))

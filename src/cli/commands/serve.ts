@@ -37,7 +37,12 @@ export async function serve({ demo }: { demo?: boolean }): Promise<number> {
   await openTracing(settings)
   let store: Store | null = null
   try {
-    store = await openStore(settings, { log, applicationName: 'serve', signal: stop.starting })
+    store = await openStore(settings, {
+      log,
+      applicationName: 'serve',
+      signal: stop.starting,
+      ...(demo && { madeBy: 'demo' }),
+    })
     if (store.isNew) await migrate(store.databaseUrl, settings)
     stop.started()
     await serveOn(store, settings, log, stop.requested)

@@ -26,7 +26,7 @@ import type { Settings } from '../../settings/table.ts'
 import { EXIT } from '../exit.ts'
 import { facts, heading, paint, print, printJson, table } from '../output.ts'
 import { heldTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
-import { refreshLines } from '../refresh-details.ts'
+import { refreshLines, staleParts } from '../refresh-details.ts'
 import { findRun } from '../scope-options.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
@@ -62,7 +62,7 @@ export async function status(
   const settings = options.demo
     ? readDemoSettings(process.env, { need })
     : readSettings(process.env, { need })
-  const opening = { settings, log: quietLog(settings), name: 'status' }
+  const opening = { settings, log: quietLog(settings), name: 'status', demo: options.demo }
   return withTables(opening, async ({ database }) => {
     if (text === undefined) await printOverview(database, settings, options)
     else await printRun(database, await findRun(database, text), { json: options.json })
@@ -131,7 +131,7 @@ function describe(overview: Overview): string {
     ...(held.listings === 0 ? [] : [heldHeading(held.listings), heldTable(held.first), HELD_HINT]),
     ...(rejectedOpen === 0
       ? []
-      : [heading(`Rejected: ${count(rejectedOpen)} records, see collab-sync rejected`)]),
+      : [heading(`Rejected: ${counted(rejectedOpen, 'record')}, see collab-sync rejected`)]),
     ...(memberChanges.length === 0
       ? []
       : [
@@ -153,14 +153,11 @@ const HELD_HINT =
   '  See whose: collab-sync status RUN. If it is right, remove them: collab-sync accept RUN; if not: refuse RUN'
 
 function describeFreshness({ freshness, readAt }: Overview): string {
-  const { scopes, annotations, neverChecked, failing, stale, oldestCheck } = freshness
+  const { scopes, annotations, failing, stale, oldestCheck } = freshness
   if (scopes === 0) return 'empty; fill it with: collab-sync catalog import FILE'
   const size = `${counted(scopes, 'scope')} (${counted(annotations, 'annotation')})`
-  const parts = [
-    stale > 0 && paint.yellow(`${count(stale)} stale`),
-    failing > 0 && paint.red(`${count(failing)} failing`),
-    neverChecked > 0 && paint.yellow(`${count(neverChecked)} never checked yet`),
-  ].filter((part) => part !== false)
+  const paintStale = failing > 0 ? paint.red : paint.yellow
+  const parts = stale > 0 ? [paintStale(`${count(stale)} stale (${staleParts(freshness)})`)] : []
   const age =
     oldestCheck === null
       ? 'none checked yet'

@@ -13,7 +13,7 @@ export async function tokenAdd(
   name: string,
   { rights, json }: { rights: Right; json?: boolean },
 ): Promise<number> {
-  return onTokens(async (database) => {
+  return onTokens({ creates: true }, async (database) => {
     const token = await addAccessToken(database, name, rights)
     if (json) printJson({ name, rights, token })
     else {
@@ -25,14 +25,15 @@ export async function tokenAdd(
 
 /** `collab-sync token list`: names and rights; the tokens themselves are kept nowhere. */
 export async function tokenList({ json }: { json?: boolean }): Promise<number> {
-  return onTokens(async (database) => {
+  return onTokens({}, async (database) => {
     const added = (await tokens.read.all(database)).map(({ name, rights, createdAt }) => ({
       name,
       rights,
       createdAt,
     }))
     if (json) printJson({ tokens: added })
-    else if (added.length === 0) print('None. Add one with: collab-sync token add NAME')
+    else if (added.length === 0)
+      print('None. Add one with: collab-sync token add NAME --rights RIGHTS')
     else
       print(
         table(
@@ -45,16 +46,20 @@ export async function tokenList({ json }: { json?: boolean }): Promise<number> {
 
 /** `collab-sync token remove NAME`: withdraws one, and the sessions that began with it. */
 export async function tokenRemove(name: string, { json }: { json?: boolean }): Promise<number> {
-  return onTokens(async (database) => {
+  return onTokens({}, async (database) => {
     await removeAccessToken(database, name)
     if (json) printJson({ name, removed: true })
     else print(`Token ${name} opens nothing any more, within a second.`)
   })
 }
 
-async function onTokens(work: (database: Database) => Promise<void>): Promise<number> {
+async function onTokens(
+  { creates = false }: { creates?: boolean },
+  work: (database: Database) => Promise<void>,
+): Promise<number> {
   const settings = readSettings(process.env, { need: ['database'] })
-  return withTables({ settings, log: quietLog(settings), name: 'token' }, async ({ database }) => {
+  const opening = { settings, log: quietLog(settings), name: 'token', creates }
+  return withTables(opening, async ({ database }) => {
     await work(database)
     return EXIT.done
   })

@@ -6,6 +6,7 @@ import { migrate } from '../../database/migrate.ts'
 import { checkDatabase } from '../../database/pool.ts'
 import { EnvironmentError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { misspeltSettings } from '../../settings/near-names.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
@@ -25,6 +26,7 @@ const PAUSE_MS = 2_000
 export async function worker(): Promise<number> {
   const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
   const log = commandLog(settings.logLevel)
+  for (const problem of misspeltSettings(process.env)) log.warn(problem)
   let app: App | null = null
   let isAbandoned = false
   const stop = stopOnSignals(

@@ -19,6 +19,7 @@ import { tryPostgresRateLimit } from '../../rate-limit/postgres.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../store.ts'
 import { describeHolder } from '../commands/changes.ts'
+import { staleParts } from '../refresh-details.ts'
 import { checkCollation } from './check-collation.ts'
 import { checkRefresh } from './check-refresh.ts'
 import { broken, fail, guarded, ok, warn } from './finding.ts'
@@ -158,7 +159,7 @@ async function catalog(database: Database): Promise<Finding> {
   const parts = [
     counted(active.organizations, 'organization'),
     counted(active.documents, 'document'),
-    `${count(active.annotations)} annotations`,
+    counted(active.annotations, 'annotation'),
     counted(active.userGroups, 'user group'),
   ]
   return ok('catalog', parts.join(', '))
@@ -181,11 +182,12 @@ async function definitions(database: Database, settings: Settings): Promise<Find
 }
 
 async function freshness(database: Database): Promise<Finding> {
-  const { scopes: all, stale, failing, neverChecked } = await scopes.freshness.one(database)
+  const read = await scopes.freshness.one(database)
+  const { scopes: all, stale } = read
   if (stale === 0) return ok('freshness', `none of ${counted(all, 'scope')} is stale`)
   return warn(
     'freshness',
-    `${count(stale)} of ${counted(all, 'scope')} are stale: ${count(failing)} failing, ${count(neverChecked)} never checked`,
+    `${count(stale)} of ${counted(all, 'scope')} are stale: ${staleParts(read)}`,
     'collab-sync run; reporting.freshness names them',
   )
 }

@@ -3,7 +3,7 @@ import { duration } from '../../format.ts'
 import type { Log } from '../../log.ts'
 import { openProcessRateLimit } from '../../rate-limit/limiter.ts'
 import { openServiceClient } from '../../service-client.ts'
-import { fixOf } from '../../service/reach.ts'
+import { fixOf, isOfOtherServer } from '../../service/reach.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import { SETTINGS } from '../../settings/table.ts'
 import type { Settings } from '../../settings/table.ts'
@@ -79,8 +79,7 @@ function judge(error: unknown, url: string, organizationId: string | null): Find
       `${url} leads elsewhere (${message})`,
       'COLLAB_API_URL must be the address that it leads to, if that is the service: https:// in place of http://, say',
     )
-  // Nothing that the service would say of a scope: its path is not there, or somebody else answers.
-  if ((errorStatus === null && [404, 405, 501].includes(httpStatus)) || httpStatus < 300)
+  if (isOfOtherServer(error))
     return fail(
       'service',
       `${url} is not the base address of the service: ${message}`,

@@ -4,6 +4,7 @@ import { UsageError } from '../../errors.ts'
 import { counted } from '../../format.ts'
 import { receiversOf } from '../../notify/post.ts'
 import type { ReceiverAddress } from '../../notify/post.ts'
+import { misspeltSettings } from '../../settings/near-names.ts'
 import { readSettings, requireOwnToken } from '../../settings/settings.ts'
 import type { Environment } from '../../settings/environment.ts'
 import type { SettingNeed } from '../../settings/settings.ts'
@@ -31,8 +32,12 @@ export function checkSettings(environment: Environment): CheckedSettings {
   const faults = GROUPS.map((group) => ({ group, lines: faultsOf(environment, [group]) }))
   const usable = faults.filter(({ lines }) => lines.length === 0).map(({ group }) => group)
   const lines = faults.flatMap((fault) => fault.lines)
+  const misspelt = misspeltSettings(environment).map((found) =>
+    warn('settings', found, 'correct the name in the environment or .env'),
+  )
+  const found = [...lines.map(wrong), ...misspelt]
   return {
-    findings: lines.length > 0 ? lines.map(wrong) : [ok('settings', 'every setting can be used')],
+    findings: found.length > 0 ? found : [ok('settings', 'every setting can be used')],
     settings: readSettings(environment, { need: usable }),
     usable: new Set(usable),
   }

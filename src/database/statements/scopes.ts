@@ -41,6 +41,7 @@ export const freshness = new Statement<
     scopes: number
     annotations: number
     neverChecked: number
+    notTried: number
     failing: number
     stale: number
     overdue: number
@@ -49,8 +50,9 @@ export const freshness = new Statement<
     promiseS: number
   }
 >('scopes/freshness', {
-  columns: 'scopes annotations neverChecked failing stale overdue oldestCheck newestCheck promiseS',
-  neverNull: 'scopes annotations neverChecked failing stale overdue promiseS',
+  columns:
+    'scopes annotations neverChecked notTried failing stale overdue oldestCheck newestCheck promiseS',
+  neverNull: 'scopes annotations neverChecked notTried failing stale overdue promiseS',
 })
 
 /** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */

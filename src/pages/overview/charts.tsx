@@ -14,10 +14,10 @@ export function ActivityChart({ days }: { days: readonly RowOf<typeof activityBy
     { name: 'Edits noticed', values: days.map((day) => day.edits), colour: 2 },
     { name: 'Deletions noticed', values: days.map((day) => day.deletions), colour: 3 },
   ] as const
-  const [comments, edits, deletions] = series.map(({ values }) => count(sum(values)))
+  const [comments, edits, deletions] = series.map(({ values }) => sum(values))
   return (
     <BarChart
-      caption={`In 30 days ${comments} comments were written; checks noticed ${edits} edits and ${deletions} deletions.`}
+      caption={`In 30 days ${counted(comments ?? 0, 'comment')} ${comments === 1 ? 'was' : 'were'} written; checks noticed ${counted(edits ?? 0, 'edit')} and ${counted(deletions ?? 0, 'deletion')}.`}
       label="Comments by day"
       placeHead="Day"
       places={days.map(({ day }, place) => ({

@@ -1,10 +1,11 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
+import { findRunIds } from '../../database/run-reports.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'
 import type { RunDetails } from '../../documents/run.ts'
 import { describeScope } from '../../documents/scope.ts'
-import { duration, shortId } from '../../format.ts'
+import { counted, duration, shortId } from '../../format.ts'
 import { AskButton, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
@@ -14,10 +15,15 @@ const SLOWEST_SHOWN = 10
 
 const READ = { config: { right: 'read' } } as const
 
-/** `/runs/ID`: what a run does, or did; live while it is under way. */
+/** `/runs/ID`: what a run does, or did; live while it is under way. The first digits of an id lead to it. */
 export function runPageRoutes(app: FastifyInstance, context: PageContext): void {
   app.get<{ Params: { runId: string } }>('/runs/:runId', READ, async (request, reply) => {
-    const run = await context.collabSync.getRun(request.params.runId)
+    const { runId } = request.params
+    const found = (await findRunIds(context.database, runId)) ?? []
+    const [first, ...others] = found
+    if (others.length > 0) return sendSeveral(reply, runId, found)
+    if (first !== undefined && first !== runId) return reply.redirect(`/runs/${first}`)
+    const run = first === undefined ? null : await context.collabSync.getRun(first)
     if (run === null) return sendUnknown(reply, 'There is no such run; it may have been pruned.')
     const isUnderWay = run.finishedAt === null
     return sendPage(
@@ -46,6 +52,24 @@ export function runPageRoutes(app: FastifyInstance, context: PageContext): void 
   })
 }
 
+/** Where the digits are the beginning of several ids. */
+function sendSeveral(reply: FastifyReply, digits: string, runIds: readonly string[]) {
+  return sendPage(
+    reply,
+    { title: `Runs ${digits}…`, part: '/runs' },
+    <section class="card">
+      <p class="lead">Several runs begin with these digits.</p>
+      <ul>
+        {runIds.map((runId) => (
+          <li key={runId}>
+            <a href={`/runs/${runId}`}>{runId}</a>
+          </li>
+        ))}
+      </ul>
+    </section>,
+  )
+}
+
 async function runContent({ database }: PageContext, run: RunDetails) {
   const [slowest, parts, workersNow] = await Promise.all([
     pages.slowestOrganizations.all(database, { runId: run.runId, limit: SLOWEST_SHOWN }),
@@ -71,14 +95,13 @@ async function runContent({ database }: PageContext, run: RunDetails) {
       {run.failuresByCause.length > 0 && <Failures run={run} />}
       {run.heldWaiting > 0 && (
         <p class="notice warn">
-          {run.heldWaiting === 1 ? 'A listing' : `${run.heldWaiting} listings`} lacked so many users
-          that nobody was removed.{' '}
+          {counted(run.heldWaiting, 'listing')} lacked so many users that nobody was removed.{' '}
           <a href={`/held?run=${run.runId}`}>Look, and accept what is right</a>
         </p>
       )}
       {run.rejected > 0 && (
         <p class="notice warn">
-          {run.rejected === 1 ? 'A record' : `${run.rejected} records`} could not be stored in full.{' '}
+          {counted(run.rejected, 'record')} could not be stored in full.{' '}
           <a href={`/held?run=${run.runId}#rejected`}>See why</a>
         </p>
       )}

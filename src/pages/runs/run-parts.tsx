@@ -2,7 +2,7 @@ import type { FailureReport, Run, RunDetails } from '../../documents/run.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
 import type { RowOf } from '../../database/statement.ts'
 import type { callsOverTime, slowestOrganizations } from '../../database/statements/pages.ts'
-import { count, counted, duration, scopePath } from '../../format.ts'
+import { count, counted, describeAnswer, duration, scopePath } from '../../format.ts'
 import { BarChart } from '../charts.tsx'
 import { AskButton, Card, Facts } from '../elements.tsx'
 import { Table } from '../tables.tsx'
@@ -59,11 +59,11 @@ export function Slowness({
         <Facts
           of={[
             ['Waiting for the service', duration(run.serviceMs)],
-            ['Waiting for the rate limit', duration(run.waitedMs)],
+            ['Waiting for SYNC_RATE_LIMIT or pauses after throttling', duration(run.waitedMs)],
             ['Waiting for PostgreSQL', duration(run.databaseMs)],
             ['CPU', duration(run.cpuMs)],
             ['A call took', meanCall(run)],
-            ['Retries', `${count(run.retries)} of ${count(run.calls)} calls`],
+            ['Retries', `${count(run.retries)} of ${counted(run.calls, 'call')}`],
           ]}
         />
         <CallsChart parts={parts} />
@@ -79,7 +79,7 @@ export function Slowness({
             ['Retries', (one) => count(one.retries), 'number'],
             ['A call took', meanCall, 'number'],
             ['Service', (one) => duration(one.serviceMs), 'number'],
-            ['Rate limit', (one) => duration(one.waitedMs), 'number'],
+            ['Rate limit or pauses', (one) => duration(one.waitedMs), 'number'],
             ['PostgreSQL', (one) => duration(one.databaseMs), 'number'],
           ]}
         />
@@ -124,7 +124,7 @@ export function Failures({ run }: { run: RunDetails }) {
 function Cause({ httpStatus, errorStatus, errorMessage }: FailureReport) {
   return (
     <>
-      {[httpStatus, errorStatus].filter((part) => part !== null).join(' ') || 'no answer'}
+      {describeAnswer({ httpStatus, errorStatus })}
       {errorMessage && <div class="soft">{errorMessage}</div>}
     </>
   )

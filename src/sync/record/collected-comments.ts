@@ -15,6 +15,7 @@ import {
   tooManyRejected,
 } from './received.ts'
 import type { Received, Reject } from './received.ts'
+import { counted } from '../../format.ts'
 import { twinReason } from './user.ts'
 
 /** Sorts answers into records, rejects and evidence. */
@@ -175,7 +176,7 @@ function isBefore(a: CommentRecord, b: CommentRecord): boolean {
 
 function doesNotLineUp(asked: number, answered: number): CallError {
   return new CallError(
-    `The service was asked for ${asked} comments by id and gave ${answered} answers that do not line up with them: no evidence of deletion.`,
+    `The service was asked for ${counted(asked, 'comment')} by id and gave ${counted(answered, 'answer')} in another order or number: no evidence of deletion.`,
     { kind: 'refused', httpStatus: 200, errorStatus: 'answer_does_not_line_up' },
   )
 }

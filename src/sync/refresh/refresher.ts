@@ -152,8 +152,7 @@ export class Refresher {
       await this.#line.join(drained)
     this.#under += 1
     this.#waiting += 1
-    const ended = this.#budget
-      .acquire(drained)
+    const ended = Promise.resolve(this.#budget.acquire(drained))
       .finally(() => {
         this.#waiting -= 1
         this.#line.letOneGo()

@@ -9,7 +9,9 @@ import type { wholeOfRun } from '../../database/statements/rejected.ts'
 import * as runs from '../../database/statements/runs.ts'
 import * as workers from '../../database/statements/workers.ts'
 import type { CallError } from '../../errors.ts'
+import { count, counted, describeAnswer } from '../../format.ts'
 import { logOfRun } from '../../log.ts'
+import { isOfOtherServer } from '../../service/reach.ts'
 import { describeSpan, withSpan } from '../../trace.ts'
 import { SUSPICIOUS_REFUSALS } from '../context.ts'
 import type { SyncContext } from '../context.ts'
@@ -100,13 +102,12 @@ function describeProblem(
 
 function describeHeld(held: number): string | null {
   if (held === 0) return null
-  const listings = held === 1 ? '1 listing of users' : `${held} listings of users`
-  return `${listings} lost so many at once that nobody was removed: look, then decide with \`collab-sync accept\` or \`collab-sync refuse\`.`
+  return `${counted(held, 'listing')} of users lost so many at once that nobody was removed: look, then decide with \`collab-sync accept\` or \`collab-sync refuse\`.`
 }
 
 function describeLost({ records, reason }: LostRecords): string | null {
   if (records === 0) return null
-  const what = records === 1 ? '1 whole record was' : `${records} whole records were`
+  const what = `${counted(records, 'whole record')} ${records === 1 ? 'was' : 'were'}`
   const why = reason === null ? '' : records === 1 ? ` (${reason})` : ` (mostly: ${reason})`
   return `${what} rejected${why}: look with \`collab-sync rejected\`, then have them mended at the service, or set them aside with \`collab-sync rejected set-aside\`.`
 }
@@ -117,16 +118,21 @@ function describeFailures(causes: readonly FailureCause[], isAnswered: boolean):
   const failed = causes.reduce((sum, { scopes }) => sum + scopes, 0)
   const named = causes.slice(0, CAUSES_NAMED).map(describeCause)
   const more =
-    causes.length > CAUSES_NAMED ? `; and ${causes.length - CAUSES_NAMED} other causes` : ''
+    causes.length > CAUSES_NAMED
+      ? `; and ${counted(causes.length - CAUSES_NAMED, 'other cause')}`
+      : ''
   const throttled = causes.some(({ errorStatus }) => errorStatus === 'throttled')
     ? ' For longer than SYNC_THROTTLED_MAX_MS the service answered every call that it gets too many.'
     : ''
   const areAllForbidden =
     !isAnswered && failed >= SUSPICIOUS_REFUSALS && causes.every(isForbiddenCause)
   const isOneOperation = causes.every(({ operation }) => operation === first.operation)
-  const rights = areAllForbidden ? FORBIDDEN : ''
-  const likely = areAllForbidden && !isOneOperation ? '' : likelyCause(first)
-  return `${failed} ${failed === 1 ? 'scope' : 'scopes'} failed: ${named.join('; ')}${more}.${throttled}${rights}${likely}`
+  const isElsewhere =
+    !isAnswered &&
+    causes.every((cause) => isOfOtherServer(cause) || cause.errorStatus === 'breaker_open')
+  const everyCall = areAllForbidden ? FORBIDDEN : isElsewhere ? ELSEWHERE : ''
+  const likely = (areAllForbidden || isElsewhere) && !isOneOperation ? '' : likelyCause(first)
+  return `${counted(failed, 'scope')} failed: ${named.join('; ')}${more}.${throttled}${everyCall}${likely}`
 }
 
 function isForbiddenCause({ httpStatus, errorStatus }: FailureCause): boolean {
@@ -138,14 +144,16 @@ const CREDENTIALS =
 
 const FORBIDDEN = ` Every call was refused: check ${CREDENTIALS}.`
 
+const ELSEWHERE =
+  ' No answer came from the service: is COLLAB_API_URL right? `collab-sync doctor` checks it.'
+
 function describeCause(cause: FailureCause): string {
   const { operation, httpStatus, errorStatus, scopes, organizations } = cause
-  const where = organizations > 1 ? ` in ${organizations} organizations` : ''
+  const where = organizations > 1 ? ` in ${count(organizations)} organizations` : ''
   if (errorStatus === 'breaker_open')
     return `${scopes} of ${operation}${where} not asked, after such failures`
   if (errorStatus === 'throttled') return `${scopes} of ${operation}${where} not asked`
-  const code = [httpStatus, errorStatus].filter((part) => part !== null).join(' ') || 'no answer'
-  return `${scopes} of ${operation} with ${code}${where}`
+  return `${scopes} of ${operation}${where}: ${describeAnswer({ httpStatus, errorStatus })}`
 }
 
 function likelyCause({ operation, httpStatus, organizations }: FailureCause): string {
