@@ -16,7 +16,8 @@ import type { JobQueue } from './queue/queue.ts'
 import { openPostgresRateLimit } from './rate-limit/postgres.ts'
 import { openRedisRateLimit } from './rate-limit/redis.ts'
 import { RATE_LIMIT_NAME } from './rate-limit/limiter.ts'
-import type { RateLimitOptions } from './rate-limit/limiter.ts'
+import type { RateLimiter, RateLimitOptions } from './rate-limit/limiter.ts'
+import { LowestRateLimit } from './rate-limit/lowest.ts'
 import { openServiceClient } from './service-client.ts'
 import type { CallReport } from './service/attempt.ts'
 import type { SharedRateLimit } from './service/wait.ts'
@@ -42,6 +43,8 @@ export interface App {
   readonly store: Store
   readonly sync: SyncContext
   readonly queue: JobQueue
+  /** Takes over the lowest `SYNC_RATE_LIMIT` of live workers; to be repeated, since workers come and go. */
+  followRateLimit(): Promise<void>
   /** Calls that all processes may send for continuous refresh; null where there is none. */
   readonly refreshBudget: SharedRateLimit | null
   /** Reported by a worker that cannot stop in time. */
@@ -123,12 +126,13 @@ export async function openApp(
     operations: settings.operations,
     ...(watch === undefined ? {} : { watch }),
   }
-  return {
+  const app: App = {
     settings,
     log,
     store,
     sync,
     queue,
+    followRateLimit: () => rateLimit.lowest.follow(store.database),
     refreshBudget: rateLimit.budget,
     inProgress: new Set(),
     deliver: (planned) => queue.deliver(planned.map(itemDelivery)),
@@ -160,6 +164,14 @@ export async function openApp(
       await queue.close()
     },
   }
+  try {
+    // verify and a dry run call the service without a heartbeat.
+    await app.followRateLimit()
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  return app
 }
 
 /** A connection that is left open keeps the process alive, so what was opened before is closed again. */
@@ -186,7 +198,7 @@ async function openRateLimits(
     redisUrl === undefined
       ? null
       : (await import('./queue/redis.ts')).openRedis(redisUrl, {}, fault)
-  const open = (name: string, options: Omit<RateLimitOptions, 'log'>): SharedRateLimit =>
+  const open = (name: string, options: Omit<RateLimitOptions, 'log'>): RateLimiter =>
     redis === null
       ? openPostgresRateLimit(store.database, name, { ...options, log })
       : openRedisRateLimit(redis, `${queuePrefix}:${name}`, { ...options, log })
@@ -197,6 +209,7 @@ async function openRateLimits(
       : open(BUDGET_NAME, { callsPerSecond: refreshBudget, isSteady: true })
   return {
     shared,
+    lowest: new LowestRateLimit(shared, rateLimit ?? null, log),
     budget,
     async close() {
       await shared.close()

@@ -184,7 +184,7 @@ async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>):
   }
 }
 
-/** Says that this worker lives, ends what a frozen one holds up, and hears which runs are to end early. */
+/** Says that this worker lives, ends what a frozen one holds up, and hears the lowest limit and which runs are to end early. */
 async function writeHeartbeat(app: App): Promise<void> {
   const { collabApi, database, deadAfterS, problems, runSignals } = app.sync
   const { inFlight, limit, latencyMsEwma } = collabApi.concurrency()
@@ -194,7 +194,9 @@ async function writeHeartbeat(app: App): Promise<void> {
     mostCallsInFlight: limit,
     callMs: latencyMsEwma === null ? null : Math.round(latencyMsEwma),
     problem: problems.text,
+    rateLimit: app.settings.rateLimit ?? null,
   })
+  await app.followRateLimit()
   for (const { workerId, pid, state, openS } of await workers.endSessions.all(database, {
     deadAfterS,
   }))

@@ -195,6 +195,7 @@ create table sync.workers (
   calls_in_flight integer not null,
   calls_limit integer not null,
   latency_ms integer,
+  rate_limit double precision,
   problem text,
   problem_since timestamptz,
   application_name text -- a worker that is frozen inside a transaction is found by its sessions
@@ -206,6 +207,7 @@ comment on column sync.workers.heartbeat_at is 'When it last said it lives.';
 comment on column sync.workers.calls_in_flight is 'Calls to the service it had in flight then.';
 comment on column sync.workers.calls_limit is 'Most calls in flight that it had learned the service keeps up with.';
 comment on column sync.workers.latency_ms is 'Mean time of its recent calls, in milliseconds.';
+comment on column sync.workers.rate_limit is 'SYNC_RATE_LIMIT of the process, in calls a second; null where it sets none. The lowest of the live ones holds for all.';
 comment on column sync.workers.problem is 'Why it cannot take jobs or call the service, as sentences; null where it can.';
 comment on column sync.workers.problem_since is 'Since when it has had a problem; null where it has none.';
 comment on column sync.workers.application_name is 'What pg_stat_activity shows for its sessions; null where DATABASE_URL sets another name.';

@@ -40,8 +40,11 @@ const STORE_RETRY_MS = 500
 export class RateLimiter implements SharedRateLimit {
   readonly #store: RateLimitStore
   readonly #fault: RepeatedFault
-  readonly #spacing: Spacing | null
-  readonly #groupMax: number
+  #callsPerSecond: number | null
+  #spacing: Spacing | null = null
+  #groupMax = 1
+  /** Aborts when the limit changes: slots reserved by the old one are left. */
+  #changed = new AbortController()
   readonly #isSteady: boolean
   readonly #line = new WaitLine()
   readonly #closing = new AbortController()
@@ -53,11 +56,25 @@ export class RateLimiter implements SharedRateLimit {
     this.#store = store
     this.#fault = new RepeatedFault(log, 'the store of the shared rate limit')
     this.#isSteady = isSteady
-    const { usedPart, groupMs, toleranceMs } = isSteady ? STEADY : AS_THEY_COME
+    this.#callsPerSecond = callsPerSecond
+    this.#spaceCalls()
+  }
+
+  /** Keeps another limit from now on, in calls a second; null for none. */
+  useLimit(callsPerSecond: number | null): void {
+    if (callsPerSecond === this.#callsPerSecond) return
+    this.#callsPerSecond = callsPerSecond
+    this.#spaceCalls()
+    this.#changed.abort()
+    this.#changed = new AbortController()
+  }
+
+  #spaceCalls(): void {
+    const { usedPart, groupMs, toleranceMs } = this.#isSteady ? STEADY : AS_THEY_COME
     this.#spacing =
-      callsPerSecond === null
+      this.#callsPerSecond === null
         ? null
-        : { intervalMs: 1000 / (callsPerSecond * usedPart), toleranceMs }
+        : { intervalMs: 1000 / (this.#callsPerSecond * usedPart), toleranceMs }
     this.#groupMax = Math.max(1, Math.floor(groupMs / (this.#spacing?.intervalMs ?? groupMs)))
   }
 
@@ -80,6 +97,7 @@ export class RateLimiter implements SharedRateLimit {
   async close(): Promise<void> {
     const reason = new DrainingError('the shared rate limit is closed')
     this.#closing.abort(reason)
+    this.#changed.abort(reason)
     this.#line.dismiss(reason)
   }
 
@@ -112,7 +130,7 @@ export class RateLimiter implements SharedRateLimit {
           await sleep(pausedMs, this.#closing.signal)
           if (this.#spacing === null) await this.#listen()
         } else if (this.#spacing === null) while (this.#line.letOneGo());
-        else await this.#dealGroup(this.#spacing)
+        else await this.#dealGroup(this.#spacing, this.#changed.signal)
       }
     } catch (error) {
       // Only closing ends a sleep early, and it has sent away who waited.
@@ -122,7 +140,7 @@ export class RateLimiter implements SharedRateLimit {
     }
   }
 
-  async #dealGroup(spacing: Spacing): Promise<void> {
+  async #dealGroup(spacing: Spacing, changed: AbortSignal): Promise<void> {
     const slots = this.#isSteady ? this.#groupMax : Math.min(this.#groupMax, this.#line.length)
     const taken = await this.#reach(() => this.#store.take(slots, spacing))
     if (taken === null) return sleep(STORE_RETRY_MS, this.#closing.signal)
@@ -130,7 +148,8 @@ export class RateLimiter implements SharedRateLimit {
     const firstMs = performance.now() + taken.waitMs
     for (let slot = 0; slot < slots; slot += 1) {
       const dueInMs = firstMs + slot * spacing.intervalMs - performance.now()
-      if (dueInMs > 0) await sleep(dueInMs, this.#closing.signal)
+      if (dueInMs > 0) await sleep(dueInMs, changed).catch(() => {})
+      if (changed.aborted) return
       // Slots within a pause are lost: used after it, they would come on top of fresh ones.
       if (performance.now() < this.#pausedUntilMs) return
       if (this.#line.letOneGo() === null && !this.#isSteady) return

@@ -1,7 +1,6 @@
 import type { Pool } from 'pg'
 import type { On } from '../database/statement.ts'
 import * as rateLimit from '../database/statements/rate-limit.ts'
-import type { SharedRateLimit } from '../service/wait.ts'
 import { MAX_AHEAD_MS, MAX_PAUSE_MS, RateLimiter } from './limiter.ts'
 import type { RateLimitOptions, RateLimitStore, Spacing, Taken } from './limiter.ts'
 
@@ -14,7 +13,7 @@ export function openPostgresRateLimit(
   pool: Pool,
   name: string,
   options: RateLimitOptions,
-): SharedRateLimit {
+): RateLimiter {
   return new RateLimiter(new PostgresStore(pool, name), options)
 }
 

@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis'
-import type { SharedRateLimit } from '../service/wait.ts'
 import { MAX_AHEAD_MS, MAX_PAUSE_MS, RateLimiter } from './limiter.ts'
 import type { RateLimitOptions, RateLimitStore, Spacing, Taken } from './limiter.ts'
 
@@ -15,7 +14,7 @@ export function openRedisRateLimit(
   redis: Redis,
   key: string,
   options: RateLimitOptions,
-): SharedRateLimit {
+): RateLimiter {
   return new RateLimiter(new RedisStore(redis, key), options)
 }
 

@@ -57,7 +57,8 @@ export const SYNC_ROWS = {
     name: 'SYNC_RATE_LIMIT',
     group: 'sync',
     parse: parse.decimalNumber(0.1, 100_000),
-    meaning: 'Most calls a second to the service, all processes together. Without it unlimited.',
+    meaning:
+      'Most calls a second to the service, all processes together: the lowest that a live worker sets holds for all. Without it unlimited.',
     example: '50',
   },
   refreshBudget: {

@@ -227,7 +227,13 @@ describe('a worker', () => {
     await addWorker(pool, 'leaving', 0)
     const alive = async () => (await workers.countAlive.one(pool, { deadAfterS: 30 })).alive
     expect(await alive()).toBe(2)
-    const beat = { callsInFlight: 3, mostCallsInFlight: 8, callMs: 20, problem: null }
+    const beat = {
+      callsInFlight: 3,
+      mostCallsInFlight: 8,
+      callMs: 20,
+      problem: null,
+      rateLimit: null,
+    }
     await workers.heartbeat.run(pool, { workerId: 'w1', ...beat })
     expect(await alive()).toBe(3)
     expect(await workers.read.all(pool, { deadAfterS: 30 })).toContainEqual(
@@ -245,7 +251,13 @@ describe('a worker', () => {
   test('is blocked when it has had a problem for a minute, whichever, until it has none', async () => {
     const { pool } = database
     await pool.query('delete from sync.workers')
-    const beat = { workerId: 'w1', callsInFlight: 0, mostCallsInFlight: 8, callMs: null }
+    const beat = {
+      workerId: 'w1',
+      callsInFlight: 0,
+      mostCallsInFlight: 8,
+      callMs: null,
+      rateLimit: null,
+    }
     const say = (problem: string | null) => workers.heartbeat.run(pool, { ...beat, problem })
     const blocked = () => workers.blocked.all(pool, { deadAfterS: 30 })
     await say('The queue is away.')

@@ -191,6 +191,34 @@ describe('a limit that processes share', () => {
   })
 })
 
+describe('another limit', () => {
+  test('holds for who comes next, and none lets all who wait go', async () => {
+    const { store, limit, call, letGo } = open(null)
+    await Promise.all(call(2))
+    limit.useLimit(HUNDRED)
+    call(3)
+    await vi.advanceTimersByTimeAsync(15)
+    expect(letGo).toEqual([0, 0, 0, 0, 10])
+    expect(store.taken.map(({ slots }) => slots)).toEqual([1, 2])
+    limit.useLimit(null)
+    call(2)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(letGo.slice(5)).toEqual([0, 0])
+  })
+
+  test('is kept by who waits for a slot of the one before, which is lost', async () => {
+    const { store, limit, call, letGo } = open(0.1)
+    store.answer = { pauseMs: 0, waitMs: 50_000 }
+    call(2)
+    await vi.advanceTimersByTimeAsync(100)
+    store.answer = { pauseMs: 0, waitMs: 5 }
+    limit.useLimit(HUNDRED)
+    await vi.advanceTimersByTimeAsync(20)
+    expect(letGo).toEqual([105, 115])
+    expect(store.taken.map(({ spacing }) => Math.round(spacing.intervalMs))).toEqual([10526, 10])
+  })
+})
+
 describe('a pause of all', () => {
   test('is told to the others once, unless it ends later by more than a tenth of a second', async () => {
     const { store, limit } = open(HUNDRED)

@@ -20,6 +20,8 @@ import type { NightlySchedule } from '../../documents/schedule.ts'
 import { describeScope } from '../../documents/scope.ts'
 import { count, counted, duration, shorten, shortId, time } from '../../format.ts'
 import { printable } from '../../printable.ts'
+import { describeDiffering } from '../../rate-limit/lowest.ts'
+import type { LimitOf } from '../../rate-limit/lowest.ts'
 import { readDemoSettings } from '../../settings/demo.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
@@ -39,6 +41,8 @@ interface Overview {
   readonly workers: readonly WorkerReport[]
   /** Of the workers, those that have had a problem for more than a minute. */
   readonly workersBlocked: readonly RowOf<typeof workersOf.blocked>[]
+  /** What live workers set as SYNC_RATE_LIMIT, the lowest first. */
+  readonly rateLimits: readonly LimitOf[]
   readonly held: Held
   /** Rejected records that are open; counted to 1,000. */
   readonly rejectedOpen: number
@@ -79,6 +83,7 @@ async function printOverview(
     runs,
     workers,
     workersBlocked,
+    rateLimits,
     held,
     waiting,
     troubles,
@@ -89,6 +94,7 @@ async function printOverview(
     readRecentRuns(database, limit),
     workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
     workersOf.blocked.all(database, { deadAfterS: DEAD_AFTER_S }),
+    workersOf.rateLimits.all(database, { deadAfterS: DEAD_AFTER_S }),
     readHeld(database, null, HELD_SHOWN),
     pages.waiting.one(database, { limit: 1000 }),
     catalog.troubles.all(database),
@@ -101,6 +107,7 @@ async function printOverview(
     runs,
     workers,
     workersBlocked,
+    rateLimits,
     held,
     rejectedOpen: waiting.rejected,
     catalog: troubles,
@@ -114,6 +121,7 @@ async function printOverview(
 
 function describe(overview: Overview): string {
   const { freshness, held, memberChanges, rejectedOpen, runs } = overview
+  const differing = describeDiffering(overview.rateLimits)
   return [
     facts([
       ['catalog', describeFreshness(overview)],
@@ -121,6 +129,7 @@ function describe(overview: Overview): string {
       ['workers', describeWorkers(overview.workers)],
     ]),
     ...overview.workersBlocked.map((each) => paint.yellow(printable(describeBlocked(each)))),
+    ...(differing === null ? [] : [paint.yellow(printable(differing))]),
     ...overview.catalog.map((each) =>
       paint.yellow(printable(`${describeTrouble(each)} ${mendTrouble(each)}`)),
     ),

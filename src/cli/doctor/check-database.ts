@@ -15,6 +15,7 @@ import { count, counted, duration, time } from '../../format.ts'
 import { describeBlocked } from '../../notify/blocked-worker.ts'
 import { inTime } from '../../queue/queue.ts'
 import { RATE_LIMIT_NAME } from '../../rate-limit/limiter.ts'
+import { describeDiffering, readRateLimits } from '../../rate-limit/lowest.ts'
 import { tryPostgresRateLimit } from '../../rate-limit/postgres.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../store.ts'
@@ -71,6 +72,7 @@ export async function checkStore(
         check('schedule', () => schedule(database, settings)),
         check('workers', () => frozenWorkers(database)),
         check('workers', () => blockedWorkers(database)),
+        check('rate limit', () => rateLimits(database, settings)),
         check('feed of changes', () => heldBackFeed(database)),
       ])
     : []
@@ -94,7 +96,14 @@ export async function checkStore(
 /** Writes what each worker writes, and takes it back. */
 async function writes(database: Database): Promise<Finding> {
   const workerId = `doctor:${process.pid}`
-  const row = { workerId, callsInFlight: 0, mostCallsInFlight: 0, callMs: null, problem: null }
+  const row = {
+    workerId,
+    callsInFlight: 0,
+    mostCallsInFlight: 0,
+    callMs: null,
+    problem: null,
+    rateLimit: null,
+  }
   try {
     await rolledBack(database, async (client) => {
       await workers.heartbeat.run(client, row)
@@ -221,6 +230,13 @@ async function blockedWorkers(database: Database): Promise<Finding[]> {
       'fix what it names; the worker then continues by itself',
     ),
   )
+}
+
+async function rateLimits(database: Database, { rateLimit }: Settings): Promise<Finding[]> {
+  const own = { rateLimit: rateLimit ?? null, name: 'these settings' }
+  const differing = describeDiffering(await readRateLimits(database, own))
+  if (differing === null) return []
+  return [warn('rate limit', differing, 'set the same SYNC_RATE_LIMIT for all processes')]
 }
 
 /** Younger transactions mostly end by themselves. */

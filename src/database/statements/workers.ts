@@ -45,13 +45,26 @@ export const heartbeat = new Statement<
     mostCallsInFlight: number
     callMs: number | null
     problem: string | null
+    rateLimit: number | null
   },
   null
->('workers/heartbeat', { parameters: 'workerId callsInFlight mostCallsInFlight callMs problem' })
+>('workers/heartbeat', {
+  parameters: 'workerId callsInFlight mostCallsInFlight callMs problem rateLimit',
+})
 
 /** A worker ends, and those that died a day ago are forgotten. */
 export const leave = new Statement<{ workerId: string }, null>('workers/leave', {
   parameters: 'workerId',
+})
+
+/** SYNC_RATE_LIMIT of the workers that live and who has it, the lowest first, which holds for all; none last. */
+export const rateLimits = new Statement<
+  { deadAfterS: number },
+  { rateLimit: number | null; workerIds: readonly (string | null)[] }
+>('workers/rate-limits', {
+  parameters: 'deadAfterS',
+  columns: 'rateLimit workerIds',
+  neverNull: 'workerIds',
 })
 
 /** Workers that live, and those that stopped saying so; of these, whether they hold a transaction open. */

@@ -1,0 +1,65 @@
+import { DEAD_AFTER_S } from '../database/claims.ts'
+import type { On, RowOf } from '../database/statement.ts'
+import * as workers from '../database/statements/workers.ts'
+import type { Log } from '../log.ts'
+import type { RateLimiter } from './limiter.ts'
+
+/** A limit in calls a second (null for none) and who sets it in `SYNC_RATE_LIMIT`. */
+export type LimitOf = RowOf<typeof workers.rateLimits>
+
+const NAMES_SHOWN = 3
+
+/**
+ * The limits that live workers and the asking process set, the lowest first and none last.
+ * @param own.rateLimit the asking process's `SYNC_RATE_LIMIT`
+ * @param own.name names that process where no live worker has its limit
+ */
+export async function readRateLimits(
+  on: On,
+  own: { rateLimit: number | null; name: string },
+): Promise<LimitOf[]> {
+  const limits = await workers.rateLimits.all(on, { deadAfterS: DEAD_AFTER_S })
+  if (limits.some(({ rateLimit }) => rateLimit === own.rateLimit)) return limits
+  const all = [...limits, { rateLimit: own.rateLimit, workerIds: [own.name] }]
+  return all.toSorted((a, b) => (a.rateLimit ?? Infinity) - (b.rateLimit ?? Infinity))
+}
+
+/** Who sets which limit, in two sentences; null where all set the same. @param limits the lowest first */
+export function describeDiffering(limits: readonly LimitOf[]): string | null {
+  if (limits.length < 2) return null
+  const parts = limits.map(({ rateLimit, workerIds }) => {
+    const names = workerIds.slice(0, NAMES_SHOWN).join(', ')
+    const more = workerIds.length - NAMES_SHOWN
+    return `${rateLimit ?? 'none'} (${names}${more > 0 ? ` and ${more} more` : ''})`
+  })
+  return `SYNC_RATE_LIMIT differs: ${parts.join('; ')}. The lowest that a live worker sets holds for all of them.`
+}
+
+/** Keeps a process's limiter at the lowest limit of the live workers and its own, and logs who differs. */
+export class LowestRateLimit {
+  readonly #limiter: RateLimiter
+  readonly #own: number | null
+  readonly #log: Log
+  #known: readonly (number | null)[]
+
+  /** @param own `SYNC_RATE_LIMIT` of this process, calls a second; null for none */
+  constructor(limiter: RateLimiter, own: number | null, log: Log) {
+    this.#limiter = limiter
+    this.#own = own
+    this.#log = log
+    this.#known = [own]
+  }
+
+  /** Reads the limits and takes over the lowest. @throws pg.DatabaseError; the limit then stays as it is */
+  async follow(on: On): Promise<void> {
+    const limits = await readRateLimits(on, { rateLimit: this.#own, name: 'this process' })
+    const lowest = limits[0]?.rateLimit ?? null
+    this.#limiter.useLimit(lowest)
+    const known = limits.map(({ rateLimit }) => rateLimit)
+    if (String(known) === String(this.#known)) return
+    this.#known = known
+    const differing = describeDiffering(limits)
+    if (differing === null) this.#log.info({ lowest }, 'SYNC_RATE_LIMIT no longer differs')
+    else this.#log.warn({ lowest }, differing)
+  }
+}
