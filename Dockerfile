@@ -8,7 +8,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY src src
 COPY jobs jobs
-RUN npm run build && chmod +x dist/src/cli/main.js
+RUN npm run build && chmod +x dist/cli/main.js
 
 FROM node:24-alpine AS libraries
 WORKDIR /app
@@ -18,7 +18,7 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24-alpine
 RUN addgroup -S -g 10001 collab && adduser -S -D -H -u 10001 -G collab collab \
-  && ln -s /app/dist/src/cli/main.js /usr/local/bin/collab-sync
+  && ln -s /app/dist/cli/main.js /usr/local/bin/collab-sync
 WORKDIR /app
 ENV NODE_ENV=production
 COPY package.json LICENSE ./

@@ -100,6 +100,18 @@ export const USER_COLUMNS = {
   rest,
 } as const satisfies Record<string, Column & { readonly type: 'text' | 'jsonb' }>
 
+/** The views of `collab`, in the singular, whose rows the feed of changes has. */
+export const CHANGED_OBJECTS = [
+  'organization',
+  'document',
+  'annotation',
+  'user_group',
+  'user',
+  'document_user',
+  'user_group_member',
+  'comment',
+] as const
+
 export type CommentColumn = keyof typeof COMMENT_COLUMNS
 export type UserColumn = keyof typeof USER_COLUMNS
 

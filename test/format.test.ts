@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { count, counted, duration, scopePath, shorten, time } from '../src/format.ts'
 import { table } from '../src/cli/output.ts'
-import { scopeOf } from '../src/cli/scope-options.ts'
+import { scopeOf } from '../src/cli/requested-scope.ts'
 
 test.each([
   [0, '0 ms'],

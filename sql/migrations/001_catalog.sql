@@ -26,7 +26,7 @@ comment on column collab_store.organizations.users_scopes is 'How many users sco
 comment on column collab_store.organizations.comments_scopes is 'How many comments scopes (annotations) were ever numbered here.';
 comment on column collab_store.organizations.active is 'False when the catalog no longer lists it; it is then not asked for, and its rows stay.';
 comment on column collab_store.organizations.own_checked_at is 'Last good check where it differs from the batch''s; -infinity means never checked, null means the batch''s time holds.';
-comment on column collab_store.organizations.body_digest is 'Digest of the bytes of the last listing that was stored; equal bytes need no parsing.';
+comment on column collab_store.organizations.body_digest is 'Digest of the body of the last listing that was stored, whatever the order of its records; an equal body is not parsed.';
 comment on column collab_store.organizations.content_digest is 'Digest of the last stored listing''s records, whatever their order.';
 comment on column collab_store.organizations.organization_id is 'The service''s organizationId.';
 comment on column collab_store.organizations.failing_since is 'When a try for its listing first failed after the last good one; null where the last try was good. Never null alone: own_checked_at is then set too.';
@@ -152,7 +152,7 @@ comment on column collab_store.annotations.changed_at is 'When a check last foun
 comment on column collab_store.annotations.own_checked_at is 'As in organizations.';
 comment on column collab_store.annotations.scope_no is 'Its place in the batch, from 0.';
 comment on column collab_store.annotations.active is 'False when the catalog no longer lists it.';
-comment on column collab_store.annotations.body_digest is 'Digest of the bytes of the last answer that was stored; null when that answer held something that could not be stored.';
+comment on column collab_store.annotations.body_digest is 'Digest of the body of the last response that was stored, whatever the order of its records; null when that response held something that could not be stored.';
 comment on column collab_store.annotations.content_digest is 'Digest of the last stored answer''s comments, whatever their order; null as body_digest.';
 comment on column collab_store.annotations.annotation_id is 'The service''s annotationId.';
 comment on column collab_store.annotations.first_comment_at is 'Earliest time a live comment was written.';

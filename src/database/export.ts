@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import Cursor from 'pg-cursor'
 import { z } from 'zod'
-import { CHANGED_OBJECTS } from '../documents/change.ts'
+import { CHANGED_OBJECTS } from '../columns.ts'
 import { readChanges } from './changes.ts'
 import type { Client, Database } from './pool.ts'
 import { tellingAway } from './server.ts'

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { runner } from 'node-pg-migrate'
 import { EnvironmentError, SchemaError, UsageError } from '../errors.ts'
 import { requireTimeZone, setDefinitions } from './definitions.ts'
 import type { Definitions } from './definitions.ts'
@@ -120,6 +119,7 @@ async function makeMigrationsTable(client: Client, place: string): Promise<void>
 }
 
 async function applyPending(client: Client): Promise<string[]> {
+  const { runner } = await import('node-pg-migrate')
   try {
     const applied = await runner({
       dbClient: client,

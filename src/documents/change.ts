@@ -1,17 +1,7 @@
 import * as z from 'zod'
+import { CHANGED_OBJECTS } from '../columns.ts'
 import { RunIdSchema } from './check.ts'
 import { PageRequestSchema, pageSchema } from './page.ts'
-
-export const CHANGED_OBJECTS = [
-  'organization',
-  'document',
-  'annotation',
-  'user_group',
-  'user',
-  'document_user',
-  'user_group_member',
-  'comment',
-] as const
 
 export const ChangeSchema = z
   .object({

@@ -5,6 +5,7 @@ import { UsageError } from '../errors.ts'
 import { isReaderGone, openTarget, writeText } from './target.ts'
 import type { OnRows, OnWarning, Target } from './target.ts'
 import { csvFormat, ndjsonFormat } from './text.ts'
+import type { ExportFormat } from './text.ts'
 
 /** What to export, and how. */
 export interface ExportRequest extends ExportFilter {
@@ -172,7 +173,3 @@ function checkFilter(object: ExportObject, filter: ExportFilter): void {
 export function fullName({ schema, name }: ExportObject): string {
   return `${schema}.${name}`
 }
-
-export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet'] as const
-
-export type ExportFormat = (typeof EXPORT_FORMATS)[number]

@@ -1,6 +1,11 @@
 import type { ExportColumn } from '../database/export.ts'
 import type { RowFormat } from './target.ts'
 
+/** What an export may be written as. */
+export const EXPORT_FORMATS = ['csv', 'ndjson', 'parquet'] as const
+
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
 /** So that a spreadsheet takes the file for UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF'
 

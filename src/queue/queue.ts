@@ -2,13 +2,6 @@ import type { Queue } from 'bullmq'
 import { EnvironmentError } from '../errors.ts'
 import { RepeatedFault } from '../log.ts'
 import type { Log } from '../log.ts'
-import {
-  openBackend,
-  QUEUE_NAMES,
-  refreshStatistics,
-  requireRedis,
-  telemetryOption,
-} from './backend.ts'
 import type { QueueName, QueuePlace } from './backend.ts'
 import { repeatStrategy } from './repeat-strategy.ts'
 
@@ -45,6 +38,9 @@ const ATTEMPTS = 25
  * @throws EnvironmentError where Redis or PostgreSQL cannot be reached; UsageError for a prefix that does not fit a cluster
  */
 export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> {
+  // BullMQ, which is large, is loaded by those alone who open a queue.
+  const { openBackend, QUEUE_NAMES, refreshStatistics, requireRedis, telemetryOption } =
+    await import('./backend.ts')
   await requireRedis(place)
   const fault = new RepeatedFault(log, 'queue connection')
   const { classes, options: connection, close } = await openBackend(place, 'producer', fault)

@@ -5,17 +5,18 @@ import type { Body } from './body.ts'
 import { callFailure } from './errors.ts'
 import type { Asked, Shape } from './errors.ts'
 import type { Reply } from './exchange.ts'
+import { cutBody, digestInAnyOrder } from './records-in-body.ts'
 
 /** A successful answer (service-api.md, Endpoints). */
 export type Answer =
   | {
-      /** The very bytes of an earlier success: not parsed. */
-      readonly status: 'same-bytes'
+      /** The bytes of an earlier success, whatever the order of its records: not parsed. */
+      readonly status: 'unchanged'
       readonly digest: Buffer
     }
   | {
       readonly status: 'data'
-      /** First 16 bytes of the SHA-256 of the body. */
+      /** 16 bytes of a SHA-256: of the body in any order of its records where it can be cut into them, else of its bytes. */
       readonly digest: Buffer
       /** `result.data` as `JSON.parse` reads it: integers beyond 2^53 - 1 are rounded, see `dataText`. */
       readonly data: unknown[]
@@ -36,11 +37,15 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
   if (reply.body.length === 0) {
     throw unusable(reply, asked, 'body_empty', 'an empty body')
   }
-  const digest = shortDigest(hash('sha256', reply.body, 'binary'))
-  if (knownDigest !== undefined && digest.equals(knownDigest)) {
-    return { status: 'same-bytes', digest }
-  }
-  const { body, data, dataText } = parse(reply, asked)
+  const cut = cutBody(reply.body)
+  const inAnyOrder = cut === null ? null : shortDigest(digestInAnyOrder(cut))
+  if (knownDigest !== undefined && inAnyOrder?.equals(knownDigest))
+    return { status: 'unchanged', digest: inAnyOrder }
+  const inOrder = shortDigest(hash('sha256', reply.body, 'binary'))
+  if (knownDigest !== undefined && inOrder.equals(knownDigest))
+    return { status: 'unchanged', digest: inOrder }
+  const { body, data, dataText, isCutWell } = parse(reply, asked)
+  const digest = isCutWell && inAnyOrder !== null ? inAnyOrder : inOrder
   if (isFailure(body['error'])) throw errorBody(reply, asked, body['error'])
   const result = body['result']
   if (!isObject(result) || (data === null && result['data'] !== null)) {

@@ -4,6 +4,7 @@ import { valuesIn } from '../json-text.ts'
 import { callFailure } from './errors.ts'
 import type { Asked } from './errors.ts'
 import type { Reply } from './exchange.ts'
+import { parseRecords } from './records-in-body.ts'
 
 /** The body of an answer as JSON. */
 export interface Body {
@@ -13,6 +14,8 @@ export interface Body {
   readonly data: unknown[] | null
   /** The very text of `data`; empty where it is null. */
   readonly dataText: string
+  /** Whether `cutBody` cuts this body between its records and nowhere else. */
+  readonly isCutWell: boolean
 }
 
 /** The body is JSON, but no object. */
@@ -40,8 +43,9 @@ export function readBody(text: string): Body {
     if (envelope?.dataAt === start) {
       lastEnvelope = envelope
       const dataText = text.slice(start, end)
-      const data = arrayOf(dataText)
-      if (data !== null) return { body: envelope.body, data, dataText }
+      const records = parseRecords(dataText)
+      const data = records ?? arrayOf(dataText)
+      if (data !== null) return { body: envelope.body, data, dataText, isCutWell: records !== null }
     }
   }
   return readSlowly(text)
@@ -81,9 +85,10 @@ function readEnvelope(text: string): Envelope | null {
 
 function readSlowly(text: string): Body {
   const { body, data, dataAt, dataEnd } = readWhole(text)
-  if (data === null) return { body, data, dataText: '' }
+  if (data === null) return { body, data, dataText: '', isCutWell: false }
   const result = { ...(body['result'] as object), data: [] }
-  return { body: { ...body, result }, data, dataText: text.slice(dataAt, dataEnd) }
+  const dataText = text.slice(dataAt, dataEnd)
+  return { body: { ...body, result }, data, dataText, isCutWell: false }
 }
 
 function readWhole(text: string) {

@@ -50,7 +50,7 @@ export interface StandInProcess {
   log(): Promise<{ operation: string; data: Record<string, unknown>; status: number }[]>
 }
 
-/** The command as tsc builds it. */
+/** The command as it is built. */
 export async function buildCommand(): Promise<BuiltCommand> {
   const folder = await builtProgram()
   // Inside the program's folder, so that what is put there imports the program by its name.
@@ -67,10 +67,10 @@ export async function buildCommand(): Promise<BuiltCommand> {
   }
   return {
     directory,
-    start: (args, environment = {}) => start('src/cli/main.js', args, environment),
+    start: (args, environment = {}) => start('cli/main.js', args, environment),
     run: (args, environment = {}) => hosted.run(args, whole(environment)),
     runProcess(args, environment = {}, input) {
-      const running = start('src/cli/main.js', args, environment)
+      const running = start('cli/main.js', args, environment)
       running.child.stdin?.end(input)
       return running.ended
     },

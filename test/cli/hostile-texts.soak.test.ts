@@ -109,7 +109,7 @@ describe('texts of others steer no terminal and forge no line', () => {
   )
 
   test('on a terminal our own colours are all that there is', async () => {
-    const node = [process.execPath, `${command.directory}/../dist/src/cli/main.js`, 'status', runId]
+    const node = [process.execPath, `${command.directory}/../dist/cli/main.js`, 'status', runId]
     const { stdout } = await promisify(execFile)('script', ['-qec', node.join(' '), '/dev/null'], {
       env: {
         ...process.env,

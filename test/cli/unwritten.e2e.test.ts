@@ -71,7 +71,7 @@ test('a worker works on, and ends in order, while its log cannot be written', as
 
 /** Starts a command within a line of shell, where it is `"$@"`. */
 function shell(line: string, args: readonly string[], environment: Environment = {}) {
-  const main = join(command.directory, '../dist/src/cli/main.js')
+  const main = join(command.directory, '../dist/cli/main.js')
   const env = {
     PATH: process.env['PATH'],
     DATABASE_URL: database.url,

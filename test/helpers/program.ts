@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '../..')
 const MAINS = ['test/cli/command-host.ts', 'test/faults/worker-main.ts', 'test/service/main.ts']
 
 /**
- * A folder with the program as tsc builds it, and with {@link MAINS}, below `dist`: tests neither trust an old build
+ * A folder with the program as `npm run build` builds it, and with {@link MAINS}, below `dist`: tests neither trust an old build
  * nor replace one. Built by the first who asks, for the whole run, which removes it. Its types are checked elsewhere.
  */
 export async function builtProgram(): Promise<string> {
@@ -53,5 +53,6 @@ async function build(folder: string): Promise<void> {
   await run(tsc, ['--project', join(folder, 'tsconfig.json')]).catch((error) => {
     throw new Error(`The program cannot be built:\n${error.stdout}`)
   })
+  await run('npm', ['run', 'bundle', '--', '--dir', join(folder, 'dist/cli')], { cwd: root })
   await writeFile(join(folder, BUILT), '')
 }

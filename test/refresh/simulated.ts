@@ -146,7 +146,7 @@ export class SimulatedService {
     const known = this.#bodies.get(index)
     const isAsKnown = filter.commentIds === undefined && known?.events === events
     if (isAsKnown && call.knownDigest?.equals(known.digest))
-      return { status: 'same-bytes', digest: known.digest } as const
+      return { status: 'unchanged', digest: known.digest } as const
     const comments = this.#commentsAfter(index, events)
     const data = filter.commentIds?.map((id) => comments.get(id) ?? null) ?? [...comments.values()]
     const body = Buffer.from(JSON.stringify({ result: { status: 'success', message: 'ok', data } }))

@@ -44,8 +44,35 @@ describe('a success', () => {
   test('with the same bytes as before is told by its digest, and not parsed', () => {
     const notJson = Buffer.from('not JSON at all')
     const digest = createHash('sha256').update(notJson).digest().subarray(0, 16)
-    expect(readAnswer(reply(notJson), asked, digest)).toEqual({ status: 'same-bytes', digest })
+    expect(readAnswer(reply(notJson), asked, digest)).toEqual({ status: 'unchanged', digest })
     expect(() => readAnswer(reply(notJson, 500), asked, digest)).toThrow(CallError)
+  })
+
+  test('with the same records in another order is not parsed', () => {
+    const records = [
+      { commentId: 1, replies: [{ a: 1 }] },
+      { commentId: 2, commentText: 'é' },
+    ]
+    const body = (data: unknown[], message = 'ok') => reply({ result: { message, data } })
+    const { digest } = readAnswer(body(records), asked)
+    expect(readAnswer(body(records.toReversed()), asked, digest).status).toBe('unchanged')
+    for (const other of [
+      body(records.slice(1)),
+      body([...records, records[0]]),
+      body([{ commentId: 2 }, { commentId: 1 }]),
+      body(records.toReversed(), 'partial'),
+    ])
+      expect(readAnswer(other, asked, digest).status).toBe('data')
+  })
+
+  test('whose records begin like an object within one is known again by its bytes', () => {
+    // Its pieces in another order are other records: ann 1 would get the reply of ann 2.
+    const pieces = ['{"id":1,"in":[{"id":2}', '{"id":3}]}', '{"id":4,"in":[{"id":2}', '{"id":5}]}']
+    const body = (parts: (string | undefined)[]) => reply(`{"result":{"data":[${parts.join()}]}}`)
+    const { digest } = readAnswer(body(pieces), asked)
+    const exchanged = body([pieces[0], pieces[3], pieces[2], pieces[1]])
+    expect(readAnswer(body(pieces), asked, digest).status).toBe('unchanged')
+    expect(readAnswer(exchanged, asked, digest).status).toBe('data')
   })
 
   test('with null in place of its data has no records, and may lack some', () => {

@@ -12,7 +12,7 @@ import type { HeldChoice } from '../../sync/held.ts'
 import { EXIT } from '../exit.ts'
 import { note, print, printJson } from '../output.ts'
 import { heldTable } from '../run-details.ts'
-import { findRun } from '../scope-options.ts'
+import { findRun } from '../requested-scope.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
 const REASON_MAX = 1000

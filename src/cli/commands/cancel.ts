@@ -5,7 +5,7 @@ import { readRun } from '../../database/run-reports.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { printRun } from '../run-details.ts'
-import { findRun } from '../scope-options.ts'
+import { findRun } from '../requested-scope.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
 /** `collab-sync cancel RUN`: ends a run; what is stored stays, what was not asked is skipped. */

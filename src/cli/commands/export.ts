@@ -1,6 +1,7 @@
 import { UsageError } from '../../errors.ts'
 import { exportObject } from '../../export/export-object.ts'
-import type { Exported, ExportFormat } from '../../export/export-object.ts'
+import type { Exported } from '../../export/export-object.ts'
+import type { ExportFormat } from '../../export/text.ts'
 import { exportByState } from '../../export/state.ts'
 import { count, counted, duration } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'

@@ -5,7 +5,7 @@ import { processUser } from '../../process-user.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { noteNotDelivered, print, printJson } from '../output.ts'
-import { hintScopeOf } from '../scope-options.ts'
+import { hintScopeOf } from '../requested-scope.ts'
 import type { ScopeOptions } from '../scope-options.ts'
 import { quietLog, traced, withQueue } from '../with-store.ts'
 

@@ -8,7 +8,7 @@ import { counted, scopePath, shorten, time } from '../../format.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { print, printJson, table } from '../output.ts'
-import { findRun } from '../scope-options.ts'
+import { findRun } from '../requested-scope.ts'
 import { quietLog, withTables } from '../with-store.ts'
 import { processUser } from '../../process-user.ts'
 

@@ -29,7 +29,7 @@ import { EXIT } from '../exit.ts'
 import { facts, heading, paint, print, printJson, table } from '../output.ts'
 import { heldTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
 import { refreshLines, staleParts } from '../refresh-details.ts'
-import { findRun } from '../scope-options.ts'
+import { findRun } from '../requested-scope.ts'
 import { quietLog, withTables } from '../with-store.ts'
 
 type WorkerReport = RowOf<typeof workersOf.read>

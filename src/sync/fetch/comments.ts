@@ -46,7 +46,7 @@ export async function askComments(
   }
   const listing = await askListing(asking, scope, privacy, collected)
   const seenAt = asking.seenAt?.()
-  if (listing === 'same-bytes') return unchanged(scope)
+  if (listing === 'unchanged') return unchanged(scope)
   const contentDigest = collected.contentDigest()
   if (collected.isClean && scope.contentDigest?.equals(contentDigest)) return unchanged(scope)
   if (scope.hasRows) {
@@ -65,12 +65,12 @@ async function askListing(
   scope: BatchScope,
   privacy: Privacy,
   collected: CollectedComments,
-): Promise<'same-bytes' | { readonly digest: Buffer }> {
+): Promise<'unchanged' | { readonly digest: Buffer }> {
   const answer = await asking.collabApi.getComments(filterOf(scope), {
     ...asking.call,
     ...(scope.bodyDigest === null ? {} : { knownDigest: privacy.sealed(scope.bodyDigest) }),
   })
-  if (answer.status === 'same-bytes') return 'same-bytes'
+  if (answer.status === 'unchanged') return 'unchanged'
   collected.addListing(answer)
   return { digest: answer.digest }
 }

@@ -28,7 +28,7 @@ export async function askUsers(
     ...(scope.bodyDigest === null ? {} : { knownDigest: privacy.sealed(scope.bodyDigest) }),
   })
   const unchanged: AskedResult = { outcome: 'unchanged', scope, records: scope.recordCount }
-  if (answer.status === 'same-bytes') return unchanged
+  if (answer.status === 'unchanged') return unchanged
   const { nameless, ...listing } = readUsers(
     receivedOf(answer, privacy.redact?.users),
     asking.keepsTexts,

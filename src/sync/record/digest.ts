@@ -7,8 +7,8 @@ import type { Operation } from '../../errors.ts'
 import { shortDigest } from '../../service/answer.ts'
 
 /**
- * Raised when what a record's columns are made of changes: every stored digest then differs once. An answer with the same
- * bytes as before is still not parsed: where it must be, a migration has to empty the stored body digests too.
+ * Raised when what a record's columns are made of changes: every stored digest then differs once. A body that is known by
+ * its digest is still not parsed: where it must be, a migration has to empty the stored body digests too.
  */
 const DIGEST_FORMAT = '2'
 

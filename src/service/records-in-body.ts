@@ -1,0 +1,88 @@
+import { isAscii } from 'node:buffer'
+import { hash } from 'node:crypto'
+
+/** A body cut at the boundaries of its records: `before`, the records with a comma between each, `after`. */
+export interface CutBody {
+  readonly before: Buffer
+  readonly records: readonly Buffer[]
+  readonly after: Buffer
+}
+
+/**
+ * Cuts a body into its records without parsing it: `[{"commentId":…},{"commentId":…}]` at each `},{"commentId":`, whatever
+ * the first member is called. The cuts are a guess until each record was parsed by itself, see `parseRecords`.
+ * @returns null where there are fewer than two records, or so many that their digests would take much memory, and where the
+ *   records do not all begin with the same member
+ */
+export function cutBody(body: Buffer): CutBody | null {
+  const start = body.indexOf('[')
+  const end = body.lastIndexOf(']')
+  const boundary = boundaryIn(body, start)
+  if (boundary === null) return null
+  const records: Buffer[] = []
+  let from = start + 1
+  for (let at = body.indexOf(boundary, from); at >= 0; at = body.indexOf(boundary, from)) {
+    if (at >= end || records.length === RECORDS_MAX) return null
+    records.push(body.subarray(from, at + 1))
+    from = at + 2
+  }
+  if (records.length === 0) return null
+  records.push(body.subarray(from, end))
+  return { before: body.subarray(0, start + 1), records, after: body.subarray(end) }
+}
+
+/** A digest of a record is kept for each until all are sorted. */
+const RECORDS_MAX = 100_000
+
+/** Longer names of a first member are not looked for. */
+const FIRST_MEMBER_BYTES_MAX = 100
+
+/** What is between two records: `},` and the beginning of the first record, up to the colon behind its first name. */
+function boundaryIn(body: Buffer, start: number): string | null {
+  if (start < 0) return null
+  const first = body.subarray(start + 1, start + 1 + FIRST_MEMBER_BYTES_MAX)
+  const colon = first.indexOf('":')
+  const beginning = first.subarray(0, colon + 2)
+  return colon > 0 && isAscii(beginning) && beginning.toString('latin1', 0, 2) === '{"'
+    ? `},${beginning.toString('latin1')}`
+    : null
+}
+
+/**
+ * A digest of a body that does not depend on the order of its records. Two bodies with the same digest have the same text
+ * before and after their records, and the same pieces between: where each piece of one of them is a whole record, the
+ * other one has the same records.
+ * @returns 32 bytes as Latin-1
+ */
+export function digestInAnyOrder({ before, records, after }: CutBody): string {
+  const digests = records.map((record) => hash('sha256', record, 'binary')).sort()
+  const around = hash('sha256', before, 'binary') + hash('sha256', after, 'binary')
+  return hash('sha256', Buffer.from(around + digests.join(''), 'latin1'), 'binary')
+}
+
+/**
+ * Parses each record of an array by itself, cut as `cutBody` cuts the bytes.
+ * @param arrayText from the first to the last bracket of the body
+ * @returns null where a piece is no whole record, or there is one piece
+ */
+export function parseRecords(arrayText: string): unknown[] | null {
+  const boundary = boundaryIn(Buffer.from(arrayText.slice(0, 1 + FIRST_MEMBER_BYTES_MAX)), 0)
+  if (boundary === null) return null
+  const records: unknown[] = []
+  let from = 1
+  try {
+    for (
+      let at = arrayText.indexOf(boundary, from);
+      at >= 0;
+      at = arrayText.indexOf(boundary, from)
+    ) {
+      records.push(JSON.parse(arrayText.slice(from, at + 1)))
+      from = at + 2
+    }
+    if (records.length === 0) return null
+    records.push(JSON.parse(arrayText.slice(from, -1)))
+    return records
+  } catch {
+    return null
+  }
+}
