@@ -28,6 +28,7 @@ import { RunSignals, StoreSignal, WorkerProblems } from './sync/context.ts'
 import type { SyncContext, SyncWatch } from './sync/context.ts'
 import { SentCalls } from './sync/counts.ts'
 import { ScopePlaces } from './sync/fetch/schedule.ts'
+import { ObservedMembers } from './sync/record/observed-members.ts'
 
 /** A job, or `refresh`, that a worker has begun and not ended. */
 export interface WorkInProgress {
@@ -114,6 +115,7 @@ export async function openApp(
     problems,
     scopePlaces: new ScopePlaces(settings.concurrency),
     sentCalls: new SentCalls(store.database, log),
+    observed: new ObservedMembers(),
     itemsInProgress: new Set(),
     drained: draining.signal,
     privacy: openPrivacy(store.database, {

@@ -391,21 +391,21 @@ export interface ReportingMemberships<V extends Values = PgValues> {
   in_catalog: boolean | null
 }
 
-/** Each member that changed records of comments and users have had, 2,000 paths at most; which members does the service send, and is one new, gone or of another type? */
+/** Each member of the comments and users that were read, 2,000 paths at most; which members does the service send, and is one new, gone or of another type? */
 export interface ReportingObservedMembers<V extends Values = PgValues> {
   /** comment or user. */
   object: string
-  /** Its path: names with dots between, [] for what is in an array, * for the keys of an object that has had more than 50 different ones. Of a record of more than 100 kB, and of what is beyond 4 MB in one step, only its own members are looked at, of others 20 levels. Names of more than 100 characters are …, since they may be ids. */
+  /** Its path: names with dots between, [] for what is in an array, * for the keys of an object that has had more than 50 different ones. 20 levels at most. Names of more than 100 characters are …, since they may be ids. */
   member: string | null
   /** The JSON types that it has had: string, number, boolean, object, array, null. */
   types: readonly string[]
-  /** How many changes of records showed it: each counts the record as it is when it is looked at. Keys that became one path count as the commonest of them did until then. */
+  /** How many records had it, among those of responses that had changed since they were read before: all records of such a response count, stored or not. Keys that became one path count from then on. */
   records: V['bigint']
-  /** When the first changed record that had it was stored (our clock). */
+  /** When the first record that had it was counted (our clock). */
   first_seen_at: V['timestamptz']
-  /** When the last changed record that had it was stored (our clock). */
+  /** When the last record that had it was counted (our clock). */
   last_seen_at: V['timestamptz']
-  /** True where the last 1,000 changed records of its kind lacked it, though one in 50 had it before, and at least 20. */
+  /** True where the last 1,000 records of its kind lacked it, though one in 50 had it before, and at least 20. */
   is_absent: boolean
 }
 

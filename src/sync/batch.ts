@@ -119,14 +119,23 @@ class BatchInProgress {
       context.storeSignal.signal,
       this.#ended.signal,
     ])
-    const { collabApi, database, maxIds, privacy } = context
+    const { collabApi, database, maxIds, observed, privacy } = context
     const stats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
     const onSent = (isRetry: boolean) => context.sentCalls.add(claim.runId, 1, isRetry ? 1 : 0)
     const priority = priorityOf(claim)
     const call = { stats, onSent, signal: stopped, waitSignal: this.#waitSignal, priority }
     // A commit that asks waits for no room: room is made by commits.
     const { lastErasure, writtenMember } = claim
-    const asking = { collabApi, database, maxIds, privacy, lastErasure, writtenMember, call }
+    const asking = {
+      collabApi,
+      database,
+      maxIds,
+      observed,
+      privacy,
+      lastErasure,
+      writtenMember,
+      call,
+    }
     this.#commits = new BatchCommits(context, {
       claim,
       where,

@@ -10,6 +10,7 @@ import type { CollabApi } from '../service/client.ts'
 import type { WaitingThreads } from './commit/new-threads.ts'
 import type { SentCalls } from './counts.ts'
 import type { ScopePlaces } from './fetch/schedule.ts'
+import type { ObservedMembers } from './record/observed-members.ts'
 
 /** What syncing needs; opened by `src/app.ts`. */
 export interface SyncContext {
@@ -25,6 +26,8 @@ export interface SyncContext {
   readonly problems: WorkerProblems
   readonly scopePlaces: ScopePlaces
   readonly sentCalls: SentCalls
+  /** The members of the records that this process has read. */
+  readonly observed: ObservedMembers
   /** Batch items that this process works on right now; one that it took up and is not among them is lost. */
   readonly itemsInProgress: Set<number>
   /** Aborts when this process stops: calls that wait are given up, what was answered is committed. */

@@ -1,7 +1,6 @@
 import type { App } from '../../src/app.ts'
 import type { Item } from '../../src/database/claims.ts'
 import { syncBatch } from '../../src/sync/batch.ts'
-import { observeMembers } from '../../src/sync/run/observe.ts'
 import { planDocuments, planOrganizations } from '../../src/sync/run/pages.ts'
 import { settleRun } from '../../src/sync/run/settle.ts'
 import { startRun } from '../../src/sync/run/start.ts'
@@ -42,7 +41,6 @@ export async function endDirectly(
   // A page is worked before there is anything to do for the others.
   while (line.length > 0) await Promise.all(Array.from({ length: IN_HAND }, work))
   await sync.sentCalls.write()
-  await observeMembers(sync, runId)
   await settleRun(sync, runId)
   // One whose credentials were refused settled itself.
   const { rowCount } = await sync.database.query(

@@ -12,6 +12,7 @@ import { RunSignals, StoreSignal, WorkerProblems } from '../../src/sync/context.
 import type { SyncContext } from '../../src/sync/context.ts'
 import { SentCalls } from '../../src/sync/counts.ts'
 import { ScopePlaces } from '../../src/sync/fetch/schedule.ts'
+import { ObservedMembers } from '../../src/sync/record/observed-members.ts'
 import { Clock } from '../../src/sync/refresh/clock.ts'
 import { Refresher } from '../../src/sync/refresh/refresher.ts'
 import { createTestDatabase } from '../helpers/database.ts'
@@ -329,6 +330,7 @@ function contextOf(
     problems: new WorkerProblems(),
     scopePlaces: new ScopePlaces(1),
     sentCalls: new SentCalls(pool, log),
+    observed: new ObservedMembers(),
     itemsInProgress: new Set(),
     drained,
     privacy: openPrivacy(pool, { email: 'keep', raw: 'keep' }),

@@ -1,17 +1,25 @@
-import * as observed from '../../src/database/statements/observed.ts'
+import { transaction } from '../../src/database/pool.ts'
 import type { Database } from '../../src/database/pool.ts'
+import { createLog } from '../../src/log.ts'
+import { notingMembers } from '../../src/sync/commit/note-members.ts'
+import { ObservedMembers } from '../../src/sync/record/observed-members.ts'
+import type { ObservedObject } from '../../src/sync/record/observed-members.ts'
 
 export interface Member {
   types: string[]
   records: number
 }
 
-/** Looks to the end of what changed. */
-export async function observe(database: Database): Promise<void> {
-  for (;;) {
-    const { hasMore } = await observed.observe.one(database, { maxChanges: 1000 })
-    if (!hasMore) return
-  }
+/** Has a process that has read nothing before read some records, and commit what they have. */
+export async function read(
+  database: Database,
+  records: readonly unknown[],
+  object: ObservedObject = 'comment',
+  observed = new ObservedMembers(),
+): Promise<void> {
+  for (const record of records) observed.see(object, record)
+  const noting = { observed, log: createLog('silent') }
+  await notingMembers(noting, true, (note) => transaction(database, note))
 }
 
 export async function membersOf(database: Database, object = 'comment') {

@@ -214,8 +214,11 @@ export class BatchCommits {
     const stats = { ...this.#of.stats }
     const counts = countsSince(this.#counted, stats, this.#databaseMs)
     const threads = answers.filter((answer) => answer.outcome === 'new-thread')
+    const { log, observed } = this.#context
     const committing = {
       ...this.#committing(counts),
+      log,
+      observed,
       ...(newThreads === undefined ? {} : { newThreads: newThreads.of(threads) }),
     }
     const doneScopes = this.#of.done.bitsWith(answers.map(({ scope }) => scope.scopeNo))

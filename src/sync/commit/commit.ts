@@ -9,12 +9,15 @@ import type { BatchScope, ScopeKind } from '../../database/scopes.ts'
 import type { On } from '../../database/statement.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import type { Operation } from '../../errors.ts'
+import type { Log } from '../../log.ts'
 import { SupersededError } from '../claim.ts'
 import type { Committing, WritersClaim } from '../context.ts'
 import type { CommentsResult, NewThreadResult, ScopeResult, UsersResult } from '../fetch/result.ts'
 import { digestOfRejected } from '../record/digest.ts'
+import type { ObservedMembers } from '../record/observed-members.ts'
 import { inCommitSlot } from './buffer.ts'
 import { commitComments } from './comments.ts'
+import { notingMembers } from './note-members.ts'
 import { commitUsers, OrganizationBusyError } from './users.ts'
 import type { Listing } from './users.ts'
 
@@ -30,7 +33,12 @@ export type RecordCommit = (on: On, commit: Omit<ItemCommit, 'claim'>) => Promis
  */
 export async function commitAnswers(
   database: Database,
-  committing: Committing & { readonly claim: Claim; readonly record: RecordCommit },
+  committing: Committing & {
+    readonly claim: Claim
+    readonly record: RecordCommit
+    readonly observed: ObservedMembers
+    readonly log: Log
+  },
   results: readonly ScopeResult[],
   end: Pick<ItemCommit, 'doneScopes' | 'isEnd'>,
 ): Promise<void> {
@@ -43,15 +51,18 @@ export async function commitAnswers(
   const before = { ...counts }
   const startedMs = performance.now()
   const tryOnce = (yields: boolean) =>
-    transaction(database, async (client) => {
-      Object.assign(counts, before) // A transaction that is tried again counts once.
-      countUnchanged(counts, results)
-      if (!(await isWritten(client, { ...committing, yields }, results))) return false
-      // Up to here: how long the last statement takes is known when it is too late to be stored.
-      counts.databaseMs += Math.round(performance.now() - startedMs)
-      if (!(await record(client, { counts, ...end }))) throw new SupersededError()
-      return true
-    })
+    notingMembers(committing, end.isEnd, (note) =>
+      transaction(database, async (client) => {
+        Object.assign(counts, before) // A transaction that is tried again counts once.
+        countUnchanged(counts, results)
+        if (!(await isWritten(client, { ...committing, yields }, results))) return false
+        // Up to here: how long the last statement takes is known when it is too late to be stored.
+        counts.databaseMs += Math.round(performance.now() - startedMs)
+        if (!(await record(client, { counts, ...end }))) throw new SupersededError()
+        await note(client)
+        return true
+      }),
+    )
   const yields = () => performance.now() - startedMs < YIELD_MAX_MS
   while (!(await inCommitSlot(database, () => tryOnce(yields())))) {
     await setTimeout(Math.random() * TURN_WAIT_MS)

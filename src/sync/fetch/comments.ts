@@ -6,6 +6,7 @@ import type { Privacy, PrivacyKeeper } from '../../privacy/privacy.ts'
 import type { Call, CollabApi } from '../../service/client.ts'
 import { chunkIds } from '../../service/filters.ts'
 import { CollectedComments } from '../record/collected-comments.ts'
+import type { ObservedMembers } from '../record/observed-members.ts'
 import type { AskedResult } from './result.ts'
 
 /** What asking needs. */
@@ -19,6 +20,8 @@ export interface Asking {
   readonly lastErasure: number | null
   /** The member of a comment that says when it was written; left out where nothing is stored. */
   readonly writtenMember?: string | null
+  /** Notes the members of records; left out where nothing is stored. */
+  readonly observed?: ObservedMembers
   /** Whether results hold the text of each record. */
   readonly keepsTexts?: boolean
   /** The time, by which what a listing shows is dated; left out where the time of the claim holds. */

@@ -30,7 +30,7 @@ export async function askUsers(
   const unchanged: AskedResult = { outcome: 'unchanged', scope, records: scope.recordCount }
   if (answer.status === 'unchanged') return unchanged
   const { nameless, ...listing } = readUsers(
-    receivedOf(answer, privacy.redact?.users),
+    receivedOf(answer, privacy.redact?.users, onReadOf(asking)),
     asking.keepsTexts,
   )
   const contentDigest = contentDigestOf(listing.records)
@@ -67,7 +67,10 @@ async function askSomeUsers(
       asking.call,
     )
     if (answer.status !== 'data') continue
-    const listing = readUsers(receivedOf(answer, privacy.redact?.users), asking.keepsTexts)
+    const listing = readUsers(
+      receivedOf(answer, privacy.redact?.users, onReadOf(asking)),
+      asking.keepsTexts,
+    )
     rejectedItems += answer.data.length - listing.records.length
     rejects.push(...listing.rejects)
     for (const record of listing.records) records.set(record.userId, record)
@@ -87,6 +90,10 @@ async function askSomeUsers(
     contentDigest: null,
     incomplete: null,
   }
+}
+
+function onReadOf({ observed }: Asking): ((item: unknown) => void) | null {
+  return observed === undefined ? null : (item) => observed.see('user', item)
 }
 
 /** The same for any order of the records. Sorted by UTF-16: it need not be PostgreSQL's order, since digests are only made here. */

@@ -3,6 +3,7 @@ import { CallError } from '../../errors.ts'
 import type { Privacy } from '../../privacy/privacy.ts'
 import type { Answer } from '../../service/answer.ts'
 import type { CommentsResult } from '../fetch/result.ts'
+import type { ObservedMembers } from './observed-members.ts'
 import { readComment } from './comment.ts'
 import type { CommentRecord } from './comment.ts'
 import { digestOfComments, isObject } from './digest.ts'
@@ -34,9 +35,11 @@ export class CollectedComments {
   readonly #isListing: boolean
   readonly #texts: Map<number, string> | null
   readonly #writtenPath: readonly string[] | null
+  readonly #onRead: ((item: unknown) => void) | null
 
   /**
    * @param options.writtenMember that says when a comment was written; null where none does
+   * @param options.observed notes the members of the records; left out where nothing is stored
    * @param options.keepsTexts whether the result holds the text of each record; each then has its digest too
    */
   constructor(
@@ -46,12 +49,18 @@ export class CollectedComments {
     {
       writtenMember = null,
       keepsTexts = false,
-    }: { writtenMember?: string | null | undefined; keepsTexts?: boolean | undefined } = {},
+      observed,
+    }: {
+      writtenMember?: string | null | undefined
+      keepsTexts?: boolean | undefined
+      observed?: ObservedMembers | undefined
+    } = {},
   ) {
     this.#scope = scope
     this.#privacy = privacy
     this.#isListing = isListing
     this.#texts = keepsTexts ? new Map() : null
+    this.#onRead = observed === undefined ? null : (item) => observed.see('comment', item)
     this.#writtenPath = writtenMember?.split('.') ?? null
   }
 
@@ -122,7 +131,7 @@ export class CollectedComments {
   }
 
   #received(answer: Extract<Answer, { status: 'data' }>): Received {
-    return receivedOf(answer, this.#privacy.redact?.comments)
+    return receivedOf(answer, this.#privacy.redact?.comments, this.#onRead)
   }
 
   /** Whatever fails while a record is read concerns that record alone. */

@@ -59,10 +59,14 @@ export function tooManyRejected(records: number): CallError {
 /** Leaves out of a record what may not be stored; null where everything may be. */
 export type Redact = ((item: unknown) => unknown) | null
 
-/** What an answer with data holds, for the record readers: nothing behind them sees what may not be stored. */
+/**
+ * What an answer with data holds, for the record readers: nothing behind them sees what may not be stored.
+ * @param onRead called with each item that is read, as it may be stored
+ */
 export function receivedOf(
   answer: Pick<Extract<Answer, { status: 'data' }>, 'data' | 'dataText'>,
   redact: Redact = null,
+  onRead: ((item: unknown) => void) | null = null,
 ): Received {
   const { data, dataText } = answer
   let places: ValueInText[] | undefined
@@ -85,7 +89,9 @@ export function receivedOf(
         throw new RecordLimitError(
           `the record is longer than ${RECORD_UNITS_MAX.toLocaleString('en')} characters`,
         )
-      return redact === null ? data[index] : redact(data[index])
+      const item = redact === null ? data[index] : redact(data[index])
+      onRead?.(item)
+      return item
     },
     textOf: keptTextOf,
     exactTextOf(index) {

@@ -59,7 +59,7 @@ export class LookedAtBatch {
     where: { batchKey: number; operation: Operation; priority: Priority },
   ) {
     const { budget, context, item, signal } = looking
-    const { collabApi, database, maxIds, privacy } = context
+    const { collabApi, database, maxIds, observed, privacy } = context
     const { lastErasure, writtenMember } = claim
     this.#looking = looking
     this.#soFar = soFar
@@ -79,6 +79,7 @@ export class LookedAtBatch {
       collabApi,
       database,
       maxIds,
+      observed,
       privacy,
       lastErasure,
       writtenMember,

@@ -1,0 +1,60 @@
+import { isDataFault, savepoint } from '../../database/pool.ts'
+import type { Client } from '../../database/pool.ts'
+import * as members from '../../database/statements/observed.ts'
+import type { Log } from '../../log.ts'
+import type { ObservedMember, ObservedMembers, PendingMembers } from '../record/observed-members.ts'
+
+/**
+ * Makes a commit that writes the members of records with it, where that is due.
+ * @param isEnd whether it is the last one of a batch
+ * @param commit gets the function that writes them, to be called last: what it locks is wanted by the commits of all processes
+ */
+export async function notingMembers<T>(
+  { observed, log }: { readonly observed: ObservedMembers; readonly log: Log },
+  isEnd: boolean,
+  commit: (note: (client: Client) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  if (!observed.isDue(isEnd)) return commit(async () => {})
+  observed.isBeingWritten = true
+  let pending: PendingMembers | null = null
+  try {
+    const result = await commit(async (client) => {
+      pending = await noteMembers(client, observed, log)
+    })
+    ;(pending as PendingMembers | null)?.written()
+    return result
+  } finally {
+    observed.isBeingWritten = false
+  }
+}
+
+/** Fails no commit for what the members are like. @returns null where another process writes members at the moment */
+async function noteMembers(
+  client: Client,
+  observed: ObservedMembers,
+  log: Log,
+): Promise<PendingMembers | null> {
+  let pending: PendingMembers | null = null
+  const failure = await savepoint(client, async () => {
+    if (!(await members.lock.one(client)).isLocked) return
+    if (observed.hasNew) observed.merge((await members.read.all(client)) as ObservedMember[])
+    pending = observed.pending()
+    const { crowded, records } = pending
+    if (crowded.length > 0) await members.collapse.run(client, { crowded: JSON.stringify(crowded) })
+    await members.count.run(client, {
+      comments: records.comment,
+      users: records.user,
+      members: JSON.stringify(
+        pending.members.map(({ isNew, isQuiet, ...member }) => ({
+          ...member,
+          is_new: isNew,
+          is_quiet: isQuiet,
+        })),
+      ),
+    })
+  })
+  if (failure === null) return pending
+  if (!isDataFault(failure.error)) throw failure.error
+  log.warn({ err: failure.error }, 'the members of records could not be noted')
+  return null
+}

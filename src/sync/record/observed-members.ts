@@ -1,0 +1,252 @@
+import { isStorable } from '../../documents/check.ts'
+
+/** What a record is: a comment or a user. */
+export type ObservedObject = 'comment' | 'user'
+
+/** A member of records by its path, as `collab_store.observed_members` has it. */
+export interface ObservedMember {
+  readonly object: ObservedObject
+  readonly path: readonly string[]
+  readonly types: readonly string[]
+}
+
+/** A member whose row is to be written. */
+export interface MemberToWrite extends ObservedMember {
+  /** How many records had it that are not counted yet. */
+  readonly records: number
+  /** False where only the row that is there is to be counted up. */
+  readonly isNew: boolean
+  /** True where nobody is to be notified of it: it stands for members that are known. */
+  readonly isQuiet: boolean
+}
+
+/** What a process has read and not written: see {@link ObservedMembers.pending}. */
+export interface PendingMembers {
+  readonly records: Readonly<Record<ObservedObject, number>>
+  readonly members: readonly MemberToWrite[]
+  /** The objects whose keys became one path. */
+  readonly crowded: readonly Pick<ObservedMember, 'object' | 'path'>[]
+  /** To be called when it is committed. */
+  written(): void
+}
+
+/** An object with more different keys counts as one path: its keys may be IDs. */
+const KEYS_MAX = 50
+/** Containers within each other. */
+const DEPTH_MAX = 20
+/** A longer name may be an ID. */
+const NAME_UNITS_MAX = 100
+/** Paths that a process remembers; the table has 2,000. */
+const PATHS_MAX = 4_000
+/** Records after which their members are counted, where none is new. */
+const COUNT_AFTER_RECORDS = 1_000
+
+const TYPES = ['array', 'boolean', 'null', 'number', 'object', 'string'] as const
+const [ARRAY, NULL, OBJECT] = [1, 4, 16]
+const TYPE_OF: Readonly<Record<string, number>> = { boolean: 2, number: 8, string: 32 }
+
+class Path {
+  readonly children = new Map<string, Path>()
+  /** Bits of TYPES. */
+  types = 0
+  /** Those that are in the table; 0 where the path is not. */
+  writtenTypes = 0
+  records = 0
+  /** The record that was counted last. */
+  lastRecord = 0
+  isCrowded = false
+  isQuiet = false
+}
+
+/**
+ * The members of the records that this process reads: which there are, of which types, and in how many records. They are
+ * written with a commit: where one is new, after 1,000 records, and at the end of each batch.
+ */
+export class ObservedMembers {
+  readonly #roots: Readonly<Record<ObservedObject, Path>> = {
+    comment: new Path(),
+    user: new Path(),
+  }
+  readonly #records: Record<ObservedObject, number> = { comment: 0, user: 0 }
+  #crowded: PendingMembers['crowded'][number][] = []
+  #paths = 0
+  #recordNo = 0
+  #hasNew = false
+  /** Set while a commit writes what is pending: one at a time. */
+  isBeingWritten = false
+
+  /** Notes the members of a record as it may be stored. */
+  see(object: ObservedObject, record: unknown): void {
+    if (typeof record !== 'object' || record === null || Array.isArray(record)) return
+    this.#records[object] += 1
+    this.#recordNo += 1
+    this.#seeKeys(this.#roots[object], record, 1)
+  }
+
+  /** Whether members are to be written with a commit. @param isEnd whether it is the last one of a batch */
+  isDue(isEnd: boolean): boolean {
+    const records = this.#records.comment + this.#records.user
+    if (records === 0 || this.isBeingWritten) return false
+    return isEnd || this.#hasNew || records >= COUNT_AFTER_RECORDS
+  }
+
+  /** Whether one is new to this process, so that it has to see first what the table has. */
+  get hasNew(): boolean {
+    return this.#hasNew
+  }
+
+  /** Takes over what the table has. */
+  merge(rows: readonly ObservedMember[]): void {
+    for (const { object, path, types } of rows) {
+      let at: Path | null = this.#roots[object]
+      let isWritten = true
+      for (const name of path) {
+        const parent: Path | null = at
+        at = at && this.#child(at, name)
+        // A key of an object whose keys are one path by now.
+        isWritten &&= at !== null && parent?.children.get(name) === at
+      }
+      if (at === null) continue
+      at.types |= bitsOf(types)
+      if (isWritten) at.writtenTypes |= bitsOf(types)
+    }
+  }
+
+  /** What is to be written. It stays pending until `written` is called. */
+  pending(): PendingMembers {
+    const records = { ...this.#records }
+    const taken: { at: Path; records: number; types: number }[] = []
+    const members: MemberToWrite[] = []
+    this.#crowded = []
+    for (const object of ['comment', 'user'] as const)
+      this.#walk(object, this.#roots[object], [], (at, path) => {
+        if (at.records === 0) return
+        taken.push({ at, records: at.records, types: at.types })
+        const isQuiet = at.isQuiet || path.at(-1) === '*'
+        const isNew = at.writtenTypes === 0
+        members.push({
+          object,
+          path,
+          types: typesOf(at.types),
+          records: at.records,
+          isNew,
+          isQuiet,
+        })
+      })
+    const written = () => {
+      for (const name of ['comment', 'user'] as const) this.#records[name] -= records[name]
+      for (const { at, records: counted, types } of taken) {
+        at.records -= counted
+        at.writtenTypes |= types
+      }
+      this.#hasNew = taken.some(({ at }) => at.types !== at.writtenTypes)
+    }
+    return { records, members, crowded: this.#crowded, written }
+  }
+
+  #walk(
+    object: ObservedObject,
+    at: Path,
+    path: string[],
+    each: (at: Path, path: string[]) => void,
+  ) {
+    if (at.isCrowded) this.#crowded.push({ object, path })
+    for (const [name, child] of at.children) {
+      const childPath = [...path, name]
+      each(child, childPath)
+      this.#walk(object, child, childPath, each)
+    }
+  }
+
+  #see(at: Path | null, value: unknown, depth: number): void {
+    if (at === null) return
+    const type = typeOf(value)
+    if ((at.types & type) === 0) {
+      at.types |= type
+      this.#hasNew = true
+    }
+    if (at.lastRecord !== this.#recordNo) {
+      at.lastRecord = this.#recordNo
+      at.records += 1
+    }
+    if (type === OBJECT && depth < DEPTH_MAX) this.#seeKeys(at, value as object, depth + 1)
+    else if (type === ARRAY && depth < DEPTH_MAX) {
+      const items = value as unknown[]
+      if (items.length === 0) return
+      const of = this.#child(at, '[]')
+      for (const item of items) this.#see(of, item, depth + 1)
+    }
+  }
+
+  #seeKeys(at: Path, object: object, depth: number): void {
+    const members = object as Record<string, unknown>
+    for (const name in members) {
+      const known = at.children.get(name)
+      this.#see(known ?? this.#child(at, nameOf(name)), members[name], depth)
+    }
+  }
+
+  /** Null where there are too many paths. */
+  #child(at: Path, name: string): Path | null {
+    const known = at.children.get(at.isCrowded && name !== '[]' ? '*' : name)
+    if (known !== undefined) return known
+    if (this.#paths === PATHS_MAX) return null
+    this.#paths += 1
+    const keys = at.children.size - (at.children.has('[]') ? 1 : 0)
+    if (name === '*' || (keys >= KEYS_MAX && name !== '[]')) return this.#crowd(at)
+    const child = new Path()
+    at.children.set(name, child)
+    return child
+  }
+
+  /** Makes one path of all keys of an object. */
+  #crowd(at: Path): Path {
+    const all = new Path()
+    for (const [name, child] of at.children) {
+      if (name === '[]') continue
+      at.children.delete(name)
+      join(all, child)
+    }
+    at.children.set('*', all)
+    at.isCrowded = true
+    this.#hasNew = true
+    return all
+  }
+}
+
+/** Takes over what is known of one path. How many records had one of them is not known, but that so many had the commonest. */
+function join(into: Path, from: Path): void {
+  into.types |= from.types
+  into.records = Math.max(into.records, from.records)
+  into.lastRecord = Math.max(into.lastRecord, from.lastRecord)
+  into.isQuiet = true
+  for (const [name, child] of from.children) {
+    const known = into.children.get(name)
+    if (known === undefined) {
+      const copy = new Path()
+      into.children.set(name, copy)
+      join(copy, child)
+    } else join(known, child)
+    into.isCrowded ||= from.isCrowded
+  }
+}
+
+/** The name in a path; one of ours is written as it is shown. */
+function nameOf(name: string): string {
+  if (name === '*' || name === '[]') return JSON.stringify(name)
+  return name.length > NAME_UNITS_MAX || !isStorable(name) ? '…' : name
+}
+
+function typeOf(value: unknown): number {
+  if (value === null) return NULL
+  if (typeof value === 'object') return Array.isArray(value) ? ARRAY : OBJECT
+  return TYPE_OF[typeof value] ?? 0
+}
+
+function typesOf(bits: number): string[] {
+  return TYPES.filter((_, index) => bits & (1 << index))
+}
+
+function bitsOf(types: readonly string[]): number {
+  return types.reduce((bits, type) => bits | (1 << TYPES.indexOf(type as never)), 0)
+}
