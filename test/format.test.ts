@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { count, counted, duration, scopePath, shorten, time } from '../src/format.ts'
+import {
+  count,
+  counted,
+  describeAnswer,
+  duration,
+  scopePath,
+  shorten,
+  time,
+} from '../src/format.ts'
 import { table } from '../src/cli/output.ts'
 import { scopeOf } from '../src/cli/requested-scope.ts'
 
@@ -31,6 +39,17 @@ test('a long text is cut on one line, never within a character', () => {
   expect(shorten('a\n b\tc', 10)).toBe('a b c')
   expect(shorten('ab😀cd', 4)).toBe('ab�…')
   expect(shorten('abcdef', 6)).toBe('abcdef')
+  expect(shorten('the answer was cut', 16)).toBe('the answer was…')
+})
+
+test('a cause is words first, the codes second', () => {
+  const cause = (httpStatus: number | null, errorStatus: string | null) =>
+    describeAnswer({ httpStatus, errorStatus })
+  expect(cause(200, 'body_unreadable')).toBe('an unreadable answer (HTTP 200 body_unreadable)')
+  expect(cause(403, 'PERMISSION_DENIED')).toBe('Forbidden (HTTP 403 PERMISSION_DENIED)')
+  expect(cause(null, 'timeout')).toBe('no answer in time (timeout)')
+  expect(cause(599, null)).toBe('HTTP 599')
+  expect(cause(null, null)).toBe('no answer')
 })
 
 test('the path of a scope names its group as such', () => {

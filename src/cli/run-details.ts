@@ -119,7 +119,7 @@ function callsOf(run: RunDetails): string {
 }
 
 /** What `waitedMs` is of: both keep calls back, and the run does not say which one did. */
-const SLOTS = 'SYNC_RATE_LIMIT or pauses after throttling'
+const SLOTS = 'the rate limit or pauses after throttling'
 
 /** Where the time went. Calls and batches run side by side, so that the parts are longer than the run. */
 function timeOf(run: Run): string {

@@ -61,7 +61,9 @@ export const RunSchema = z
       .number()
       .describe('Whole records, and members that a stored record had to go without.'),
     serviceMs: z.number().describe('Waiting for the service, added up over calls side by side.'),
-    waitedMs: z.number().describe('Waiting for the rate limit, added up in the same way.'),
+    waitedMs: z
+      .number()
+      .describe('Waiting for the rate limit or pauses after throttling, added up in the same way.'),
     databaseMs: z.number().describe('Waiting for PostgreSQL, added up over batches side by side.'),
     cpuMs: z.number().describe('CPU of the processes that worked it, while they did.'),
   })

@@ -125,9 +125,11 @@ export class Attempts {
       this.#refusal.check(sending.token)
       this.#throttling.check(asked, performance.now())
       await call.room?.(waitSignal)
-      permit.waitsForSlot()
       const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
-      if (slot !== null) await slot
+      if (slot !== null) {
+        permit.waitsForSlot()
+        await slot
+      }
       const waitedMs = permit.sent()
       if (stats !== undefined) stats.waitedMs += waitedMs
       const { path, body, token, attemptNumber } = sending

@@ -164,7 +164,7 @@ export class Permit {
   readonly #concurrency: ConcurrencyLimit
   readonly #priority: Priority
   readonly #heldSince = performance.now()
-  #since = 0
+  #since: number | null = null
   #sentAt: number | null = null
   #answeredAt: number | null = null
   #isHeld = true
@@ -187,7 +187,7 @@ export class Permit {
 
   /** What the call waited for its slot; null for one that was never made. */
   get waitedMs(): number | null {
-    return this.#sentAt === null ? null : this.#sentAt - this.#since
+    return this.#sentAt === null ? null : this.#sentAt - (this.#since ?? this.#sentAt)
   }
 
   waitsForSlot(): void {
@@ -197,7 +197,7 @@ export class Permit {
   /** The call is made. @returns the milliseconds that it waited for its slot */
   sent(): number {
     this.#sentAt = performance.now()
-    return this.#sentAt - this.#since
+    return this.waitedMs ?? 0
   }
 
   /** @param heldUpMs what of its time was our doing */

@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createProgram } from '../../src/cli/program.ts'
+import { table } from '../../src/cli/output.ts'
+import { staleParts } from '../../src/cli/refresh-details.ts'
+import { SERVE_AFTER } from '../../src/cli/help.ts'
 
 /** What belongs to every command, so that nothing of a new one is forgotten. */
 
@@ -45,4 +48,25 @@ test('every module of src/cli/commands is loaded by a command', () => {
     .join('\n')
   const modules = readdirSync(join(ROOT, 'src/cli/commands'))
   expect(modules.filter((name) => !declared.includes(`./commands/${name}`))).toEqual([])
+})
+
+test('the parts of what is stale add up, and empty ones are left out', () => {
+  expect(staleParts({ stale: 156, failing: 39, notTried: 117 })).toBe(
+    '39 failing, 117 never checked',
+  )
+  expect(staleParts({ stale: 12, failing: 0, notTried: 2 })).toBe(
+    '2 never checked, 10 checked too long ago',
+  )
+})
+
+test('a long cell is wrapped between words, and nothing of it is lost', () => {
+  const message = 'Get Users of organizationId "acme" failed: HTTP 501, Unsupported method'
+  const lines = table([{ head: 'n' }, { head: 'message', width: 30 }], [['1', message]]).split('\n')
+  expect(lines.length).toBeGreaterThan(3)
+  const cells = lines.slice(1).map((line) => line.slice(3).trim())
+  expect(cells.filter((cell) => cell !== '').join(' ')).toBe(message)
+})
+
+test('the help of serve names paths that there are', () => {
+  expect(SERVE_AFTER).toContain('/v1 and /openapi.json for programs')
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findRun } from '../../src/cli/scope-options.ts'
 import { openDatabase } from '../../src/database/pool.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
@@ -69,6 +70,29 @@ test('a page of a run groups its failures by cause and tells what was slow', asy
   expect(words).toContain('The organizations that the run waited longest for')
   expect(page.text).toContain(`<form method="get" action="/actions/retry">`)
   expect(page.text).not.toContain('data-follow')
+})
+
+test('the first digits of a run lead to its page, and to a list where several begin with them', async () => {
+  const { pool } = live.database
+  const id = String(nightly.run_id)
+  const short = await pages.get(`/runs/${id.slice(0, 8)}`)
+  expect(short).toMatchObject({ status: 302, headers: { location: `/runs/${id}` } })
+  const twin = `${id.slice(0, 8)}-0000-4000-8000-000000000000`
+  await pool.query(
+    `insert into sync.runs (run_id, trigger, status, scope, finished_at) values ($1, 'cli', 'cancelled', '{}', now())`,
+    [twin],
+  )
+  try {
+    const words = wordsOf(await expectPage(`/runs/${id.slice(0, 8)}`))
+    expect(words).toContain(id)
+    expect(words).toContain(twin)
+    await expect(findRun(pool, id.slice(0, 8))).rejects.toThrow(
+      /^More than one run begins with .*: give more digits\. They are [0-9a-f-]{36}, [0-9a-f-]{36}\.$/,
+    )
+    expect((await pages.get(`/runs/${id.slice(0, 5)}`)).status).toBe(404)
+  } finally {
+    await pool.query('delete from sync.runs where run_id = $1', [twin])
+  }
 })
 
 test('what the service sent is text on every page', async () => {

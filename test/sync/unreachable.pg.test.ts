@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/app.ts'
@@ -41,6 +44,30 @@ test('a certificate that is not trusted ends the run at once, with what to do', 
     /^The service cannot be reached \(self-signed certificate\): its certificate is not trusted: NODE_EXTRA_CA_CERTS/,
   )
 })
+
+test.each([
+  ['that knows no such path', 501, '', 'Not Implemented (HTTP 501)'],
+  ['with a web page', 200, '<!doctype html>', 'an unreadable answer (HTTP 200 body_unreadable)'],
+])(
+  'the address of another server, %s, is named as what to check',
+  async (_, status, body, cause) => {
+    live = await openLive('none')
+    await live.importCatalog()
+    const server = createServer((_request, response) => response.writeHead(status).end(body))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    try {
+      const { port } = server.address() as AddressInfo
+      const settings = { COLLAB_API_URL: `http://127.0.0.1:${port}`, SYNC_RETRIES: '0' }
+      const { problem } = await live.run({ settings })
+      expect(problem).toContain(`: ${cause}`)
+      expect(problem).toMatch(
+        / No answer came from the service: is COLLAB_API_URL right\? `collab-sync doctor` checks it\.$/,
+      )
+    } finally {
+      server.close()
+    }
+  },
+)
 
 test('a worker that does not trust the certificate leaves the run to the others, and ends it when there is none', async () => {
   live = await openLive('postgres')

@@ -59,7 +59,7 @@ export function Slowness({
         <Facts
           of={[
             ['Waiting for the service', duration(run.serviceMs)],
-            ['Waiting for SYNC_RATE_LIMIT or pauses after throttling', duration(run.waitedMs)],
+            ['Waiting for the rate limit or pauses after throttling', duration(run.waitedMs)],
             ['Waiting for PostgreSQL', duration(run.databaseMs)],
             ['CPU', duration(run.cpuMs)],
             ['A call took', meanCall(run)],
