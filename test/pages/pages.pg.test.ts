@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findRun } from '../../src/cli/scope-options.ts'
+import { findRun } from '../../src/cli/requested-scope.ts'
 import { openDatabase } from '../../src/database/pool.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
