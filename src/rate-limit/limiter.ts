@@ -24,12 +24,14 @@ export interface RateLimitOptions {
  * slots for so much time are reserved at once, so that a high limit needs no round trip a call. `toleranceMs`: a delay up to
  * this is made up for; more would let calls bunch up.
  */
-const AS_THEY_COME = { usedPart: 0.95, groupMs: 50, toleranceMs: 50 }
+const AS_THEY_COME = { usedPart: 0.985, groupMs: 50, toleranceMs: 50 }
 const STEADY = { usedPart: 0.965, groupMs: 400, toleranceMs: 10 }
 /** Without a limit, pauses of other processes are heard of this often, while calls are made. */
 const LISTEN_EVERY_MS = 1000
 /** A pause that ends this much later than the known one is worth telling the others. */
 const NEWS_MS = 100
+/** A slot that was missed by more is drawn anew: used late, it would come on top of those that follow. */
+const MISSED_MS = 100
 /** Between two tries of a store that is away. */
 const STORE_RETRY_MS = 500
 
@@ -142,14 +144,19 @@ export class RateLimiter implements SharedRateLimit {
 
   async #dealGroup(spacing: Spacing, changed: AbortSignal): Promise<void> {
     const slots = this.#isSteady ? this.#groupMax : Math.min(this.#groupMax, this.#line.length)
-    const taken = await this.#reach(() => this.#store.take(slots, spacing))
+    const { answer: taken, stoodStillMs } = await watched(() =>
+      this.#reach(() => this.#store.take(slots, spacing)),
+    )
     if (taken === null) return sleep(STORE_RETRY_MS, this.#closing.signal)
     if (taken.pauseMs > 0) return this.#learnPause(taken.pauseMs)
-    const firstMs = performance.now() + taken.waitMs
+    const lateMs = stoodStillMs > MISSED_MS ? stoodStillMs : 0
+    const firstMs = performance.now() - lateMs + taken.waitMs
     for (let slot = 0; slot < slots; slot += 1) {
-      const dueInMs = firstMs + slot * spacing.intervalMs - performance.now()
+      const dueMs = firstMs + slot * spacing.intervalMs
+      const dueInMs = dueMs - performance.now()
       if (dueInMs > 0) await sleep(dueInMs, changed).catch(() => {})
       if (changed.aborted) return
+      if (performance.now() > dueMs + MISSED_MS) continue
       // Slots within a pause are lost: used after it, they would come on top of fresh ones.
       if (performance.now() < this.#pausedUntilMs) return
       if (this.#line.letOneGo() === null && !this.#isSteady) return
@@ -168,6 +175,30 @@ export class RateLimiter implements SharedRateLimit {
     }
   }
 }
+
+/**
+ * Does a step, and tells for how long this process stood still meanwhile: the step's answer may have waited for as long. A
+ * store that is slow is not meant.
+ */
+async function watched<T>(step: () => Promise<T>): Promise<{ answer: T; stoodStillMs: number }> {
+  let stoodStillMs = 0
+  let lookedAtMs = performance.now()
+  const look = () => {
+    const nowMs = performance.now()
+    stoodStillMs = Math.max(stoodStillMs, nowMs - lookedAtMs - LOOK_EVERY_MS)
+    lookedAtMs = nowMs
+  }
+  const timer = setInterval(look, LOOK_EVERY_MS)
+  try {
+    const answer = await step()
+    look()
+    return { answer, stoodStillMs }
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+const LOOK_EVERY_MS = 20
 
 /** How far apart calls are kept, and how much of a delay may be made up for. Milliseconds. */
 export interface Spacing {
@@ -202,8 +233,13 @@ export interface RateLimitStore {
  */
 export const MAX_PAUSE_MS = 3_600_000
 
-/** The furthest that a free slot is believed to be away, for the same reason. */
-export const MAX_AHEAD_MS = 60_000
+/**
+ * The furthest that the next free slot is believed to be away, in milliseconds, for the same reason: a hundred processes may
+ * have reserved as many slots each.
+ */
+export function maxAheadMs(slots: number, { intervalMs }: Spacing): number {
+  return Math.max(10_000, 100 * slots * intervalMs)
+}
 
 /** A rate that this process keeps alone: limit and pauses reach no other. */
 export function openProcessRateLimit(options: RateLimitOptions): SharedRateLimit {

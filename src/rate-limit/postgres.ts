@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { On } from '../database/statement.ts'
 import * as rateLimit from '../database/statements/rate-limit.ts'
-import { MAX_AHEAD_MS, MAX_PAUSE_MS, RateLimiter } from './limiter.ts'
+import { MAX_PAUSE_MS, maxAheadMs, RateLimiter } from './limiter.ts'
 import type { RateLimitOptions, RateLimitStore, Spacing, Taken } from './limiter.ts'
 
 /**
@@ -31,12 +31,12 @@ class PostgresStore implements RateLimitStore {
     this.#name = name
   }
 
-  async take(slots: number, { intervalMs, toleranceMs }: Spacing): Promise<Taken> {
+  async take(slots: number, spacing: Spacing): Promise<Taken> {
     return rateLimit.take.one(this.#pool, {
       name: this.#name,
-      slotsMs: slots * intervalMs,
-      catchUpMs: toleranceMs,
-      furthestSlotMs: MAX_AHEAD_MS,
+      slotsMs: slots * spacing.intervalMs,
+      catchUpMs: spacing.toleranceMs,
+      furthestSlotMs: maxAheadMs(slots, spacing),
       furthestPauseMs: MAX_PAUSE_MS,
     })
   }

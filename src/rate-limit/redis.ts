@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { MAX_AHEAD_MS, MAX_PAUSE_MS, RateLimiter } from './limiter.ts'
+import { MAX_PAUSE_MS, maxAheadMs, RateLimiter } from './limiter.ts'
 import type { RateLimitOptions, RateLimitStore, Spacing, Taken } from './limiter.ts'
 
 /**
@@ -23,12 +23,10 @@ export async function tryRedisRateLimit(redis: Redis, key: string): Promise<void
   await new RedisStore(redis, key).pause(0)
 }
 
-/** Milliseconds since 1970 as Redis tells them, and what is stored, unless a clock was set back. */
+/** Milliseconds since 1970 as Redis tells them, and what is left of a pause, unless a clock was set back. */
 const READ = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
-local next = tonumber(redis.call('HGET', KEYS[1], 'next') or 0)
-if next > now + ${MAX_AHEAD_MS} then next = 0 end
 local paused = tonumber(redis.call('HGET', KEYS[1], 'paused_until') or 0) - now
 if paused < 0 or paused > ${MAX_PAUSE_MS} then paused = 0 end
 `
@@ -37,6 +35,8 @@ const KEEP = `redis.call('PEXPIRE', KEYS[1], ${2 * MAX_PAUSE_MS})`
 
 const TAKE = `${READ}
 if paused > 0 then return { tostring(paused), '0' } end
+local next = tonumber(redis.call('HGET', KEYS[1], 'next') or 0)
+if next > now + tonumber(ARGV[4]) then next = 0 end
 local first = math.max(next, now - tonumber(ARGV[3]))
 local after = first + tonumber(ARGV[1]) * tonumber(ARGV[2])
 redis.call('HSET', KEYS[1], 'next', string.format('%.3f', after))
@@ -61,14 +61,15 @@ class RedisStore implements RateLimitStore {
     this.#key = key
   }
 
-  async take(slots: number, { intervalMs, toleranceMs }: Spacing): Promise<Taken> {
+  async take(slots: number, spacing: Spacing): Promise<Taken> {
     const [pauseMs, waitMs] = (await this.#redis.eval(
       TAKE,
       1,
       this.#key,
       slots,
-      intervalMs,
-      toleranceMs,
+      spacing.intervalMs,
+      spacing.toleranceMs,
+      maxAheadMs(slots, spacing),
     )) as [string, string]
     return { pauseMs: Number(pauseMs), waitMs: Number(waitMs) }
   }

@@ -3,6 +3,7 @@ import { DrainingError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
 import { MAX_PAUSE_MS, openProcessRateLimit, RateLimiter } from '../../src/rate-limit/limiter.ts'
 import type { RateLimitStore, Spacing, Taken } from '../../src/rate-limit/limiter.ts'
+import { sleep } from '../../src/service/wait.ts'
 
 /** What the processes share, as a test wants it to be. */
 class Store implements RateLimitStore {
@@ -55,7 +56,7 @@ function open(callsPerSecond: number | null, isSteady = false) {
 }
 
 /** One slot every 10 ms. */
-const HUNDRED = 100 / 0.95
+const HUNDRED = 100 / 0.985
 
 describe('a limit that processes share', () => {
   test('reserves slots for those who wait, at most those of 50 ms at once', async () => {
@@ -72,7 +73,7 @@ describe('a limit that processes share', () => {
     call(2)
     await vi.advanceTimersByTimeAsync(2000)
     expect(store.taken.map(({ slots }) => slots)).toEqual([1, 1])
-    expect(store.taken[0]?.spacing.intervalMs).toBeCloseTo(1000 / 1.9, 6)
+    expect(store.taken[0]?.spacing.intervalMs).toBeCloseTo(1000 / 1.97, 6)
   })
 
   test('for a steady caller reserves slots of 400 ms at once', async () => {
@@ -129,6 +130,73 @@ describe('a limit that processes share', () => {
     await vi.advanceTimersByTimeAsync(100)
     // The first slot alone, then three: those that are late are used at once.
     expect(letGo).toEqual([0, 0, 0, 5])
+  })
+
+  describe('of a process that stands still', () => {
+    /** The clock goes on, and timers and answers come late by so much. */
+    function standStill(ms: number): void {
+      const now = performance.now.bind(performance)
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + ms)
+    }
+    afterEach(() => void vi.restoreAllMocks())
+
+    test('draws a slot anew that it missed by more than 100 ms, and keeps those in time', async () => {
+      const { store, call } = open(HUNDRED)
+      store.answer = { pauseMs: 0, waitMs: 20 }
+      const calls = call(6)
+      await vi.advanceTimersByTimeAsync(21)
+      expect(store.taken.map(({ slots }) => slots)).toEqual([1, 5])
+      // Of the five slots, which are due from 20 ms on, two were missed.
+      standStill(115)
+      await vi.advanceTimersByTimeAsync(100)
+      expect(store.taken.map(({ slots }) => slots)).toEqual([1, 5, 2])
+      await Promise.all(calls)
+    })
+
+    test('uses a slot that it missed by less', async () => {
+      const { store, call } = open(HUNDRED)
+      store.answer = { pauseMs: 0, waitMs: 20 }
+      const calls = call(2)
+      await vi.advanceTimersByTimeAsync(21)
+      standStill(95)
+      await Promise.all([...calls, vi.advanceTimersByTimeAsync(50)])
+      expect(store.taken).toHaveLength(2)
+    })
+
+    test.each([
+      [0, 130, 2],
+      [50, 130, 1],
+      [-50, 90, 1],
+    ])(
+      'draws anew where the answer of the store waited: a slot in %d ms after %d ms, %d times',
+      async (waitMs, ms, times) => {
+        const { store, call } = open(HUNDRED)
+        store.answer = { pauseMs: 0, waitMs }
+        const calls = call(1)
+        standStill(ms)
+        await Promise.all([...calls, vi.advanceTimersByTimeAsync(100)])
+        expect(store.taken).toHaveLength(times)
+      },
+    )
+
+    test('keeps the slots in time of an answer that waited', async () => {
+      const { store, call } = open(40, true)
+      const calls = call(15)
+      standStill(200)
+      await vi.advanceTimersByTimeAsync(150)
+      expect(store.taken).toHaveLength(1)
+      await vi.advanceTimersByTimeAsync(1000)
+      expect(store.taken.map(({ slots }) => slots)).toEqual([15, 15])
+      await Promise.all(calls)
+    })
+
+    test('uses every slot of a store that is slow', async () => {
+      const { store, call } = open(HUNDRED)
+      const take = store.take.bind(store)
+      store.take = (...of) => sleep(300).then(() => take(...of))
+      await Promise.all([...call(3), vi.advanceTimersByTimeAsync(1000)])
+      expect(store.taken.map(({ slots }) => slots)).toEqual([1, 2])
+    })
   })
 
   test('waits while the store says that all pause, and reserves again after it', async () => {
@@ -215,7 +283,7 @@ describe('another limit', () => {
     limit.useLimit(HUNDRED)
     await vi.advanceTimersByTimeAsync(20)
     expect(letGo).toEqual([105, 115])
-    expect(store.taken.map(({ spacing }) => Math.round(spacing.intervalMs))).toEqual([10526, 10])
+    expect(store.taken.map(({ spacing }) => Math.round(spacing.intervalMs))).toEqual([10152, 10])
   })
 })
 

@@ -16,10 +16,20 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 describe('the shared rate limit on PostgreSQL', () => {
-  sharedLimitSuite(() => {
-    const name = randomUUID()
-    return (options) => openPostgresRateLimit(pool, name, options)
-  })
+  let newest = ''
+  sharedLimitSuite(
+    () => {
+      const name = (newest = randomUUID())
+      return (options) => openPostgresRateLimit(pool, name, options)
+    },
+    async () => {
+      const { rows } = await pool.query<{ ms: number }>(
+        `select extract(epoch from next_at - clock_timestamp())::float8 * 1000 as ms from sync.pace where name = $1`,
+        [newest],
+      )
+      return rows[0]?.ms ?? 0
+    },
+  )
 
   test('times left from before the clock was set back stop nobody', async () => {
     const name = randomUUID()
