@@ -133,11 +133,11 @@ describe('a limit that processes share', () => {
   })
 
   describe('of a process that stands still', () => {
-    /** The clock goes on, and timers and answers come late by so much. */
-    function standStill(ms: number): void {
-      const now = performance.now.bind(performance)
-      vi.spyOn(performance, 'now').mockImplementation(() => now() + ms)
-    }
+    let stoodStillMs: number
+    beforeEach(() => {
+      stoodStillMs = 0
+      vi.spyOn(performance, 'now').mockImplementation(() => Date.now() + stoodStillMs)
+    })
     afterEach(() => void vi.restoreAllMocks())
 
     test('draws a slot anew that it missed by more than 100 ms, and keeps those in time', async () => {
@@ -146,8 +146,8 @@ describe('a limit that processes share', () => {
       const calls = call(6)
       await vi.advanceTimersByTimeAsync(21)
       expect(store.taken.map(({ slots }) => slots)).toEqual([1, 5])
-      // Of the five slots, which are due from 20 ms on, two were missed.
-      standStill(115)
+      // The clock goes on, and timers come late: of the five slots, which are due from 20 ms on, two were missed.
+      stoodStillMs = 115
       await vi.advanceTimersByTimeAsync(100)
       expect(store.taken.map(({ slots }) => slots)).toEqual([1, 5, 2])
       await Promise.all(calls)
@@ -158,7 +158,7 @@ describe('a limit that processes share', () => {
       store.answer = { pauseMs: 0, waitMs: 20 }
       const calls = call(2)
       await vi.advanceTimersByTimeAsync(21)
-      standStill(95)
+      stoodStillMs = 95
       await Promise.all([...calls, vi.advanceTimersByTimeAsync(50)])
       expect(store.taken).toHaveLength(2)
     })
@@ -173,7 +173,7 @@ describe('a limit that processes share', () => {
         const { store, call } = open(HUNDRED)
         store.answer = { pauseMs: 0, waitMs }
         const calls = call(1)
-        standStill(ms)
+        stoodStillMs = ms
         await Promise.all([...calls, vi.advanceTimersByTimeAsync(100)])
         expect(store.taken).toHaveLength(times)
       },
@@ -182,7 +182,7 @@ describe('a limit that processes share', () => {
     test('keeps the slots in time of an answer that waited', async () => {
       const { store, call } = open(40, true)
       const calls = call(15)
-      standStill(200)
+      stoodStillMs = 200
       await vi.advanceTimersByTimeAsync(150)
       expect(store.taken).toHaveLength(1)
       await vi.advanceTimersByTimeAsync(1000)

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/app.ts'
 import * as workers from '../../src/database/statements/workers.ts'
 import { createLog } from '../../src/log.ts'
-import { RATE_LIMIT_NAME } from '../../src/rate-limit/limiter.ts'
 import { LowestRateLimit } from '../../src/rate-limit/lowest.ts'
 import { openPostgresRateLimit } from '../../src/rate-limit/postgres.ts'
 import { startWorker } from '../../src/worker.ts'
@@ -14,6 +12,7 @@ import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { isMissing, openLive, QUEUE_KINDS } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
+import { nextSlotMs, slotMs } from './next-slot.ts'
 
 describe.each(QUEUE_KINDS)(
   'the lowest SYNC_RATE_LIMIT of live workers, with the queue on %s',
@@ -32,8 +31,8 @@ describe.each(QUEUE_KINDS)(
       await callOnce(limited)
       const nextMs = await nextSlotMs(live)
       await Promise.all([before, after].map(callOnce))
-      // Each took a slot of 20 calls a second, of which 98.5 % are used; times are stored to the microsecond.
-      expect((await nextSlotMs(live)) - nextMs).toBeGreaterThan(2 * (1000 / 19.7) - 0.1)
+      // Each took a slot of 20 calls a second; times are stored to the microsecond.
+      expect((await nextSlotMs(live)) - nextMs).toBeGreaterThan(2 * slotMs(20) - 0.1)
 
       await worker.stop()
       await before.followRateLimit()
@@ -44,21 +43,6 @@ describe.each(QUEUE_KINDS)(
     })
   },
 )
-
-/** When the next slot is free, by the clock of the store. */
-async function nextSlotMs({ database, environment }: Live): Promise<number> {
-  if (environment['REDIS_URL'] === undefined) {
-    const { rows } = await database.pool.query<{ ms: number }>(
-      'select extract(epoch from next_at)::float8 * 1000 as ms from sync.pace where name = $1',
-      [RATE_LIMIT_NAME],
-    )
-    return rows[0]?.ms ?? 0
-  }
-  const redis = new Redis(environment['REDIS_URL'])
-  const next = await redis.hget(`${environment['QUEUE_PREFIX']}:${RATE_LIMIT_NAME}`, 'next')
-  redis.disconnect()
-  return Number(next)
-}
 
 async function callOnce(app: App): Promise<void> {
   await app.sync.collabApi.getUsers({ organizationId: 'any' }).catch(() => {})
