@@ -26,6 +26,8 @@ export interface StandInProcess {
 
 export interface StandInState {
   readonly total: number
+  /** From the first call until the last response was sent, since `resetCalls`. */
+  readonly servedMs: number
   /** Of its process since it started. */
   readonly cpuMs: number
   readonly changes?: readonly unknown[]

@@ -32,6 +32,8 @@ export class CallLog {
   inFlight = 0
   violationCount = 0
   readonly violations: Violation[] = []
+  #firstMs: number | null = null
+  #lastMs = 0
   #keep: number
   #log: LoggedCall[] = []
 
@@ -45,12 +47,19 @@ export class CallLog {
     return this.#log
   }
 
+  /** Milliseconds from the first call until the last response was sent; 0 before both. */
+  get servedMs(): number {
+    return this.#firstMs === null ? 0 : Math.max(0, this.#lastMs - this.#firstMs)
+  }
+
   arrived(): void {
+    this.#firstMs ??= performance.now()
     this.total++
     this.inFlight++
   }
 
   left(): void {
+    this.#lastMs = performance.now()
     this.inFlight--
   }
 
@@ -71,6 +80,7 @@ export class CallLog {
   /** Starts counting afresh; calls in flight stay counted as in flight. */
   reset(): void {
     this.total = 0
+    this.#firstMs = null
     this.byOperation.users = 0
     this.byOperation.comments = 0
     for (const kind of Object.keys(this.byFault)) delete this.byFault[kind]
