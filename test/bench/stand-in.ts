@@ -26,8 +26,9 @@ export interface StandInProcess {
 
 export interface StandInState {
   readonly total: number
-  /** From the first call until the last response was sent, since `resetCalls`. */
-  readonly servedMs: number
+  /** When the first call since `resetCalls` arrived, and when the last response was sent: epoch milliseconds. */
+  readonly firstAtMs: number | null
+  readonly lastAtMs: number | null
   /** Of its process since it started. */
   readonly cpuMs: number
   readonly changes?: readonly unknown[]

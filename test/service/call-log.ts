@@ -30,10 +30,12 @@ export class CallLog {
   readonly byOperation: Record<Operation, number> = { users: 0, comments: 0 }
   readonly byFault: Record<string, number> = {}
   inFlight = 0
+  /** When the first call arrived, epoch milliseconds; null before it. */
+  firstAtMs: number | null = null
+  /** When the last response was sent. */
+  lastAtMs: number | null = null
   violationCount = 0
   readonly violations: Violation[] = []
-  #firstMs: number | null = null
-  #lastMs = 0
   #keep: number
   #log: LoggedCall[] = []
 
@@ -47,19 +49,14 @@ export class CallLog {
     return this.#log
   }
 
-  /** Milliseconds from the first call until the last response was sent; 0 before both. */
-  get servedMs(): number {
-    return this.#firstMs === null ? 0 : Math.max(0, this.#lastMs - this.#firstMs)
-  }
-
   arrived(): void {
-    this.#firstMs ??= performance.now()
+    this.firstAtMs ??= Date.now()
     this.total++
     this.inFlight++
   }
 
   left(): void {
-    this.#lastMs = performance.now()
+    this.lastAtMs = Date.now()
     this.inFlight--
   }
 
@@ -80,7 +77,8 @@ export class CallLog {
   /** Starts counting afresh; calls in flight stay counted as in flight. */
   reset(): void {
     this.total = 0
-    this.#firstMs = null
+    this.firstAtMs = null
+    this.lastAtMs = null
     this.byOperation.users = 0
     this.byOperation.comments = 0
     for (const kind of Object.keys(this.byFault)) delete this.byFault[kind]

@@ -82,14 +82,15 @@ const SETTINGS: ReadonlySet<string> = new Set([
 ])
 
 function stats({ calls, latencyMs, latencyJitterMs }: StandIn) {
-  const { total, byOperation, byFault, inFlight, servedMs } = calls
+  const { total, byOperation, byFault, inFlight, firstAtMs, lastAtMs } = calls
   const cpu = process.cpuUsage()
   return {
     total,
     byOperation,
     byFault,
     inFlight,
-    servedMs,
+    firstAtMs,
+    lastAtMs,
     violationCount: calls.violationCount,
     violations: calls.violations.slice(0, 20),
     latencyMs,

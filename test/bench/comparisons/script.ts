@@ -110,9 +110,13 @@ async function measure(place: Place, program: Program, database: BenchDatabase):
     await database.othersAreGone()
     return { ...used, postgresCpuS: (await postgresCpuS(place.servers)) - before }
   })
-  const { total, servedMs } = await place.standIn.control()
+  const { total, firstAtMs, lastAtMs } = await place.standIn.control()
   await database.pool.query('vacuum (analyze)')
-  return { ...result, walMb: walBytes / 1e6, callsPerS: (total / servedMs) * 1000 }
+  return {
+    ...result,
+    walMb: walBytes / 1e6,
+    callsPerS: (total / ((lastAtMs ?? 0) - (firstAtMs ?? 0))) * 1000,
+  }
 }
 
 function tableOf(rounds: Rounds): Table {
