@@ -9,6 +9,8 @@ import type { Servers } from './servers.ts'
 export interface BenchDatabase {
   readonly url: string
   readonly pool: Database
+  /** Waits until no session but those of `pool` is open. */
+  othersAreGone(): Promise<void>
   drop(): Promise<void>
 }
 
@@ -21,14 +23,16 @@ export async function createBenchDatabase(
   await admin.query(`create database ${name}`)
   const url = urlOf(name)
   await migrate(url)
+  const gone = () => othersAreGone(admin, name)
   const pool = openDatabase(url, { applicationName: 'bench' })
   if (catalogFile !== null) await importCatalog(pool, fileSource(catalogFile), { prune: false })
   return {
     url,
     pool,
+    othersAreGone: gone,
     async drop() {
       await pool.end()
-      await othersAreGone(admin, name)
+      await gone()
       await admin.query(`drop database ${name} with (force)`)
     },
   }
@@ -38,7 +42,7 @@ export async function createBenchDatabase(
 async function othersAreGone(admin: Servers['admin'], database: string): Promise<void> {
   for (let look = 0; look < 60; look++) {
     const { rowCount } = await admin.query(
-      'select from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()',
+      `select from pg_stat_activity where datname = $1 and application_name not like 'collab-sync bench %'`,
       [database],
     )
     if (rowCount === 0) return

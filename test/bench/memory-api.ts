@@ -33,11 +33,6 @@ export class MemoryApi implements CollabApi {
     return [...this.#bodies.values()]
   }
 
-  /** One answer as text, for a program that is not ours. */
-  text(operation: Operation, filter: object): string {
-    return String(this.#bodies.get(keyOf(operation, filter)))
-  }
-
   async getUsers(filter: UsersFilter, call: Call = {}) {
     return this.#answer('users', filter, call)
   }

@@ -1,6 +1,6 @@
-// Compiles the program and the suite as they are now into a cache of their own, then starts the suite: Node 20 runs no
-// TypeScript, and `dist/` must not carry benchmarks. The statements are copied too, so that an edit does not change
-// what is being measured.
+// Compiles the program and the suite as they are now into a cache of their own, bundles the command there as `npm run build`
+// does, then starts the suite: Node 20 runs no TypeScript, and `dist/` must not carry benchmarks. The statements are copied
+// too, so that an edit does not change what is being measured.
 import { spawnSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,6 +14,9 @@ const compiled = run(join(root, 'node_modules/.bin/tsc'), [
   join(import.meta.dirname, 'tsconfig.json'),
 ])
 if (compiled !== 0) process.exit(compiled)
+const bundle = ['run', '--silent', 'bundle', '--', '--dir', join(cache, 'dist/cli')]
+const bundled = run('npm', bundle, ['ignore', 'ignore', 'inherit'])
+if (bundled !== 0) process.exit(bundled)
 for (const path of ['package.json', 'sql'])
   cpSync(join(root, path), join(cache, path), { recursive: true })
 process.exit(
@@ -24,7 +27,7 @@ process.exit(
   ]),
 )
 
-function run(command, parameters) {
-  const { status } = spawnSync(command, parameters, { stdio: 'inherit', cwd: root })
+function run(command, parameters, stdio = 'inherit') {
+  const { status } = spawnSync(command, parameters, { stdio, cwd: root })
   return status ?? 1
 }

@@ -5,7 +5,7 @@ import { readRecentRuns, readRun } from '../../src/database/run-reports.ts'
 import * as scopes from '../../src/database/statements/scopes.ts'
 import { median, short } from './bench.ts'
 import type { Table } from './bench.ts'
-import { peakOfRun } from './child-memory.ts'
+import { measureRun } from './child.ts'
 import { createBenchDatabase, walOf } from './database.ts'
 import type { BenchDatabase } from './database.ts'
 import { openPlace } from './place.ts'
@@ -62,7 +62,7 @@ export async function measureSize(
   const comments = annotations * COMMENTS_EACH
   const place = await openPlace(servers, world, { prepare: false })
   const database = await createBenchDatabase(servers, null)
-  const runOn = (queue: QueueKind) => peakOfRun(environmentOf({ ...place, database }, queue, 64))
+  const runOn = (queue: QueueKind) => measureRun(environmentOf({ ...place, database }, queue, 64))
   try {
     const startedMs = performance.now()
     await importCatalog(database.pool, fileSource(place.catalogFile), { prune: false })

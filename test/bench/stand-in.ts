@@ -26,6 +26,9 @@ export interface StandInProcess {
 
 export interface StandInState {
   readonly total: number
+  /** When the first call since `resetCalls` arrived, and when the last response was sent: epoch milliseconds. */
+  readonly firstAtMs: number | null
+  readonly lastAtMs: number | null
   /** Of its process since it started. */
   readonly cpuMs: number
   readonly changes?: readonly unknown[]

@@ -216,6 +216,23 @@ describe('the order of an answer', () => {
     expect((await texts(await start({ shuffle: false }))).size).toBe(1)
   })
 
+  test('differs in items alone while `shuffleRecords` is set, and not where ids fix it', async () => {
+    const standIn = await start({ shuffle: false })
+    const before = await texts(standIn)
+    standIn.shuffleRecords = true
+    const lists = [...(await texts(standIn))].map(
+      (text) => JSON.parse(text).result.data as object[],
+    )
+    expect(lists.length).toBeGreaterThan(5)
+    const records = lists.map((list) => list.map((item) => JSON.stringify(item)))
+    expect(new Set(records.flat()).size).toBe(records[0]?.length)
+    const commentIds = lists[0]?.map(idOf)
+    const asked = await call(standIn, 'comments', { ...place, commentIds })
+    expect(JSON.parse(asked.text).result.data.map(idOf)).toEqual(commentIds)
+    standIn.shuffleRecords = false
+    expect(await texts(standIn)).toEqual(before)
+  })
+
   test('is the same with a cache that holds nothing, and with answers prepared', async () => {
     const prepared = await start({ prepare: true, seed: 4 })
     expect(await texts(prepared)).toEqual(await texts(await start({ seed: 4 })))

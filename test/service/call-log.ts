@@ -30,6 +30,10 @@ export class CallLog {
   readonly byOperation: Record<Operation, number> = { users: 0, comments: 0 }
   readonly byFault: Record<string, number> = {}
   inFlight = 0
+  /** When the first call arrived, epoch milliseconds; null before it. */
+  firstAtMs: number | null = null
+  /** When the last response was sent. */
+  lastAtMs: number | null = null
   violationCount = 0
   readonly violations: Violation[] = []
   #keep: number
@@ -46,11 +50,13 @@ export class CallLog {
   }
 
   arrived(): void {
+    this.firstAtMs ??= Date.now()
     this.total++
     this.inFlight++
   }
 
   left(): void {
+    this.lastAtMs = Date.now()
     this.inFlight--
   }
 
@@ -71,6 +77,8 @@ export class CallLog {
   /** Starts counting afresh; calls in flight stay counted as in flight. */
   reset(): void {
     this.total = 0
+    this.firstAtMs = null
+    this.lastAtMs = null
     this.byOperation.users = 0
     this.byOperation.comments = 0
     for (const kind of Object.keys(this.byFault)) delete this.byFault[kind]

@@ -12,6 +12,7 @@ export interface ControlOrder {
   changes?: { count: number; seed: number; kinds?: ChangeKind[] }
   latencyMs?: number
   latencyJitterMs?: number
+  shuffleRecords?: boolean
   /** Rules without functions in them. */
   faults?: FaultRule[]
   authToken?: string
@@ -73,16 +74,23 @@ function follow(standIn: StandIn, order: ControlOrder) {
   return changes ? randomChanges(standIn.world, changes) : []
 }
 
-const SETTINGS: ReadonlySet<string> = new Set(['latencyMs', 'latencyJitterMs', 'authToken'])
+const SETTINGS: ReadonlySet<string> = new Set([
+  'latencyMs',
+  'latencyJitterMs',
+  'shuffleRecords',
+  'authToken',
+])
 
 function stats({ calls, latencyMs, latencyJitterMs }: StandIn) {
-  const { total, byOperation, byFault, inFlight } = calls
+  const { total, byOperation, byFault, inFlight, firstAtMs, lastAtMs } = calls
   const cpu = process.cpuUsage()
   return {
     total,
     byOperation,
     byFault,
     inFlight,
+    firstAtMs,
+    lastAtMs,
     violationCount: calls.violationCount,
     violations: calls.violations.slice(0, 20),
     latencyMs,

@@ -1,4 +1,5 @@
 import { successBody } from '../../src/demo/answers.ts'
+import { Random } from '../../src/demo/random.ts'
 import { sendJson, startStandIn as startWellBehaved } from '../../src/demo/stand-in.ts'
 import type {
   Call,
@@ -25,6 +26,11 @@ export interface Beside {
 
 export interface StandIn extends WellBehaved {
   readonly calls: CallLog
+  /**
+   * True: the records of a listing come in another order every time, and their members in the same one, as a service sends
+   * them that does not sort; `shuffle` reorders both. False (default): as `shuffle` says.
+   */
+  shuffleRecords: boolean
   /** Calls that were outside service-api.md, the first thousand: `calls.violations`. */
   readonly violations: CallLog['violations']
   setFaults(rules: readonly FaultRule[]): void
@@ -39,15 +45,38 @@ export async function startStandIn({
 }: StandInOptions): Promise<StandIn> {
   const calls = new CallLog(logCalls)
   const injector = new FaultInjector(faults, options.seed ?? 1)
-  const standIn = await startWellBehaved({
+  const random = new Random(options.seed ?? 1)
+  const wellBehaved = await startWellBehaved({
     ...options,
-    intercept: (call) => intercept(beside ? widened(call, beside) : call, calls, injector),
+    intercept: (call) => {
+      const ordered = standIn.shuffleRecords ? reordered(call, random) : call
+      return intercept(beside ? widened(ordered, beside) : ordered, calls, injector)
+    },
   })
-  return Object.assign(standIn, {
+  const standIn = Object.assign(wellBehaved, {
     calls,
+    shuffleRecords: false,
     violations: calls.violations,
     setFaults: (rules: readonly FaultRule[]) => injector.setRules(rules),
   })
+  return standIn
+}
+
+/** A call whose good answer has its records in another order; where comments are asked for by id, their order is fixed. */
+function reordered(call: Call, random: Random): Call {
+  const { operation, request, response } = call
+  if (operation === null || (request !== null && 'commentIds' in request.data)) return call
+  const items = () => {
+    const shuffled = call.items()?.slice()
+    if (shuffled !== undefined) random.shuffle(shuffled)
+    return shuffled
+  }
+  const answer = () => {
+    const found = items()
+    if (found === undefined) call.answer()
+    else sendJson(response, 200, successBody(operation, found))
+  }
+  return { ...call, items, answer }
 }
 
 /** A call whose good answer has members beside the documented ones. */

@@ -5,17 +5,15 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { copyOf, encodeRows } from '../../../src/database/comment-rows.ts'
 import type { AnnotationComments } from '../../../src/database/comment-rows.ts'
 import * as statements from '../../../src/database/statements/comments.ts'
-import { catalogLines } from '../../../src/demo/catalog.ts'
 import type { World } from '../../../src/demo/world.ts'
 import { readComment } from '../../../src/sync/record/comment.ts'
 import { receivedBefore } from '../../../src/sync/record/received.ts'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
-import type { BenchDatabase } from '../database.ts'
 import { openDirectSync } from '../direct-run.ts'
 import { MemoryApi } from '../memory-api.ts'
 import { createDatabaseOf } from '../memory-place.ts'
-import { documentJobs, PLAIN_TABLES, PlainLoop } from '../plain-loop.ts'
+import { TABLES } from '../script/tables.ts'
 import type { Servers } from '../servers.ts'
 import { FOUR_THOUSAND, worldOf } from '../worlds.ts'
 
@@ -23,16 +21,12 @@ const WORLD = { ...FOUR_THOUSAND, documents: 20 }
 const COMMENTS = 80_000
 const ROWS_A_COPY = 4000
 const RUNS = 5
-/** What one statement a row makes is so little that a part of the world is enough to tell its rate. */
-const PLAIN_DOCUMENTS = 20
-/** BullMQ's own default, and as many as collab-sync has in hand. */
-const PLAIN_AT_A_TIME = { default: 1, many: 8 }
 
 export const firstLoad: Comparison = {
   name: 'first-load',
   title: 'The first load: from bytes of answers to committed rows',
   explains:
-    'Answers come from memory. collab-sync parses, checks and digests them, writes comments, users, memberships, checkpoints and counts, a transaction for every batch, 4,000 records or half second, three at a time. It is compared with the limit of the write: a binary COPY of the very same comments into a table of the contract, `raw` and all, with nothing but its key, on one connection, 4,000 rows a transaction, encoded beforehand by PostgreSQL itself. Beside it the same with our narrow rows, encoded as it goes and beforehand. A comment waits for its commit as a row outside of the heap, and only as many scopes are begun as calls can use: both are for the garbage collector, which took a fifth of the time before. What is left is the half of PostgreSQL (three indexes besides the key) and that of Node (parsing, digests, encoding, sockets), which share the two cores. The third is the plain loop of one upsert a comment and one an author of an answer: with one job at a time, as BullMQ does by default, and with eight, which PostgreSQL commits in groups; how that compares follows how fast the disk takes a commit, of which the loop needs one a row.',
+    'Answers come from memory. collab-sync parses, checks and digests them, writes comments, users, memberships, checkpoints and counts, a transaction for every batch, 4,000 records or half second, three at a time. It is compared with the limit of the write: a binary COPY of the very same comments into a table of the contract, `raw` and all, with nothing but its key, on one connection, 4,000 rows a transaction, encoded beforehand by PostgreSQL itself. Beside it the same with our narrow rows, encoded as it goes and beforehand. A comment waits for its commit as a row outside of the heap, and only as many scopes are begun as calls can use: both are for the garbage collector, which took a fifth of the time before. What is left is the half of PostgreSQL (three indexes besides the key) and that of Node (parsing, digests, encoding, sockets), which share the two cores.',
   async run(servers) {
     const world = worldOf(WORLD)
     const rows = commentRows(world)
@@ -49,8 +43,6 @@ export const firstLoad: Comparison = {
       copyIndexed.push(await copyRate(servers, world, rows, 'as it goes', 'collab_store.comments'))
       ours.push(await syncRate(servers, world))
     }
-    const plain = await plainRate(servers, world, PLAIN_AT_A_TIME.default)
-    const plainMany = await plainRate(servers, world, PLAIN_AT_A_TIME.many)
     const row = (what: string, rate: number) => [what, short(rate), short(rate / median(contract))]
     const table = {
       title: '80,000 comments of 8,000 annotations',
@@ -61,8 +53,6 @@ export const firstLoad: Comparison = {
         row('COPY of our narrow rows, encoded beforehand', median(copyEncoded)),
         row('COPY of our narrow rows, with our indexes', median(copyIndexed)),
         row('collab-sync', median(ours)),
-        row('(a) one upsert a row', plain),
-        row('(a) with eight jobs at a time', plainMany),
       ],
     }
     const of = (base: number[]) => ours.map((rate, run) => rate / (base[run] as number))
@@ -86,12 +76,6 @@ export const firstLoad: Comparison = {
           'comments a second / those of COPY of our narrow rows, encoded beforehand',
           of(copyEncoded),
           {},
-        ),
-        figure(
-          'first-load.of-plain',
-          'comments a second / those of (a)',
-          ours.map((rate) => rate / plain),
-          { atLeast: 20 },
         ),
       ],
     }
@@ -147,11 +131,11 @@ async function contractRate(
   const database = await createDatabaseOf(servers, world)
   const client = await database.pool.connect()
   try {
-    await client.query(PLAIN_TABLES)
+    await client.query(TABLES)
     await servers.admin.query('checkpoint')
     const startedMs = performance.now()
     for (const copy of copies) {
-      const into = `copy plain.comments (${CONTRACT_COLUMNS}) from stdin (format binary)`
+      const into = `copy script.comments (${CONTRACT_COLUMNS}) from stdin (format binary)`
       await pipeline(Readable.from([copy]), client.query(copyFrom(into)))
     }
     return (COMMENTS / (performance.now() - startedMs)) * 1000
@@ -196,30 +180,6 @@ function bytesOf(annotations: readonly AnnotationComments[], at: Date): Iterable
 
 function copyInto(table: string): string {
   return statements.copy.text.replace('collab_store.comments', table)
-}
-
-async function plainRate(servers: Servers, world: World, atATime: number): Promise<number> {
-  const database: BenchDatabase = await createDatabaseOf(servers, world)
-  const api = new MemoryApi()
-  api.prepare(world, 0)
-  try {
-    await database.pool.query(PLAIN_TABLES)
-    const ask = async (path: string, data: object) =>
-      api.text(path.includes('users') ? 'users' : 'comments', data)
-    const plain = new PlainLoop(database.pool, ask, 'one a row')
-    const documents = documentJobs(catalogLines(world)).slice(0, PLAIN_DOCUMENTS)
-    const startedMs = performance.now()
-    await Promise.all(
-      Array.from({ length: atATime }, async () => {
-        for (let document = documents.pop(); document !== undefined; document = documents.pop()) {
-          await plain.syncDocument(document)
-        }
-      }),
-    )
-    return (plain.comments / (performance.now() - startedMs)) * 1000
-  } finally {
-    await database.drop()
-  }
 }
 
 function inTransactions(annotations: readonly AnnotationComments[]): AnnotationComments[][] {

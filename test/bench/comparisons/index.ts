@@ -6,9 +6,9 @@ import { listings } from './listings.ts'
 import { memory } from './memory.ts'
 import { million } from './million.ts'
 import { network } from './network.ts'
-import { plainLoop } from './plain-loop.ts'
 import { reports } from '../reports/reports.ts'
 import { queue } from './queue.ts'
+import { script } from './script.ts'
 import { sizes } from './sizes.ts'
 import { unchanged } from './unchanged.ts'
 import { workers } from './workers.ts'
@@ -16,7 +16,7 @@ import { workers } from './workers.ts'
 /** Every comparison, in the order of the page. */
 export const comparisons: readonly Comparison[] = [
   network,
-  plainLoop,
+  script,
   firstLoad,
   unchanged,
   changed,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
-import { peakOfRun } from '../child-memory.ts'
+import { measureRun } from '../child.ts'
 import { createBenchDatabase } from '../database.ts'
 import { openPlace } from '../place.ts'
 import { environmentOf, startProgram } from '../program.ts'
@@ -67,7 +67,7 @@ async function peakOf(servers: Servers, documents: number, queue: QueueKind): Pr
   const place = await openPlace(servers, world, { prepare: false })
   const database = await place.createDatabase()
   try {
-    const { peakMb } = await peakOfRun(environmentOf({ ...place, database }, queue, 64))
+    const { peakMb } = await measureRun(environmentOf({ ...place, database }, queue, 64))
     return peakMb
   } finally {
     await database.drop()
@@ -101,7 +101,7 @@ async function peakOfLargeAnswers(servers: Servers, annotations: number): Promis
     close: async () => {},
   }
   try {
-    const { peakMb } = await peakOfRun(
+    const { peakMb } = await measureRun(
       environmentOf({ servers, database, standIn }, 'postgres', 64),
     )
     return peakMb

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Pool } from 'undici'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison, Figure } from '../bench.ts'
+import { COMMAND } from '../child.ts'
 import { openPlace } from '../place.ts'
 import type { Place } from '../place.ts'
 import { environmentOf, startProgram } from '../program.ts'
@@ -90,9 +90,8 @@ async function wholeRuns(place: Place, queue: QueueKind) {
 /** Seconds from starting the process of `collab-sync run` until the stand-in hears of it. */
 async function startUp({ standIn }: Place, environment: Record<string, string>): Promise<number> {
   await standIn.control({ resetCalls: true })
-  const program = join(import.meta.dirname, '../../../src/cli/main.js')
   const startedMs = performance.now()
-  const child = spawn(process.execPath, [program, 'run', '--json'], {
+  const child = spawn(process.execPath, [COMMAND, 'run', '--json'], {
     env: { ...process.env, ...environment },
     stdio: 'ignore',
   })
