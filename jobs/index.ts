@@ -1,5 +1,4 @@
 import { changeCatalogJob } from './change-catalog.ts'
-import { finishRunJob } from './finish-run.ts'
 import { hintJob } from './hint.ts'
 import type { Job } from './job.ts'
 import { pageDocumentsJob } from './page-documents.ts'
@@ -15,7 +14,6 @@ export const jobs: readonly Job[] = [
   pageOrganizationsJob,
   pageDocumentsJob,
   syncBatchJob,
-  finishRunJob,
   changeCatalogJob,
   hintJob,
 ]

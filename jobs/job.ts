@@ -10,15 +10,9 @@ export interface Job {
   perform(app: App, job: Delivered): Promise<unknown>
 }
 
-const RunData = z.strictObject({ runId: RunIdSchema })
-const ItemData = RunData.extend({ itemId: z.int() })
+const ItemData = z.strictObject({ runId: RunIdSchema, itemId: z.int() })
 
 /** The ids in an item job's data. @throws UsageError where they are not there */
 export function itemIds(data: unknown): z.output<typeof ItemData> {
   return checked(ItemData, data, 'data')
-}
-
-/** The id in a run job's data. @throws UsageError where it is not there */
-export function runId(data: unknown): string {
-  return checked(RunData, data, 'data').runId
 }

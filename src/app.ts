@@ -11,7 +11,7 @@ import { RepeatedFault } from './log.ts'
 import type { Log } from './log.ts'
 import { openPrivacy } from './privacy/privacy.ts'
 import { migrateQueue } from './queue/backend.ts'
-import { finishDelivery, itemDelivery, openQueue } from './queue/queue.ts'
+import { itemDelivery, openQueue } from './queue/queue.ts'
 import type { JobQueue } from './queue/queue.ts'
 import { openPostgresRateLimit } from './rate-limit/postgres.ts'
 import { openRedisRateLimit } from './rate-limit/redis.ts'
@@ -29,6 +29,7 @@ import type { SyncContext, SyncWatch } from './sync/context.ts'
 import { SentCalls } from './sync/counts.ts'
 import { ScopePlaces } from './sync/fetch/schedule.ts'
 import { ObservedMembers } from './sync/record/observed-members.ts'
+import { settleRun } from './sync/run/settle.ts'
 
 /** A job, or `refresh`, that a worker has begun and not ended. */
 export interface WorkInProgress {
@@ -52,7 +53,7 @@ export interface App {
   readonly inProgress: Set<WorkInProgress>
   /** Hands items of runs to the queue. */
   deliver(items: readonly Item[]): Promise<void>
-  /** Hands the run's end to the queue when nothing of it is pending. */
+  /** Settles the run when nothing of it is pending. */
   finishIfDone(runId: string): Promise<void>
   /** Reads the catalog anew from the user's own query, if there is one. Where that fails it stays as it is, and that is noted. */
   refreshCatalog(): Promise<void>
@@ -142,7 +143,7 @@ export async function openApp(
       if ((await items.anyPending.one(store.database, { runId })).pending) return
       // Whoever waits for the run's end reads all calls of this process.
       await sync.sentCalls.write()
-      await queue.deliver([finishDelivery(runId)])
+      await settleRun(sync, runId)
     },
     async refreshCatalog() {
       if (settings.catalogSql === undefined) return

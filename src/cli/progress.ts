@@ -4,6 +4,7 @@ import { DEAD_AFTER_S } from '../database/claims.ts'
 import { codeOf, isConnectionLost } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import { readRun } from '../database/run-reports.ts'
+import * as runs from '../database/statements/runs.ts'
 import * as workers from '../database/statements/workers.ts'
 import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Run } from '../documents/run.ts'
@@ -14,7 +15,9 @@ import { note } from './output.ts'
 /** How the progress of a run is shown: a live bar, lines now and then, or not at all. */
 export type ProgressStyle = 'bar' | 'lines' | 'none'
 
-const POLL_MS = 250
+const SHOW_EVERY_MS = 1_000
+/** Between two looks whether the run is over, which cost next to nothing. */
+const LOOK_EVERY_MS = 100
 const LINE_EVERY_MS = 5_000
 /** A run that stood still for so long is asked whether anybody works on it. */
 const STILL_MS = 10_000
@@ -41,9 +44,11 @@ export async function followRun(
   const view = VIEWS[style]()
   const rate = new Rate()
   const stillness = new Stillness(database)
+  let dueMs = 0
   try {
     for (;;) {
       const run = await patiently(runId, signal, async () => {
+        await untilOver(dueMs, database, runId, signal)
         const read = await readRun(database, runId)
         if (read === null) throw new UsageError(`There is no run ${runId} any more.`)
         if (read.finishedAt === null) await stillness.check(read)
@@ -51,10 +56,24 @@ export async function followRun(
       })
       if (run.finishedAt !== null) return run
       view.show(run, rate.of(run))
-      await sleep(POLL_MS, undefined, signal && { signal })
+      dueMs = performance.now() + SHOW_EVERY_MS
     }
   } finally {
     view.close()
+  }
+}
+
+/** Waits until a time of `performance.now()`, or until the run is over. */
+async function untilOver(
+  dueMs: number,
+  database: Database,
+  runId: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  while (performance.now() < dueMs) {
+    await sleep(LOOK_EVERY_MS, undefined, signal && { signal })
+    const run = await runs.isOver.first(database, { runId })
+    if (run?.over !== false) return
   }
 }
 
@@ -132,7 +151,7 @@ class Rate {
   of(run: Run): RateSeen {
     const now = { atMs: performance.now(), calls: run.calls, done: scopesDone(run) }
     this.#samples.push(now)
-    if (this.#samples.length > 10_000 / POLL_MS) this.#samples.shift()
+    if (this.#samples.length > 10_000 / SHOW_EVERY_MS) this.#samples.shift()
     const [first] = this.#samples
     const seconds = first === undefined ? 0 : (now.atMs - first.atMs) / 1000
     // Commits come about once a second: earlier than that a rate would be a guess.

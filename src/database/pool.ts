@@ -16,15 +16,19 @@ const OLDEST_SERVER = 140_000
 const INT8_OID = 20
 /** How long a caller waits for a connection. */
 const CONNECT_MS = 15_000
+/** How long a caller waits for a connection that others use before another one is opened. */
+const OPEN_MORE_MS = 100
 
 /**
- * Opens a pool; nothing is connected before the first query. The loss of a connection never ends the
+ * Opens a pool. It connects with the first query, and opens another connection, one at a time, only where a caller has waited
+ * for one for a tenth of a second: a session costs PostgreSQL as much as hundreds of small statements. The loss of a connection never ends the
  * process: the query on it fails, and an idle one is replaced.
  * `bigint` comes as a number (our counts, and the service's ids up to 2^53 - 1), and a query that
  * returns a larger one fails rather than round it. `timestamptz` comes as a Date, `-infinity` as the
  * number -Infinity.
  * @param url `postgres://...`
  * @param options.max most connections at a time
+ * @param options.min so many are opened without that wait, and stay open
  * @param options.signal breaks all its connections, also those that are being made, when it aborts
  * @param options.waitMs how long a caller waits for a server that has no free connection
  * @param options.applicationName what `pg_stat_activity` shows behind `collab-sync`, with eight digits that no other pool has
@@ -34,6 +38,7 @@ export function openDatabase(
   url: string,
   options: {
     max?: number
+    min?: number
     applicationName?: string
     signal?: AbortSignal | undefined
     waitMs?: number
@@ -46,6 +51,7 @@ export function openDatabase(
       connectionString: url,
       ...(signal && { stream: () => breakableSocket(signal) }),
       max: options.max ?? 10,
+      min: options.min ?? 0,
       application_name: ['collab-sync', options.applicationName, randomBytes(4).toString('hex')]
         .filter(Boolean)
         .join(' '),
@@ -60,7 +66,11 @@ export function openDatabase(
   )
 }
 
-function openWith(options: pg.PoolConfig, session: SessionOptions, waitMs?: number): Database {
+function openWith(
+  options: pg.PoolConfig & { max: number },
+  session: SessionOptions,
+  waitMs?: number,
+): Database {
   const pool = new Pool({ ...options, onConnect: beginSession(options, session) }, waitMs)
   // Without listeners a dead connection would be an uncaught exception, also while it is checked out
   // but between two queries. Whoever uses it next gets the error.
@@ -79,12 +89,17 @@ const openingErrors = new WeakSet<object>()
  * {@link isConnectionLost}.
  */
 class Pool extends pg.Pool {
+  /** Most connections; `options.max` is how many may be open now. */
+  readonly most: number
   readonly #waitMs: number
   #hasOpened = false
+  #isOpeningMore = false
 
-  constructor(options: pg.PoolConfig, waitMs = CONNECT_MS) {
-    super(options)
+  constructor(options: pg.PoolConfig & { max: number }, waitMs = CONNECT_MS) {
+    super({ ...options, max: Math.max(1, options.min ?? 0) })
+    this.most = options.max
     this.#waitMs = waitMs
+    this.on('remove', () => this.#openNoMore())
   }
 
   override connect(): Promise<Client>
@@ -99,6 +114,7 @@ class Pool extends pg.Pool {
   }
 
   async #open(): Promise<Client> {
+    const waiting = setInterval(() => this.#openMore(), OPEN_MORE_MS)
     try {
       const client = await pRetry(() => super.connect(), {
         retries: Infinity,
@@ -114,7 +130,26 @@ class Pool extends pg.Pool {
     } catch (error) {
       if (!(error instanceof EnvironmentError)) openingErrors.add(error as Error)
       throw error
+    } finally {
+      clearInterval(waiting)
     }
+  }
+
+  /** Opens one connection more for those who wait; where that fails, they wait on. */
+  #openMore(): void {
+    if (this.#isOpeningMore || this.waitingCount === 0 || this.totalCount < this.options.max) return
+    if (this.options.max >= this.most) return
+    this.#isOpeningMore = true
+    this.options.max += 1
+    super
+      .connect()
+      .then((client) => client.release())
+      .catch(() => this.#openNoMore())
+      .finally(() => (this.#isOpeningMore = false))
+  }
+
+  #openNoMore(): void {
+    this.options.max = Math.max(1, this.options.min ?? 0, this.totalCount)
   }
 }
 
@@ -126,7 +161,7 @@ type Connected = (
 
 /** More connections to the same database, for reading only: the server refuses whatever would write. */
 export function openReadOnly(database: Database): Database {
-  return openWith(database.options, { readOnly: true })
+  return openWith({ ...database.options, max: (database as Pool).most }, { readOnly: true })
 }
 
 /**

@@ -1,4 +1,11 @@
-import { createPostgresBackend, createRedisBackend, runMigrations, withBackend } from 'bullmq'
+import {
+  assertSchemaCompatibility,
+  createPostgresBackend,
+  createRedisBackend,
+  LATEST_SCHEMA_VERSION,
+  runMigrations,
+  withBackend,
+} from 'bullmq'
 import type { BackendClasses, IQueueBackend, Telemetry } from 'bullmq'
 import { openDatabase, openingFault } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
@@ -32,8 +39,10 @@ export interface Backend {
   close(): Promise<void>
 }
 
-/** Connections of one backend to the queue's PostgreSQL: a worker's listener holds one of them. */
+/** Connections of one backend to the queue's PostgreSQL. */
 const POSTGRES_POOL_MAX = 7
+/** Those of a worker, whose listener holds one of them. */
+const POSTGRES_POOL_MIN = 2
 const PROBE_MS = 1_000
 
 /**
@@ -48,7 +57,10 @@ export async function openBackend(
 ): Promise<Backend> {
   if (place.kind === 'postgres') {
     // A pool of ours: those of BullMQ say their search path in a start-up parameter, which poolers refuse.
-    const connection = openQueueDatabase(place.url, POSTGRES_POOL_MAX)
+    const connection = openQueueDatabase(place.url, {
+      min: role === 'worker' ? POSTGRES_POOL_MIN : 0,
+      max: POSTGRES_POOL_MAX,
+    })
     return {
       classes: withBackend(createPostgresBackend) as BackendClasses<IQueueBackend, unknown>,
       options: { connection },
@@ -77,8 +89,13 @@ export async function openBackend(
   }
 }
 
-function openQueueDatabase(url: string, max: number, signal?: AbortSignal): Database {
-  return openDatabase(url, { max, applicationName: 'queue', searchPath: 'bullmq', signal })
+function openQueueDatabase(
+  url: string,
+  { min = 0, max }: { min?: number; max: number },
+  signal?: AbortSignal,
+): Database {
+  const options = { min, max, applicationName: 'queue', searchPath: 'bullmq' }
+  return openDatabase(url, { ...options, signal })
 }
 
 /**
@@ -89,12 +106,18 @@ function openQueueDatabase(url: string, max: number, signal?: AbortSignal): Data
  */
 export async function migrateQueue(place: QueuePlace, signal?: AbortSignal): Promise<void> {
   if (place.kind === 'redis') return
-  const database = openQueueDatabase(place.url, 1, signal)
+  const database = openQueueDatabase(place.url, { max: 1 }, signal)
   try {
     const client = await database.connect().catch((error: unknown) => {
       throw openingFault(database, error, 'QUEUE_DATABASE_URL')
     })
-    await runMigrations(client).finally(() => client.release())
+    try {
+      // Looked at first: the migration takes twelve statements and a lock also where there is nothing to do.
+      const version = await assertSchemaCompatibility(client).catch(() => 0)
+      if (version < LATEST_SCHEMA_VERSION) await runMigrations(client)
+    } finally {
+      client.release()
+    }
   } finally {
     await database.end()
   }
@@ -106,7 +129,7 @@ export async function migrateQueue(place: QueuePlace, signal?: AbortSignal): Pro
  */
 export async function refreshStatistics(place: QueuePlace): Promise<void> {
   if (place.kind === 'redis') return
-  const database = openQueueDatabase(place.url, 1)
+  const database = openQueueDatabase(place.url, { max: 1 })
   try {
     await database.query('analyze bullmq.job')
   } finally {

@@ -141,12 +141,6 @@ export function itemDelivery(item: {
   }
 }
 
-/** The job that settles a run. */
-export function finishDelivery(runId: string): Delivery {
-  const key = `finish-${runId}`
-  return { queue: 'requests', name: 'finish-run', data: { runId }, key, priority: 0 }
-}
-
 /** Why the queue refused, without the place in a script of BullMQ that Redis adds. */
 export function refusalOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -98,6 +98,19 @@ test('a password that is rotated in mid-run is waited for', async () => {
   await cut
 })
 
+test('a connection more is opened only where callers wait', async () => {
+  database = openDatabase(direct.url, { max: 20 })
+  await Promise.all(Array.from({ length: 20 }, () => database.query('select 1')))
+  expect(database.totalCount).toBeLessThan(20)
+})
+
+test('callers get all connections of a pool while each is in use', async () => {
+  database = openDatabase(direct.url, { max: 3 })
+  const clients = await Promise.all([1, 2, 3].map(() => database.connect()))
+  expect(database.totalCount).toBe(3)
+  for (const client of clients) client.release()
+})
+
 test('any error of opening a connection is a lost connection, in the language of the server', async () => {
   database = openDatabase(pooler.url)
   await pooler.fail({ code: '42501', message: 'доступ запрещён', severity: 'ВАЖНО' })

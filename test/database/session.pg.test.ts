@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkDatabase, openDatabase } from '../../src/database/pool.ts'
 import { createLog } from '../../src/log.ts'
 import { migrateQueue } from '../../src/queue/backend.ts'
-import { finishDelivery, openQueue } from '../../src/queue/queue.ts'
+import { itemDelivery, openQueue } from '../../src/queue/queue.ts'
 import { onServer } from '../helpers/database.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
@@ -59,7 +59,9 @@ describe('behind a pooler', () => {
       await migrateQueue({ kind: 'postgres', url: pooler.url })
       const queue = await openQueue({ kind: 'postgres', url: pooler.url }, createLog('silent'))
       const before = await queue.countPending()
-      await queue.deliver([finishDelivery('00000000-0000-4000-8000-000000000000')])
+      const runId = '00000000-0000-4000-8000-000000000000'
+      const item = { runId, itemId: 1, kind: 'sync-batch', round: 0, isNarrow: true }
+      await queue.deliver([itemDelivery(item)])
       expect(await queue.countPending()).toBe(before + 1)
       await queue.close()
     } finally {

@@ -7,6 +7,7 @@
 -- Params: $1 runId, $2 itemId, $3 workerId, $4 isAgain (the same worker takes it up again, which is no further attempt).
 -- Never null: claim_no, claimed_at, at, report_time_zone.
 -- Typed as: operation collab_store.batches.operation.
+-- Prepared.
 update sync.run_items i
 set attempts = i.attempts + (not $4)::int, worker_id = $3, claimed_at = coalesce(i.claimed_at, now())
 from sync.runs r

@@ -35,6 +35,7 @@ export const claim = new Statement<
   columns:
     'kind batchKey round attempts onlyScopes doneScopes operation batchXmin lastErasure writtenMember reportTimeZone runStatus scope stopping trigger claimNo claimedAt at',
   neverNull: 'claimNo claimedAt at reportTimeZone',
+  isPrepared: true,
 })
 
 /** Records what was committed of an item: its scopes done, its counts, and the batch's checkpoint. Where nothing changed, this one statement is the whole transaction. Counts are added to the item's. Attempts begin anew only where another scope is done: else an item that fails after each commit would never be given up. */

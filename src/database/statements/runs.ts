@@ -66,6 +66,14 @@ export const isAnswered = new Statement<{ runId: string }, { answered: boolean }
   { parameters: 'runId', columns: 'answered', neverNull: 'answered' },
 )
 
+/** Whether a run is settled, for those who wait for its end: what runs/reports says of it costs many times as much. */
+export const isOver = new Statement<{ runId: string }, { over: boolean }>('runs/is-over', {
+  parameters: 'runId',
+  columns: 'over',
+  neverNull: 'over',
+  isPrepared: true,
+})
+
 /** A page of runs, the newest first, as keys: what is known of each is read by runs/reports. */
 export const page = new Statement<
   { status: string | null; beforeUs: number | null; beforeRunId: string | null; limit: number },
