@@ -5,9 +5,11 @@ import { cutBelow } from '../json-text.ts'
 /** An object of JSON. */
 export type Json = Record<string, unknown>
 
-/** Defined, not assigned: a member named `__proto__` is a member like any other. Of two with one name the last stays. */
+/** Sets a member. One named `__proto__` is a member like any other, which an assignment would not make. */
 export function define(object: Json, name: string, value: unknown): void {
-  Object.defineProperty(object, name, { value, enumerable: true, writable: true })
+  if (name === '__proto__')
+    Object.defineProperty(object, name, { value, enumerable: true, writable: true })
+  else object[name] = value
 }
 
 /**

@@ -77,33 +77,33 @@ export function describeCall(operation: Operation, filter: UsersFilter | Comment
 
 type MemberType = 'id' | 'ids' | 'integers'
 
-const USERS_MEMBERS: Readonly<Record<string, MemberType>> = {
-  organizationId: 'id',
-  documentId: 'id',
-  userIds: 'ids',
-  organizationUserGroupIds: 'ids',
-}
+const USERS_MEMBERS: ReadonlyMap<string, MemberType> = new Map([
+  ['organizationId', 'id'],
+  ['documentId', 'id'],
+  ['userIds', 'ids'],
+  ['organizationUserGroupIds', 'ids'],
+])
 
-const COMMENTS_MEMBERS: Readonly<Record<string, MemberType>> = {
-  organizationId: 'id',
-  documentId: 'id',
-  annotationId: 'id',
-  commentIds: 'integers',
-}
+const COMMENTS_MEMBERS: ReadonlyMap<string, MemberType> = new Map([
+  ['organizationId', 'id'],
+  ['documentId', 'id'],
+  ['annotationId', 'id'],
+  ['commentIds', 'integers'],
+])
 
 function checkMembers(
   call: string,
   filter: object,
-  types: Readonly<Record<string, MemberType>>,
+  types: ReadonlyMap<string, MemberType>,
   required: readonly string[],
 ): void {
   for (const name of required) {
     if (!(name in filter)) throw new UsageError(`${call}: ${name} is missing`)
   }
-  for (const [name, value] of Object.entries(filter)) {
-    const type = Object.hasOwn(types, name) ? types[name] : undefined
+  for (const name in filter) {
+    const type = types.get(name)
     if (type === undefined) throw new UsageError(`${call}: ${name} is never sent`)
-    const wrong = faultOf(type, value)
+    const wrong = faultOf(type, (filter as Record<string, unknown>)[name])
     if (wrong !== null) throw new UsageError(`${call}: ${name} ${wrong}`)
   }
 }

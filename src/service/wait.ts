@@ -164,7 +164,8 @@ const EPOCH_SECONDS_MIN = 1_000_000_000
 const HTTP_DATE = /^[A-Z][a-z]{2,8},? /
 
 function numberOf(header: string | string[] | undefined): number | null {
-  const text = String(header ?? '').trim()
+  if (header === undefined) return null
+  const text = String(header).trim()
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : null
 }
 

@@ -126,8 +126,11 @@ describe('a rejected record is known again', () => {
     const short = (blank: string) => `{"a":${blank}"${'x'.repeat(99_990)}"}`
     expect(short(' ').length).toBeLessThanOrEqual(100_000)
     expect(of(short(''))).toBe(of(short(' ')))
-    const deep = '['.repeat(40_000) + ']'.repeat(40_000)
-    expect(of(deep)).toMatch(/^[0-9a-f]{32}$/)
+    const nested = (levels: number, blank = '') =>
+      `${'['.repeat(levels)}${blank}${']'.repeat(levels)}`
+    expect(of(nested(500))).toBe(of(nested(500, ' ')))
+    expect(of(nested(501))).not.toBe(of(nested(501, ' ')))
+    expect(of(nested(40_000))).toMatch(/^[0-9a-f]{32}$/)
   })
 })
 

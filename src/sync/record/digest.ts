@@ -4,6 +4,7 @@ import { COMMENT_COLUMN_LIST, unitsOf } from '../../columns.ts'
 import type { CommentColumns } from '../../columns.ts'
 import type { ScopeIds } from '../../database/scopes.ts'
 import type { Operation } from '../../errors.ts'
+import { cutBelow } from '../../json-text.ts'
 import { shortDigest } from '../../service/answer.ts'
 
 /**
@@ -40,13 +41,16 @@ export function digestOfRejected(
 
 /** Of a longer text its very characters count: to read it exactly would hold up whoever waits for the commit. */
 const CANONICAL_UNITS_MAX = 100_000
+/** As many levels are read on any stack. Deeper, whether they were would depend on the caller, and so would the digest. */
+const CANONICAL_DEPTH_MAX = 500
 
-/** The text itself where it is long, nested too deep to be read, or no JSON. */
+/** The text itself where it is long or nested deep, or no JSON. */
 function canonicalText(json: string): string {
   if (json.length > CANONICAL_UNITS_MAX) return json
   try {
     // Of two members with one name JSON.parse takes the last.
-    return canonicalJson(parse(json, null, { onDuplicateKey: ({ newValue }) => newValue }))
+    const value = parse(json, null, { onDuplicateKey: ({ newValue }) => newValue })
+    return cutBelow(json, CANONICAL_DEPTH_MAX) === json ? canonicalJson(value) : json
   } catch {
     return json
   }

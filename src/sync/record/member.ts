@@ -4,7 +4,6 @@ import { define, parseExact, pick } from '../../privacy/json.ts'
 import type { Json } from '../../privacy/json.ts'
 import { namesPeople } from '../../privacy/redact-text.ts'
 import { readTimestamp } from '../../timestamp.ts'
-import { canonicalJson } from './digest.ts'
 
 /**
  * The part of a record that its columns cannot give back, as canonical JSON text for `rest`; null when there is none. A
@@ -25,13 +24,13 @@ export function restOf(
   const exact = text === null ? members : pick(parseExact(text) as Json, names)
   const reasons: string[] = []
   let count = 0
-  const kept = storablePart(exact, { name: '', path: '', depth: 0 }, (reason) => {
+  const kept = storableText(exact, [], (reason) => {
     count += 1
     if (count <= REASONS_MAX) reasons.push(reason)
-  }) as Record<string, unknown>
+  })
   if (count > REASONS_MAX) reject(`${count} members cannot be stored as received`)
   else for (const reason of reasons) reject(reason)
-  return Object.keys(kept).length === 0 ? null : canonicalJson(kept)
+  return kept === undefined || kept === '{}' ? null : kept
 }
 
 /** Members of one record that are reported one by one: each has a row with the whole record in it. */
@@ -40,53 +39,63 @@ const REASONS_MAX = 20
 /** Of a path that is reported; names of members may be of any length. */
 const PATH_UNITS_MAX = 1000
 
-/** Where a value is in its record. */
-interface Position {
-  /** Of the innermost member that holds it. */
-  readonly name: string
-  readonly path: string
-  readonly depth: number
-}
+/** Where a value is in its record: names of members and indexes of items, each within the one before. */
+type Path = (string | number)[]
 
-/** The part of a value that PostgreSQL can hold; undefined where it is left out as a whole. */
-function storablePart(value: unknown, at: Position, reject: (reason: string) => void): unknown {
+/** The part of a value that PostgreSQL can hold, as `canonicalJson` writes it; undefined where it is left out as a whole. */
+function storableText(
+  value: unknown,
+  path: Path,
+  reject: (reason: string) => void,
+): string | undefined {
   if (typeof value === 'string') {
-    if (isStorable(value)) return value
-    if (mayBeId(at.name)) return leaveOut(at.path, reject)
-    reject(`${shown(at.path)} ${UNSTORABLE}: raw has it without them`)
-    return storable(value)
+    if (isStorable(value)) return JSON.stringify(value)
+    if (mayBeId(path)) return leaveOut(path, reject)
+    reject(`${shown(path)} ${UNSTORABLE}: raw has it without them`)
+    return JSON.stringify(storable(value))
   }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (isLosslessNumber(value))
-    return magnitudeOf(value.value) > NUMBER_MAGNITUDE_MAX ? leaveOut(at.path, reject) : value
-  if (typeof value !== 'object' || value === null) return value
-  if (at.depth > NESTING_MAX) return leaveOut(at.path, reject)
-  const depth = at.depth + 1
-  if (Array.isArray(value))
-    return value.map((item, index) => {
-      const path = `${at.path}[${index}]`
-      return storablePart(item, { name: at.name, path, depth }, reject) ?? null
-    })
-  const kept: Json = {}
-  for (const [name, member] of Object.entries(value)) {
-    const path = at.path === '' ? name : `${at.path}.${name}`
-    const part = isStorable(name)
-      ? storablePart(member, { name, path, depth }, reject)
-      : leaveOut(path, reject)
-    if (part !== undefined) define(kept, name, part)
+    return magnitudeOf(value.value) > NUMBER_MAGNITUDE_MAX ? leaveOut(path, reject) : value.value
+  if (path.length > NESTING_MAX) return leaveOut(path, reject)
+  let text = ''
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      path.push(index)
+      text += `${index === 0 ? '' : ','}${storableText(item, path, reject) ?? 'null'}`
+      path.pop()
+    }
+    return `[${text}]`
   }
-  return kept
+  const members: { readonly name: string; readonly text: string }[] = []
+  for (const name in value) {
+    path.push(name)
+    const member = isStorable(name)
+      ? storableText((value as Json)[name], path, reject)
+      : leaveOut(path, reject)
+    path.pop()
+    if (member !== undefined) members.push({ name, text: member })
+  }
+  members.sort((one, other) => (one.name < other.name ? -1 : 1))
+  for (const { name, text: member } of members)
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${member}`
+  return `{${text}}`
 }
 
-function leaveOut(path: string, reject: (reason: string) => void): undefined {
+function leaveOut(path: Path, reject: (reason: string) => void): undefined {
   reject(`${shown(path)} cannot be stored: left out of raw`)
 }
 
-function shown(path: string): string {
-  return path.slice(0, PATH_UNITS_MAX).replaceAll('\0', '\\u0000').toWellFormed()
+function shown(path: Path): string {
+  let text = ''
+  for (const part of path)
+    text += typeof part === 'number' ? `[${part}]` : text === '' ? part : `.${part}`
+  return text.slice(0, PATH_UNITS_MAX).replaceAll('\0', '\\u0000').toWellFormed()
 }
 
 /** An ID without one of its characters is the ID of something else. */
-function mayBeId(name: string): boolean {
+function mayBeId(path: Path): boolean {
+  const name = path.findLast((part) => typeof part === 'string') ?? ''
   return /(id|key)s?$/i.test(name) || namesPeople(name)
 }
 
@@ -150,15 +159,12 @@ export function timeColumn(
   return time.iso
 }
 
-/** Members that the document does not show: usually none, and then nothing is copied. */
+/** Members that the document does not show. */
 export function otherMembers(
   item: Record<string, unknown>,
   documented: ReadonlySet<string>,
 ): Record<string, unknown> {
-  for (const name in item) {
-    if (documented.has(name)) continue
-    // Entries are defined, not assigned: a member named `__proto__` is a member like any other.
-    return Object.fromEntries(Object.entries(item).filter(([member]) => !documented.has(member)))
-  }
-  return {}
+  const others: Json = {}
+  for (const name in item) if (!documented.has(name)) define(others, name, item[name])
+  return others
 }
