@@ -1,6 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
+import { transaction } from '../../src/database/pool.ts'
 import type { Database } from '../../src/database/pool.ts'
 import { eraseUser } from '../../src/erase/erase-user.ts'
+import { createLog } from '../../src/log.ts'
+import { notingMembers } from '../../src/sync/commit/note-members.ts'
 import { ObservedMembers } from '../../src/sync/record/observed-members.ts'
 import { fillComments } from '../export/fill-comments.ts'
 import { createTestDatabase } from '../helpers/database.ts'
@@ -99,6 +102,28 @@ test('many processes at once count each record once', async () => {
   // Who found another one writing kept what was pending.
   for (const each of processes) await read(pool, [{}], 'comment', each)
   expect((await membersOf(pool)).get('commentId')?.records).toBe(400)
+})
+
+test('what is read while members are written is new still, and an error is logged by its code', async () => {
+  await known()
+  const lines: string[] = []
+  const log = createLog('warn', { write: (line) => void lines.push(line) })
+  const observed = new ObservedMembers()
+  observed.see('comment', { first: 1 })
+  await notingMembers({ observed, log }, true, async (note) => {
+    await transaction(pool, note)
+    observed.see('comment', { second: 1 })
+  })
+  expect(observed.hasNew).toBe(true)
+  await pool.query(`create function refuse() returns trigger language plpgsql as
+      $$ begin raise program_limit_exceeded using message = new.path::text; end $$;
+    create trigger refuse before insert on collab_store.observed_members for each row execute function refuse()`)
+  await notingMembers({ observed, log }, true, (note) => transaction(pool, note))
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ sqlState: '54000' }])
+  expect(lines.join('')).not.toContain('second')
+  await pool.query('drop function refuse cascade')
+  await notingMembers({ observed, log }, false, (note) => transaction(pool, note))
+  expect(await noticed(pool)).toEqual(['comment new first number', 'comment new second number'])
 })
 
 test('who is erased is in no path', async () => {

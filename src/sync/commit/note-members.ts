@@ -1,4 +1,4 @@
-import { isDataFault, savepoint } from '../../database/pool.ts'
+import { codeOf, isDataFault, savepoint } from '../../database/pool.ts'
 import type { Client } from '../../database/pool.ts'
 import * as members from '../../database/statements/observed.ts'
 import type { Log } from '../../log.ts'
@@ -55,6 +55,7 @@ async function noteMembers(
   })
   if (failure === null) return pending
   if (!isDataFault(failure.error)) throw failure.error
-  log.warn({ err: failure.error }, 'the members of records could not be noted')
+  // Its code, and not the error, which may quote names of members: they may be IDs.
+  log.warn({ sqlState: codeOf(failure.error) }, 'the members of records could not be noted')
   return null
 }

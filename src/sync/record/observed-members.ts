@@ -71,7 +71,9 @@ export class ObservedMembers {
   #crowded: PendingMembers['crowded'][number][] = []
   #paths = 0
   #recordNo = 0
-  #hasNew = false
+  /** How often something new came up, and how often until the last commit that wrote members. */
+  #news = 0
+  #writtenNews = 0
   /** Set while a commit writes what is pending: one at a time. */
   isBeingWritten = false
 
@@ -87,12 +89,12 @@ export class ObservedMembers {
   isDue(isEnd: boolean): boolean {
     const records = this.#records.comment + this.#records.user
     if (records === 0 || this.isBeingWritten) return false
-    return isEnd || this.#hasNew || records >= COUNT_AFTER_RECORDS
+    return isEnd || this.hasNew || records >= COUNT_AFTER_RECORDS
   }
 
   /** Whether one is new to this process, so that it has to see first what the table has. */
   get hasNew(): boolean {
-    return this.#hasNew
+    return this.#news > this.#writtenNews
   }
 
   /** Takes over what the table has. */
@@ -115,6 +117,7 @@ export class ObservedMembers {
   /** What is to be written. It stays pending until `written` is called. */
   pending(): PendingMembers {
     const records = { ...this.#records }
+    const news = this.#news
     const taken: { at: Path; records: number; types: number }[] = []
     const members: MemberToWrite[] = []
     this.#crowded = []
@@ -139,7 +142,8 @@ export class ObservedMembers {
         at.records -= counted
         at.writtenTypes |= types
       }
-      this.#hasNew = taken.some(({ at }) => at.types !== at.writtenTypes)
+      // What came up since is new still.
+      this.#writtenNews = news
     }
     return { records, members, crowded: this.#crowded, written }
   }
@@ -163,7 +167,7 @@ export class ObservedMembers {
     const type = typeOf(value)
     if ((at.types & type) === 0) {
       at.types |= type
-      this.#hasNew = true
+      this.#news += 1
     }
     if (at.lastRecord !== this.#recordNo) {
       at.lastRecord = this.#recordNo
@@ -209,7 +213,7 @@ export class ObservedMembers {
     }
     at.children.set('*', all)
     at.isCrowded = true
-    this.#hasNew = true
+    this.#news += 1
     return all
   }
 }
