@@ -17,7 +17,7 @@ import { openPostgresRateLimit } from './rate-limit/postgres.ts'
 import { openRedisRateLimit } from './rate-limit/redis.ts'
 import { RATE_LIMIT_NAME } from './rate-limit/limiter.ts'
 import type { RateLimiter, RateLimitOptions } from './rate-limit/limiter.ts'
-import { LowestRateLimit } from './rate-limit/lowest.ts'
+import { followLowest } from './rate-limit/lowest.ts'
 import { openServiceClient } from './service-client.ts'
 import type { CallReport } from './service/attempt.ts'
 import type { SharedRateLimit } from './service/wait.ts'
@@ -135,7 +135,7 @@ export async function openApp(
     store,
     sync,
     queue,
-    followRateLimit: () => rateLimit.lowest.follow(store.database),
+    followRateLimit: () => rateLimit.followLowest(store.database),
     refreshBudget: rateLimit.budget,
     inProgress: new Set(),
     deliver: (planned) => queue.deliver(planned.map(itemDelivery)),
@@ -212,7 +212,7 @@ async function openRateLimits(
       : open(BUDGET_NAME, { callsPerSecond: refreshBudget, isSteady: true })
   return {
     shared,
-    lowest: new LowestRateLimit(shared, rateLimit ?? null, log),
+    followLowest: followLowest(shared, rateLimit ?? null, log),
     budget,
     async close() {
       await shared.close()

@@ -42,41 +42,34 @@ const STORE_RETRY_MS = 500
 export class RateLimiter implements SharedRateLimit {
   readonly #store: RateLimitStore
   readonly #fault: RepeatedFault
-  #callsPerSecond: number | null
   #spacing: Spacing | null = null
   #groupMax = 1
-  /** Aborts when the limit changes: slots reserved by the old one are left. */
-  #changed = new AbortController()
   readonly #isSteady: boolean
   readonly #line = new WaitLine()
   readonly #closing = new AbortController()
   #pausedUntilMs = -Infinity
   #heardAtMs = -Infinity
   #dealing = false
+  /**
+   * The usual round trip to the store. A longer one counts as a reply that waited because this process was busy, but at most
+   * doubles this value, so that a store that has become slow is believed after a few replies.
+   */
+  #roundTripMs = Infinity
 
   constructor(store: RateLimitStore, { callsPerSecond, isSteady = false, log }: RateLimitOptions) {
     this.#store = store
     this.#fault = new RepeatedFault(log, 'the store of the shared rate limit')
     this.#isSteady = isSteady
-    this.#callsPerSecond = callsPerSecond
-    this.#spaceCalls()
+    this.useLimit(callsPerSecond)
   }
 
-  /** Keeps another limit from now on, in calls a second; null for none. */
+  /** Keeps a limit for the slots that are reserved from now on, in calls a second; null for none. */
   useLimit(callsPerSecond: number | null): void {
-    if (callsPerSecond === this.#callsPerSecond) return
-    this.#callsPerSecond = callsPerSecond
-    this.#spaceCalls()
-    this.#changed.abort()
-    this.#changed = new AbortController()
-  }
-
-  #spaceCalls(): void {
     const { usedPart, groupMs, toleranceMs } = this.#isSteady ? STEADY : AS_THEY_COME
     this.#spacing =
-      this.#callsPerSecond === null
+      callsPerSecond === null
         ? null
-        : { intervalMs: 1000 / (this.#callsPerSecond * usedPart), toleranceMs }
+        : { intervalMs: 1000 / (callsPerSecond * usedPart), toleranceMs }
     this.#groupMax = Math.max(1, Math.floor(groupMs / (this.#spacing?.intervalMs ?? groupMs)))
   }
 
@@ -99,7 +92,6 @@ export class RateLimiter implements SharedRateLimit {
   async close(): Promise<void> {
     const reason = new DrainingError('the shared rate limit is closed')
     this.#closing.abort(reason)
-    this.#changed.abort(reason)
     this.#line.dismiss(reason)
   }
 
@@ -132,7 +124,7 @@ export class RateLimiter implements SharedRateLimit {
           await sleep(pausedMs, this.#closing.signal)
           if (this.#spacing === null) await this.#listen()
         } else if (this.#spacing === null) while (this.#line.letOneGo());
-        else await this.#dealGroup(this.#spacing, this.#changed.signal)
+        else await this.#dealGroup(this.#spacing)
       }
     } catch (error) {
       // Only closing ends a sleep early, and it has sent away who waited.
@@ -142,20 +134,18 @@ export class RateLimiter implements SharedRateLimit {
     }
   }
 
-  async #dealGroup(spacing: Spacing, changed: AbortSignal): Promise<void> {
+  async #dealGroup(spacing: Spacing): Promise<void> {
     const slots = this.#isSteady ? this.#groupMax : Math.min(this.#groupMax, this.#line.length)
-    const { answer: taken, stoodStillMs } = await watched(() =>
-      this.#reach(() => this.#store.take(slots, spacing)),
-    )
+    const askedAtMs = performance.now()
+    const taken = await this.#reach(() => this.#store.take(slots, spacing))
     if (taken === null) return sleep(STORE_RETRY_MS, this.#closing.signal)
     if (taken.pauseMs > 0) return this.#learnPause(taken.pauseMs)
-    const lateMs = stoodStillMs > MISSED_MS ? stoodStillMs : 0
-    const firstMs = performance.now() - lateMs + taken.waitMs
+    this.#roundTripMs = Math.min(performance.now() - askedAtMs, 2 * this.#roundTripMs + 1)
+    const firstMs = askedAtMs + this.#roundTripMs + taken.waitMs
     for (let slot = 0; slot < slots; slot += 1) {
       const dueMs = firstMs + slot * spacing.intervalMs
       const dueInMs = dueMs - performance.now()
-      if (dueInMs > 0) await sleep(dueInMs, changed).catch(() => {})
-      if (changed.aborted) return
+      if (dueInMs > 0) await sleep(dueInMs, this.#closing.signal)
       if (performance.now() > dueMs + MISSED_MS) continue
       // Slots within a pause are lost: used after it, they would come on top of fresh ones.
       if (performance.now() < this.#pausedUntilMs) return
@@ -175,30 +165,6 @@ export class RateLimiter implements SharedRateLimit {
     }
   }
 }
-
-/**
- * Does a step, and tells for how long this process stood still meanwhile: the step's answer may have waited for as long. A
- * store that is slow is not meant.
- */
-async function watched<T>(step: () => Promise<T>): Promise<{ answer: T; stoodStillMs: number }> {
-  let stoodStillMs = 0
-  let lookedAtMs = performance.now()
-  const look = () => {
-    const nowMs = performance.now()
-    stoodStillMs = Math.max(stoodStillMs, nowMs - lookedAtMs - LOOK_EVERY_MS)
-    lookedAtMs = nowMs
-  }
-  const timer = setInterval(look, LOOK_EVERY_MS)
-  try {
-    const answer = await step()
-    look()
-    return { answer, stoodStillMs }
-  } finally {
-    clearInterval(timer)
-  }
-}
-
-const LOOK_EVERY_MS = 20
 
 /** How far apart calls are kept, and how much of a delay may be made up for. Milliseconds. */
 export interface Spacing {

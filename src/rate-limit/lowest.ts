@@ -35,31 +35,27 @@ export function describeDiffering(limits: readonly LimitOf[]): string | null {
   return `SYNC_RATE_LIMIT differs: ${parts.join('; ')}. The lowest that a live worker sets holds for all of them.`
 }
 
-/** Keeps a process's limiter at the lowest limit of the live workers and its own, and logs who differs. */
-export class LowestRateLimit {
-  readonly #limiter: RateLimiter
-  readonly #own: number | null
-  readonly #log: Log
-  #known: readonly (number | null)[]
-
-  /** @param own `SYNC_RATE_LIMIT` of this process, calls a second; null for none */
-  constructor(limiter: RateLimiter, own: number | null, log: Log) {
-    this.#limiter = limiter
-    this.#own = own
-    this.#log = log
-    this.#known = [own]
-  }
-
-  /** Reads the limits and takes over the lowest. @throws pg.DatabaseError; the limit then stays as it is */
-  async follow(on: On): Promise<void> {
-    const limits = await readRateLimits(on, { rateLimit: this.#own, name: 'this process' })
+/**
+ * Keeps a process's limiter at the lowest limit of the live workers and its own, and logs when workers begin or cease to
+ * differ.
+ * @param own `SYNC_RATE_LIMIT` of this process, calls a second; null for none
+ * @returns reads the limits and takes over the lowest; throws pg.DatabaseError, and the limit then stays as it is
+ */
+export function followLowest(
+  limiter: RateLimiter,
+  own: number | null,
+  log: Log,
+): (on: On) => Promise<void> {
+  let known = String(own)
+  return async (on) => {
+    const limits = await readRateLimits(on, { rateLimit: own, name: 'this process' })
     const lowest = limits[0]?.rateLimit ?? null
-    this.#limiter.useLimit(lowest)
-    const known = limits.map(({ rateLimit }) => rateLimit)
-    if (String(known) === String(this.#known)) return
-    this.#known = known
+    limiter.useLimit(lowest)
+    const found = limits.map(({ rateLimit }) => String(rateLimit)).join()
+    if (found === known) return
+    known = found
     const differing = describeDiffering(limits)
-    if (differing === null) this.#log.info({ lowest }, 'SYNC_RATE_LIMIT no longer differs')
-    else this.#log.warn({ lowest }, differing)
+    if (differing === null) log.info({ lowest }, 'SYNC_RATE_LIMIT no longer differs')
+    else log.warn({ lowest }, differing)
   }
 }

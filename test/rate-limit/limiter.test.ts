@@ -166,36 +166,43 @@ describe('a limit that processes share', () => {
     test.each([
       [0, 130, 2],
       [50, 130, 1],
-      [-50, 90, 1],
+      [-50, 40, 1],
     ])(
       'draws anew where the answer of the store waited: a slot in %d ms after %d ms, %d times',
       async (waitMs, ms, times) => {
         const { store, call } = open(HUNDRED)
+        await Promise.all(call(1))
         store.answer = { pauseMs: 0, waitMs }
         const calls = call(1)
         stoodStillMs = ms
         await Promise.all([...calls, vi.advanceTimersByTimeAsync(100)])
-        expect(store.taken).toHaveLength(times)
+        expect(store.taken).toHaveLength(1 + times)
       },
     )
 
     test('keeps the slots in time of an answer that waited', async () => {
       const { store, call } = open(40, true)
+      await Promise.all([...call(1), vi.advanceTimersByTimeAsync(1000)])
       const calls = call(15)
       stoodStillMs = 200
       await vi.advanceTimersByTimeAsync(150)
-      expect(store.taken).toHaveLength(1)
+      expect(store.taken).toHaveLength(2)
       await vi.advanceTimersByTimeAsync(1000)
-      expect(store.taken.map(({ slots }) => slots)).toEqual([15, 15])
+      expect(store.taken.map(({ slots }) => slots)).toEqual([15, 15, 15])
       await Promise.all(calls)
     })
 
-    test('uses every slot of a store that is slow', async () => {
+    test('uses every slot of a store that is slow, and of one that becomes so after some', async () => {
       const { store, call } = open(HUNDRED)
       const take = store.take.bind(store)
-      store.take = (...of) => sleep(300).then(() => take(...of))
+      let tripMs = 200
+      store.take = (...of) => sleep(tripMs).then(() => take(...of))
       await Promise.all([...call(3), vi.advanceTimersByTimeAsync(1000)])
       expect(store.taken.map(({ slots }) => slots)).toEqual([1, 2])
+      tripMs = 700
+      await Promise.all([...call(1), vi.advanceTimersByTimeAsync(2000)])
+      await Promise.all([...call(3), vi.advanceTimersByTimeAsync(2000)])
+      expect(store.taken.map(({ slots }) => slots)).toEqual([1, 2, 1, 1, 1, 2])
     })
   })
 
@@ -272,18 +279,6 @@ describe('another limit', () => {
     call(2)
     await vi.advanceTimersByTimeAsync(0)
     expect(letGo.slice(5)).toEqual([0, 0])
-  })
-
-  test('is kept by who waits for a slot of the one before, which is lost', async () => {
-    const { store, limit, call, letGo } = open(0.1)
-    store.answer = { pauseMs: 0, waitMs: 50_000 }
-    call(2)
-    await vi.advanceTimersByTimeAsync(100)
-    store.answer = { pauseMs: 0, waitMs: 5 }
-    limit.useLimit(HUNDRED)
-    await vi.advanceTimersByTimeAsync(20)
-    expect(letGo).toEqual([105, 115])
-    expect(store.taken.map(({ spacing }) => Math.round(spacing.intervalMs))).toEqual([10152, 10])
   })
 })
 

@@ -4,7 +4,7 @@ import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/app.ts'
 import * as workers from '../../src/database/statements/workers.ts'
 import { createLog } from '../../src/log.ts'
-import { LowestRateLimit } from '../../src/rate-limit/lowest.ts'
+import { followLowest } from '../../src/rate-limit/lowest.ts'
 import { openPostgresRateLimit } from '../../src/rate-limit/postgres.ts'
 import { startWorker } from '../../src/worker.ts'
 import { addWorker } from '../database/run-rows.ts'
@@ -58,9 +58,9 @@ describe('workers that set different limits', () => {
     const lines: string[] = []
     const log = createLog('info', { write: (line) => lines.push(line) })
     const limiter = openPostgresRateLimit(pool, randomUUID(), { callsPerSecond: 20, log })
-    const lowest = new LowestRateLimit(limiter, 20, log)
+    const follow = followLowest(limiter, 20, log)
     const told = async () => {
-      await lowest.follow(pool)
+      await follow(pool)
       return lines.splice(0).map((line) => {
         const { level, msg, lowest: held } = JSON.parse(line)
         return { level, msg, held }
