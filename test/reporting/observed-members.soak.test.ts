@@ -114,7 +114,7 @@ test('what is read while members are written is new still, and an error is logge
     await transaction(pool, note)
     observed.see('comment', { second: 1 })
   })
-  expect(observed.hasNew).toBe(true)
+  expect(observed.isDue(false)).toBe(true)
   await pool.query(`create function refuse() returns trigger language plpgsql as
       $$ begin raise program_limit_exceeded using message = new.path::text; end $$;
     create trigger refuse before insert on collab_store.observed_members for each row execute function refuse()`)

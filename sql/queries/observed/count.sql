@@ -1,6 +1,6 @@
 -- Counts members of records that were read, and notes what is new, of another type, or absent. Only members with is_new get a
 -- row, 2,000 at most.
--- Params: $1 comments, $2 users, $3 members (json): object, path, types, records, is_new, is_quiet.
+-- Params: $1 comments, $2 users, $3 members (json): object, path, types, records, is_new.
 with seen as (
   update collab_store.observed_records r
   set records = r.records + case r.object when 'comment' then $1::bigint else $2::bigint end
@@ -8,7 +8,7 @@ with seen as (
     r.records - case r.object when 'comment' then $1::bigint else $2::bigint end as before
 ), found as (
   select m.*, s.total, s.before, s.is_known, k.number, k.types as known_types
-  from jsonb_to_recordset($3) m (object text, path text[], types text[], records bigint, is_new boolean, is_quiet boolean)
+  from jsonb_to_recordset($3) m (object text, path text[], types text[], records bigint, is_new boolean)
   join seen s using (object)
   left join (
     select distinct on (o.object, o.path) o.object, o.path, o.number, o.types
@@ -43,7 +43,7 @@ insert into sync.member_changes (object, path, change, types)
 select i.object, i.path, 'new', i.types
 from inserted i
 join found f using (object, path)
-where f.is_known and not f.is_quiet
+where f.is_known and i.path[cardinality(i.path)] <> '*'
   and not exists (select from inserted p where (p.object, p.path) = (i.object, i.path[:cardinality(i.path) - 1]))
 union all
 select f.object, f.path, 'type', t.types

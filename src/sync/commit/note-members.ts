@@ -37,20 +37,13 @@ async function noteMembers(
   let pending: PendingMembers | null = null
   const failure = await savepoint(client, async () => {
     if (!(await members.lock.one(client)).isLocked) return
-    if (observed.hasNew) observed.merge((await members.read.all(client)) as ObservedMember[])
-    pending = observed.pending()
+    pending = observed.pending((await members.read.all(client)) as ObservedMember[])
     const { crowded, records } = pending
     if (crowded.length > 0) await members.collapse.run(client, { crowded: JSON.stringify(crowded) })
     await members.count.run(client, {
       comments: records.comment,
       users: records.user,
-      members: JSON.stringify(
-        pending.members.map(({ isNew, isQuiet, ...member }) => ({
-          ...member,
-          is_new: isNew,
-          is_quiet: isQuiet,
-        })),
-      ),
+      members: JSON.stringify(pending.members),
     })
   })
   if (failure === null) return pending

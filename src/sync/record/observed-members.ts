@@ -15,9 +15,7 @@ export interface MemberToWrite extends ObservedMember {
   /** How many records had it that are not counted yet. */
   readonly records: number
   /** False where only the row that is there is to be counted up. */
-  readonly isNew: boolean
-  /** True where nobody is to be notified of it: it stands for members that are known. */
-  readonly isQuiet: boolean
+  readonly is_new: boolean
 }
 
 /** What a process has read and not written: see {@link ObservedMembers.pending}. */
@@ -49,13 +47,13 @@ class Path {
   readonly children = new Map<string, Path>()
   /** Bits of TYPES. */
   types = 0
-  /** Those that are in the table; 0 where the path is not. */
-  writtenTypes = 0
+  /** Records that are not written. */
   records = 0
   /** The record that was counted last. */
   lastRecord = 0
   isCrowded = false
-  isQuiet = false
+  /** Whether this process has written it. Its row may be gone since: then a person is erased whose ID is in the path. */
+  isWritten = false
 }
 
 /**
@@ -68,7 +66,6 @@ export class ObservedMembers {
     user: new Path(),
   }
   readonly #records: Record<ObservedObject, number> = { comment: 0, user: 0 }
-  #crowded: PendingMembers['crowded'][number][] = []
   #paths = 0
   #recordNo = 0
   /** How often something new came up, and how often until the last commit that wrote members. */
@@ -89,77 +86,47 @@ export class ObservedMembers {
   isDue(isEnd: boolean): boolean {
     const records = this.#records.comment + this.#records.user
     if (records === 0 || this.isBeingWritten) return false
-    return isEnd || this.hasNew || records >= COUNT_AFTER_RECORDS
+    const hasNew = this.#news > this.#writtenNews
+    return isEnd || hasNew || records >= COUNT_AFTER_RECORDS
   }
 
-  /** Whether one is new to this process, so that it has to see first what the table has. */
-  get hasNew(): boolean {
-    return this.#news > this.#writtenNews
-  }
-
-  /** Takes over what the table has. */
-  merge(rows: readonly ObservedMember[]): void {
+  /**
+   * What is to be written. It stays pending until `written` is called.
+   * @param rows what the table has: other processes may have found keys that are too many with those of this one
+   */
+  pending(rows: readonly ObservedMember[]): PendingMembers {
     for (const { object, path, types } of rows) {
-      let at: Path | null = this.#roots[object]
-      let isWritten = true
-      for (const name of path) {
-        const parent: Path | null = at
-        at = at && this.#child(at, name)
-        // A key of an object whose keys are one path by now.
-        isWritten &&= at !== null && parent?.children.get(name) === at
-      }
-      if (at === null) continue
-      at.types |= bitsOf(types)
-      if (isWritten) at.writtenTypes |= bitsOf(types)
+      const start: Path | null = this.#roots[object]
+      const at = path.reduce((from, name) => from && this.#child(from, name), start as Path | null)
+      if (at !== null) at.types |= bitsOf(types)
     }
-  }
-
-  /** What is to be written. It stays pending until `written` is called. */
-  pending(): PendingMembers {
     const records = { ...this.#records }
     const news = this.#news
-    const taken: { at: Path; records: number; types: number }[] = []
-    const members: MemberToWrite[] = []
-    this.#crowded = []
-    for (const object of ['comment', 'user'] as const)
-      this.#walk(object, this.#roots[object], [], (at, path) => {
-        if (at.records === 0) return
-        taken.push({ at, records: at.records, types: at.types })
-        const isQuiet = at.isQuiet || path.at(-1) === '*'
-        const isNew = at.writtenTypes === 0
-        members.push({
+    const members = new Map<Path, MemberToWrite>()
+    const crowded: Pick<ObservedMember, 'object' | 'path'>[] = []
+    const walk = (object: ObservedObject, at: Path, path: string[]) => {
+      if (at.isCrowded) crowded.push({ object, path })
+      if (at.records > 0)
+        members.set(at, {
           object,
           path,
-          types: typesOf(at.types),
+          types: TYPES.filter((_, index) => at.types & (1 << index)),
           records: at.records,
-          isNew,
-          isQuiet,
+          is_new: !at.isWritten,
         })
-      })
+      for (const [name, child] of at.children) walk(object, child, [...path, name])
+    }
+    for (const object of ['comment', 'user'] as const) walk(object, this.#roots[object], [])
     const written = () => {
       for (const name of ['comment', 'user'] as const) this.#records[name] -= records[name]
-      for (const { at, records: counted, types } of taken) {
+      for (const [at, { records: counted }] of members) {
         at.records -= counted
-        at.writtenTypes |= types
+        at.isWritten = true
       }
       // What came up since is new still.
       this.#writtenNews = news
     }
-    return { records, members, crowded: this.#crowded, written }
-  }
-
-  #walk(
-    object: ObservedObject,
-    at: Path,
-    path: string[],
-    each: (at: Path, path: string[]) => void,
-  ) {
-    if (at.isCrowded) this.#crowded.push({ object, path })
-    for (const [name, child] of at.children) {
-      const childPath = [...path, name]
-      each(child, childPath)
-      this.#walk(object, child, childPath, each)
-    }
+    return { records, members: [...members.values()], crowded, written }
   }
 
   #see(at: Path | null, value: unknown, depth: number): void {
@@ -196,42 +163,19 @@ export class ObservedMembers {
     if (known !== undefined) return known
     if (this.#paths === PATHS_MAX) return null
     this.#paths += 1
-    const keys = at.children.size - (at.children.has('[]') ? 1 : 0)
-    if (name === '*' || (keys >= KEYS_MAX && name !== '[]')) return this.#crowd(at)
-    const child = new Path()
-    at.children.set(name, child)
-    return child
-  }
-
-  /** Makes one path of all keys of an object. */
-  #crowd(at: Path): Path {
-    const all = new Path()
-    for (const [name, child] of at.children) {
-      if (name === '[]') continue
-      at.children.delete(name)
-      join(all, child)
+    const items = at.children.get('[]')
+    const keys = at.children.size - (items === undefined ? 0 : 1)
+    const isCrowding = name === '*' || (keys >= KEYS_MAX && name !== '[]')
+    if (isCrowding) {
+      // One path stands for all keys, and counts from now on; `collapse.sql` does the same to the table.
+      at.isCrowded = true
+      at.children.clear()
+      if (items !== undefined) at.children.set('[]', items)
+      this.#news += 1
     }
-    at.children.set('*', all)
-    at.isCrowded = true
-    this.#news += 1
-    return all
-  }
-}
-
-/** Takes over what is known of one path. How many records had one of them is not known, but that so many had the commonest. */
-function join(into: Path, from: Path): void {
-  into.types |= from.types
-  into.records = Math.max(into.records, from.records)
-  into.lastRecord = Math.max(into.lastRecord, from.lastRecord)
-  into.isQuiet = true
-  for (const [name, child] of from.children) {
-    const known = into.children.get(name)
-    if (known === undefined) {
-      const copy = new Path()
-      into.children.set(name, copy)
-      join(copy, child)
-    } else join(known, child)
-    into.isCrowded ||= from.isCrowded
+    const child = new Path()
+    at.children.set(isCrowding ? '*' : name, child)
+    return child
   }
 }
 
@@ -245,10 +189,6 @@ function typeOf(value: unknown): number {
   if (value === null) return NULL
   if (typeof value === 'object') return Array.isArray(value) ? ARRAY : OBJECT
   return TYPE_OF[typeof value] ?? 0
-}
-
-function typesOf(bits: number): string[] {
-  return TYPES.filter((_, index) => bits & (1 << index))
 }
 
 function bitsOf(types: readonly string[]): number {
