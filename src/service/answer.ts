@@ -10,7 +10,7 @@ import { cutBody, digestInAnyOrder } from './records-in-body.ts'
 /** A successful answer (service-api.md, Endpoints). */
 export type Answer =
   | {
-      /** The bytes of an earlier success, whatever the order of its records: not parsed. */
+      /** The body of an earlier success, whatever the order of its records. */
       readonly status: 'unchanged'
       readonly digest: Buffer
     }
@@ -38,14 +38,15 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
     throw unusable(reply, asked, 'body_empty', 'an empty body')
   }
   const cut = cutBody(reply.body)
-  const inAnyOrder = cut === null ? null : shortDigest(digestInAnyOrder(cut))
-  if (knownDigest !== undefined && inAnyOrder?.equals(knownDigest))
-    return { status: 'unchanged', digest: inAnyOrder }
-  const inOrder = shortDigest(hash('sha256', reply.body, 'binary'))
-  if (knownDigest !== undefined && inOrder.equals(knownDigest))
-    return { status: 'unchanged', digest: inOrder }
-  const { body, data, dataText, isCutWell } = parse(reply, asked)
-  const digest = isCutWell && inAnyOrder !== null ? inAnyOrder : inOrder
+  const sum = cut === null ? hash('sha256', reply.body, 'binary') : digestInAnyOrder(cut)
+  let digest = shortDigest(sum)
+  if (knownDigest?.equals(digest)) return { status: 'unchanged', digest }
+  const { text, body, data, dataText, isCutWell } = parse(reply, asked)
+  if (cut !== null && !isCutWell) {
+    // Cut elsewhere than between records, it has to be in the same order. Its bytes may be free by now.
+    digest = shortDigest(hash('sha256', text, 'binary'))
+    if (knownDigest?.equals(digest)) return { status: 'unchanged', digest }
+  }
   if (isFailure(body['error'])) throw errorBody(reply, asked, body['error'])
   const result = body['result']
   if (!isObject(result) || (data === null && result['data'] !== null)) {
@@ -82,14 +83,13 @@ function isSuccessStatus(httpStatus: number): boolean {
   return httpStatus >= 200 && httpStatus < 300 && httpStatus !== 206
 }
 
-function parse(reply: Reply, asked: Asked): Body {
+function parse(reply: Reply, asked: Asked): Body & { readonly text: string } {
   const { length } = reply.body
-  let body: Body
   let text = ''
   try {
     text = decode(reply.body)
     reply.release?.()
-    body = readBody(text)
+    return { text, ...readBody(text) }
   } catch (error) {
     if (error instanceof AmbiguousBodyError)
       throw unusable(reply, asked, 'body_ambiguous', `${error.message} (${length} bytes)`)
@@ -103,7 +103,6 @@ function parse(reply: Reply, asked: Asked): Body {
       `${isMarkup(text) ? 'a web page' : 'not JSON'} (${length} bytes)`,
     )
   }
-  return body
 }
 
 function isMarkup(text: string): boolean {

@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer'
 import { hash } from 'node:crypto'
 
 /** A body cut at the boundaries of its records: `before`, the records with a comma between each, `after`. */
@@ -17,35 +16,39 @@ export interface CutBody {
 export function cutBody(body: Buffer): CutBody | null {
   const start = body.indexOf('[')
   const end = body.lastIndexOf(']')
-  const boundary = boundaryIn(body, start)
-  if (boundary === null) return null
-  const records: Buffer[] = []
-  let from = start + 1
-  for (let at = body.indexOf(boundary, from); at >= 0; at = body.indexOf(boundary, from)) {
-    if (at >= end || records.length === RECORDS_MAX) return null
-    records.push(body.subarray(from, at + 1))
-    from = at + 2
-  }
-  if (records.length === 0) return null
-  records.push(body.subarray(from, end))
-  return { before: body.subarray(0, start + 1), records, after: body.subarray(end) }
+  const first = body.toString('latin1', start + 1, start + 1 + FIRST_MEMBER_UNITS_MAX)
+  const records = cut(body, { first, start, end }, (from, to) => body.subarray(from, to))
+  return records && { before: body.subarray(0, start + 1), records, after: body.subarray(end) }
 }
 
 /** A digest of a record is kept for each until all are sorted. */
 const RECORDS_MAX = 100_000
 
 /** Longer names of a first member are not looked for. */
-const FIRST_MEMBER_BYTES_MAX = 100
+const FIRST_MEMBER_UNITS_MAX = 100
 
-/** What is between two records: `},` and the beginning of the first record, up to the colon behind its first name. */
-function boundaryIn(body: Buffer, start: number): string | null {
-  if (start < 0) return null
-  const first = body.subarray(start + 1, start + 1 + FIRST_MEMBER_BYTES_MAX)
-  const colon = first.indexOf('":')
-  const beginning = first.subarray(0, colon + 2)
-  return colon > 0 && isAscii(beginning) && beginning.toString('latin1', 0, 2) === '{"'
-    ? `},${beginning.toString('latin1')}`
-    : null
+/**
+ * @param array its brackets, and how its text begins behind the first
+ * @param read makes a record of what is from one place up to another
+ */
+function cut<T>(
+  body: Buffer | string,
+  { first, start, end }: { first: string; start: number; end: number },
+  read: (from: number, to: number) => T,
+): T[] | null {
+  const beginning = /^\{"[ -~]*?":/.exec(first)?.[0]
+  if (beginning === undefined || start < 0) return null
+  const boundary = `},${beginning}`
+  const records: T[] = []
+  let from = start + 1
+  for (let at = body.indexOf(boundary, from); at >= 0; at = body.indexOf(boundary, from)) {
+    if (at >= end || records.length === RECORDS_MAX) return null
+    records.push(read(from, at + 1))
+    from = at + 2
+  }
+  if (records.length === 0) return null
+  records.push(read(from, end))
+  return records
 }
 
 /**
@@ -63,25 +66,13 @@ export function digestInAnyOrder({ before, records, after }: CutBody): string {
 /**
  * Parses each record of an array by itself, cut as `cutBody` cuts the bytes.
  * @param arrayText from the first to the last bracket of the body
- * @returns null where a piece is no whole record, or there is one piece
+ * @returns null where `cutBody` cuts nothing, or a piece is no whole record
  */
 export function parseRecords(arrayText: string): unknown[] | null {
-  const boundary = boundaryIn(Buffer.from(arrayText.slice(0, 1 + FIRST_MEMBER_BYTES_MAX)), 0)
-  if (boundary === null) return null
-  const records: unknown[] = []
-  let from = 1
+  const first = arrayText.slice(1, 1 + FIRST_MEMBER_UNITS_MAX)
+  const array = { first, start: 0, end: arrayText.length - 1 }
   try {
-    for (
-      let at = arrayText.indexOf(boundary, from);
-      at >= 0;
-      at = arrayText.indexOf(boundary, from)
-    ) {
-      records.push(JSON.parse(arrayText.slice(from, at + 1)))
-      from = at + 2
-    }
-    if (records.length === 0) return null
-    records.push(JSON.parse(arrayText.slice(from, -1)))
-    return records
+    return cut(arrayText, array, (from, to) => JSON.parse(arrayText.slice(from, to)) as unknown)
   } catch {
     return null
   }

@@ -68,7 +68,13 @@ describe('a success', () => {
   test('whose records begin like an object within one is known again by its bytes', () => {
     // Its pieces in another order are other records: ann 1 would get the reply of ann 2.
     const pieces = ['{"id":1,"in":[{"id":2}', '{"id":3}]}', '{"id":4,"in":[{"id":2}', '{"id":5}]}']
-    const body = (parts: (string | undefined)[]) => reply(`{"result":{"data":[${parts.join()}]}}`)
+    const body = (parts: (string | undefined)[]) => {
+      const bytes = Buffer.from(
+        new TextEncoder().encode(`{"result":{"data":[${parts.join()}]}}`).buffer,
+      )
+      const release = () => void structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
+      return { ...reply(bytes), release }
+    }
     const { digest } = readAnswer(body(pieces), asked)
     const exchanged = body([pieces[0], pieces[3], pieces[2], pieces[1]])
     expect(readAnswer(body(pieces), asked, digest).status).toBe('unchanged')
