@@ -206,26 +206,3 @@ export const MAX_PAUSE_MS = 3_600_000
 export function maxAheadMs(slots: number, { intervalMs }: Spacing): number {
   return Math.max(10_000, 100 * slots * intervalMs)
 }
-
-/** A rate that this process keeps alone: limit and pauses reach no other. */
-export function openProcessRateLimit(options: RateLimitOptions): SharedRateLimit {
-  return new RateLimiter(new MemoryStore(), options)
-}
-
-/** Nobody shares it, and a limiter keeps the pauses that it tells of by itself. */
-class MemoryStore implements RateLimitStore {
-  #nextMs = -Infinity
-
-  async take(slots: number, { intervalMs, toleranceMs }: Spacing): Promise<Taken> {
-    const now = performance.now()
-    const firstMs = Math.max(this.#nextMs, now - toleranceMs)
-    this.#nextMs = firstMs + slots * intervalMs
-    return { pauseMs: 0, waitMs: firstMs - now }
-  }
-
-  async pause(): Promise<void> {}
-
-  async pauseMs(): Promise<number> {
-    return 0
-  }
-}

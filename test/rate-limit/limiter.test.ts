@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { DrainingError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
-import { MAX_PAUSE_MS, openProcessRateLimit, RateLimiter } from '../../src/rate-limit/limiter.ts'
+import { MAX_PAUSE_MS, RateLimiter } from '../../src/rate-limit/limiter.ts'
 import type { RateLimitStore, Spacing, Taken } from '../../src/rate-limit/limiter.ts'
 import { sleep } from '../../src/service/wait.ts'
 
@@ -85,11 +85,13 @@ describe('a limit that processes share', () => {
   })
 
   test('lets a steady caller use nearly all of the limit, and no second hold more', async () => {
-    const limit = openProcessRateLimit({
-      callsPerSecond: 40,
-      isSteady: true,
-      log: createLog('silent'),
-    })
+    const { store, limit } = open(40, true)
+    let nextMs = 0
+    store.take = async (slots, { intervalMs, toleranceMs }) => {
+      const firstMs = Math.max(nextMs, Date.now() - toleranceMs)
+      nextMs = firstMs + slots * intervalMs
+      return { pauseMs: 0, waitMs: firstMs - Date.now() }
+    }
     const letGo: number[] = []
     const again = (): Promise<void> =>
       Promise.resolve(limit.acquire()).then(() => {
@@ -360,38 +362,5 @@ describe('a limit that is closed', () => {
       await expect(limit.acquire()).rejects.toThrow(DrainingError)
       expect(vi.getTimerCount()).toBe(0)
     }
-  })
-})
-
-describe('the rate of one process', () => {
-  function openAlone(callsPerSecond: number | null) {
-    const limit = openProcessRateLimit({ callsPerSecond, log: createLog('silent') })
-    const letGo: number[] = []
-    const from = Date.now()
-    const call = (callers: number) => {
-      for (let n = 0; n < callers; n += 1)
-        void Promise.resolve(limit.acquire()).then(() => letGo.push(Date.now() - from))
-    }
-    return { limit, letGo, call }
-  }
-
-  test('spaces its calls, but for a delay of 50 ms that may be made up for', async () => {
-    const { letGo, call } = openAlone(HUNDRED)
-    call(10)
-    await vi.advanceTimersByTimeAsync(1000)
-    expect(letGo).toEqual([0, 0, 0, 0, 0, 0, 10, 20, 30, 40])
-    letGo.length = 0
-    call(8)
-    await vi.advanceTimersByTimeAsync(1000)
-    expect(letGo).toEqual([1000, 1000, 1000, 1000, 1000, 1000, 1010, 1020])
-  })
-
-  test('stands still for the longest pause', async () => {
-    const { limit, letGo, call } = openAlone(HUNDRED)
-    await limit.pauseAll(400)
-    await limit.pauseAll(50)
-    call(2)
-    await vi.advanceTimersByTimeAsync(1000)
-    expect(letGo).toEqual([400, 400])
   })
 })

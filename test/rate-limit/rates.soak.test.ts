@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { openProcessRateLimit } from '../../src/rate-limit/limiter.ts'
 import { openPostgresRateLimit } from '../../src/rate-limit/postgres.ts'
 import { openRedisRateLimit } from '../../src/rate-limit/redis.ts'
 import type { SharedRateLimit } from '../../src/service/wait.ts'
@@ -28,16 +27,6 @@ afterAll(async () => {
   const keys = (await redis?.keys(`${key}*`)) ?? []
   if (keys.length > 0) await redis?.del(keys)
   redis?.disconnect()
-})
-
-test('the limit of one process holds in any second, and can be used', async () => {
-  const limit = openProcessRateLimit({ callsPerSecond: 100, log })
-  await untilUsed(75, async () => {
-    const times = await callFor([limit], 2000)
-    expect(mostInOneSecond(times)).toBeLessThanOrEqual(120)
-    return meanPerSecond(times)
-  })
-  await limit.close()
 })
 
 describe.each([

@@ -1,7 +1,5 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createLog } from '../../src/log.ts'
-import { openProcessRateLimit } from '../../src/rate-limit/limiter.ts'
 import type { CallReport, CallStats } from '../../src/service/attempt.ts'
 import type { CollabApi, CollabApiOptions } from '../../src/service/client.ts'
 import { until } from '../helpers/until.ts'
@@ -12,6 +10,7 @@ import {
   neverAnswers,
   openClient,
   openFaultServer,
+  openPauses,
   success,
 } from './fault-server.ts'
 import type { Fault, FaultServer } from './fault-server.ts'
@@ -32,7 +31,7 @@ interface Place {
 async function start(script: Fault[], options: Partial<CollabApiOptions> = {}): Promise<Place> {
   const server = await openFaultServer(...script)
   const [reports, pauses]: [CallReport[], number[]] = [[], []]
-  const limit = openProcessRateLimit({ callsPerSecond: null, log: createLog('silent') })
+  const limit = openPauses()
   const sharedRateLimit = {
     acquire: (signal?: AbortSignal) => limit.acquire(signal),
     close: () => limit.close(),

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLog } from '../../src/log.ts'
-import { openProcessRateLimit } from '../../src/rate-limit/limiter.ts'
+import { RateLimiter } from '../../src/rate-limit/limiter.ts'
 import { openCollabApi } from '../../src/service/client.ts'
 import type { CollabApi, CollabApiOptions } from '../../src/service/client.ts'
 
@@ -100,11 +100,19 @@ export interface OpenedClient extends AsyncDisposable {
   readonly api: CollabApi
 }
 
+/** No limit, and pauses of one process. */
+export function openPauses(): RateLimiter {
+  const store = {
+    take: () => Promise.reject(new Error('there is no limit')),
+    pause: async () => {},
+    pauseMs: async () => 0,
+  }
+  return new RateLimiter(store, { callsPerSecond: null, log: createLog('silent') })
+}
+
 /** A client for the server at `url`, with short limits. */
 export function openClient(url: string, options: Partial<CollabApiOptions> = {}): OpenedClient {
-  const sharedRateLimit =
-    options.sharedRateLimit ??
-    openProcessRateLimit({ callsPerSecond: null, log: createLog('silent') })
+  const sharedRateLimit = options.sharedRateLimit ?? openPauses()
   const api = openCollabApi({
     baseUrl: url,
     apiKey: 'key-4711',

@@ -48,10 +48,10 @@ export async function doctor({ json }: { json?: boolean }): Promise<number> {
     findings.push(...((await onRedis) ?? []))
     if (usable.has('service')) {
       const leftMs = Math.round(WHOLE_MS - (performance.now() - startedAtMs))
-      const options = { log, timeoutMs: Math.max(leftMs, SERVICE_LEAST_MS) }
+      const timeoutMs = Math.max(leftMs, SERVICE_LEAST_MS)
       findings.push(
         ...(await guarded('service', WHOLE_MS, () =>
-          checkService(settings as ServiceSettings & Settings, organizationId, options),
+          checkService(settings as ServiceSettings & Settings, organizationId, timeoutMs),
         )),
       )
     }

@@ -1,7 +1,5 @@
 import { CallError, UsageError } from '../../errors.ts'
 import { duration } from '../../format.ts'
-import type { Log } from '../../log.ts'
-import { openProcessRateLimit } from '../../rate-limit/limiter.ts'
 import { openServiceClient } from '../../service-client.ts'
 import { fixOf, isOfOtherServer } from '../../service/reach.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
@@ -16,12 +14,12 @@ const NO_ORGANIZATION = 'collab-sync-doctor-no-such-organization'
 /**
  * Makes one harmless call, Get Users of one organization, and says what its answer means.
  * @param organizationId null where the catalog has none
- * @param options.timeoutMs how long it may take
+ * @param timeoutMs how long it may take
  */
 export async function checkService(
   settings: Settings & ServiceSettings,
   organizationId: string | null,
-  { log, timeoutMs }: { log: Log; timeoutMs: number },
+  timeoutMs: number,
 ): Promise<Finding> {
   const examples = [SETTINGS.apiKey, SETTINGS.authToken].filter(
     ({ example }) => example === settings.apiKey || example === settings.authToken,
@@ -30,10 +28,10 @@ export async function checkService(
     const names = examples.map(({ name }) => name).join(' and ')
     return fail('service', `${names}: the example of .env.example`, 'set what you were given')
   }
-  const rateLimit = openProcessRateLimit({ callsPerSecond: null, log })
   try {
     const collabApi = openServiceClient(settings, {
-      sharedRateLimit: rateLimit,
+      // It makes one call, which shares nothing.
+      sharedRateLimit: { acquire: () => null, pauseAll: async () => {}, close: async () => {} },
       timeoutMs: Math.min(settings.timeoutMs, timeoutMs),
       retries: 0,
       retryAfterMaxMs: 0,
@@ -50,8 +48,6 @@ export async function checkService(
     }
   } catch (error) {
     return judge(error, settings.collabApiUrl, organizationId)
-  } finally {
-    await rateLimit.close()
   }
 }
 
