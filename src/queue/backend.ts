@@ -35,6 +35,11 @@ export interface Backend {
   readonly options: { connection: unknown; prefix?: string; skipVersionCheck?: boolean }
   /** Writes to the place, where that leaves nothing behind, else reads. @throws what the place answers, which may take forever */
   probe(): Promise<unknown>
+  /**
+   * Refreshes the planner's statistics after many jobs were added at once: with those of an empty table PostgreSQL serves
+   * 60 jobs a second instead of 1,500 until autovacuum comes by. Nothing to do on Redis.
+   */
+  analyze(): Promise<unknown>
   /** Closes what BullMQ leaves open, after its own `close`. */
   close(): Promise<void>
 }
@@ -65,6 +70,7 @@ export async function openBackend(
       classes: withBackend(createPostgresBackend) as BackendClasses<IQueueBackend, unknown>,
       options: { connection },
       probe: () => connection.query('select 1'),
+      analyze: () => connection.query('analyze bullmq.job'),
       close: () => connection.end(),
     }
   }
@@ -82,6 +88,7 @@ export async function openBackend(
     classes: withBackend(createRedisBackend) as BackendClasses<IQueueBackend, unknown>,
     // The check calls INFO, which not every user may; requireRedis looks at the version where it may.
     options: { connection, prefix, skipVersionCheck: true },
+    analyze: async () => {},
     probe: () => connection.set(`${prefix}:probe`, 1, 'PX', PROBE_MS),
     async close() {
       connection.disconnect()
@@ -118,20 +125,6 @@ export async function migrateQueue(place: QueuePlace, signal?: AbortSignal): Pro
     } finally {
       client.release()
     }
-  } finally {
-    await database.end()
-  }
-}
-
-/**
- * Refreshes the planner's statistics after many jobs were added at once: with those of an empty table the queue serves
- * 60 jobs a second instead of 1,500 until autovacuum comes by. Nothing to do on Redis.
- */
-export async function refreshStatistics(place: QueuePlace): Promise<void> {
-  if (place.kind === 'redis') return
-  const database = openQueueDatabase(place.url, { max: 1 })
-  try {
-    await database.query('analyze bullmq.job')
   } finally {
     await database.end()
   }

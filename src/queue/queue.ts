@@ -39,12 +39,11 @@ const ATTEMPTS = 25
  */
 export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> {
   // BullMQ, which is large, is loaded by those alone who open a queue.
-  const { openBackend, QUEUE_NAMES, refreshStatistics, requireRedis, telemetryOption } =
-    await import('./backend.ts')
+  const { openBackend, QUEUE_NAMES, requireRedis, telemetryOption } = await import('./backend.ts')
   await requireRedis(place)
   const fault = new RepeatedFault(log, 'queue connection')
-  const { classes, options: connection, close } = await openBackend(place, 'producer', fault)
-  const options = { ...connection, ...(await telemetryOption()), settings: { repeatStrategy } }
+  const { classes, analyze, close, ...backend } = await openBackend(place, 'producer', fault)
+  const options = { ...backend.options, ...(await telemetryOption()), settings: { repeatStrategy } }
   const open = (name: QueueName) => {
     const queue = new classes.Queue(QUEUE_NAMES[name], options) as unknown as Queue
     queue.on('error', (error) => fault.failed(error))
@@ -71,7 +70,7 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
           bull[name],
           jobs.filter(({ queue }) => queue === name),
         )
-      if (jobs.length >= ANALYZE_FROM_JOBS) await refreshStatistics(place)
+      if (jobs.length >= ANALYZE_FROM_JOBS) await analyze()
     },
     async countPending() {
       const counts = await Promise.all(
