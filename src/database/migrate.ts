@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { EnvironmentError, SchemaError, UsageError } from '../errors.ts'
 import { requireTimeZone, setDefinitions } from './definitions.ts'
 import type { Definitions } from './definitions.ts'
-import { checkDatabase, codeOf, describeDatabase, openDatabase } from './pool.ts'
+import { checkDatabase, codeOf, describeDatabase, openDatabase, transactionOn } from './pool.ts'
 import type { Client, Database } from './pool.ts'
 import { deriveWritten } from './written.ts'
 import type { Derived, OnDerived } from './written.ts'
@@ -143,12 +143,9 @@ async function applyPending(client: Client): Promise<string[]> {
 async function grantReaderRole(client: Client): Promise<Migrated['readerRole']> {
   const statements = readFileSync(READER_ROLE, 'utf8')
   try {
-    await client.query('begin')
-    await client.query(statements)
-    await client.query('commit')
+    await transactionOn(client, () => client.query(statements))
     return { granted: true }
   } catch (error) {
-    await client.query('rollback')
     if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
     return { granted: false, statements }
   }

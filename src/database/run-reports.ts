@@ -46,11 +46,6 @@ export async function readRun(database: Database, runId: string): Promise<Run | 
   return run ?? null
 }
 
-/** Runs by their ids, the newest first; those that are gone are left out. */
-async function readRunsOf(database: Database, runIds: readonly string[]): Promise<Run[]> {
-  return readRuns(database, runIds, runIds.length)
-}
-
 /** Failures of a run by cause, the most frequent first; 20 causes at most. */
 export async function readFailures(database: Database, runId: string): Promise<FailureReport[]> {
   const causes = await failures.byCause.all(database, { runId })
@@ -91,10 +86,8 @@ export async function pageRuns(
 ): Promise<{ key: RunKey; item: Run }[]> {
   const [beforeUs, beforeRunId] = after ?? [null, null]
   const keys = await runs.page.all(database, { status, beforeUs, beforeRunId, limit })
-  const reports = await readRunsOf(
-    database,
-    keys.map(({ runId }) => runId),
-  )
+  const runIds = keys.map(({ runId }) => runId)
+  const reports = await readRuns(database, runIds, runIds.length)
   const byId = new Map(reports.map((report) => [report.runId, report]))
   return keys.flatMap(({ runId, requestedAtUs }) => {
     const item = byId.get(runId)

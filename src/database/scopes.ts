@@ -1,7 +1,6 @@
 import type { Operation } from '../errors.ts'
 import type { Client } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
-import * as scopes from './statements/scopes.ts'
 import * as statements from './statements/scopes.ts'
 
 export type ScopeKind = 'organization' | 'group' | 'document' | 'annotation'
@@ -111,9 +110,9 @@ export interface ThreadFacts {
 }
 
 const STORE_LISTING = {
-  organization: scopes.storeAnswerOrganizations,
-  group: scopes.storeAnswerUserGroups,
-  document: scopes.storeAnswerDocuments,
+  organization: statements.storeAnswerOrganizations,
+  group: statements.storeAnswerUserGroups,
+  document: statements.storeAnswerDocuments,
 }
 const KINDS = ['organization', 'group', 'document', 'annotation'] as const
 
@@ -130,7 +129,7 @@ export async function storeAnswers(
     if (those.length === 0) continue
     const records = those.map(({ recordCount }) => recordCount)
     if (kind === 'annotation')
-      await scopes.storeAnswerAnnotations.run(client, {
+      await statements.storeAnswerAnnotations.run(client, {
         ...answerColumns(those),
         liveComments: records,
         isChanged: those.map(({ changed }) => changed),
@@ -148,7 +147,7 @@ async function storeFirstAnswers(
   at: Date,
 ): Promise<void> {
   if (answers.length === 0) return
-  await scopes.storeFirstAnswerAnnotations.run(client, {
+  await statements.storeFirstAnswerAnnotations.run(client, {
     ...answerColumns(answers),
     liveComments: answers.map(({ recordCount }) => recordCount),
     firstCommentAts: answers.map(({ facts }) => facts.firstCommentAt),

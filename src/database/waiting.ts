@@ -3,7 +3,7 @@ import { MISSING_NAMED, SetAsideBySchema } from '../documents/waiting.ts'
 import type { Held, RejectedChoice } from '../documents/waiting.ts'
 import { UsageError } from '../errors.ts'
 import { transaction } from './pool.ts'
-import type { Client, Database } from './pool.ts'
+import type { Database } from './pool.ts'
 import type { ScopeKind } from './scopes.ts'
 import type { On, RowOf } from './statement.ts'
 import * as held from './statements/held.ts'
@@ -34,16 +34,6 @@ export async function readRemovals(
 ): Promise<Map<string, 'held' | 'refused'>> {
   const rows = await held.removals.all(database, listing)
   return new Map(rows.map(({ userId, isRefused }) => [userId, isRefused ? 'refused' : 'held']))
-}
-
-/** Closes what is held of listings of one kind. */
-export async function resolveHeld(
-  client: Client,
-  kind: ScopeKind,
-  scopeKeys: readonly number[],
-  resolution: 'repeated' | 'recovered',
-): Promise<void> {
-  if (scopeKeys.length > 0) await held.resolve.run(client, { kind, scopeKeys, resolution })
 }
 
 /** Users of a held listing, some of them by name. */

@@ -1,9 +1,8 @@
 import type { UserColumns } from '../../columns.ts'
 import { USER_SOURCES } from '../../database/users.ts'
-import type { StoredUser, UserRow, UserSource } from '../../database/users.ts'
+import type { StoredUser, UserRow } from '../../database/users.ts'
 import type { UsersResult } from '../fetch/result.ts'
 import { digestOfUser } from '../record/user.ts'
-import type { UserRecord } from '../record/user.ts'
 
 /** Users of one organization as several answers show them, the best source of each. */
 export type UserCandidates = Map<string, UserRow>
@@ -13,7 +12,12 @@ export function addListingUsers(candidates: UserCandidates, result: UsersResult)
   const isOwnListing = result.scope.kind === 'organization' && result.isListing
   // A direct answer about a user is as good as the organization's listing, but says nothing of being listed.
   const source = isOwnListing || !result.isListing ? USER_SOURCES.listing : USER_SOURCES.member
-  for (const record of result.records) add(candidates, rowOf(record, source, null, isOwnListing))
+  for (const record of result.records) {
+    const other = candidates.get(record.userId)
+    const isBetter = other === undefined || source > other.source || (isOwnListing && !other.listed)
+    if (isBetter)
+      candidates.set(record.userId, { ...record, source, sourceAt: null, listed: isOwnListing })
+  }
 }
 
 /** An author as a comment shows them. */
@@ -33,8 +37,8 @@ export function authorsOf(sightings: Iterable<AuthorSighting>): UserCandidates {
   const candidates: UserCandidates = new Map()
   for (const [userId, { author, lastUpdated }] of newest) {
     if (author === null) continue
-    const record = { ...author, digest: digestOfUser(author) }
-    candidates.set(userId, rowOf(record, USER_SOURCES.author, lastUpdated, false))
+    const from = { source: USER_SOURCES.author, sourceAt: lastUpdated, listed: false }
+    candidates.set(userId, { ...author, digest: digestOfUser(author), ...from })
   }
   return candidates
 }
@@ -71,26 +75,7 @@ export function changes(row: UserRow, before: StoredUser | undefined): boolean {
   return !row.digest.equals(before.digest) || (row.listed && !before.listed)
 }
 
-function add(candidates: UserCandidates, row: UserRow): void {
-  const other = candidates.get(row.userId)
-  if (other === undefined || isBetter(row, other)) candidates.set(row.userId, row)
-}
-
-function isBetter(row: UserRow, other: UserRow): boolean {
-  if (row.source !== other.source) return row.source > other.source
-  return row.listed && !other.listed
-}
-
 /** Whether the first of two times is the later one; none is earlier than any. */
 function isLater(a: Date | null, b: Date | null): boolean {
   return a !== null && (b === null || a.getTime() > b.getTime())
-}
-
-function rowOf(
-  record: UserRecord,
-  source: UserSource,
-  sourceAt: string | null,
-  listed: boolean,
-): UserRow {
-  return { ...record, source, sourceAt, listed }
 }

@@ -11,7 +11,6 @@ import {
   unlistUsers,
 } from '../../database/users.ts'
 import type { MemberKind, StoredUser, UserRow } from '../../database/users.ts'
-import { resolveHeld } from '../../database/waiting.ts'
 import { SupersededError } from '../claim.ts'
 import { decideListings } from '../compare/listings.ts'
 import type { ListingDecision } from '../compare/listings.ts'
@@ -94,18 +93,16 @@ async function holdSuspicious(
     const stays = isHeld || isRefused || result.incomplete !== null
     listings.push({ ...decision, isHeld, isRefused, leaving: stays ? [] : changes.missing })
   }
-  for (const kind of ['organization', 'document', 'group'] as const) {
-    const closed = listings.filter(
-      ({ result, isHeld, isRefused }) =>
-        result.scope.kind === kind && !isHeld && !isRefused && result.incomplete === null,
-    )
-    const keysWhere = (suspicious: boolean) =>
-      closed
-        .filter(({ isSuspicious }) => isSuspicious === suspicious)
-        .map(({ result }) => result.scope.key)
-    await resolveHeld(client, kind, keysWhere(true), 'repeated')
-    await resolveHeld(client, kind, keysWhere(false), 'recovered')
-  }
+  const closed = listings.filter(
+    ({ result, isHeld, isRefused }) => !isHeld && !isRefused && result.incomplete === null,
+  )
+  for (const kind of ['organization', 'document', 'group'] as const)
+    for (const resolution of ['repeated', 'recovered'] as const) {
+      const scopeKeys = closed
+        .filter(({ isSuspicious }) => isSuspicious === (resolution === 'repeated'))
+        .flatMap(({ result: { scope } }) => (scope.kind === kind ? [scope.key] : []))
+      if (scopeKeys.length > 0) await held.resolve.run(client, { kind, scopeKeys, resolution })
+    }
   return listings
 }
 

@@ -10,18 +10,11 @@ export interface ObservedMember {
   readonly types: readonly string[]
 }
 
-/** A member whose row is to be written. */
-export interface MemberToWrite extends ObservedMember {
-  /** How many records had it that are not counted yet. */
-  readonly records: number
-  /** False where only the row that is there is to be counted up. */
-  readonly is_new: boolean
-}
-
 /** What a process has read and not written: see {@link ObservedMembers.pending}. */
 export interface PendingMembers {
   readonly records: Readonly<Record<ObservedObject, number>>
-  readonly members: readonly MemberToWrite[]
+  /** In how many records each was, and whether it gets a row where there is none. */
+  readonly members: readonly (ObservedMember & { records: number; is_new: boolean })[]
   /** The objects whose keys became one path. */
   readonly crowded: readonly Pick<ObservedMember, 'object' | 'path'>[]
   /** To be called when it is committed. */
@@ -102,7 +95,7 @@ export class ObservedMembers {
     }
     const records = { ...this.#records }
     const news = this.#news
-    const members = new Map<Path, MemberToWrite>()
+    const members = new Map<Path, PendingMembers['members'][number]>()
     const crowded: Pick<ObservedMember, 'object' | 'path'>[] = []
     const walk = (object: ObservedObject, at: Path, path: string[]) => {
       if (at.isCrowded) crowded.push({ object, path })
