@@ -42,7 +42,15 @@ export async function insertFailures(
     messages: errors.map(({ message }) => storable(message)),
     attempts: errors.map(({ attempts }) => attempts),
   })
-  await noteUnknown(client, where.operation, errors)
+  // So that the set of codes, which the service does not document, becomes known.
+  const unknown = errors.filter(({ kind }) => kind === 'unknown')
+  if (unknown.length === 0) return
+  await observedErrors.note.run(client, {
+    operation: where.operation,
+    httpStatuses: unknown.map(({ httpStatus }) => httpStatus ?? 0),
+    errorStatuses: unknown.map(({ errorStatus }) => storable(errorStatus ?? '')),
+    messages: unknown.map(({ message }) => storable(message)),
+  })
 }
 
 /**
@@ -70,22 +78,6 @@ export async function noteRejected(
     digests,
   })
   return lost
-}
-
-/** So that the set of codes, which the service does not document, becomes known. */
-async function noteUnknown(
-  client: Client,
-  operation: Operation,
-  errors: readonly CallError[],
-): Promise<void> {
-  const unknown = errors.filter(({ kind }) => kind === 'unknown')
-  if (unknown.length === 0) return
-  await observedErrors.note.run(client, {
-    operation,
-    httpStatuses: unknown.map(({ httpStatus }) => httpStatus ?? 0),
-    errorStatuses: unknown.map(({ errorStatus }) => storable(errorStatus ?? '')),
-    messages: unknown.map(({ message }) => storable(message)),
-  })
 }
 
 function idColumns(scopes: readonly BatchScope[]) {

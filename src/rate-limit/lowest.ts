@@ -9,21 +9,6 @@ export type LimitOf = RowOf<typeof workers.rateLimits>
 
 const NAMES_SHOWN = 3
 
-/**
- * The limits that live workers and the asking process set, the lowest first and none last.
- * @param own.rateLimit the asking process's `SYNC_RATE_LIMIT`
- * @param own.name names that process where no live worker has its limit
- */
-export async function readRateLimits(
-  on: On,
-  own: { rateLimit: number | null; name: string },
-): Promise<LimitOf[]> {
-  const limits = await workers.rateLimits.all(on, { deadAfterS: DEAD_AFTER_S })
-  if (limits.some(({ rateLimit }) => rateLimit === own.rateLimit)) return limits
-  const all = [...limits, { rateLimit: own.rateLimit, workerIds: [own.name] }]
-  return all.toSorted((a, b) => (a.rateLimit ?? Infinity) - (b.rateLimit ?? Infinity))
-}
-
 /** Who sets which limit, in two sentences; null where all set the same. @param limits the lowest first */
 export function describeDiffering(limits: readonly LimitOf[]): string | null {
   if (limits.length < 2) return null
@@ -48,7 +33,11 @@ export function followLowest(
 ): (on: On) => Promise<void> {
   let known = String(own)
   return async (on) => {
-    const limits = await readRateLimits(on, { rateLimit: own, name: 'this process' })
+    const limits = await workers.rateLimits.all(on, {
+      deadAfterS: DEAD_AFTER_S,
+      own,
+      name: 'this process',
+    })
     const lowest = limits[0]?.rateLimit ?? null
     limiter.useLimit(lowest)
     const found = limits.map(({ rateLimit }) => String(rateLimit)).join()

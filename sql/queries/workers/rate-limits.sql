@@ -1,8 +1,19 @@
--- SYNC_RATE_LIMIT of the workers that live and who has it, the lowest first, which holds for all; none last.
--- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
+-- SYNC_RATE_LIMIT of the workers that live and who has it, the lowest first, which holds for all; none last. The asking process
+-- is named where no live worker has its limit.
+-- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is taken for dead), $2 own? (SYNC_RATE_LIMIT of the
+-- asking process), $3 name? (null where the process has none of its own).
 -- Never null: worker_ids.
+with alive as (
+  select rate_limit, worker_id from sync.workers where heartbeat_at >= now() - make_interval(secs => $1)
+), own as (
+  select $2::float8 as rate_limit, $3::text as worker_id
+)
 select rate_limit, array_agg(worker_id order by worker_id) as worker_ids
-from sync.workers
-where heartbeat_at >= now() - make_interval(secs => $1)
+from (
+  select * from alive
+  union all
+  select * from own o
+  where o.worker_id is not null and not exists (select from alive a where a.rate_limit is not distinct from o.rate_limit)
+) w
 group by rate_limit
 order by rate_limit nulls last

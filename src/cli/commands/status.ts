@@ -94,7 +94,7 @@ async function printOverview(
     readRecentRuns(database, limit),
     workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
     workersOf.blocked.all(database, { deadAfterS: DEAD_AFTER_S }),
-    workersOf.rateLimits.all(database, { deadAfterS: DEAD_AFTER_S }),
+    workersOf.rateLimits.all(database, { deadAfterS: DEAD_AFTER_S, own: null, name: null }),
     readHeld(database, null, HELD_SHOWN),
     pages.waiting.one(database, { limit: 1000 }),
     catalog.troubles.all(database),

@@ -15,7 +15,7 @@ import { count, counted, duration, time } from '../../format.ts'
 import { describeBlocked } from '../../notify/blocked-worker.ts'
 import { inTime } from '../../queue/queue.ts'
 import { RATE_LIMIT_NAME } from '../../rate-limit/limiter.ts'
-import { describeDiffering, readRateLimits } from '../../rate-limit/lowest.ts'
+import { describeDiffering } from '../../rate-limit/lowest.ts'
 import { tryPostgresRateLimit } from '../../rate-limit/postgres.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../store.ts'
@@ -233,8 +233,9 @@ async function blockedWorkers(database: Database): Promise<Finding[]> {
 }
 
 async function rateLimits(database: Database, { rateLimit }: Settings): Promise<Finding[]> {
-  const own = { rateLimit: rateLimit ?? null, name: 'these settings' }
-  const differing = describeDiffering(await readRateLimits(database, own))
+  const own = { own: rateLimit ?? null, name: 'these settings' }
+  const limits = await workers.rateLimits.all(database, { deadAfterS: DEAD_AFTER_S, ...own })
+  const differing = describeDiffering(limits)
   if (differing === null) return []
   return [warn('rate limit', differing, 'set the same SYNC_RATE_LIMIT for all processes')]
 }

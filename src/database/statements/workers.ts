@@ -57,12 +57,12 @@ export const leave = new Statement<{ workerId: string }, null>('workers/leave', 
   parameters: 'workerId',
 })
 
-/** SYNC_RATE_LIMIT of the workers that live and who has it, the lowest first, which holds for all; none last. */
+/** SYNC_RATE_LIMIT of the workers that live and who has it, the lowest first, which holds for all; none last. The asking process is named where no live worker has its limit. */
 export const rateLimits = new Statement<
-  { deadAfterS: number },
+  { deadAfterS: number; own: number | null; name: string | null },
   { rateLimit: number | null; workerIds: readonly (string | null)[] }
 >('workers/rate-limits', {
-  parameters: 'deadAfterS',
+  parameters: 'deadAfterS own name',
   columns: 'rateLimit workerIds',
   neverNull: 'workerIds',
 })
