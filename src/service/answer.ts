@@ -5,7 +5,7 @@ import type { Body } from './body.ts'
 import { callFailure } from './errors.ts'
 import type { Asked, Shape } from './errors.ts'
 import type { Reply } from './exchange.ts'
-import { cutBody, digestInAnyOrder } from './records-in-body.ts'
+import { digestInAnyOrder } from './records-in-body.ts'
 
 /** A successful answer (service-api.md, Endpoints). */
 export type Answer =
@@ -37,12 +37,11 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
   if (reply.body.length === 0) {
     throw unusable(reply, asked, 'body_empty', 'an empty body')
   }
-  const cut = cutBody(reply.body)
-  const sum = cut === null ? hash('sha256', reply.body, 'binary') : digestInAnyOrder(cut)
-  let digest = shortDigest(sum)
+  const inAnyOrder = digestInAnyOrder(reply.body)
+  let digest = shortDigest(inAnyOrder ?? hash('sha256', reply.body, 'binary'))
   if (knownDigest?.equals(digest)) return { status: 'unchanged', digest }
   const { text, body, data, dataText, isCutWell } = parse(reply, asked)
-  if (cut !== null && !isCutWell) {
+  if (inAnyOrder !== null && !isCutWell) {
     // Cut elsewhere than between records, it has to be in the same order. Its bytes may be free by now.
     digest = shortDigest(hash('sha256', text, 'binary'))
     if (knownDigest?.equals(digest)) return { status: 'unchanged', digest }

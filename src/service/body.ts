@@ -14,7 +14,7 @@ export interface Body {
   readonly data: unknown[] | null
   /** The very text of `data`; empty where it is null. */
   readonly dataText: string
-  /** Whether `cutBody` cuts this body between its records and nowhere else. */
+  /** Whether `digestInAnyOrder` cuts this body between its records and nowhere else. */
   readonly isCutWell: boolean
 }
 

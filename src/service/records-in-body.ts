@@ -1,24 +1,22 @@
 import { hash } from 'node:crypto'
 
-/** A body cut at the boundaries of its records: `before`, the records with a comma between each, `after`. */
-export interface CutBody {
-  readonly before: Buffer
-  readonly records: readonly Buffer[]
-  readonly after: Buffer
-}
-
 /**
- * Cuts a body into its records without parsing it: `[{"commentId":…},{"commentId":…}]` at each `},{"commentId":`, whatever
- * the first member is called. The cuts are a guess until each record was parsed by itself, see `parseRecords`.
- * @returns null where there are fewer than two records, or so many that their digests would take much memory, and where the
- *   records do not all begin with the same member
+ * A digest of a body that does not depend on the order of its records. The body is not parsed for it, but cut:
+ * `[{"commentId":…},{"commentId":…}]` at each `},{"commentId":`, whatever the first member is called. Two bodies with the same
+ * digest have the same text before and after their records, and the same pieces between: where `parseRecords` finds that each
+ * piece of one of them is a whole record, the other one has the same records.
+ * @returns 32 bytes as Latin-1; null where there are fewer than two records, or so many that their digests would take much
+ *   memory, and where the first record does not begin with a member of a short name
  */
-export function cutBody(body: Buffer): CutBody | null {
+export function digestInAnyOrder(body: Buffer): string | null {
   const start = body.indexOf('[')
   const end = body.lastIndexOf(']')
   const first = body.toString('latin1', start + 1, start + 1 + FIRST_MEMBER_UNITS_MAX)
-  const records = cut(body, { first, start, end }, (from, to) => body.subarray(from, to))
-  return records && { before: body.subarray(0, start + 1), records, after: body.subarray(end) }
+  const sum = (from: number, to?: number) => hash('sha256', body.subarray(from, to), 'binary')
+  const records = cut(body, { first, start, end }, sum)
+  if (records === null) return null
+  const sums = [sum(0, start + 1), sum(end), ...records.sort()]
+  return hash('sha256', Buffer.from(sums.join(''), 'latin1'), 'binary')
 }
 
 /** A digest of a record is kept for each until all are sorted. */
@@ -52,21 +50,9 @@ function cut<T>(
 }
 
 /**
- * A digest of a body that does not depend on the order of its records. Two bodies with the same digest have the same text
- * before and after their records, and the same pieces between: where each piece of one of them is a whole record, the
- * other one has the same records.
- * @returns 32 bytes as Latin-1
- */
-export function digestInAnyOrder({ before, records, after }: CutBody): string {
-  const digests = records.map((record) => hash('sha256', record, 'binary')).sort()
-  const around = hash('sha256', before, 'binary') + hash('sha256', after, 'binary')
-  return hash('sha256', Buffer.from(around + digests.join(''), 'latin1'), 'binary')
-}
-
-/**
- * Parses each record of an array by itself, cut as `cutBody` cuts the bytes.
+ * Parses each record of an array by itself, cut as `digestInAnyOrder` cuts the bytes.
  * @param arrayText from the first to the last bracket of the body
- * @returns null where `cutBody` cuts nothing, or a piece is no whole record
+ * @returns null where that cuts nothing, or a piece is no whole record
  */
 export function parseRecords(arrayText: string): unknown[] | null {
   const first = arrayText.slice(1, 1 + FIRST_MEMBER_UNITS_MAX)
