@@ -14,15 +14,12 @@ import type { ZoneDays } from './zone-days.ts'
 /** A stored comment, as far as comparing needs it. */
 export type StoredComment = Pick<RowOf<typeof statements.readDigests>, 'digest' | 'deleted'>
 
-/** Comments by id, by annotation key. */
-export type StoredComments = Map<number, Map<number, StoredComment>>
-
-/** Every comment stored under some annotations, deleted ones too. */
+/** Every comment stored under some annotations, deleted ones too. @returns by annotation key, by id */
 export async function readStoredComments(
   on: On,
   annotationKeys: readonly number[],
-): Promise<StoredComments> {
-  const stored: StoredComments = new Map(annotationKeys.map((key) => [key, new Map()]))
+): Promise<Map<number, Map<number, StoredComment>>> {
+  const stored = new Map(annotationKeys.map((key) => [key, new Map<number, StoredComment>()]))
   if (annotationKeys.length === 0) return stored
   const rows = await statements.readDigests.all(on, { annotationKeys })
   for (const { annotationKey, commentId, digest, deleted } of rows)

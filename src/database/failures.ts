@@ -15,10 +15,11 @@ export interface ScopeFailure {
 /** A record, or a member of one, that could not be stored. */
 export interface RejectedRecord {
   readonly scope: BatchScope
+  /** Names the member, and the column that was set to null if the rest of the record was stored. */
   readonly reason: string
-  /** JSON text as received. */
+  /** The record's JSON text as received; one that is longer than a record may be is cut there. */
   readonly record: string
-  /** True where nothing of the record is stored. */
+  /** True where nothing of the record is stored; false where a member is missing, or an equal record is stored. */
   readonly isWhole: boolean
   /** Of its scope and content, by which it is known again. */
   readonly digest: Buffer

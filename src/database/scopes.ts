@@ -123,7 +123,18 @@ export async function storeAnswers(
   at: Date,
 ): Promise<void> {
   const first = answers.flatMap(({ facts, ...answer }) => (facts ? [{ ...answer, facts }] : []))
-  await storeFirstAnswers(client, first, at)
+  if (first.length > 0)
+    await statements.storeFirstAnswerAnnotations.run(client, {
+      ...answerColumns(first),
+      liveComments: first.map(({ recordCount }) => recordCount),
+      firstCommentAts: first.map(({ facts }) => facts.firstCommentAt),
+      lastCommentAts: first.map(({ facts }) => facts.lastCommentAt),
+      firstAnswerAts: first.map(({ facts }) => facts.firstAnswerAt),
+      authors: first.map(({ facts }) => arrayText(facts.authors)),
+      at,
+      activeAts: first.map(({ activeAt = null }) => activeAt),
+      recentS: RECENT_S,
+    })
   for (const kind of KINDS) {
     const those = answers.filter(({ scope, facts }) => scope.kind === kind && facts === undefined)
     if (those.length === 0) continue
@@ -139,25 +150,6 @@ export async function storeAnswers(
       })
     else await STORE_LISTING[kind].run(client, { ...answerColumns(those), users: records })
   }
-}
-
-async function storeFirstAnswers(
-  client: Client,
-  answers: readonly (KnownAnswer & { readonly facts: ThreadFacts })[],
-  at: Date,
-): Promise<void> {
-  if (answers.length === 0) return
-  await statements.storeFirstAnswerAnnotations.run(client, {
-    ...answerColumns(answers),
-    liveComments: answers.map(({ recordCount }) => recordCount),
-    firstCommentAts: answers.map(({ facts }) => facts.firstCommentAt),
-    lastCommentAts: answers.map(({ facts }) => facts.lastCommentAt),
-    firstAnswerAts: answers.map(({ facts }) => facts.firstAnswerAt),
-    authors: answers.map(({ facts }) => arrayText(facts.authors)),
-    at,
-    activeAts: answers.map(({ activeAt = null }) => activeAt),
-    recentS: RECENT_S,
-  })
 }
 
 function answerColumns(answers: readonly KnownAnswer[]) {

@@ -98,11 +98,9 @@ export async function openBackend(
 
 function openQueueDatabase(
   url: string,
-  { min = 0, max }: { min?: number; max: number },
-  signal?: AbortSignal,
+  options: { min?: number; max: number; signal?: AbortSignal | undefined },
 ): Database {
-  const options = { min, max, applicationName: 'queue', searchPath: 'bullmq' }
-  return openDatabase(url, { ...options, signal })
+  return openDatabase(url, { ...options, applicationName: 'queue', searchPath: 'bullmq' })
 }
 
 /**
@@ -113,7 +111,7 @@ function openQueueDatabase(
  */
 export async function migrateQueue(place: QueuePlace, signal?: AbortSignal): Promise<void> {
   if (place.kind === 'redis') return
-  const database = openQueueDatabase(place.url, { max: 1 }, signal)
+  const database = openQueueDatabase(place.url, { max: 1, signal })
   try {
     const client = await database.connect().catch((error: unknown) => {
       throw openingFault(database, error, 'QUEUE_DATABASE_URL')

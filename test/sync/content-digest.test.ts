@@ -7,13 +7,14 @@ import type { Operation } from '../../src/errors.ts'
 import {
   canonicalJson,
   digestOf,
-  digestOfComment,
   digestOfComments,
   digestOfDigests,
   digestOfRejected,
 } from '../../src/sync/record/digest.ts'
 import { digestOfUser } from '../../src/sync/record/user.ts'
 import { commentTexts, userTexts } from '../helpers/columns.ts'
+
+const digestOfComment = (comment: CommentColumns) => digestOfComments([comment])
 
 const PLAIN = {
   commentText: 'Hello',

@@ -169,15 +169,10 @@ export class OrganizationBusyError extends Error {
   override name = 'OrganizationBusyError'
 }
 
-/** What is stored of the candidates, and those of them to write. */
-export interface UsersToPut {
-  readonly stored: ReadonlyMap<string, StoredUser>
-  readonly rows: readonly UserRow[]
-}
-
 /**
  * Finds the users to write. Workers that load an organization for the first time all meet the same new users: they
  * write them one after the other. Once everybody is known there is nothing to take turns for.
+ * @returns what is stored of the candidates, and those of them to write
  * @throws OrganizationBusyError where it is another's turn, and the commit yields
  */
 export async function usersToPut(
@@ -185,7 +180,7 @@ export async function usersToPut(
   committing: Committing,
   organizationKey: number,
   candidates: UserCandidates,
-): Promise<UsersToPut> {
+): Promise<{ stored: ReadonlyMap<string, StoredUser>; rows: readonly UserRow[] }> {
   const userIds = [...candidates.keys()]
   const stored = await readUsers(client, organizationKey, userIds)
   const rows = rowsToPut(candidates, stored)

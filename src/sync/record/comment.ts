@@ -1,7 +1,7 @@
 import { COMMENT_COLUMN_LIST, COMMENT_MEMBERS, USER_COLUMN_LIST } from '../../columns.ts'
 import type { CommentColumns, Texts, UserColumns } from '../../columns.ts'
 import { readWritten } from '../../timestamp.ts'
-import { digestOfComment, isObject } from './digest.ts'
+import { digestOfComments, isObject } from './digest.ts'
 import { keptText, memberText } from './received.ts'
 import type { Received, Reject } from './received.ts'
 import { otherMembers, restOf, textColumn, timeColumn } from './member.ts'
@@ -48,7 +48,7 @@ export class CommentRecord implements CommentColumns {
 
   /** A digest of all columns, made when it is asked for: in an answer that changed nothing, nobody asks. */
   get digest(): Buffer {
-    this.#digest ??= digestOfComment(this)
+    this.#digest ??= digestOfComments([this])
     return this.#digest
   }
 

@@ -69,14 +69,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Equal content gives the same digest, whatever the order in which its members came. */
-export function digestOfComment(comment: CommentColumns): Buffer {
-  return digestOfComments([comment])
-}
-
 /**
- * One digest for many comments, in the order given. Their columns are written as bytes into one buffer that all calls
- * share: joined as texts they would each be copied twice, and all of a large answer would be in memory once more.
+ * One digest for comments, in the order given. Equal content gives the same digest, whatever the order of its members. Their
+ * columns are written as bytes into one buffer that all calls share: joined as texts they would each be copied twice, and all
+ * of a large answer would be in memory once more.
  * @param tellEach called with the digest of each comment by itself too, which costs little while its bytes are there
  */
 export function digestOfComments<T extends CommentColumns>(

@@ -1,3 +1,4 @@
+import type { RejectedRecord } from '../../database/failures.ts'
 import { RECORD_UNITS_MAX } from '../../documents/check.ts'
 import { CallError } from '../../errors.ts'
 import { valuesIn } from '../../json-text.ts'
@@ -6,14 +7,7 @@ import { redactText } from '../../privacy/redact.ts'
 import type { Answer } from '../../service/answer.ts'
 
 /** A record, or a member of one, that cannot be stored as received. */
-export interface Reject {
-  /** Names the member, and the column that was set to null if the rest of the record was stored. */
-  readonly reason: string
-  /** The record's JSON text as received; one that is longer than a record may be is cut there. */
-  readonly record: string
-  /** True where nothing of the record is stored; false where a member is missing, or an equal record is stored. */
-  readonly isWhole: boolean
-}
+export type Reject = Omit<RejectedRecord, 'scope' | 'digest'>
 
 /** The records of one answer, with a way back to their exact text. */
 export interface Received {
