@@ -43,7 +43,7 @@ export interface Call {
   /** Hears of each try as its request goes out: what the service may have seen of it. */
   readonly onSent?: (isRetry: boolean) => void
   /** Hears of each try that failed, before the wait for the next one, if there is one. */
-  readonly onFailedTry?: () => void
+  readonly onFailedTry?: (() => void) | undefined
   /** Called before each try, with `waitSignal`: null to continue, else what to wait for. A rate limit of some callers. */
   readonly beforeTry?: (waitSignal?: AbortSignal) => Promise<void> | null
   /** Counts the responses until the caller gives them back; when left out, they are given back when the call ends. */
@@ -83,8 +83,8 @@ export class Attempts {
   constructor(options: AttemptOptions) {
     this.#options = options
     this.reach = new Reach(options.onReach)
-    // Calls that wait for memory keep their connections; those that they wait for need others.
-    this.#requests = new Requests({ ...options, connections: 2 * options.maxConcurrency })
+    // Calls that wait for memory keep their connections: one more lets those through that they wait for.
+    this.#requests = new Requests({ ...options, connections: options.maxConcurrency + 1 })
     this.#concurrency = new ConcurrencyLimit(options.maxConcurrency, this.memory)
     this.#throttling = new Throttling(options)
   }

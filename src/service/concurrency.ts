@@ -78,13 +78,12 @@ export class ConcurrencyLimit {
     holdsMemory = false,
   ): Promise<void> | null {
     if (this.#closed) throw closedError()
-    if (holdsMemory) {
-      if (!this.#isFreeFor('high')) return this.#holders.join(signal, priority)
-    } else {
-      const isFirst = priority === 'high' || this.#line.length === 0
-      if (this.#memory.isFull || !isFirst || !this.#isFreeFor(priority))
-        return this.#line.join(signal, priority)
-    }
+    const line = holdsMemory ? this.#holders : this.#line
+    const isNext = priority === 'high' || line.length === 0
+    const isFree = holdsMemory
+      ? this.#isFreeFor('high')
+      : isNext && !this.#memory.isFull && this.#isFreeFor(priority)
+    if (!isFree) return line.join(signal, priority)
     this.#inFlight[priority] += 1
     return null
   }

@@ -147,8 +147,7 @@ export async function askScope(
   onFailedTry?: () => void,
 ): Promise<AskedResult> {
   const memory = asking.collabApi.memory.open(asking.isAwaited ? 1 : 0)
-  const call = { ...asking.call, memory, ...(onFailedTry && { onFailedTry }) }
-  const own = { ...asking, call }
+  const own = { ...asking, call: { ...asking.call, memory, onFailedTry } }
   try {
     const result = await (operation === 'comments'
       ? askComments(own, scope, commentIds ? [...new Set(commentIds)] : null)
