@@ -1,6 +1,5 @@
 import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { setImmediate as nextTick } from 'node:timers/promises'
 import { AmbiguousBodyError, NoObjectError, readBody } from './body.ts'
 import type { Body } from './body.ts'
 import { callFailure } from './errors.ts'
@@ -64,7 +63,7 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
 const BYTES_A_TICK = 32_000
 
 let tick: Promise<void> = Promise.resolve()
-let bytesLeft = BYTES_A_TICK
+let bytesLeft = 0
 
 /**
  * Waits until a body of so many bytes may be read. Reading blocks the event loop: of bodies that arrive together, about 32 kB
@@ -74,7 +73,12 @@ let bytesLeft = BYTES_A_TICK
 export function readingTick(bytes: number): Promise<void> {
   if (bytesLeft <= 0) {
     bytesLeft = BYTES_A_TICK
-    tick = tick.then(() => nextTick())
+    const next = tick.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
+    tick = next
+    void next.then(() => {
+      // A body that arrives now waits for a tick of its own.
+      if (tick === next) bytesLeft = 0
+    })
   }
   bytesLeft -= bytes
   return tick
