@@ -59,6 +59,31 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
   return { status: 'data', digest, data, dataText, paged: isOnePageOfSeveral(body, data.length) }
 }
 
+/** About a millisecond of work. */
+const BYTES_A_TICK = 32_000
+
+let tick: Promise<void> = Promise.resolve()
+let bytesLeft = 0
+
+/**
+ * Waits until a body of so many bytes may be read. Reading blocks the event loop: of bodies that arrive together, about 32 kB
+ * are read in one of its ticks, so that sockets are served in between and new calls start. Without it a first load made three
+ * quarters of the calls a second, at a tenth more CPU a call (measured).
+ */
+export function readingTick(bytes: number): Promise<void> {
+  if (bytesLeft <= 0) {
+    bytesLeft = BYTES_A_TICK
+    const next = tick.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
+    tick = next
+    void next.then(() => {
+      // A body that arrives now waits for a tick of its own.
+      if (tick === next) bytesLeft = 0
+    })
+  }
+  bytesLeft -= bytes
+  return tick
+}
+
 /** Records in one body: far more than a listing has, and few enough that each may end as a rejected record. */
 const RECORDS_MAX = 1_000_000
 

@@ -1,14 +1,15 @@
 import { CallError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
-import { readAnswer } from './answer.ts'
+import { readAnswer, readingTick } from './answer.ts'
 import type { Answer } from './answer.ts'
-import { BodyPlace, BodyRoom, ReadingLine } from './body-memory.ts'
-import { ConcurrencyLimit, Permit } from './concurrency.ts'
+import { ConcurrencyLimit } from './concurrency.ts'
 import type { ConcurrencySnapshot, Outcome } from './concurrency.ts'
 import { decodeBody } from './body.ts'
 import { isUnavailable } from './errors.ts'
 import type { Asked } from './errors.ts'
 import type { Reply } from './exchange.ts'
+import { MemoryBudget } from './memory.ts'
+import type { HeldMemory } from './memory.ts'
 import { Reach } from './reach.ts'
 import { Requests } from './request.ts'
 import type { RequestOptions } from './request.ts'
@@ -42,14 +43,11 @@ export interface Call {
   /** Hears of each try as its request goes out: what the service may have seen of it. */
   readonly onSent?: (isRetry: boolean) => void
   /** Hears of each try that failed, before the wait for the next one, if there is one. */
-  readonly onFailedTry?: () => void
-  /** As `room`, but before a permit is taken: a limit that holds for some callers only. */
-  readonly turn?: (waitSignal?: AbortSignal) => Promise<void> | null
-  /**
-   * Asked, with a permit in hand, before the call is made: null to go on, else what to wait for. Whoever cannot take one more
-   * answer holds up all calls: there is one memory.
-   */
-  readonly room?: (waitSignal?: AbortSignal) => Promise<void> | null
+  readonly onFailedTry?: (() => void) | undefined
+  /** Called before each try, with `waitSignal`: null to continue, else what to wait for. A rate limit of some callers. */
+  readonly beforeTry?: (waitSignal?: AbortSignal) => Promise<void> | null
+  /** Counts the responses until the caller gives them back; when left out, they are given back when the call ends. */
+  readonly memory?: HeldMemory
 }
 
 export interface AttemptOptions extends Omit<RequestOptions, 'connections'>, RetryPolicy {
@@ -75,19 +73,19 @@ export interface Sending {
 /** Single tries of calls, with all that decides when one is made: the calls in flight, the shared rate limit, a refused token. */
 export class Attempts {
   readonly reach: Reach
+  readonly memory = new MemoryBudget()
   readonly #options: AttemptOptions
   readonly #requests: Requests
   readonly #concurrency: ConcurrencyLimit
-  readonly #reading = new ReadingLine()
-  readonly #bodies = new BodyRoom()
   readonly #refusal = new Refusal()
   readonly #throttling: Throttling
 
   constructor(options: AttemptOptions) {
     this.#options = options
     this.reach = new Reach(options.onReach)
-    this.#requests = new Requests({ ...options, connections: options.maxConcurrency })
-    this.#concurrency = new ConcurrencyLimit(options.maxConcurrency)
+    // Calls that wait for memory keep their connections: one more lets those through that they wait for.
+    this.#requests = new Requests({ ...options, connections: options.maxConcurrency + 1 })
+    this.#concurrency = new ConcurrencyLimit(options.maxConcurrency, this.memory)
     this.#throttling = new Throttling(options)
   }
 
@@ -107,71 +105,95 @@ export class Attempts {
   }
 
   /**
-   * One try. It holds its permit while it waits for its slot and for the service, no longer: the next call is made before
-   * the answer to this one is read.
+   * One try. It holds its permit while it waits for its slot and for the service, no longer: the next call is sent before
+   * the response to this one is read, and while this one waits for memory.
    * @throws CallError where there is no usable answer; the signal's reason when it aborts; DrainingError after `close`
    */
   async once(asked: Asked, sending: Sending, call: Call): Promise<Answer> {
     const { signal, waitSignal = signal, priority = 'normal', knownDigest, stats } = call
-    const turn = call.turn?.(waitSignal) ?? null
-    if (turn !== null) await turn
-    const entered = this.#concurrency.enter(waitSignal, priority)
+    const { path, body, token, attemptNumber } = sending
+    const allowed = call.beforeTry?.(waitSignal) ?? null
+    if (allowed !== null) await allowed
+    const memory = call.memory ?? this.memory.open()
+    const { bytes: heldBytes } = memory
+    const entered = this.#concurrency.enter(waitSignal, priority, heldBytes > 0)
     if (entered !== null) await entered
-    const permit = new Permit(this.#concurrency, priority)
-    const place = new BodyPlace(this.#bodies, () => call.room?.(waitSignal) ?? null)
+    let permitAtMs: number | null = performance.now()
+    let sentAtMs: number | null = null
+    let endedAtMs: number | null = null
+    let [waitedMs, pausedMs] = [0, 0]
+    const leave = () => {
+      if (permitAtMs === null) return
+      this.#concurrency.leave(priority, performance.now() - permitAtMs)
+      permitAtMs = null
+    }
+    const takeMemory = (bytes: number) => {
+      const wait = memory.take(bytes, waitSignal)
+      if (wait === null) return null
+      const sinceMs = performance.now()
+      leave()
+      return wait.then(() => {
+        if (endedAtMs !== null) return
+        permitAtMs = performance.now()
+        pausedMs = permitAtMs - sinceMs
+        this.#concurrency.resume(priority)
+      })
+    }
     let outcome: Outcome = 'other'
     let failure: unknown = null
     try {
-      this.#refusal.check(sending.token)
-      this.#throttling.check(asked, performance.now())
-      await call.room?.(waitSignal)
+      this.#refusal.check(token)
+      this.#throttling.check(asked, permitAtMs)
       const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
       if (slot !== null) {
-        permit.waitsForSlot()
+        const sinceMs = performance.now()
         await slot
+        waitedMs = performance.now() - sinceMs
       }
-      const waitedMs = permit.sent()
+      sentAtMs = performance.now()
       if (stats !== undefined) stats.waitedMs += waitedMs
-      const { path, body, token, attemptNumber } = sending
       const onSent = () => countSent(call, attemptNumber > 1)
-      const sent = await this.#requests.post(path, body, token, asked, signal, place, onSent)
-      permit.answered(place.heldUpMs)
+      const sent = await this.#requests.post(path, body, token, asked, signal, takeMemory, onSent)
+      endedAtMs = performance.now()
       const { maxBodyBytes } = this.#options
       const reply = sent.encoding === undefined ? sent : await decodeBody(sent, asked, maxBodyBytes)
-      if (isLong(reply)) await this.#waitForTurn(reply.body.length, permit)
+      memory.resize(heldBytes + reply.body.length)
+      if (isLong(reply)) {
+        leave()
+        await readingTick(reply.body.length)
+      }
       const answer = readAnswer(reply, asked, knownDigest)
       outcome = 'success'
-      this.#throttling.taken(permit.sentAtMs)
+      this.#throttling.taken(sentAtMs)
       this.reach.answered(reply.httpStatus)
       return answer
     } catch (error) {
       failure = error
+      memory.resize(heldBytes)
       call.onFailedTry?.()
-      if (error instanceof CallError) outcome = this.#learnFrom(error, sending.token, permit)
+      if (error instanceof CallError)
+        outcome = this.#learnFrom(error, token, sentAtMs ?? performance.now())
       throw error
     } finally {
-      place.leave()
-      permit.ended(outcome)
-      if (stats !== undefined) stats.serviceMs += permit.serviceMs
-      const { waitedMs, serviceMs } = permit
-      if (waitedMs !== null)
+      endedAtMs ??= performance.now()
+      const serviceMs = sentAtMs === null ? 0 : endedAtMs - sentAtMs - pausedMs
+      if (call.memory === undefined) memory.resize(0)
+      this.#concurrency.learn(outcome, serviceMs)
+      leave()
+      if (stats !== undefined) stats.serviceMs += serviceMs
+      if (sentAtMs !== null)
         this.#options.onCall?.({
           operation: asked.operation,
           outcome: callOutcome(outcome, failure),
-          isRetry: sending.attemptNumber > 1,
+          isRetry: attemptNumber > 1,
           waitedMs,
           serviceMs,
         })
     }
   }
 
-  async #waitForTurn(bytes: number, permit: Permit): Promise<void> {
-    if (this.#reading.hasRoom(bytes, this.#options.maxConcurrency)) permit.giveBack()
-    await this.#reading.join(bytes)
-  }
-
   /** One overloaded answer slows every process, not one call; one refused token holds the calls that wait with it. */
-  #learnFrom(error: CallError, token: string, { sentAtMs }: Permit): Outcome {
+  #learnFrom(error: CallError, token: string, sentAtMs: number): Outcome {
     if (error.kind === 'credentials') this.#refusal.note(token, error)
     if (error.kind === 'unreachable') this.reach.failed(error)
     else if (error.httpStatus !== null) this.reach.answered(error.httpStatus)

@@ -9,6 +9,7 @@ import { isForbidden } from './errors.ts'
 import type { Asked } from './errors.ts'
 import { checkCommentsFilter, checkUsersFilter } from './filters.ts'
 import type { CommentsFilter, UsersFilter } from './filters.ts'
+import type { MemoryBudget } from './memory.ts'
 import { retrying } from './retry.ts'
 import { isHeaderValue, openToken } from './token.ts'
 import type { Token, TokenSource } from './token.ts'
@@ -31,6 +32,8 @@ export interface CollabApi {
   getUsers(filter: UsersFilter, call?: Call): Promise<Answer>
   /** Comments of one annotation (service-api.md, Endpoints, 1). Throws as `getUsers` does. */
   getComments(filter: CommentsFilter, call?: Call): Promise<Answer>
+  /** What responses may take until they are committed. */
+  readonly memory: MemoryBudget
   /** Calls in flight and what was learned of the load. */
   concurrency(): ConcurrencySnapshot
   /** Forgets open breakers and a refused token: to be called when a process begins to work on a run, which tries afresh. */
@@ -68,14 +71,16 @@ class Client implements CollabApi {
     this.#attempts = new Attempts({ ...options, origin: url.origin })
   }
 
-  async getUsers(filter: UsersFilter, call: Call = {}): Promise<Answer> {
-    checkUsersFilter(filter)
+  getUsers(filter: UsersFilter, call: Call = {}): Promise<Answer> {
     return this.#ask('users', filter, call)
   }
 
-  async getComments(filter: CommentsFilter, call: Call = {}): Promise<Answer> {
-    checkCommentsFilter(filter)
+  getComments(filter: CommentsFilter, call: Call = {}): Promise<Answer> {
     return this.#ask('comments', filter, call)
+  }
+
+  get memory(): MemoryBudget {
+    return this.#attempts.memory
   }
 
   concurrency(): ConcurrencySnapshot {
@@ -96,6 +101,8 @@ class Client implements CollabApi {
     filter: UsersFilter | CommentsFilter,
     call: Call,
   ): Promise<Answer> {
+    if (operation === 'users') checkUsersFilter(filter as UsersFilter)
+    else checkCommentsFilter(filter as CommentsFilter)
     const asked: Asked = { operation, filter, secrets: this.#secrets }
     this.#breaker.check(asked, performance.now())
     const body = JSON.stringify({ data: filter })

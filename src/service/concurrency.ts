@@ -1,4 +1,5 @@
 import { DrainingError } from '../errors.ts'
+import { MemoryBudget } from './memory.ts'
 import { WaitLine } from './wait.ts'
 import type { Priority } from './wait.ts'
 
@@ -37,7 +38,10 @@ const MIN_HALVING_MS = 1000
 export class ConcurrencyLimit {
   readonly #max: number
   readonly #now: () => number
+  readonly #memory: MemoryBudget
   readonly #line = new WaitLine()
+  /** Callers that hold memory: they go first, and wait for no memory. */
+  readonly #holders = new WaitLine()
   #limit: number
   readonly #inFlight = { high: 0, normal: 0 }
   #heldMsEwma = 0
@@ -47,42 +51,56 @@ export class ConcurrencyLimit {
   #halvedAtMs = -Infinity
   #closed = false
 
-  /** @param now a clock in milliseconds that never goes back */
-  constructor(maxConcurrency: number, now: () => number = () => performance.now()) {
+  /**
+   * @param memory while it is full, only callers that hold some of it get a permit
+   * @param now a clock in milliseconds that never goes back
+   */
+  constructor(
+    maxConcurrency: number,
+    memory = new MemoryBudget(),
+    now: () => number = () => performance.now(),
+  ) {
+    this.#memory = memory
+    memory.onFree = () => this.#letIn()
     this.#max = maxConcurrency
     this.#limit = maxConcurrency
     this.#now = now
   }
 
   /**
-   * Asks for a permit: null when it is there at once, else the wait for it. Each permit is given
-   * back with `leave`.
+   * Asks for a permit: null when it is there at once, else the wait for it. Each permit is given back with `leave`.
+   * @param holdsMemory whether others may wait for what the caller holds
    * @throws the signal's reason when it aborts first; DrainingError when it closes
    */
-  enter(signal?: AbortSignal, priority: Priority = 'normal'): Promise<void> | null {
+  enter(
+    signal?: AbortSignal,
+    priority: Priority = 'normal',
+    holdsMemory = false,
+  ): Promise<void> | null {
     if (this.#closed) throw closedError()
-    if (this.#isFreeFor(priority) && (priority === 'high' || this.#line.length === 0)) {
-      this.#inFlight[priority] += 1
-      return null
-    }
-    return this.#line.join(signal, priority)
+    const line = holdsMemory ? this.#holders : this.#line
+    const isNext = priority === 'high' || line.length === 0
+    const isFree = holdsMemory
+      ? this.#isFreeFor('high')
+      : isNext && !this.#memory.isFull && this.#isFreeFor(priority)
+    if (!isFree) return line.join(signal, priority)
+    this.#inFlight[priority] += 1
+    return null
   }
 
-  /** Gives a permit back, telling how the call went, how long the service took and how long the permit was held. */
-  leave(
-    outcome: Outcome,
-    latencyMs: number,
-    { priority, heldMs }: { priority: Priority; heldMs: number } = {
-      priority: 'normal',
-      heldMs: latencyMs,
-    },
-  ): void {
+  /** Takes a permit back that was given back while the call waited for memory. */
+  resume(priority: Priority): void {
+    this.#inFlight[priority] += 1
+  }
+
+  /** Gives a permit back that was held for so many milliseconds. */
+  leave(priority: Priority, heldMs: number): void {
     this.#inFlight[priority] -= 1
     this.#heldMsEwma += EWMA_WEIGHT * (heldMs - this.#heldMsEwma)
-    this.learn(outcome, latencyMs)
+    this.#letIn()
   }
 
-  /** Hears how a call went whose permit was given back as `other`, before its answer was read. */
+  /** Learns from a call that ended. @param latencyMs how long the service took */
   learn(outcome: Outcome, latencyMs: number): void {
     if (outcome === 'overload') this.#halve()
     else if (outcome !== 'other') {
@@ -99,7 +117,7 @@ export class ConcurrencyLimit {
     return {
       inFlight: this.#inFlight.high + this.#inFlight.normal,
       limit: this.#limit,
-      waiting: this.#line.length,
+      waiting: this.#line.length + this.#holders.length,
       latencyMsEwma: this.#ewmaMs,
     }
   }
@@ -108,11 +126,14 @@ export class ConcurrencyLimit {
   close(): void {
     this.#closed = true
     this.#line.dismiss(closedError())
+    this.#holders.dismiss(closedError())
   }
 
   #letIn(): void {
     while (this.#isFreeFor('high')) {
-      const priority = this.#line.letOneGo({ onlyHigh: !this.#isFreeFor('normal') })
+      const priority =
+        this.#holders.letOneGo() ??
+        (this.#memory.isFull ? null : this.#line.letOneGo({ onlyHigh: !this.#isFreeFor('normal') }))
       if (priority === null) return
       this.#inFlight[priority] += 1
     }
@@ -157,67 +178,4 @@ export class ConcurrencyLimit {
 
 function closedError(): DrainingError {
   return new DrainingError('the client of the service is closed')
-}
-
-/** The permit of one call, and how long the service took with it. */
-export class Permit {
-  readonly #concurrency: ConcurrencyLimit
-  readonly #priority: Priority
-  readonly #heldSince = performance.now()
-  #since: number | null = null
-  #sentAt: number | null = null
-  #answeredAt: number | null = null
-  #isHeld = true
-
-  constructor(concurrency: ConcurrencyLimit, priority: Priority) {
-    this.#concurrency = concurrency
-    this.#priority = priority
-  }
-
-  /** Zero for a call that was never made. */
-  get serviceMs(): number {
-    if (this.#sentAt === null) return 0
-    return (this.#answeredAt ?? performance.now()) - this.#sentAt
-  }
-
-  /** When the call was made, by `performance.now`. */
-  get sentAtMs(): number {
-    return this.#sentAt ?? performance.now()
-  }
-
-  /** What the call waited for its slot; null for one that was never made. */
-  get waitedMs(): number | null {
-    return this.#sentAt === null ? null : this.#sentAt - (this.#since ?? this.#sentAt)
-  }
-
-  waitsForSlot(): void {
-    this.#since = performance.now()
-  }
-
-  /** The call is made. @returns the milliseconds that it waited for its slot */
-  sent(): number {
-    this.#sentAt = performance.now()
-    return this.waitedMs ?? 0
-  }
-
-  /** @param heldUpMs what of its time was our doing */
-  answered(heldUpMs: number): void {
-    this.#answeredAt = performance.now() - heldUpMs
-  }
-
-  /** Before it is known how the call went. */
-  giveBack(): void {
-    this.#isHeld = false
-    this.#concurrency.leave('other', 0, this.#held())
-  }
-
-  ended(outcome: Outcome): void {
-    this.#answeredAt ??= performance.now()
-    if (this.#isHeld) this.#concurrency.leave(outcome, this.serviceMs, this.#held())
-    else this.#concurrency.learn(outcome, this.serviceMs)
-  }
-
-  #held() {
-    return { priority: this.#priority, heldMs: performance.now() - this.#heldSince }
-  }
 }

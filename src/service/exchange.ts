@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import type { LargePlace } from './body-memory.ts'
 import { callFailure } from './errors.ts'
 import type { Asked, Shape } from './errors.ts'
 import { onAbort, resetMsOf, retryAfterMsOf } from './wait.ts'
@@ -26,7 +25,10 @@ export interface Reply {
   readonly release?: () => void
 }
 
-/** From here on a body gets its room at once, and waits for its place. */
+/** Takes memory for a large body: null if it was taken at once, else the wait for it. */
+export type TakeMemory = (bytes: number) => Promise<void> | null
+
+/** From this length on, a body waits for memory before it is received, and is received into one buffer. */
 const LARGE_BODY_BYTES = 1_000_000
 
 /** One request and what comes back, counted and timed while it is read. */
@@ -36,7 +38,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #asked: Asked
   readonly #resolve: (reply: Reply) => void
   readonly #reject: (reason: Error) => void
-  readonly #place: LargePlace
+  readonly #takeMemory: TakeMemory
   readonly #onSent: () => void
   #timer: NodeJS.Timeout
   #forgetSignal: (() => void) | null = null
@@ -56,12 +58,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     resolve: (reply: Reply) => void,
     reject: (reason: Error) => void,
     signal: AbortSignal | undefined,
-    place: LargePlace,
+    takeMemory: TakeMemory,
     onSent: () => void,
   ) {
     this.#limits = limits
     this.#onSent = onSent
-    this.#place = place
+    this.#takeMemory = takeMemory
     this.#asked = asked
     this.#resolve = resolve
     this.#reject = reject
@@ -91,18 +93,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#encoding = String(headers['content-encoding'])
     const bytes = Number(headers['content-length'])
     if (bytes > this.#limits.maxBodyBytes) this.#refuseSize()
-    else if (bytes >= LARGE_BODY_BYTES) this.#waitForPlace(bytes)
+    else if (bytes >= LARGE_BODY_BYTES) this.#receiveLarge(bytes)
   }
 
-  #waitForPlace(bytes: number): void {
-    this.#controller?.pause()
-    clearTimeout(this.#timer)
-    void this.#place.enter(bytes).then(() => {
+  #receiveLarge(bytes: number): void {
+    const receive = () => {
       if (this.settled) return
       this.#large = Buffer.allocUnsafeSlow(bytes)
       this.#timer = setTimeout(() => this.#timeOut(), this.#limits.timeoutMs)
       this.#controller?.resume()
-    })
+    }
+    clearTimeout(this.#timer)
+    const wait = this.#takeMemory(bytes)
+    if (wait === null) return receive()
+    this.#controller?.pause()
+    wait.then(receive, (error: unknown) => this.#giveUp(error as Error))
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {

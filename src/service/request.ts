@@ -2,17 +2,15 @@ import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { hasProxy, openProxies } from '../proxy.ts'
 import { version } from '../version.ts'
-import { NO_WAIT } from './body-memory.ts'
-import type { LargePlace } from './body-memory.ts'
 import type { Asked } from './errors.ts'
 import { Exchange } from './exchange.ts'
-import type { ExchangeLimits, Reply } from './exchange.ts'
+import type { ExchangeLimits, Reply, TakeMemory } from './exchange.ts'
 
 export interface RequestOptions extends ExchangeLimits {
   readonly apiKey: string
   readonly apiKeyHeader: string
   readonly authTokenHeader: string
-  /** Most connections that are kept open. */
+  /** Most connections that are open at a time. */
   readonly connections: number
 }
 
@@ -56,7 +54,7 @@ export class Requests {
 
   /**
    * One POST of `body` (JSON) to `path`.
-   * @param place where a large body waits until it may come; its time limit then begins anew
+   * @param takeMemory called before a large body is received; the time limit of the call then starts anew
    * @param onSent called when the request goes out on a connection; never for one given up before
    * @returns whatever the service answered in full, under any HTTP status
    * @throws CallError when there was no full answer; the signal's reason when it aborts
@@ -67,12 +65,20 @@ export class Requests {
     token: string,
     asked: Asked,
     signal?: AbortSignal,
-    place: LargePlace = NO_WAIT,
+    takeMemory: TakeMemory = () => null,
     onSent: () => void = () => {},
   ): Promise<Reply> {
     const { apiKeyHeader, apiKey, authTokenHeader, origin } = this.#options
     return new Promise((resolve, reject) => {
-      const exchange = new Exchange(this.#limits, asked, resolve, reject, signal, place, onSent)
+      const exchange = new Exchange(
+        this.#limits,
+        asked,
+        resolve,
+        reject,
+        signal,
+        takeMemory,
+        onSent,
+      )
       if (exchange.settled) return
       this.#connections.dispatch(
         {

@@ -81,10 +81,6 @@ export class WaitLine {
   join(signal?: AbortSignal, priority: Priority = 'normal'): Promise<void> {
     const equals = this.#waiting[priority]
     return new Promise((resolve, reject) => {
-      if (signal === undefined) {
-        equals.add({ resolve, reject })
-        return
-      }
       let forget = (): void => {}
       const waiting = {
         resolve: () => {
@@ -97,10 +93,11 @@ export class WaitLine {
         },
       }
       equals.add(waiting)
-      forget = onAbort(signal, () => {
-        equals.delete(waiting)
-        reject(signal.reason as Error)
-      })
+      if (signal !== undefined)
+        forget = onAbort(signal, () => {
+          equals.delete(waiting)
+          reject(signal.reason as Error)
+        })
     })
   }
 

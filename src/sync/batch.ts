@@ -14,7 +14,6 @@ import { ATTEMPTS_MAX, DoneScopes, failItem, startItem, SupersededError } from '
 import { BatchCommits } from './commit/batch-commits.ts'
 import type { RunRefusals, SyncContext } from './context.ts'
 import type { Asking } from './fetch/comments.ts'
-import type { AskedResult } from './fetch/result.ts'
 import { askScope } from './fetch/schedule.ts'
 import { isScopeFault } from './isolate.ts'
 import { areCredentialsRefused, refusedCredentials } from './run/credentials.ts'
@@ -123,10 +122,8 @@ class BatchInProgress {
     const stats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
     const onSent = (isRetry: boolean) => context.sentCalls.add(claim.runId, 1, isRetry ? 1 : 0)
     const priority = priorityOf(claim)
-    const call = { stats, onSent, signal: stopped, waitSignal: this.#waitSignal, priority }
-    // A commit that asks waits for no room: room is made by commits.
     const { lastErasure, writtenMember } = claim
-    const asking = {
+    this.#asking = {
       collabApi,
       database,
       maxIds,
@@ -134,20 +131,18 @@ class BatchInProgress {
       privacy,
       lastErasure,
       writtenMember,
-      call,
+      call: { stats, onSent, signal: stopped, waitSignal: this.#waitSignal, priority },
     }
     this.#commits = new BatchCommits(context, {
       claim,
       where,
       done,
       record: (on, commit) => commitItem(on, { claim, ...commit }),
-      asking,
+      asking: this.#asking,
       stats,
       databaseMs,
       onError: (error) => this.#end(error),
     })
-    const room = (signal?: AbortSignal) => this.#commits.room(signal)
-    this.#asking = { ...asking, call: { ...call, room } }
   }
 
   /**
@@ -179,7 +174,8 @@ class BatchInProgress {
     if (this.#fatal !== null) return
     const refusals = this.#context.runSignals.refusalsOf(this.#claim.runId)
     try {
-      const result = await this.#ask(scope, triesAgain)
+      const { operation } = this.#where
+      const result = await askScope(this.#asking, operation, scope, this.#claim.scope, triesAgain)
       if (!('incomplete' in result) || result.incomplete === null) refusals.answered()
       this.#commits.add(result)
     } catch (error) {
@@ -229,11 +225,6 @@ class BatchInProgress {
       const problem = `${describeUnreachable(error)} ${error.message}`
       await stopRun(this.#context, runId, 'failed', problem)
     }
-  }
-
-  #ask(scope: BatchScope, triesAgain: () => void): Promise<AskedResult> {
-    const call = { ...this.#asking.call, onFailedTry: triesAgain }
-    return askScope({ ...this.#asking, call }, this.#where.operation, scope, this.#claim.scope)
   }
 
   /** What was answered before the end is true, and is kept where it can be, with the calls that were made. */

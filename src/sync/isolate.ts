@@ -47,7 +47,12 @@ export async function isolateRecords(
 ): Promise<AskedResult> {
   // Without digests it is read, whatever it is.
   const unknown = { ...scope, bodyDigest: null, contentDigest: null }
-  const result = await askScope({ ...asking, keepsTexts: true }, operation, unknown, narrowed)
+  const result = await askScope(
+    { ...asking, keepsTexts: true, isAwaited: true },
+    operation,
+    unknown,
+    narrowed,
+  )
   if (result.outcome === 'comments') {
     const bad = await refusedOf(result.records, (records) =>
       trial({ ...result, records, gone: [], rejects: [], incomplete: null }),

@@ -1,10 +1,10 @@
 import { Answers, successBody } from '../../src/demo/answers.ts'
 import type { World } from '../../src/demo/world.ts'
 import type { Operation } from '../../src/errors.ts'
-import { readAnswer } from '../../src/service/answer.ts'
-import { ReadingLine } from '../../src/service/body-memory.ts'
+import { readAnswer, readingTick } from '../../src/service/answer.ts'
 import type { Call, CollabApi } from '../../src/service/client.ts'
 import type { CommentsFilter, UsersFilter } from '../../src/service/filters.ts'
+import { MemoryBudget } from '../../src/service/memory.ts'
 
 /**
  * The service without its network: the bytes of every answer are there before anything is measured, and the client's own
@@ -13,7 +13,7 @@ import type { CommentsFilter, UsersFilter } from '../../src/service/filters.ts'
  */
 export class MemoryApi implements CollabApi {
   readonly #bodies = new Map<string, Buffer>()
-  readonly #reading = new ReadingLine()
+  readonly memory = new MemoryBudget()
 
   /** Makes all answers to full listings. @param order another number gives the same content in another order */
   prepare(world: World, order: number): void {
@@ -53,7 +53,7 @@ export class MemoryApi implements CollabApi {
     const body = this.#bodies.get(keyOf(operation, filter))
     if (body === undefined) throw new Error(`No answer was prepared for ${JSON.stringify(filter)}.`)
     if (call.stats !== undefined) call.stats.calls += 1
-    await this.#reading.join(body.length)
+    await readingTick(body.length)
     const reply = { httpStatus: 200, retryAfterMs: null, body }
     return readAnswer(reply, { operation, filter, secrets: [] }, call.knownDigest)
   }

@@ -5,6 +5,7 @@ import * as refresh from '../../src/database/statements/refresh.ts'
 import { createLog } from '../../src/log.ts'
 import { openPrivacy } from '../../src/privacy/privacy.ts'
 import { readAnswer } from '../../src/service/answer.ts'
+import { MemoryBudget } from '../../src/service/memory.ts'
 import type { SharedRateLimit } from '../../src/service/wait.ts'
 import type { Call, CollabApi } from '../../src/service/client.ts'
 import type { CommentsFilter } from '../../src/service/filters.ts'
@@ -124,6 +125,7 @@ export class SimulatedService {
     return {
       getComments: async (filter, call) => this.#comments(filter, call),
       getUsers: () => Promise.reject(new Error('There are no users in this world.')),
+      memory: new MemoryBudget(),
       concurrency: () => ({ inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }),
       startAfresh: () => {},
       close: async () => {},
@@ -131,8 +133,8 @@ export class SimulatedService {
   }
 
   async #comments(filter: CommentsFilter, call: Call = {}) {
-    const turn = call.turn?.()
-    if (turn) await turn
+    const allowed = call.beforeTry?.()
+    if (allowed) await allowed
     try {
       return this.#answer(filter, call)
     } finally {

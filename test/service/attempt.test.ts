@@ -105,9 +105,9 @@ describe('each call that was made is reported with how it went', () => {
   test('but none that was not made', async () => {
     const { server, api, reports } = await start([])
     const stop = new AbortController()
-    const room = () =>
+    const beforeTry = () =>
       new Promise<void>((_, reject) => (stop.signal.onabort = () => reject(stop.signal.reason)))
-    const call = ended(api.getUsers(users, { signal: stop.signal, room }))
+    const call = ended(api.getUsers(users, { signal: stop.signal, beforeTry }))
     stop.abort(new Error('stopped'))
     await call
     expect([server.seen.length, reports.length]).toEqual([0, 0])
@@ -156,53 +156,76 @@ describe('what an answer says of the service holds for all calls', () => {
 })
 
 describe('one call', () => {
-  test('is made once there is room for its answer', async () => {
+  test('is made once there is memory for its answer; one of a caller that holds some is made at once', async () => {
     const { server, api } = await start([])
-    let makeRoom = () => {}
-    const waiting = new Promise<void>((resolve) => (makeRoom = resolve))
-    let asked = 0
-    const room = () => ((asked += 1) === 1 ? waiting : null)
-    const call = api.getUsers(users, { room })
-    await api.getComments({ organizationId: 'o', documentId: 'd', annotationId: 'later' })
-    expect([asked, server.seen.length]).toEqual([1, 1])
-    makeRoom()
+    const full = api.memory.open(1e9)
+    const call = api.getUsers(users)
+    const other = api.memory.open(1)
+    const later = { organizationId: 'o', documentId: 'd', annotationId: 'later' }
+    await api.getComments(later, { memory: other })
+    expect([server.seen.length, api.concurrency().waiting]).toEqual([1, 1])
+    full.resize(0)
     expect(await call).toMatchObject({ status: 'data' })
     expect(server.seen).toHaveLength(2)
   })
 
-  test('waits for room again before a large answer comes, where it asks for any', async () => {
+  test('waits for memory before a large answer comes, without its permit', async () => {
     const large = json(200, { pad: ' '.repeat(1_000_000) }, { 'content-length': '1000010' })
-    const { api } = await start([large, large, large], { maxBodyBytes: 2_000_000 })
-    expect(await ended(api.getUsers(users))).toMatchObject({ httpStatus: 200 })
-    const waitSignal = new AbortController().signal
-    let makeRoom = () => {}
-    const waiting = new Promise<void>((resolve) => (makeRoom = resolve))
-    const asked: unknown[] = []
-    const room = (signal?: AbortSignal) => (asked.push(signal) === 1 ? null : waiting)
+    const { api } = await start([large], { maxConcurrency: 1, maxBodyBytes: 2_000_000 })
+    const [held, holder] = [api.memory.open(63_999_999), api.memory.open(1)]
+    held.resize(63_500_000)
+    let commits = 0
+    api.memory.whenFull(() => (commits += 1))
     let isOver = false
-    const call = ended(api.getUsers(users, { waitSignal, room })).finally(() => (isOver = true))
-    await until('it asked for room twice', () => asked.length === 2)
-    expect(asked).toEqual([waitSignal, waitSignal])
-    expect(await ended(api.getUsers(users))).toMatchObject({ httpStatus: 200 })
+    const call = ended(api.getUsers(users)).finally(() => (isOver = true))
+    await until('it waits', () => commits > 0)
+    expect(api.concurrency()).toMatchObject({ inFlight: 0 })
+    expect(await api.getUsers(users, { memory: holder })).toMatchObject({ status: 'data' })
     expect(isOver).toBe(false)
-    makeRoom()
-    expect(await call).toMatchObject({ httpStatus: 200 })
+    held.resize(0)
+    expect(await call).toMatchObject({ httpStatus: 200, errorStatus: 'no_data' })
+    expect([api.concurrency().inFlight, holder.bytes > 1]).toEqual([0, true])
+  })
+
+  test('that waits for memory is given up by its wait signal', async () => {
+    const large = json(200, { pad: ' '.repeat(1_000_000) }, { 'content-length': '1000010' })
+    const { api } = await start([large], { maxBodyBytes: 2_000_000 })
+    const stop = new AbortController()
+    const held = api.memory.open(63_500_000)
+    api.memory.whenFull(() => stop.abort(new Error('no more')))
+    const memory = api.memory.open()
+    const call = api.getUsers(users, { memory, waitSignal: stop.signal })
+    await expect(call).rejects.toThrow('no more')
+    expect([memory.bytes, api.memory.isFull, api.concurrency().inFlight]).toEqual([0, false, 0])
+    held.resize(0)
+    expect(memory.bytes).toBe(0)
+  })
+
+  test('keeps what its caller counts, and gives back what a failed try took', async () => {
+    const body = JSON.stringify({ result: { status: 'success', message: '', data: [] } })
+    const { api } = await start([bytes(500, 'x'.repeat(5000)), bytes(200, body)], { retries: 1 })
+    const memory = api.memory.open(7)
+    const failed: number[] = []
+    await api.getUsers(users, { memory, onFailedTry: () => failed.push(memory.bytes) })
+    expect([failed, memory.bytes]).toEqual([[7], 7 + body.length])
   })
 
   test.each([
     ['a short answer once it is read', 200, 2000, 'begin read begin read'],
     ['a longer one before it is read', 200, 2001, 'begin begin read read'],
-    ['one too large to wait for its turn once it is read', 200, 9_000_000, 'begin read begin read'],
     ['an error, however long, once it is read', 500, 5000, 'begin read begin read'],
   ])('lets the next one begin behind %s', async (_what, status, length, order) => {
     const events: string[] = []
     const { api } = await start([bytes(status, '{}'.padEnd(length))], {
       maxConcurrency: 1,
-      maxBodyBytes: 10_000_000,
       onCall: () => events.push('read'),
+      sharedRateLimit: {
+        acquire: () => (events.push('begin'), null),
+        pauseAll: async () => {},
+        close: async () => {},
+      },
     })
-    const room = () => (events.push('begin'), null)
-    await Promise.all([1, 2].map(() => ended(api.getUsers(users, { room }))))
+    await Promise.all([1, 2].map(() => ended(api.getUsers(users))))
     expect(events.join(' ')).toBe(order)
   })
 

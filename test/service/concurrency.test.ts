@@ -1,17 +1,33 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DrainingError } from '../../src/errors.ts'
-import { ConcurrencyLimit, Permit } from '../../src/service/concurrency.ts'
+import { ConcurrencyLimit } from '../../src/service/concurrency.ts'
+import type { Outcome } from '../../src/service/concurrency.ts'
+import { MemoryBudget } from '../../src/service/memory.ts'
 
 /** A gate by a clock that the test moves. */
 function gateOf(max: number): { gate: ConcurrencyLimit; passMs(ms: number): void } {
   let now = 0
-  return { gate: new ConcurrencyLimit(max, () => now), passMs: (ms) => (now += ms) }
+  return {
+    gate: new ConcurrencyLimit(max, new MemoryBudget(), () => now),
+    passMs: (ms) => (now += ms),
+  }
+}
+
+/** Ends a call. */
+function leave(
+  gate: ConcurrencyLimit,
+  outcome: Outcome,
+  latencyMs: number,
+  priority: 'high' | 'normal' = 'normal',
+): void {
+  gate.learn(outcome, latencyMs)
+  gate.leave(priority, latencyMs)
 }
 
 function succeed(gate: ConcurrencyLimit, times: number, latencyMs = 10): void {
   for (let n = 0; n < times; n += 1) {
     expect(gate.enter()).toBeNull()
-    gate.leave('success', latencyMs)
+    leave(gate, 'success', latencyMs)
   }
 }
 
@@ -23,10 +39,10 @@ describe('the gate', () => {
     const waits = [1, 2, 3].map(async (n) => {
       await gate.enter()
       order.push(n)
-      gate.leave('success', 1)
+      leave(gate, 'success', 1)
     })
     expect(gate.snapshot()).toMatchObject({ inFlight: 2, waiting: 3, limit: 2 })
-    gate.leave('success', 1)
+    leave(gate, 'success', 1)
     await Promise.all(waits)
     expect(order).toEqual([1, 2, 3])
     expect(gate.snapshot()).toMatchObject({ inFlight: 1, waiting: 0 })
@@ -36,7 +52,7 @@ describe('the gate', () => {
     const { gate } = gateOf(1)
     gate.enter()
     void gate.enter()
-    gate.leave('success', 1)
+    leave(gate, 'success', 1)
     expect(gate.snapshot()).toMatchObject({ inFlight: 1, waiting: 0 })
     expect(gate.enter()).not.toBeNull()
   })
@@ -49,7 +65,7 @@ describe('the gate', () => {
     const second = gate.enter()
     stop.abort(new Error('enough'))
     await expect(first).rejects.toThrow('enough')
-    gate.leave('success', 1)
+    leave(gate, 'success', 1)
     await second
     expect(gate.snapshot()).toMatchObject({ inFlight: 1, waiting: 0 })
   })
@@ -72,7 +88,7 @@ describe('the limit of the gate', () => {
       passMs(1000)
       for (let burst = 0; burst < 3; burst += 1) {
         gate.enter()
-        gate.leave('overload', 5)
+        leave(gate, 'overload', 5)
       }
       limits.push(gate.snapshot().limit)
     }
@@ -82,7 +98,7 @@ describe('the limit of the gate', () => {
   test('rises by one for each limit successes, up to the own number', () => {
     const { gate } = gateOf(4)
     gate.enter()
-    gate.leave('overload', 5)
+    leave(gate, 'overload', 5)
     expect(gate.snapshot().limit).toBe(2)
     succeed(gate, 1)
     expect(gate.snapshot().limit).toBe(2)
@@ -114,9 +130,9 @@ describe('the limit of the gate', () => {
     succeed(gate, 50, 20)
     passMs(10_000)
     gate.enter()
-    gate.leave('timeout', 30_000)
+    leave(gate, 'timeout', 30_000)
     gate.enter()
-    gate.leave('other', 30_000)
+    leave(gate, 'other', 30_000)
     expect(gate.snapshot().limit).toBe(8)
   })
 
@@ -124,10 +140,10 @@ describe('the limit of the gate', () => {
     const { gate } = gateOf(4)
     for (let n = 0; n < 4; n += 1) gate.enter()
     void gate.enter()
-    gate.leave('overload', 5)
-    gate.leave('other', 5)
+    leave(gate, 'overload', 5)
+    leave(gate, 'other', 5)
     expect(gate.snapshot()).toMatchObject({ limit: 2, inFlight: 2, waiting: 1 })
-    gate.leave('other', 5)
+    leave(gate, 'other', 5)
     expect(gate.snapshot()).toMatchObject({ inFlight: 2, waiting: 0 })
   })
 
@@ -160,13 +176,13 @@ describe('the limit of the gate', () => {
     const limitAfter = (ms: number) => {
       passMs(ms)
       gate.enter()
-      gate.leave('overload', 0)
+      leave(gate, 'overload', 0)
       return gate.snapshot().limit
     }
     expect([limitAfter(0), limitAfter(4999), limitAfter(1)]).toEqual([32, 32, 16])
     const { gate: fresh, passMs: pass } = gateOf(8)
     fresh.enter()
-    fresh.leave('overload', 0)
+    leave(fresh, 'overload', 0)
     pass(999)
     fresh.learn('overload', 0)
     expect(fresh.snapshot().limit).toBe(4)
@@ -198,11 +214,11 @@ describe('calls of high priority', () => {
     const wait = async (name: string, priority: 'high' | 'normal') => {
       await gate.enter(undefined, priority)
       order.push(name)
-      gate.leave('success', 1, { priority, heldMs: 1 })
+      leave(gate, 'success', 1, priority)
     }
     const waits = [wait('n', 'normal'), wait('n', 'normal')]
     for (let n = 0; n < 5; n += 1) waits.push(wait('h', 'high'))
-    gate.leave('success', 1)
+    leave(gate, 'success', 1)
     await Promise.all(waits)
     expect(order.join('')).toBe('hhhnhhn')
   })
@@ -216,7 +232,7 @@ describe('calls of high priority', () => {
       const { gate } = gateOf(16)
       for (let n = 0; n < 100; n += 1) {
         gate.enter()
-        gate.leave('success', heldMs)
+        leave(gate, 'success', heldMs)
       }
       while (gate.snapshot().waiting === 0) gate.enter()
       expect(gate.snapshot().inFlight).toBe(entered)
@@ -224,7 +240,7 @@ describe('calls of high priority', () => {
         expect(gate.enter(undefined, 'high')).toBeNull()
       expect(gate.enter(undefined, 'high')).not.toBeNull()
       // The one of high priority goes first, and the part of the others stays theirs.
-      gate.leave('success', heldMs)
+      leave(gate, 'success', heldMs)
       expect(gate.snapshot()).toMatchObject({ inFlight: 16, waiting: 1 })
     },
   )
@@ -233,57 +249,43 @@ describe('calls of high priority', () => {
     const { gate } = gateOf(1)
     for (let n = 0; n < 3; n += 1) {
       expect(gate.enter()).toBeNull()
-      gate.leave('timeout', 30_000)
+      leave(gate, 'timeout', 30_000)
     }
     expect(gate.enter()).toBeNull()
   })
 })
 
-describe('the permit of a call', () => {
-  afterEach(() => void vi.useRealTimers())
-
-  test('tells what the call waited for its slot and what the service took, less what was our doing', () => {
-    vi.useFakeTimers({ toFake: ['performance'] })
-    const gate = new ConcurrencyLimit(2)
-    gate.enter()
-    const permit = new Permit(gate, 'normal')
-    vi.advanceTimersByTime(5)
-    expect([permit.waitedMs, permit.serviceMs]).toEqual([null, 0])
-    permit.waitsForSlot()
-    vi.advanceTimersByTime(20)
-    expect(permit.sent()).toBe(20)
-    vi.advanceTimersByTime(300)
-    expect([permit.waitedMs, permit.serviceMs]).toEqual([20, 300])
-    permit.answered(100)
-    vi.advanceTimersByTime(1000)
-    permit.ended('success')
-    expect([permit.waitedMs, permit.serviceMs]).toEqual([20, 200])
-    expect(gate.snapshot()).toMatchObject({ inFlight: 0, latencyMsEwma: 200 })
+describe('while memory is full', () => {
+  test('only callers that hold some of it are let in, before all others', async () => {
+    const memory = new MemoryBudget(100)
+    const gate = new ConcurrencyLimit(2, memory)
+    expect(gate.enter()).toBeNull()
+    const full = memory.open(100)
+    const order: string[] = []
+    const enter = (name: string, holdsMemory: boolean) =>
+      gate.enter(undefined, 'high', holdsMemory)?.then(() => order.push(name))
+    const waiting = enter('holds nothing', false)
+    expect(enter('holds some', true)).toBeUndefined()
+    const second = enter('holds some, and waits for a permit', true)
+    expect(gate.snapshot()).toMatchObject({ inFlight: 2, waiting: 2 })
+    gate.leave('normal', 1)
+    await second
+    expect(gate.snapshot()).toMatchObject({ inFlight: 2, waiting: 1 })
+    gate.leave('high', 1)
+    expect(gate.snapshot()).toMatchObject({ inFlight: 1, waiting: 1 })
+    full.resize(0)
+    await waiting
+    expect(order).toEqual(['holds some, and waits for a permit', 'holds nothing'])
   })
 
-  test('that was given back before its answer was read is given back once, and still learnt from', () => {
-    vi.useFakeTimers({ toFake: ['performance'] })
-    const gate = new ConcurrencyLimit(2)
+  test('a call that waits for memory without its permit takes it back beyond the limit', () => {
+    const gate = new ConcurrencyLimit(1)
     gate.enter()
-    gate.enter()
-    const permit = new Permit(gate, 'normal')
-    permit.waitsForSlot()
-    permit.sent()
-    permit.giveBack()
-    expect(gate.snapshot()).toMatchObject({ inFlight: 1, latencyMsEwma: null })
-    vi.advanceTimersByTime(50)
-    permit.ended('success')
-    expect(permit.serviceMs).toBe(50)
-    expect(gate.snapshot()).toMatchObject({ inFlight: 1, latencyMsEwma: 50 })
-  })
-
-  test('of a call that was never made teaches nothing', () => {
-    const gate = new ConcurrencyLimit(2)
-    gate.enter()
-    const permit = new Permit(gate, 'normal')
-    permit.waitsForSlot()
-    permit.ended('other')
-    expect([permit.waitedMs, permit.serviceMs]).toEqual([null, 0])
-    expect(gate.snapshot()).toMatchObject({ inFlight: 0, latencyMsEwma: null })
+    gate.leave('normal', 1)
+    gate.enter(undefined, 'normal', true)
+    gate.resume('normal')
+    expect(gate.snapshot()).toMatchObject({ inFlight: 2, limit: 1 })
+    gate.leave('normal', 1)
+    expect(gate.enter()).not.toBeNull()
   })
 })

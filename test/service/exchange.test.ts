@@ -13,10 +13,10 @@ const asked: Asked = { operation: 'users', filter: { organizationId: 'o' }, secr
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** An exchange whose answer the test gives; a large body waits for `placeIsFree`. */
+/** An exchange whose answer the test gives; a large body waits for `memoryIsFree`. */
 function begin() {
-  let placeIsFree = (): void => {}
-  const place = { enter: () => new Promise<void>((resolve) => (placeIsFree = resolve)) }
+  let memoryIsFree = (): void => {}
+  const takeMemory = () => new Promise<void>((resolve) => (memoryIsFree = resolve))
   let isPaused = false
   const controller = {
     pause: () => (isPaused = true),
@@ -26,7 +26,7 @@ function begin() {
   const limits = { origin: 'http://service', timeoutMs: TIMEOUT_MS, maxBodyBytes: 10_000_000 }
   let exchange!: Exchange
   const reply = new Promise<Reply>((resolve, reject) => {
-    exchange = new Exchange(limits, asked, resolve, reject, undefined, place, () => {})
+    exchange = new Exchange(limits, asked, resolve, reject, undefined, takeMemory, () => {})
   })
   exchange.onRequestStart(controller)
   return {
@@ -43,7 +43,7 @@ function begin() {
     sends: (chunk: Buffer) => exchange.onResponseData(controller, chunk),
     ends: () => exchange.onResponseEnd(),
     async letIn() {
-      placeIsFree()
+      memoryIsFree()
       await vi.advanceTimersByTimeAsync(0)
     },
   }
@@ -76,7 +76,7 @@ describe('the time limit', () => {
     expect((await exchange.reply).body.toString()).toBe('{}')
   })
 
-  test('of a large body begins anew when its place is free: the wait for it is none of the service', async () => {
+  test('of a large body begins anew when there is memory for it: the wait for it is none of the service', async () => {
     const exchange = begin()
     startLarge(exchange)
     await vi.advanceTimersByTimeAsync(10 * TIMEOUT_MS)

@@ -237,20 +237,18 @@ describe('a call that is given up', () => {
   })
 })
 
-test('a large body that waits for its place is given up by its signal', async () => {
+test('a large body that waits for memory is given up by its signal', async () => {
   const server = await openFaultServer((response) => {
     response.writeHead(200, { 'content-length': '3000000' })
     response.end(Buffer.alloc(3_000_000, 'x'))
   })
   opened.push(server)
   const stop = new AbortController()
-  const place = {
-    enter() {
-      setImmediate(() => stop.abort(new Error('stopped by us')))
-      return new Promise<void>(() => {})
-    },
+  const takeMemory = () => {
+    setImmediate(() => stop.abort(new Error('stopped by us')))
+    return new Promise<void>(() => {})
   }
   const requests = requestsTo(server.url, { maxBodyBytes: 10_000_000 })
-  const call = requests.post('/p', '{}', 'token', asked, stop.signal, place)
+  const call = requests.post('/p', '{}', 'token', asked, stop.signal, takeMemory)
   await expect(call).rejects.toThrow('stopped by us')
 })

@@ -40,8 +40,6 @@ export class BatchCommits {
   readonly #uncommitted: Uncommitted
   #commits: Promise<void> = Promise.resolve()
   #isCommitDue = false
-  /** Says that the answers that are being committed need no more room; may be called again. */
-  #giveRoom: () => void = () => {}
   /** No further answer comes: the last commit is all that is left. */
   #isAnswered = false
   /** Whether a commit that failed was made all the same shows only when the item is taken up again. */
@@ -51,16 +49,13 @@ export class BatchCommits {
     this.#context = context
     this.#of = of
     this.#databaseMs = of.databaseMs
-    this.#uncommitted = new Uncommitted(of.claim, () => this.#commitSoon())
-  }
-
-  /** Null where one more answer may be asked for, else the wait for it. @throws the signal's reason when it aborts */
-  room(waitSignal?: AbortSignal): Promise<void> | null {
-    return this.#uncommitted.room(waitSignal)
+    const { memory } = context.collabApi
+    this.#uncommitted = new Uncommitted(of.claim, memory, () => this.#commitSoon())
   }
 
   /** Takes an answer, to be committed soon. */
   add(result: AskedResult): void {
+    if (this.#isCommitUnknown) return
     this.#uncommitted.add(result)
     if (this.#uncommitted.isDue) this.#commitSoon()
   }
@@ -119,7 +114,11 @@ export class BatchCommits {
     } catch (error) {
       // One that was given up before it began is known not to have been made.
       const isGivenUp = error instanceof DrainingError || error instanceof RunStoppedError
-      if (!isGivenUp && !(error instanceof CallError)) this.#isCommitUnknown = true
+      if (!isGivenUp && !(error instanceof CallError)) {
+        this.#isCommitUnknown = true
+        // Nothing more is committed: calls must not wait for its memory.
+        this.close()
+      }
       this.#of.onError(error)
       if (isConnectionLost(error)) this.#context.storeSignal.lost(error)
     }
@@ -132,8 +131,7 @@ export class BatchCommits {
 
   /** Nothing of a commit that fails counts as done: its answers are asked for again. */
   async #commit(isEnd: boolean): Promise<void> {
-    const { answers, newThreads, over } = this.#uncommitted.take()
-    this.#giveRoom = over
+    const { answers, newThreads, memory } = this.#uncommitted.take()
     try {
       await this.#commitInParts(answers, newThreads, isEnd)
     } catch (error) {
@@ -141,7 +139,7 @@ export class BatchCommits {
       await this.#commitEach(answers, error)
       if (isEnd) await this.#commitAtOnce([], true)
     } finally {
-      this.#giveRoom()
+      memory.resize(0)
     }
   }
 
@@ -174,8 +172,6 @@ export class BatchCommits {
   /** Asks once more for a scope whose answer could not be processed, and goes without the records that are the reason. */
   async #commitIsolated(scope: BatchScope, error: unknown): Promise<void> {
     logFault(this.#context.log, this.#of.where.operation, scope, error)
-    // The calls that wait for room hold what the call for this scope needs.
-    this.#giveRoom()
     let result: AskedResult
     try {
       result = await this.#isolated(scope)

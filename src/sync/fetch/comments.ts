@@ -22,6 +22,8 @@ export interface Asking {
   readonly writtenMember?: string | null
   /** Notes the members of records; left out where nothing is stored. */
   readonly observed?: ObservedMembers
+  /** Whether a commit waits for the result: its calls wait for no memory, since commits free it. */
+  readonly isAwaited?: boolean
   /** Whether results hold the text of each record. */
   readonly keepsTexts?: boolean
   /** The time, by which what a listing shows is dated; left out where the time of the claim holds. */

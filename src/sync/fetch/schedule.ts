@@ -134,7 +134,9 @@ export async function inParallel<T>(
 }
 
 /**
- * Asks for one scope, for all of it or what the run narrows it to.
+ * Fetches one scope, all of it or what the run narrows it to. Its responses count as received until it ends; what the caller
+ * keeps of them, it counts itself.
+ * @param onFailedTry called after each try that failed
  * @throws CallError where there was no usable answer
  */
 export async function askScope(
@@ -142,16 +144,21 @@ export async function askScope(
   operation: Operation,
   scope: BatchScope,
   { userIds, commentIds }: Pick<Scope, 'userIds' | 'commentIds'>,
+  onFailedTry?: () => void,
 ): Promise<AskedResult> {
+  const memory = asking.collabApi.memory.open(asking.isAwaited ? 1 : 0)
+  const own = { ...asking, call: { ...asking.call, memory, onFailedTry } }
   try {
     const result = await (operation === 'comments'
-      ? askComments(asking, scope, commentIds ? [...new Set(commentIds)] : null)
-      : askUsers(asking, scope, userIds ? [...new Set(userIds)] : null))
+      ? askComments(own, scope, commentIds ? [...new Set(commentIds)] : null)
+      : askUsers(own, scope, userIds ? [...new Set(userIds)] : null))
     if ('incomplete' in result) await redactFailure(asking, scope, result.incomplete)
     return result
   } catch (error) {
     await redactFailure(asking, scope, error)
     throw error
+  } finally {
+    memory.resize(0)
   }
 }
 

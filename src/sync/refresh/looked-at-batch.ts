@@ -70,12 +70,12 @@ export class LookedAtBatch {
       stats: this.#stats,
       onSent,
       waitSignal: signal,
-      turn: (waitSignal?: AbortSignal) => budget.acquire(waitSignal, where.priority),
+      beforeTry: (waitSignal?: AbortSignal) => budget.acquire(waitSignal, where.priority),
       priority: where.priority,
     }
     // The looks of a page may be half an hour apart: what they find is dated by each of them.
     const seenAt = () => looking.clock.about()
-    const asking = {
+    this.#asking = {
       collabApi,
       database,
       maxIds,
@@ -91,13 +91,11 @@ export class LookedAtBatch {
       where,
       done: new DoneScopes({ onlyScopes: null, doneScopes: null }),
       record: (on, commit) => this.#record(on, commit),
-      asking,
+      asking: this.#asking,
       stats: this.#stats,
       databaseMs: 0,
       onError: (error) => (this.#fatal ??= error),
     })
-    const room = (waitSignal?: AbortSignal) => this.#commits.room(waitSignal)
-    this.#asking = { ...asking, call: { ...call, room } }
   }
 
   /**
@@ -107,13 +105,13 @@ export class LookedAtBatch {
   async ask(scope: BatchScope): Promise<AskedResult | { readonly fault: unknown }> {
     const { call } = this.#asking
     let isFirst = true
-    const turn = (waitSignal?: AbortSignal) => {
-      if (!isFirst) return call.turn?.(waitSignal) ?? null
+    const beforeTry = (waitSignal?: AbortSignal) => {
+      if (!isFirst) return call.beforeTry?.(waitSignal) ?? null
       isFirst = false
       return null
     }
     try {
-      const asking = { ...this.#asking, call: { ...call, turn } }
+      const asking = { ...this.#asking, call: { ...call, beforeTry } }
       return await askScope(asking, this.#where.operation, scope, {})
     } catch (error) {
       if (!isScopeFault(error) || this.#looking.signal.aborted) throw error
