@@ -1,3 +1,4 @@
+import pRetry from 'p-retry'
 import { CallError } from '../errors.ts'
 import { isForbidden } from './errors.ts'
 import { isUntrusted } from './reach.ts'
@@ -34,43 +35,84 @@ const BACKOFF_MAX_MS = 30_000
 export async function retrying<T>(
   attempt: (attemptNumber: number) => Promise<T>,
   policy: RetryPolicy,
-  { reread, reach }: Shared,
+  shared: Shared,
   signal?: AbortSignal,
 ): Promise<T> {
-  let firstFailedAtMs: number | null = null
-  let [retries, rereads, waits] = [0, 0, 0]
-  for (let attemptNumber = 1; ; attemptNumber += 1) {
-    signal?.throwIfAborted()
-    try {
-      return await attempt(attemptNumber)
-    } catch (error) {
-      signal?.throwIfAborted()
-      if (!(error instanceof CallError)) throw error
-      error.attempts = attemptNumber
-      firstFailedAtMs ??= performance.now()
-      if (error.kind === 'credentials' || isForbidden(error)) {
-        rereads += 1
-        if (rereads > 1 || !(await reread(error))) throw error
-      } else if (error.kind === 'throttled' || (error.kind === 'unreachable' && reach.wasReached)) {
-        const leftMs = policy.throttledMaxMs - (performance.now() - firstFailedAtMs)
-        if (leftMs <= 0) throw givenUp(error, policy)
-        const waitMs =
-          error.kind === 'throttled'
-            ? Math.min(error.retryAfterMs ?? 0, policy.retryAfterMaxMs)
-            : backoffMs(waits++)
-        await sleep(Math.min(waitMs, leftMs) + Math.random() * BACKOFF_BASE_MS, signal)
-      } else {
-        if (retries >= retriesOf(error, policy)) throw lastOf(error, reach)
-        await sleep(backoffMs(retries++), signal)
-      }
-    }
+  signal?.throwIfAborted()
+  try {
+    return await attempt(1)
+  } catch (error) {
+    return tryingAgain(error, attempt, policy, shared, signal)
   }
 }
 
-/** With too few tries to judge the address by, only this scope fails, and others are tried. */
-function lastOf(error: CallError, reach: Reach): CallError {
-  const isUnsure = error.kind === 'unreachable' && !reach.isSure(error)
-  return isUnsure ? error.as({ kind: 'retry' }) : error
+/** Apart from the first try: p-retry's loop made a call that succeeds cost 51 µs of CPU instead of 36. */
+async function tryingAgain<T>(
+  firstError: unknown,
+  attempt: (attemptNumber: number) => Promise<T>,
+  policy: RetryPolicy,
+  { reread, reach }: Shared,
+  signal?: AbortSignal,
+): Promise<T> {
+  const firstFailedAtMs = performance.now()
+  const waits = ({ kind }: CallError) =>
+    kind === 'throttled' || (kind === 'unreachable' && reach.wasReached)
+  let rereads = 0
+  let waited = 0
+  let late: { answer: T } | undefined
+  try {
+    return await pRetry(
+      async (attemptNumber) => {
+        if (attemptNumber === 1) throw firstError
+        const answer = await attempt(attemptNumber)
+        late = { answer }
+        return answer
+      },
+      {
+        // One more than is ever used up: at its last one p-retry ends also what uses up none.
+        retries: policy.retries + 1,
+        // Our own waits share one listener of the signal; those of p-retry add one each, and Node warns of many.
+        minTimeout: 0,
+        ...(signal === undefined ? {} : { signal }),
+        onFailedAttempt({ error, attemptNumber }) {
+          if (error instanceof CallError) error.attempts = attemptNumber
+        },
+        shouldConsumeRetry: ({ error }) =>
+          !(error instanceof CallError) || !(waits(error) || mayNeedToken(error)),
+        async shouldRetry({ error, retriesConsumed }) {
+          if (!(error instanceof CallError)) return false
+          if (mayNeedToken(error)) return (rereads += 1) === 1 && (await reread(error))
+          if (!waits(error)) {
+            if (retriesConsumed >= retriesOf(error, policy)) return false
+            await sleep(backoffMs(retriesConsumed), signal)
+            return true
+          }
+          // Not maxRetryTime, which ends tries of every kind, and counts what they wait for each other.
+          const leftMs = policy.throttledMaxMs - (performance.now() - firstFailedAtMs)
+          if (leftMs <= 0) return false
+          const waitMs =
+            error.kind === 'throttled'
+              ? Math.min(error.retryAfterMs ?? 0, policy.retryAfterMaxMs)
+              : backoffMs(waited++)
+          await sleep(Math.min(waitMs, leftMs) + Math.random() * BACKOFF_BASE_MS, signal)
+          return true
+        },
+      },
+    )
+  } catch (error) {
+    // p-retry throws an answer away that comes after the signal aborted.
+    if (late !== undefined) return late.answer
+    if (!(error instanceof CallError)) throw error
+    if (waits(error)) throw givenUp(error, policy)
+    // Too few tries to judge the address by: the scope fails, and others are tried.
+    if (error.kind === 'unreachable' && !reach.isSure(error)) throw error.as({ kind: 'retry' })
+    throw error
+  }
+}
+
+/** True where another token may help. */
+function mayNeedToken(error: CallError): boolean {
+  return error.kind === 'credentials' || isForbidden(error)
 }
 
 function retriesOf(error: CallError, { retries }: RetryPolicy): number {
