@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import pRetry from 'p-retry'
 import { CallError } from '../errors.ts'
 import { isForbidden } from './errors.ts'
@@ -54,6 +55,8 @@ async function tryingAgain<T>(
   { reread, reach }: Shared,
   signal?: AbortSignal,
 ): Promise<T> {
+  // Each call that waits for its next try listens to the signal of its batch; Node warns of more than ten listeners.
+  if (signal !== undefined) setMaxListeners(0, signal)
   const firstFailedAtMs = performance.now()
   const waits = ({ kind }: CallError) =>
     kind === 'throttled' || (kind === 'unreachable' && reach.wasReached)
@@ -71,8 +74,9 @@ async function tryingAgain<T>(
       {
         // One more than is ever used up: at its last one p-retry ends also what uses up none.
         retries: policy.retries + 1,
-        // Our own waits share one listener of the signal; those of p-retry add one each, and Node warns of many.
-        minTimeout: 0,
+        minTimeout: BACKOFF_BASE_MS,
+        maxTimeout: BACKOFF_MAX_MS,
+        randomize: true,
         ...(signal === undefined ? {} : { signal }),
         onFailedAttempt({ error, attemptNumber }) {
           if (error instanceof CallError) error.attempts = attemptNumber
@@ -82,11 +86,7 @@ async function tryingAgain<T>(
         async shouldRetry({ error, retriesConsumed }) {
           if (!(error instanceof CallError)) return false
           if (mayNeedToken(error)) return (rereads += 1) === 1 && (await reread(error))
-          if (!waits(error)) {
-            if (retriesConsumed >= retriesOf(error, policy)) return false
-            await sleep(backoffMs(retriesConsumed), signal)
-            return true
-          }
+          if (!waits(error)) return retriesConsumed < retriesOf(error, policy)
           // Not maxRetryTime, which ends tries of every kind, and counts what they wait for each other.
           const leftMs = policy.throttledMaxMs - (performance.now() - firstFailedAtMs)
           if (leftMs <= 0) return false
