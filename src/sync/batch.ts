@@ -118,21 +118,12 @@ class BatchInProgress {
       context.storeSignal.signal,
       this.#ended.signal,
     ])
-    const { collabApi, database, maxIds, observed, privacy } = context
     const stats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
     const onSent = (isRetry: boolean) => context.sentCalls.add(claim.runId, 1, isRetry ? 1 : 0)
     const priority = priorityOf(claim)
     const { lastErasure, writtenMember } = claim
-    this.#asking = {
-      collabApi,
-      database,
-      maxIds,
-      observed,
-      privacy,
-      lastErasure,
-      writtenMember,
-      call: { stats, onSent, signal: stopped, waitSignal: this.#waitSignal, priority },
-    }
+    const call = { stats, onSent, signal: stopped, waitSignal: this.#waitSignal, priority }
+    this.#asking = { ...context, lastErasure, writtenMember, call }
     this.#commits = new BatchCommits(context, {
       claim,
       where,

@@ -29,10 +29,7 @@ export async function askUsers(
   })
   const unchanged: AskedResult = { outcome: 'unchanged', scope, records: scope.recordCount }
   if (answer.status === 'unchanged') return unchanged
-  const { nameless, ...listing } = readUsers(
-    receivedOf(answer, privacy.redact?.users, onReadOf(asking)),
-    asking.keepsTexts,
-  )
+  const { nameless, ...listing } = usersIn(answer, asking, privacy)
   const contentDigest = contentDigestOf(listing.records)
   const isClean = listing.rejects.length === 0
   if (isClean && scope.contentDigest?.equals(contentDigest)) return unchanged
@@ -67,10 +64,7 @@ async function askSomeUsers(
       asking.call,
     )
     if (answer.status !== 'data') continue
-    const listing = readUsers(
-      receivedOf(answer, privacy.redact?.users, onReadOf(asking)),
-      asking.keepsTexts,
-    )
+    const listing = usersIn(answer, asking, privacy)
     rejectedItems += answer.data.length - listing.records.length
     rejects.push(...listing.rejects)
     for (const record of listing.records) records.set(record.userId, record)
@@ -92,8 +86,13 @@ async function askSomeUsers(
   }
 }
 
-function onReadOf({ observed }: Asking): ((item: unknown) => void) | null {
-  return observed === undefined ? null : (item) => observed.see('user', item)
+function usersIn(
+  answer: Extract<Answer, { status: 'data' }>,
+  { observed, keepsTexts }: Asking,
+  { redact }: Privacy,
+) {
+  const onRead = observed === undefined ? null : (item: unknown) => observed.see('user', item)
+  return readUsers(receivedOf(answer, redact?.users, onRead), keepsTexts)
 }
 
 /** The same for any order of the records. Sorted by UTF-16: it need not be PostgreSQL's order, since digests are only made here. */

@@ -59,7 +59,6 @@ export class LookedAtBatch {
     where: { batchKey: number; operation: Operation; priority: Priority },
   ) {
     const { budget, context, item, signal } = looking
-    const { collabApi, database, maxIds, observed, privacy } = context
     const { lastErasure, writtenMember } = claim
     this.#looking = looking
     this.#soFar = soFar
@@ -75,17 +74,7 @@ export class LookedAtBatch {
     }
     // The looks of a page may be half an hour apart: what they find is dated by each of them.
     const seenAt = () => looking.clock.about()
-    this.#asking = {
-      collabApi,
-      database,
-      maxIds,
-      observed,
-      privacy,
-      lastErasure,
-      writtenMember,
-      call,
-      seenAt,
-    }
+    this.#asking = { ...context, lastErasure, writtenMember, call, seenAt }
     this.#commits = new BatchCommits(context, {
       claim,
       where,
