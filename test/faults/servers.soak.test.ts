@@ -133,7 +133,8 @@ async function expectSameEnd(calamity: Calamity, queueUrl: string | undefined): 
     databaseUrl: postgres.url,
     ...(queueUrl === undefined ? {} : { redisUrl: queueUrl }),
   }
-  rig = await openRig(place, { world: WORLD, standIn: { latencyMs: 120 } })
+  // Slow enough that the run outlasts the calamity: a worker that stops while BullMQ reconnects needs its deadline.
+  rig = await openRig(place, { world: WORLD, standIn: { latencyMs: 400 } })
   const needed = callsNeeded(rig.world)
   const runId = await rig.startRun()
   const worker = await build.start(rig.environment)
