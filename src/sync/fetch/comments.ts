@@ -2,16 +2,20 @@ import { readStoredComments } from '../../database/comments.ts'
 import type { Database } from '../../database/pool.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import { CallError } from '../../errors.ts'
-import type { Privacy } from '../../privacy/privacy.ts'
-import type { Call } from '../../service/client.ts'
+import type { Privacy, PrivacyKeeper } from '../../privacy/privacy.ts'
+import type { Call, CollabApi } from '../../service/client.ts'
 import { chunkIds } from '../../service/filters.ts'
-import type { SyncContext } from '../context.ts'
 import { CollectedComments } from '../record/collected-comments.ts'
 import type { ObservedMembers } from '../record/observed-members.ts'
 import type { AskedResult } from './result.ts'
 
 /** What asking needs. */
-export interface Asking extends Pick<SyncContext, 'collabApi' | 'database' | 'maxIds' | 'privacy'> {
+export interface Asking {
+  readonly collabApi: CollabApi
+  readonly database: Database
+  /** Most ids in one filter of a call. */
+  readonly maxIds: number
+  readonly privacy: PrivacyKeeper
   /** The newest erasure that the claim saw; null to look with every scope. */
   readonly lastErasure: number | null
   /** The member of a comment that says when it was written; left out where nothing is stored. */
