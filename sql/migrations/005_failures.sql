@@ -41,30 +41,22 @@ comment on column sync.failures.resolved_by is 'The run that received this respo
 comment on index sync.failures_of_organization is 'Failures of one organization, the newest first.';
 comment on index sync.failures_unresolved is 'Failures that the next usable response of their scope resolves.';
 
--- The state of a failure follows from this view: it is resolved, or its scope is here, or its scope left the catalog.
+-- The state of a failure follows from this view: it is resolved, or its scope is here, or its scope left the catalog. What is
+-- beneath an organization that left has left as well.
 create view sync.failing_scopes as
 select b.batch_key, 0::smallint as scope_no
 from collab_store.organizations o
 join collab_store.batches b on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
-where o.active and o.failing_since is not null and o.own_checked_at is not null
+where o.active and o.failing_since is not null
 union all
-select x.batch_key, x.scope_no
-from collab_store.user_groups x
-join collab_store.batches b using (batch_key)
-join collab_store.organizations o on o.organization_key = b.organization_key
-where o.active and x.active and x.failing_since is not null and x.own_checked_at is not null
+select batch_key, scope_no from collab_store.user_groups
+where active and own_checked_at is not null and failing_since is not null
 union all
-select x.batch_key, x.scope_no
-from collab_store.documents x
-join collab_store.batches b using (batch_key)
-join collab_store.organizations o on o.organization_key = b.organization_key
-where o.active and x.active and x.failing_since is not null and x.own_checked_at is not null
+select batch_key, scope_no from collab_store.documents
+where active and own_checked_at is not null and failing_since is not null
 union all
-select x.batch_key, x.scope_no
-from collab_store.annotations x
-join collab_store.batches b using (batch_key)
-join collab_store.organizations o on o.organization_key = b.organization_key
-where o.active and x.active and x.failing_since is not null and x.own_checked_at is not null;
+select batch_key, scope_no from collab_store.annotations
+where active and own_checked_at is not null and failing_since is not null;
 comment on view sync.failing_scopes is 'Scopes of the catalog whose last try failed.';
 comment on column sync.failing_scopes.batch_key is 'The batch of the scope.';
 comment on column sync.failing_scopes.scope_no is 'Its place in the batch.';

@@ -88,7 +88,7 @@ Examples:
 
 export const STATUS =
   prose(`Shows recent runs, how fresh the data is and what needs a person; or, for one run, its state, progress and counts, why
-scopes failed, what is held and what was rejected. Where refresh is on: its budget and classes, and how long changes took to
+scopes failed and what became of them since, what is held and what was rejected; with --failures, each scope that failed in it. Where refresh is on: its budget and classes, and how long changes took to
 be seen on the last days that are final. Times are UTC.`)
 
 export const CANCEL = prose(

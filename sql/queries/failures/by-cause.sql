@@ -20,18 +20,23 @@ causes as (
   group by operation, http_status, error_status
   order by sum(scopes) desc, operation, http_status
   limit 20
+),
+resolvers as (
+  select operation, http_status, error_status, resolved_by, max(resolved_at) as resolved_at
+  from sync.failures
+  where run_id = $1 and resolved_at is not null
+  group by operation, http_status, error_status, resolved_by
 )
 select operation, http_status, error_status, error_message, scopes, organizations, attempts, resolved, failing,
   scopes - resolved - failing as left_catalog,
-  case when resolved = 0 then '{}' else array(
-    select f.resolved_by
-    from sync.failures f
-    where f.run_id = $1 and f.operation = c.operation and f.http_status is not distinct from c.http_status
-      and f.error_status is not distinct from c.error_status and f.resolved_at is not null
-    group by f.resolved_by
-    order by max(f.resolved_at) desc
+  array(
+    select r.resolved_by
+    from resolvers r
+    where r.operation = c.operation and r.http_status is not distinct from c.http_status
+      and r.error_status is not distinct from c.error_status
+    order by r.resolved_at desc
     limit 5
-  ) end as resolved_by,
+  ) as resolved_by,
   array(
     select jsonb_strip_nulls(jsonb_build_object(
       'organizationId', f.organization_id, 'documentId', f.document_id, 'annotationId', f.annotation_id,

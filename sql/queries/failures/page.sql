@@ -1,12 +1,13 @@
--- A page of scopes that gave no usable answer, the newest first.
+-- A page of scopes that gave no usable answer, the newest first. Whether one still fails is looked up row by row: for `exists`
+-- PostgreSQL reads every failing scope of the catalog.
 -- Params: $1 runId?, $2 organizationId?, $3 before? (lowest id of the page before), $4 limit.
 -- Never null: state.
 -- Typed as: operation collab_store.batches.operation.
 select f.failure_id, f.run_id, f.at, f.operation, f.organization_id, f.document_id, f.annotation_id,
   f.organization_user_group_id, f.http_status, f.error_status, f.error_message, f.attempts, f.resolved_at, f.resolved_by,
   case when f.resolved_at is not null then 'resolved'
-    when exists (
-      select from sync.failing_scopes x where x.batch_key = f.batch_key and x.scope_no = f.scope_no
+    when (
+      select true from sync.failing_scopes x where x.batch_key = f.batch_key and x.scope_no = f.scope_no limit 1
     ) then 'failing'
     else 'left_catalog' end as state
 from sync.failures f

@@ -48,7 +48,7 @@ export const insert = new Statement<
     'runId batchKey operation scopeNumbers organizationIds documentIds annotationIds userGroupIds httpStatuses errorStatuses messages attempts',
 })
 
-/** A page of scopes that gave no usable answer, the newest first. */
+/** A page of scopes that gave no usable answer, the newest first. Whether one still fails is looked up row by row: for `exists` PostgreSQL reads every failing scope of the catalog. */
 export const page = new Statement<
   { runId: string | null; organizationId: string | null; before: number | null; limit: number },
   {
