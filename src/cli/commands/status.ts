@@ -70,8 +70,9 @@ interface StatusOptions {
 
 /** `collab-sync status [RUN]`: recent runs and what needs attention, or one run, or a page of its failures. */
 export async function status(text: string | undefined, options: StatusOptions): Promise<number> {
-  if (text === undefined && (options.failures || options.cursor !== undefined))
-    throw new UsageError(`${options.failures ? '--failures' : '--cursor'} needs a RUN.`)
+  if (options.failures && text === undefined) throw new UsageError('--failures needs a RUN.')
+  if (options.cursor !== undefined && !options.failures)
+    throw new UsageError('--cursor needs --failures.')
   const need = ['database'] as const
   const settings = options.demo
     ? readDemoSettings(process.env, { need })
