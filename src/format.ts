@@ -1,4 +1,6 @@
 import { STATUS_CODES } from 'node:http'
+import type { Failure, FailuresByState, Run, RunDetails } from './documents/run.ts'
+import { describeScope } from './documents/scope.ts'
 import type { ScopeIds } from './documents/scope.ts'
 import { printable } from './printable.ts'
 
@@ -82,6 +84,43 @@ export function describeAnswer(failed: {
   const codes = [httpStatus && `HTTP ${httpStatus}`, errorStatus].filter(Boolean).join(' ')
   if (words === undefined) return codes || 'no answer'
   return `${words} (${codes})`
+}
+
+/** What a run requests, for a person: its scope, or what failed in the run that it retries. */
+export function describeRequest({ scope, retryOf }: Pick<Run, 'scope' | 'retryOf'>): string {
+  return retryOf === null ? describeScope(scope) : `what failed in run ${shortId(retryOf)}`
+}
+
+/** What became of a scope that failed. */
+export const FAILURE_STATES: Readonly<Record<Failure['state'], string>> = {
+  failing: 'still failing',
+  resolved: 'resolved',
+  left_catalog: 'left the catalog',
+}
+
+/** What became of failed scopes: `3 still failing, 2 resolved, 1 left the catalog`. */
+export function describeStates({ failing, resolved, leftCatalog }: FailuresByState): string {
+  const states = [
+    [failing, FAILURE_STATES.failing],
+    [resolved, FAILURE_STATES.resolved],
+    [leftCatalog, FAILURE_STATES.left_catalog],
+  ] as const
+  return states.flatMap(([n, words]) => (n > 0 ? [`${count(n)} ${words}`] : [])).join(', ')
+}
+
+/** Why a run cannot be retried: none of its failed scopes still fails. */
+export function nothingToRetry({
+  runId,
+  failuresByState: { resolved, leftCatalog },
+}: Pick<RunDetails, 'runId' | 'failuresByState'>): string {
+  const failed = resolved + leftCatalog
+  if (failed === 0) return `Nothing failed in run ${runId}.`
+  const [which, has] = failed === 1 ? ['The scope', 'has'] : [`All ${count(failed)} scopes`, 'have']
+  const became = [
+    resolved > 0 && `${has} been resolved`,
+    leftCatalog > 0 && (resolved > 0 ? 'left the catalog' : `${has} left the catalog`),
+  ].filter(Boolean)
+  return `${which} that failed in run ${runId} ${became.join(' or ')} since.`
 }
 
 /** The ids of a scope as a path: `acme / plan / ann-1`, `acme / group eng`. */

@@ -68,7 +68,7 @@ create table collab_store.user_groups (
 );
 create index on collab_store.user_groups (batch_key);
 -- Scopes that differ from their batch are few: totals come from the batches and from these.
-create index user_groups_own_check on collab_store.user_groups (batch_key) include (own_checked_at, failing_since)
+create index user_groups_own_check on collab_store.user_groups (batch_key, scope_no) include (own_checked_at, failing_since)
 where own_checked_at is not null and active;
 comment on table collab_store.user_groups is 'Organization user groups of the catalog.';
 comment on column collab_store.user_groups.user_group_key is 'Our number; the service''s id is organization_user_group_id.';
@@ -99,7 +99,7 @@ create table collab_store.documents (
   unique (organization_key, document_id)
 );
 create index on collab_store.documents (batch_key);
-create index documents_own_check on collab_store.documents (batch_key) include (own_checked_at, failing_since)
+create index documents_own_check on collab_store.documents (batch_key, scope_no) include (own_checked_at, failing_since)
 where own_checked_at is not null and active;
 comment on table collab_store.documents is 'Documents of the catalog. Its scope is its listing of users; its annotations are scopes of their own.';
 comment on column collab_store.documents.document_key is 'Our number; the service''s id is document_id.';
@@ -139,7 +139,7 @@ create table collab_store.annotations (
 create index on collab_store.annotations (batch_key);
 -- From a comment to its document without the annotation's digests and authors: every report goes that way.
 create index annotations_document on collab_store.annotations (annotation_key) include (document_key);
-create index annotations_own_check on collab_store.annotations (batch_key) include (own_checked_at, failing_since)
+create index annotations_own_check on collab_store.annotations (batch_key, scope_no) include (own_checked_at, failing_since)
 where own_checked_at is not null and active;
 -- What left the catalog is counted apart. There is nothing in it where nothing left.
 create index annotations_not_in_catalog on collab_store.annotations (document_key) where not active;

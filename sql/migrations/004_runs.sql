@@ -20,6 +20,7 @@ create table sync.runs (
   stopping text check (stopping in ('failed', 'cancelled')),
   problem text,
   request_key text unique,
+  retry_of uuid, -- no reference: the run that it retries may be pruned
   scopes_expected bigint not null default 0,
   calls bigint not null default 0,
   retries bigint not null default 0,
@@ -56,6 +57,7 @@ create table sync.runs (
     or (scopes_planned = scopes_succeeded and problem is null))
 );
 create index on sync.runs (requested_at desc, run_id desc);
+create index retries on sync.runs (retry_of) where retry_of is not null;
 create unique index one_scheduled_run_at_a_time on sync.runs (trigger)
   where trigger = 'schedule' and status in ('queued', 'running');
 -- Without continuous refresh a hint is a narrowed run, and one that comes while such a run waits for a worker is that run.
@@ -65,13 +67,14 @@ comment on table sync.runs is 'One row a run. Its counts are written once, when 
 comment on column sync.runs.run_id is 'Our id, as status and the logs show it; random.';
 comment on column sync.runs.trigger is 'Who asked: schedule (nightly), cli, http, api (a program, through the queue), hint (somebody who knows of a change), or refresh: what continuous refresh did in one day, settled after midnight in SYNC_TZ; its scopes are looks.';
 comment on column sync.runs.status is 'queued, running, then one of: succeeded (everything is in), partial (some scopes failed or are held, or whole records were rejected; everything else is in), failed (see problem), cancelled.';
-comment on column sync.runs.scope is 'What the run was narrowed to; an empty object means the whole catalog.';
+comment on column sync.runs.scope is 'What the run was narrowed to; an empty object means the whole catalog. A retry has the scope of the run that it retries, and requests what failed in it only: see retry_of.';
 comment on column sync.runs.requested_at is 'When it was asked for.';
 comment on column sync.runs.started_at is 'When a worker first worked on it.';
 comment on column sync.runs.finished_at is 'When it was settled; null until then.';
 comment on column sync.runs.stopping is 'Set when the run is to end early: no further call is made for it.';
 comment on column sync.runs.problem is 'One sentence for a person, where the run did not simply succeed.';
 comment on column sync.runs.request_key is 'Names the request that made it, so that a request delivered twice makes one run.';
+comment on column sync.runs.retry_of is 'The run whose failed scopes this run requests again; null for a run that is no retry.';
 comment on column sync.runs.scopes_expected is 'Scopes the catalog held for it when it began: the denominator of its progress.';
 comment on column sync.runs.calls is 'Calls sent to the service, further tries included, whatever became of their answers. Written about once a second, also after the run was settled: those of the last second of a worker that was killed are missing.';
 comment on column sync.runs.retries is 'Of the calls, those that tried again.';
@@ -100,6 +103,7 @@ comment on column sync.runs.waited_ms is 'Milliseconds that calls with a place a
 comment on column sync.runs.database_ms is 'Milliseconds that batches waited for PostgreSQL: reading what is stored, writing what changed; summed likewise.';
 comment on column sync.runs.cpu_ms is 'Milliseconds of CPU of the processes that worked the run, while they did.';
 comment on index sync.queued_hints is 'Finds the run of a hint that no worker has begun.';
+comment on index sync.retries is 'Finds the retries of a run.';
 
 create table sync.run_items (
   item_id bigint generated always as identity,

@@ -14,10 +14,13 @@ create table sync.failures (
   annotation_id text collate "C",
   organization_user_group_id text collate "C",
   error_status text,
-  error_message text
+  error_message text,
+  resolved_at timestamptz,
+  resolved_by uuid -- no reference: runs are pruned
 );
 create index on sync.failures (run_id, failure_id);
 create index failures_of_organization on sync.failures (organization_id, failure_id);
+create index failures_unresolved on sync.failures (batch_key, scope_no) where resolved_at is null;
 comment on table sync.failures is 'Scopes that gave no usable answer, one row each and run.';
 comment on column sync.failures.failure_id is 'Our id of the row.';
 comment on column sync.failures.run_id is 'The run in which the scope was asked for; its row in sync.runs.';
@@ -33,7 +36,30 @@ comment on column sync.failures.annotation_id is 'The annotation asked for, if a
 comment on column sync.failures.organization_user_group_id is 'The user group asked for, if any.';
 comment on column sync.failures.error_status is 'error.status of the answer, or our own word in lower case such as timeout.';
 comment on column sync.failures.error_message is 'error.message of the answer or of the network, shortened; never a credential.';
+comment on column sync.failures.resolved_at is 'When the scope next returned a usable response, in whichever run; null until then. A response whose removals are held counts too.';
+comment on column sync.failures.resolved_by is 'The run that received this response; it may be pruned.';
 comment on index sync.failures_of_organization is 'Failures of one organization, the newest first.';
+comment on index sync.failures_unresolved is 'Failures that the next usable response of their scope resolves.';
+
+-- The state of a failure follows from this view: it is resolved, or its scope is here, or its scope left the catalog. What is
+-- beneath an organization that left has left as well.
+create view sync.failing_scopes as
+select b.batch_key, 0::smallint as scope_no
+from collab_store.organizations o
+join collab_store.batches b on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
+where o.active and o.failing_since is not null
+union all
+select batch_key, scope_no from collab_store.user_groups
+where active and own_checked_at is not null and failing_since is not null
+union all
+select batch_key, scope_no from collab_store.documents
+where active and own_checked_at is not null and failing_since is not null
+union all
+select batch_key, scope_no from collab_store.annotations
+where active and own_checked_at is not null and failing_since is not null;
+comment on view sync.failing_scopes is 'Scopes of the catalog whose last try failed.';
+comment on column sync.failing_scopes.batch_key is 'The batch of the scope.';
+comment on column sync.failing_scopes.scope_no is 'Its place in the batch.';
 
 create table sync.observed_errors (
   times bigint not null default 1,

@@ -88,8 +88,9 @@ Examples:
 
 export const STATUS =
   prose(`Shows recent runs, how fresh the data is and what needs a person; or, for one run, its state, progress and counts, why
-scopes failed, what is held and what was rejected. Where refresh is on: its budget and classes, and how long changes took to
-be seen on the last days that are final. Times are UTC.`)
+scopes failed and what became of them since, what is held and what was rejected; with --failures, each scope that failed in
+it. Where refresh is on: its budget and classes, and how long changes took to be seen on the last days that are final. Times
+are UTC.`)
 
 export const CANCEL = prose(
   `Ends a run early: no further call is made for it, what is stored stays, what was not asked is skipped.`,

@@ -16,7 +16,9 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .summary('recent runs, or one run')
     .description(help.STATUS)
     .argument('[run]', 'id of a run, or its first six or more digits')
-    .option('--limit <n>', 'how many runs are listed', wholeFromOne, 10)
+    .option('--failures', 'the scopes that failed in the run, a page at a time')
+    .option('--cursor <cursor>', 'where the page of failures begins: nextCursor of the one before')
+    .option('--limit <n>', 'how many are listed (default: 10 runs, 50 failures)', wholeFromOne)
     .option(...DEMO_OPTION)
     .option(...JSON_OPTION)
     .action(async (run, options) =>

@@ -2,13 +2,13 @@ import { addScope } from '../catalog/change.ts'
 import { failedOf } from '../client/runs.ts'
 import type { Database } from '../database/pool.ts'
 import { findRunIds, RUN_DIGITS_MIN } from '../database/run-reports.ts'
+import type { NewRun } from '../database/runs.ts'
 import { checked } from '../documents/check.ts'
 import { HintScopeSchema } from '../documents/hint.ts'
 import type { HintScope } from '../documents/hint.ts'
 import { parseScope } from '../documents/scope.ts'
 import type { Scope } from '../documents/scope.ts'
 import { UsageError } from '../errors.ts'
-import type { RunRequest } from '../sync/run/start.ts'
 import { processUser } from '../process-user.ts'
 import type { RequestOptions, ScopeOptions } from './scope-options.ts'
 
@@ -73,7 +73,7 @@ export function checkRequest(options: RequestOptions): void {
 }
 
 /** The run that the options ask for. @throws UsageError naming the option, or a run that is not there */
-export async function requestOf(database: Database, options: RequestOptions): Promise<RunRequest> {
+export async function requestOf(database: Database, options: RequestOptions): Promise<NewRun> {
   const request = { trigger: 'cli', requestKey: null } as const
   if (options.failedOf === undefined) {
     const scope = scopeOf(options)

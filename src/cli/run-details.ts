@@ -2,14 +2,17 @@ import type { Database } from '../database/pool.ts'
 import { readRunDetails } from '../database/run-reports.ts'
 import type { HeldListing } from '../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../documents/run.ts'
-import type { Run, RunDetails } from '../documents/run.ts'
-import { describeScope } from '../documents/scope.ts'
+import type { Failure, FailureReport, Run, RunDetails } from '../documents/run.ts'
 import { UsageError } from '../errors.ts'
 import {
   count,
   counted,
   describeAnswer,
+  describeRequest,
+  describeStates,
   duration,
+  FAILURE_STATES,
+  nothingToRetry,
   scopePath,
   shorten,
   shortId,
@@ -55,7 +58,7 @@ export function describeRun(run: RunDetails): string {
     '',
     facts([
       ['run', run.runId],
-      ['asked for', `${time(run.requestedAt)} by ${run.trigger}: ${describeScope(run.scope)}`],
+      ['asked for', `${time(run.requestedAt)} by ${run.trigger}: ${describeRequest(run)}`],
       ['scopes', scopesOf(run)],
       ['calls', callsOf(run)],
       ['comments', commentsOf(run)],
@@ -155,6 +158,7 @@ function failuresOf(run: RunDetails): string[] {
     cause.operation,
     describeAnswer(cause),
     shorten(cause.errorMessage ?? '', MESSAGE_MAX),
+    sinceOf(cause),
     shorten(cause.examples.map(scopePath).join('; '), 60),
   ])
   const columns = [
@@ -162,13 +166,47 @@ function failuresOf(run: RunDetails): string[] {
     { head: 'operation' },
     { head: 'answer', width: 30 },
     { head: 'message', width: 60 },
+    { head: 'since' },
     { head: 'such as' },
   ]
+  const id = shortId(run.runId)
   return [
     heading('Failed scopes by cause'),
     table(columns, rows),
-    `  Try just these again: collab-sync run --failed-of ${shortId(run.runId)}`,
+    `  See each of them: collab-sync status ${id} --failures`,
+    ...(run.retriedBy.length === 0
+      ? []
+      : [`  Retried by run ${run.retriedBy.map(shortId).join(', ')}`]),
+    run.failuresByState.failing > 0
+      ? `  Retry what still fails: collab-sync run --failed-of ${id}`
+      : `  ${nothingToRetry(run)}`,
   ]
+}
+
+function sinceOf({ resolvedBy, ...states }: FailureReport): string {
+  const by = resolvedBy.length === 0 ? '' : ` (by run ${resolvedBy.map(shortId).join(', ')})`
+  return describeStates(states) + by
+}
+
+/** Failures of a run as a table. */
+export function failuresTable(failures: readonly Failure[]): string {
+  const columns = [
+    { head: 'scope' },
+    { head: 'operation' },
+    { head: 'answer', width: 30 },
+    { head: 'message', width: 60 },
+    { head: 'since' },
+  ]
+  return table(
+    columns,
+    failures.map((failure) => [
+      shorten(scopePath(failure), 60),
+      failure.operation,
+      describeAnswer(failure),
+      shorten(failure.errorMessage ?? '', MESSAGE_MAX),
+      `${FAILURE_STATES[failure.state]}${failure.resolvedBy === null ? '' : ` by run ${shortId(failure.resolvedBy)}`}`,
+    ]),
+  )
 }
 
 function heldOf(run: RunDetails): string[] {

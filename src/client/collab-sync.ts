@@ -54,9 +54,9 @@ export interface CollabSync {
    */
   startRun(request?: z.input<typeof RunRequestSchema>): Promise<RequestedRun>
   /**
-   * Asks for a run of just the scopes that failed in another.
+   * Asks for a run of just the scopes that failed in another and still fail.
    * @param request.idempotencyKey as in startRun; the keys of each run's retries are their own
-   * @throws UsageError where none did, there is no such run, or it is not over
+   * @throws UsageError where none does, there is no such run, or it is not over
    */
   retryRun(runId: string, request?: z.input<typeof RetryRequestSchema>): Promise<RequestedRun>
   /**

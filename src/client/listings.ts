@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import { readChanges, readHeldBack } from '../database/changes.ts'
 import type { Database } from '../database/pool.ts'
-import { pageRuns } from '../database/run-reports.ts'
+import { pageFailures, pageRuns } from '../database/run-reports.ts'
 import * as catalog from '../database/statements/catalog.ts'
-import * as failures from '../database/statements/failures.ts'
 import * as held from '../database/statements/held.ts'
 import * as organizations from '../database/statements/organizations.ts'
 import * as rejected from '../database/statements/rejected.ts'
@@ -56,8 +55,7 @@ export function listingsOn(database: Database): Listings {
       return readPage(page, {
         name: 'failures',
         key: RowId,
-        read: (before, limit) =>
-          failures.page.all(database, { runId, organizationId, before, limit }),
+        read: (before, limit) => pageFailures(database, { runId, organizationId, before, limit }),
         keyOf: ({ failureId }) => failureId,
       })
     },

@@ -4,6 +4,7 @@ import { DEAD_AFTER_S } from '../database/claims.ts'
 import type { Item } from '../database/claims.ts'
 import type { Database } from '../database/pool.ts'
 import { readRun, readRunDetails } from '../database/run-reports.ts'
+import type { NewRun } from '../database/runs.ts'
 import { tellingAway } from '../database/server.ts'
 import * as runs from '../database/statements/runs.ts'
 import { checked, isRunId } from '../documents/check.ts'
@@ -16,7 +17,6 @@ import type { JobQueue } from '../queue/queue.ts'
 import { RunSignals } from '../sync/context.ts'
 import { stopRun } from '../sync/run/settle.ts'
 import { startRun } from '../sync/run/start.ts'
-import type { RunRequest } from '../sync/run/start.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
 type Runs = Pick<CollabSync, 'getRun' | 'cancelRun' | 'watchRun' | 'waitForRun'>
@@ -83,13 +83,14 @@ export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'
 }
 
 /**
- * A request for what failed in a settled run, asked as that run asked: a narrowed question is asked again as narrowed.
+ * A request for what failed in a settled run and still fails, asked as that run asked: a narrowed question is asked again as
+ * narrowed.
  * @throws UsageError where there is no such run, or it is not over
  */
 export async function failedOf(
   database: Database,
   runId: string,
-): Promise<Pick<RunRequest, 'scope' | 'failedOf'>> {
+): Promise<Pick<NewRun, 'scope' | 'failedOf'>> {
   const { scope, finishedAt } = await requireRun(database, runId)
   if (finishedAt === null) {
     throw new UsageError(`Run ${runId} is still under way: wait for its end.`)
@@ -99,7 +100,7 @@ export async function failedOf(
 
 async function askOnce(
   parts: Parts,
-  request: Pick<RunRequest, 'scope' | 'failedOf'>,
+  request: Pick<NewRun, 'scope' | 'failedOf'>,
   requestKey: string | null,
 ): Promise<RequestedRun> {
   const { database, settings, trigger } = parts

@@ -1,5 +1,5 @@
-import { FailureCauseSchema } from '../documents/run.ts'
-import type { FailureReport, Run, RunDetails, RunStatus } from '../documents/run.ts'
+import { FailureCauseSchema, FailureSchema } from '../documents/run.ts'
+import type { Failure, FailureReport, Run, RunDetails, RunStatus } from '../documents/run.ts'
 import { RECORD_CHARACTERS } from '../documents/waiting.ts'
 import { StoredScopeSchema } from '../documents/scope.ts'
 import { DEAD_AFTER_S } from './claims.ts'
@@ -10,7 +10,7 @@ import * as rejected from './statements/rejected.ts'
 import * as runs from './statements/runs.ts'
 import { readHeld } from './waiting.ts'
 
-/** Held listings and rejected records that a run is shown with. */
+/** Held listings, rejected records and retries that a run is shown with. */
 const SHOWN = 10
 
 /** A run with what a person needs to decide what to do about it; null where there is none with that id. */
@@ -24,6 +24,10 @@ export async function readRunDetails(
   return {
     ...run,
     failuresByCause: await readFailures(database, runId),
+    failuresByState: await failures.states.one(database, { runId }),
+    retriedBy: (await runs.retries.all(database, { runId, limit: SHOWN })).map(
+      (each) => each.runId,
+    ),
     held,
     heldWaiting: held.listings,
     rejectedRecords: run.rejected > 0 ? await readRejected(database, runId) : [],
@@ -53,6 +57,20 @@ export async function readFailures(database: Database, runId: string): Promise<F
 }
 
 const ExamplesSchema = FailureCauseSchema.shape.examples
+
+/**
+ * A page of failures, the newest first.
+ * @param of.before lowest id of the page before; null for the first page
+ */
+export async function pageFailures(
+  database: Database,
+  of: Parameters<typeof failures.page.all>[1],
+): Promise<Failure[]> {
+  const page = await failures.page.all(database, of)
+  return page.map((row) => ({ ...row, state: StateSchema.parse(row.state) }))
+}
+
+const StateSchema = FailureSchema.shape.state
 
 async function readRuns(
   database: Database,

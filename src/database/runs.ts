@@ -8,11 +8,14 @@ import type { RowOf } from './statement.ts'
 import * as items from './statements/items.ts'
 import * as runs from './statements/runs.ts'
 
+/** A request for a run: of a scope, or of what failed in an earlier run. */
 export interface NewRun {
   readonly trigger: Trigger
   readonly scope: Scope
   /** Names the request, so that one delivered twice makes one run; null where it cannot come twice. */
   readonly requestKey: string | null
+  /** The run whose failed scopes are requested again. */
+  readonly failedOf?: string
 }
 
 /** Why scopes of a run failed. */
@@ -23,9 +26,9 @@ export type SettledRun = RowOf<typeof runs.settle>
 
 /** @returns the new run's id; null where the request made one already, or a scheduled run is under way */
 export async function insertRun(client: Client, run: NewRun): Promise<string | null> {
-  const { trigger, requestKey } = run
+  const { trigger, requestKey, failedOf: retryOf = null } = run
   const scope = JSON.stringify(run.scope)
-  const made = await runs.insert.first(client, { trigger, scope, requestKey })
+  const made = await runs.insert.first(client, { trigger, scope, requestKey, retryOf })
   return made?.runId ?? null
 }
 

@@ -33,6 +33,7 @@ export const RunSchema = z
     finishedAt: z.date().nullable(),
     stopping: z.enum(['failed', 'cancelled']).nullable().describe('What it is about to end as.'),
     problem: z.string().nullable().describe('Why it failed or was cancelled, in one sentence.'),
+    retryOf: RunIdSchema.nullable().describe('The run whose failed scopes it requests again.'),
     readAt: z.date().describe('When PostgreSQL read these numbers.'),
     durationMs: z.number().describe('From its start until its end, or until now.'),
     workersGone: z.boolean().describe('True where it is under way and no worker is alive.'),
@@ -87,11 +88,29 @@ export const FailureSchema = z
     ...ScopeIdsSchema.shape,
     ...answer,
     attempts: z.number(),
+    state: z
+      .enum(['failing', 'resolved', 'left_catalog'])
+      .describe(
+        'Whether the scope still fails, returned a usable response since, or is no longer in the catalog.',
+      ),
+    resolvedAt: z.date().nullable(),
+    resolvedBy: RunIdSchema.nullable().describe('The run that resolved it; it may be pruned.'),
   })
   .meta({ id: 'Failure', description: 'A scope of a run that gave no usable answer.' })
 
 /** One scope of a run that gave no usable answer, after so many `attempts`. */
 export type Failure = z.output<typeof FailureSchema>
+
+const FailuresByStateSchema = z
+  .object({ failing: z.number(), resolved: z.number(), leftCatalog: z.number() })
+  .meta({
+    id: 'FailuresByState',
+    description:
+      'Failed scopes by what became of them since: they still fail, returned a usable response, or left the catalog.',
+  })
+
+/** What became of failed scopes since. */
+export type FailuresByState = z.output<typeof FailuresByStateSchema>
 
 export const FailureCauseSchema = z
   .object({
@@ -100,6 +119,11 @@ export const FailureCauseSchema = z
     scopes: z.number(),
     organizations: z.number(),
     attempts: z.number().describe('Most calls made for one of the scopes.'),
+    ...FailuresByStateSchema.shape,
+    resolvedBy: z
+      .array(RunIdSchema)
+      .readonly()
+      .describe('The last five of the runs that resolved some of them.'),
     examples: z.array(SomeIdsSchema).describe('The first three of the scopes.'),
   })
   .meta({ id: 'FailureCause' })
@@ -115,6 +139,8 @@ export const RunDetailsSchema = RunSchema.extend({
   failuresByCause: z
     .array(FailureCauseSchema)
     .describe('20 causes at most, the most frequent first.'),
+  failuresByState: FailuresByStateSchema,
+  retriedBy: z.array(RunIdSchema).describe('The last ten retries of it, the newest first.'),
   held: HeldSchema.describe('Listings that this run held and that still wait.'),
   heldWaiting: z.number().describe('How many of them there are.'),
   rejectedRecords: z

@@ -100,7 +100,14 @@ async function lookAtRuns(client: Client, turn: Turn, note: Note): Promise<void>
   }
   for (const { runId, trigger, finishedAt, problems } of await notify.runsWell.all(client)) {
     const at = finishedAt.toISOString()
-    await note(`well:run:${runId}`, null, { kind: 'run.recovered', runId, trigger, at, problems })
+    // A day of refresh resolves what failed in several runs, one after the other.
+    await note(`well:run:${runId}:${at}`, null, {
+      kind: 'run.recovered',
+      runId,
+      trigger,
+      at,
+      problems,
+    })
   }
 }
 

@@ -24,7 +24,7 @@ export function describeNotification(notification: Notification): Message {
       return endedBadly(notification)
     case 'run.recovered':
       return {
-        text: `${trigger(notification.trigger)} succeeded: what ${notification.problems === 1 ? 'an earlier run' : `${notification.problems} earlier runs`} failed at is in.`,
+        text: `${trigger(notification.trigger)} stored what ${notification.problems === 1 ? 'an earlier run' : `${notification.problems} earlier runs`} failed to fetch.`,
         action: null,
         facts: [['run', notification.runId]],
       }

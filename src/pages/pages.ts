@@ -5,6 +5,7 @@ import { heldRoutes } from './held.tsx'
 import { organizationRoutes } from './organizations.tsx'
 import { overviewRoutes } from './overview/overview.tsx'
 import type { PageContext } from './page-context.ts'
+import { failuresPageRoutes } from './runs/failures-page.tsx'
 import { runListRoutes } from './runs/run-list.tsx'
 import { runPageRoutes } from './runs/run-page.tsx'
 import { scheduleRoutes } from './schedule.tsx'
@@ -21,6 +22,7 @@ export async function pages(app: FastifyInstance, context: PageContext): Promise
   overviewRoutes(app, context)
   runListRoutes(app, context)
   runPageRoutes(app, context)
+  failuresPageRoutes(app, context)
   organizationRoutes(app, context)
   heldRoutes(app, context)
   scheduleRoutes(app, context)

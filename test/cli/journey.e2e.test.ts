@@ -76,7 +76,21 @@ test('a run of which a scope fails ends with 3; the scope is in sync.failures an
   })
   const status = await json('status', document.runId)
   expect(status).toMatchObject({ code: 0, document: { status: 'partial' } })
-  expect(await json('run', '--failed-of', document.runId)).toMatchObject({ code: 0 })
+  const retry = await json('run', '--failed-of', document.runId)
+  expect(retry).toMatchObject({ code: 0, document: { retryOf: document.runId } })
+  const failures = await json('status', document.runId, '--failures')
+  expect(failures.document).toMatchObject({
+    items: [{ operation: 'comments', state: 'resolved', resolvedBy: retry.document.runId }],
+    nextCursor: null,
+  })
+  const { stdout } = await command.run(['status', document.runId, '--failures'], settings)
+  expect(stdout).toContain(`resolved by run ${retry.document.runId.slice(0, 8)}`)
+  expect(await command.run(['run', '--failed-of', document.runId], settings)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      `The scope that failed in run ${document.runId} has been resolved since.`,
+    ) as string,
+  })
 })
 
 test('a worker works what is enqueued, keeps the schedule, and ends with 0 at SIGTERM', async () => {

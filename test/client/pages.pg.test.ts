@@ -79,6 +79,9 @@ test('failures are paged newest first, each once, of all runs, of one, or of one
     errorStatus: null,
     errorMessage: 'no',
     attempts: 1,
+    state: 'left_catalog',
+    resolvedAt: null,
+    resolvedBy: null,
   })
   const ofBoth = { runId: second, organizationId: 'a' }
   expect(await walk((page) => collabSync.listFailures({ ...page, ...ofBoth }))).toHaveLength(12)

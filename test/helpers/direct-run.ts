@@ -1,10 +1,10 @@
 import type { App } from '../../src/app.ts'
 import type { Item } from '../../src/database/claims.ts'
+import type { NewRun } from '../../src/database/runs.ts'
 import { syncBatch } from '../../src/sync/batch.ts'
 import { planDocuments, planOrganizations } from '../../src/sync/run/pages.ts'
 import { settleRun } from '../../src/sync/run/settle.ts'
 import { startRun } from '../../src/sync/run/start.ts'
-import type { RunRequest } from '../../src/sync/run/start.ts'
 
 /** A run of which something stayed pending however often it was delivered. */
 export class EndlessRunError extends Error {
@@ -21,7 +21,7 @@ const DELIVERIES_MAX = 20
  * @returns the run's id
  * @throws EndlessRunError where the run has no end
  */
-export async function runDirectly({ sync }: App, request: RunRequest): Promise<string> {
+export async function runDirectly({ sync }: App, request: NewRun): Promise<string> {
   const { runId, items } = await startRun(sync, request)
   await endDirectly({ sync }, runId, items)
   return runId

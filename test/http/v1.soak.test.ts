@@ -156,6 +156,13 @@ describe.each(QUEUE_KINDS)('the API, with the queue on %s', (queue) => {
     const twice = await ask('POST', `/v1/runs/${first['runId']}/retry`, undefined, key)
     expect(twice.body).toMatchObject({ runId: retry.body['runId'], isNew: false })
 
+    const { body: listed } = await ask('GET', `/v1/failures?runId=${first['runId']}&limit=500`)
+    for (const failure of listed['items'])
+      expect(failure).toMatchObject({ state: 'resolved', resolvedBy: retry.body['runId'] })
+    const resolved = await ask('POST', `/v1/runs/${first['runId']}/retry`)
+    expect(resolved).toMatchObject({ status: 409, body: { status: 409 } })
+    expect(resolved.body['detail']).toMatch(/have been resolved since/)
+
     const nothing = await ask('POST', `/v1/runs/${retry.body['runId']}/retry`)
     expect(nothing).toMatchObject({ status: 409, body: { status: 409 } })
     expect((await ask('POST', `/v1/runs/${NO_RUN}/retry`)).status).toBe(404)

@@ -129,7 +129,7 @@ test('each notification is told in one sentence, and what is bad says what to do
       ],
       [
         "run.recovered",
-        "The nightly run succeeded: what 2 earlier runs failed at is in.",
+        "The nightly run stored what 2 earlier runs failed to fetch.",
         null,
       ],
       [

@@ -61,60 +61,75 @@ test('runs of hints are left out: there may be thousands of them', async () => {
   expect(told()).toMatchObject([{ type: 'run.partial', data: { trigger: 'api' } }])
 })
 
-test('a run of the whole catalog makes a narrower one well, one of other failures does not', async () => {
+/** An organization with ten scopes, of which its own listing fails. */
+async function failingOrganization(): Promise<void> {
   const { pool } = rig.database
-  await pool.query(`insert into collab_store.organizations (organization_id) values ('acme')`)
+  await pool.query(
+    `insert into collab_store.organizations (organization_id, own_checked_at, failing_since) values ('acme', '-infinity', now())`,
+  )
   await pool.query(
     `insert into collab_store.batches (organization_key, operation, batch_no, scopes, checked_at)
-    select organization_key, 'comments', 0, 10, now() from collab_store.organizations`,
+    select organization_key, 'users', 0, 10, now() from collab_store.organizations`,
   )
-  await rig.endedRun({
-    status: 'partial',
-    scope: { organizationIds: ['acme'] },
-    failed: 3,
-    asked: 1,
-  })
-  const retry = async (scopes: number) => {
-    const runId = await rig.endedRun()
-    await pool.query(
-      `update sync.runs set scopes_planned = $2, scopes_succeeded = $2 where run_id = $1`,
-      [runId, scopes],
-    )
-  }
-  await retry(4)
-  await lookTogether(three)
-  expect(told().map(({ type }) => type)).toEqual(['run.partial'])
-  await retry(3)
-  await lookTogether(three)
-  expect(told().map(({ type }) => type)).toEqual(['run.partial', 'run.recovered'])
+}
 
-  await rig.endedRun({ status: 'partial', scope: { organizationIds: ['acme'] }, failed: 3 })
+/** A run in which that listing failed. */
+async function failedRun(lost = 0): Promise<string> {
+  const scope = { organizationIds: ['acme'] }
+  const runId = await rig.endedRun({ status: 'partial', scope, failed: 1, asked: 1 })
+  const { pool } = rig.database
+  await pool.query('update sync.runs set records_lost = $2 where run_id = $1', [runId, lost])
+  await pool.query(
+    `insert into sync.failures (run_id, batch_key, scope_no, operation, attempts)
+    select $1, batch_key, 0, 'users', 1 from collab_store.batches`,
+    [runId],
+  )
+  return runId
+}
+
+/** A retry of a run that is as large as the catalog. */
+async function retryOf(runId: string): Promise<string> {
+  const retried = await rig.endedRun()
+  await rig.database.pool.query('update sync.runs set retry_of = $2 where run_id = $1', [
+    retried,
+    runId,
+  ])
+  return retried
+}
+
+async function resolveFailures(by: string): Promise<void> {
+  const { pool } = rig.database
+  await pool.query('update sync.failures set resolved_at = now(), resolved_by = $1', [by])
+  await pool.query('update collab_store.organizations set failing_since = null')
+}
+
+const typesTold = () => told().map(({ type }) => type)
+
+test('a run is well again once nothing of it fails any more, and no retry passes for a run of everything', async () => {
+  await failingOrganization()
+  const retried = await retryOf(await failedRun())
+  await lookTogether(three)
+  expect(typesTold()).toEqual(['run.partial'])
+  await resolveFailures(retried)
+  await lookTogether(three)
+  expect(told()[1]).toMatchObject({ type: 'run.recovered', data: { runId: retried, problems: 1 } })
+
+  await failedRun()
   await lookTogether(three)
   await rig.endedRun()
   await lookTogether(three)
-  expect(told().map(({ type }) => type)).toEqual([
-    'run.partial',
-    'run.recovered',
-    'run.partial',
-    'run.recovered',
-  ])
+  expect(typesTold()).toEqual(['run.partial', 'run.recovered', 'run.partial', 'run.recovered'])
 })
 
 test('a run of what failed does not make good what another rejected', async () => {
-  const { pool } = rig.database
-  const runId = await rig.endedRun({ status: 'partial', failed: 10, asked: 1 })
-  await pool.query('update sync.runs set records_lost = 1 where run_id = $1', [runId])
-  await pool.query(`insert into collab_store.organizations (organization_id) values ('acme')`)
-  await pool.query(
-    `insert into collab_store.batches (organization_key, operation, batch_no, scopes, checked_at)
-    select organization_key, 'comments', 0, 100, now() from collab_store.organizations`,
-  )
-  await rig.endedRun()
+  await failingOrganization()
+  const runId = await failedRun(1)
+  await resolveFailures(await retryOf(runId))
   await lookTogether(three)
   expect(told()).toMatchObject([{ type: 'run.partial', data: { recordsRejected: 1 } }])
-  await pool.query('update sync.runs set records_lost = 0 where run_id = $1', [runId])
+  await rig.database.pool.query('update sync.runs set records_lost = 0 where run_id = $1', [runId])
   await lookTogether(three)
-  expect(told().map(({ type }) => type)).toEqual(['run.partial', 'run.recovered'])
+  expect(typesTold()).toEqual(['run.partial', 'run.recovered'])
 })
 
 test('a failed and a cancelled run are told, a good one is not', async () => {

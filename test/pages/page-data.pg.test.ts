@@ -53,8 +53,8 @@ test('days lead to the run that needs a look, and tell what the checks noticed',
   expect(await pages.newestNightly.first(pool)).toEqual({ runId: second.run_id })
   const days = await pages.runsByDay.all(pool)
   expect(days).toHaveLength(30)
-  expect(days[0]).toMatchObject({ runs: 0, underWay: 0, worstRunId: null })
-  expect(days.at(-1)?.worstRunId).toBe(second.run_id)
+  expect(days[0]).toMatchObject({ runs: 0, underWay: 0, shownRunId: null })
+  expect(days.at(-1)?.shownRunId).toBe(second.run_id)
   expect(sum(days.map(({ runs }) => runs))).toBe(2)
   expect(sum(days.map(({ partial }) => partial))).toBe(1)
   const { rows } = await pool.query(

@@ -42,7 +42,7 @@ test('the overview says whether last night succeeded, when the next run is due, 
   const words = wordsOf(await expectPage('/'))
   expect(words).toContain('Last night succeeded in part')
   expect(words).toContain('The next nightly run is due in')
-  expect(words).toContain(`${nightly['scopes_failed']} scopes of the last nightly run failed.`)
+  expect(words).toContain(`${nightly['scopes_failed']} scopes of the last nightly run still fail.`)
   expect(words).toContain('lacked so many users that nobody was removed.')
   expect(words).toContain('1 record could not be stored.')
   expect(words).toContain('No worker is alive')
@@ -66,7 +66,7 @@ test('a page of a run groups its failures by cause and tells what was slow', asy
   const page = await expectPage(`/runs/${nightly.run_id}`)
   const words = wordsOf(page)
   expect(words).toContain('Forbidden (HTTP 403 PERMISSION_DENIED)')
-  expect(words).toContain(`Retry just those ${nightly['scopes_failed']} scopes`)
+  expect(words).toContain(`Retry the ${nightly['scopes_failed']} scopes that still fail`)
   expect(words).toContain('The organizations that the run waited longest for')
   expect(page.text).toContain(`<form method="get" action="/actions/retry">`)
   expect(page.text).not.toContain('data-follow')
@@ -99,6 +99,7 @@ test('what the service sent is text on every page', async () => {
   const shown = [
     ['/organizations', HOSTILE.organizationId],
     [`/runs/${nightly.run_id}`, `${HOSTILE.organizationId} / ${HOSTILE.documentId}`],
+    [`/runs/${nightly.run_id}/failures`, `${HOSTILE.organizationId} / ${HOSTILE.documentId}`],
     ['/held', HOSTILE.userName],
     ['/held', HOSTILE.commentText],
     [

@@ -145,7 +145,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     await statusIs('partial')
     await page.getByRole('row', { name: /403 PERMISSION_DENIED/ }).waitFor()
     live.standIn.setFaults([])
-    await page.getByRole('button', { name: /^Retry just/ }).click()
+    await page.getByRole('button', { name: /^Retry the/ }).click()
     await page.getByRole('button', { name: 'Retry' }).click()
     await statusIs('succeeded')
     expect(await page.getByRole('heading', { name: 'Failures by cause' }).count()).toBe(0)

@@ -321,7 +321,7 @@ test('a pass goes on where the clock was set back', async () => {
 })
 
 describe('what fails', () => {
-  test('a thread that fails keeps its last good check, has one row a day, and is no burden', async () => {
+  test('a thread that fails keeps its last good check, has one row a day until it is resolved, and is no burden', async () => {
     const it = await opened()
     const place = somePlace(it)
     it.standIn.setFaults([
@@ -352,6 +352,14 @@ describe('what fails', () => {
       `select f.* from sync.failures f join sync.runs r using (run_id) where r.trigger = 'refresh'`,
     )
     expect(failures).toHaveLength(1)
+
+    it.standIn.setFaults([])
+    for (let each = 0; each < 4; each += 1) {
+      it.counted.nowMs += 60_000
+      await it.steps(6)
+    }
+    const open = 'select run_id = resolved_by as is_by_refresh from sync.failures'
+    expect(await ask(it, open)).toEqual([{ is_by_refresh: true }])
   })
 
   test('refused credentials pause it, and say so; it goes on by itself', async () => {

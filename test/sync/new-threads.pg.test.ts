@@ -111,6 +111,7 @@ function listing(key: number, records: readonly CommentRecord[]): CommentsResult
     recordCount: 0,
     hasRows: false,
     hasOwnCheck: false,
+    isFailing: false,
   }
   return {
     outcome: 'comments',

@@ -4,7 +4,7 @@
 -- records_inserted, records_updated, records_unchanged, records_rejected, records_null, organizations_done,
 -- documents_done, groups_done, annotations_done, users_written, comments_written, comments_deleted, rejected,
 -- service_ms, waited_ms, database_ms, cpu_ms, workers_gone.
-select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem,
+select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem, r.retry_of,
   r.scopes_expected, now() as read_at,
   r.calls, r.retries,
   coalesce(t.scopes_planned, r.scopes_planned) as scopes_planned,

@@ -1,14 +1,14 @@
 -- Asks a run to end early; the first reason stays. Of one of everything that fails so, what it was to look at may be out of
--- date from now on (collab_store.promise).
+-- date from now on (collab_store.promise); a retry has its scope, and is none.
 -- Params: $1 runId, $2 stopping ('failed' or 'cancelled'), $3 problem (one sentence).
 with stopped as (
   update sync.runs set stopping = $2, problem = coalesce(problem, $3)
   where run_id = $1 and finished_at is null and stopping is null and trigger <> 'refresh'
-  returning run_id, scope, coalesce(started_at, requested_at) as began_at
+  returning run_id, scope, retry_of, coalesce(started_at, requested_at) as began_at
 ), noted as (
   update collab_store.definitions d
   set looks_failed_at = greatest(d.looks_failed_at, s.began_at)
   from stopped s
-  where $2 = 'failed' and s.scope = '{}'
+  where $2 = 'failed' and s.scope = '{}' and s.retry_of is null
 )
 select run_id from stopped

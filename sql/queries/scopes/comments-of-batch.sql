@@ -1,10 +1,11 @@
 -- The annotations of a comments batch, with the columns of scopes/users-of-batch, and when the last good check of each began.
 -- Params: $1 batchKey.
--- Never null: kind, has_rows, has_own_check.
+-- Never null: kind, has_rows, has_own_check, is_failing.
 -- Prepared.
 select 'annotation' as kind, a.annotation_key as key, a.scope_no, o.organization_key, o.organization_id, d.document_id,
   a.annotation_id, null::text as organization_user_group_id, a.body_digest, a.content_digest,
   a.comment_count as record_count, a.changed_at is not null as has_rows, a.own_checked_at is not null as has_own_check,
+  a.failing_since is not null as is_failing,
   collab_store.last_good_check(a.own_checked_at, b.checked_at) as checked_at
 from collab_store.annotations a
 join collab_store.documents d using (document_key)

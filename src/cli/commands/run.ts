@@ -1,11 +1,12 @@
 import { jobs } from '../../../jobs/index.ts'
 import type { App } from '../../app.ts'
 import { isHandedOver } from '../../client/runs.ts'
+import type { NewRun } from '../../database/runs.ts'
 import { onAbort } from '../../service/wait.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { stopRun } from '../../sync/run/settle.ts'
 import { startRun } from '../../sync/run/start.ts'
-import type { RunRequest, StartedRun } from '../../sync/run/start.ts'
+import type { StartedRun } from '../../sync/run/start.ts'
 import { outsideTraces } from '../../trace.ts'
 import { startWorker } from '../../worker.ts'
 import { exitCodeOf } from '../exit.ts'
@@ -47,11 +48,7 @@ export async function run(options: RequestOptions & { json?: boolean }): Promise
  * @returns the run's id
  * @throws UsageError where the request names what is not there: nothing was done
  */
-export async function workOff(
-  app: App,
-  request: RunRequest,
-  style: ProgressStyle,
-): Promise<string> {
+export async function workOff(app: App, request: NewRun, style: ProgressStyle): Promise<string> {
   const stopping = new AbortController()
   const forget = onSignals(
     (signal) => {

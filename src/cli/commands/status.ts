@@ -1,6 +1,7 @@
 import { describeBlocked } from '../../notify/blocked-worker.ts'
 import { describeTrouble, mendTrouble } from '../../notify/catalog-trouble.ts'
 import { readFreshness } from '../../client/freshness.ts'
+import { listingsOn } from '../../client/listings.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
 import type { Database } from '../../database/pool.ts'
@@ -17,8 +18,8 @@ import type { Held } from '../../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
 import type { Run } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
-import { describeScope } from '../../documents/scope.ts'
-import { count, counted, duration, shorten, shortId, time } from '../../format.ts'
+import { UsageError } from '../../errors.ts'
+import { count, counted, describeRequest, duration, shorten, shortId, time } from '../../format.ts'
 import { printable } from '../../printable.ts'
 import { describeDiffering } from '../../rate-limit/lowest.ts'
 import type { LimitOf } from '../../rate-limit/lowest.ts'
@@ -27,7 +28,7 @@ import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { EXIT } from '../exit.ts'
 import { facts, heading, paint, print, printJson, table } from '../output.ts'
-import { heldTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
+import { failuresTable, heldTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
 import { refreshLines, staleParts } from '../refresh-details.ts'
 import { findRun } from '../requested-scope.ts'
 import { quietLog, withTables } from '../with-store.ts'
@@ -57,11 +58,21 @@ interface Overview {
 const HELD_SHOWN = 10
 const MEMBER_CHANGES_SHOWN = 10
 
-/** `collab-sync status [RUN]`: recent runs and what needs attention, or one run. */
-export async function status(
-  text: string | undefined,
-  options: { json?: boolean; limit?: number; demo?: boolean },
-): Promise<number> {
+interface StatusOptions {
+  json?: boolean
+  /** Runs, or failures, that are listed. */
+  limit?: number
+  demo?: boolean
+  failures?: boolean
+  /** Where the page of failures begins. */
+  cursor?: string
+}
+
+/** `collab-sync status [RUN]`: recent runs and what needs attention, or one run, or a page of its failures. */
+export async function status(text: string | undefined, options: StatusOptions): Promise<number> {
+  if (options.failures && text === undefined) throw new UsageError('--failures needs a RUN.')
+  if (options.cursor !== undefined && !options.failures)
+    throw new UsageError('--cursor needs --failures.')
   const need = ['database'] as const
   const settings = options.demo
     ? readDemoSettings(process.env, { need })
@@ -69,15 +80,31 @@ export async function status(
   const opening = { settings, log: quietLog(settings), name: 'status', demo: options.demo }
   return withTables(opening, async ({ database }) => {
     if (text === undefined) await printOverview(database, settings, options)
+    else if (options.failures) await printFailures(database, await findRun(database, text), options)
     else await printRun(database, await findRun(database, text), { json: options.json })
     return EXIT.done
   })
 }
 
+async function printFailures(
+  database: Database,
+  runId: string,
+  { json, limit, cursor }: StatusOptions,
+): Promise<void> {
+  const page = await listingsOn(database).listFailures({ runId, limit, cursor })
+  if (json) return printJson(page)
+  if (page.items.length === 0) return print(`Nothing failed in run ${runId}.`)
+  print(failuresTable(page.items))
+  if (page.nextCursor !== null)
+    print(
+      `  The next page: collab-sync status ${shortId(runId)} --failures --cursor ${page.nextCursor}`,
+    )
+}
+
 async function printOverview(
   database: Database,
   settings: Settings,
-  { json, limit = 10 }: Parameters<typeof status>[1],
+  { json, limit = 10 }: StatusOptions,
 ): Promise<void> {
   const [
     runs,
@@ -234,6 +261,6 @@ function rowOf(run: Run): string[] {
     count(run.calls),
     count(run.commentsWritten + run.usersWritten),
     count(run.commentsDeleted),
-    shorten(describeScope(run.scope), 40),
+    shorten(describeRequest(run), 40),
   ]
 }

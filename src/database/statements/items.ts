@@ -184,7 +184,7 @@ export const planDocumentUsers = new Statement<
   columns: 'itemId kind round',
 })
 
-/** Plans just the scopes that failed in an earlier run. */
+/** Plans just the scopes that failed in an earlier run and fail still. */
 export const planFailed = new Statement<
   { runId: string; failedOf: string },
   {

@@ -140,18 +140,13 @@ export const note = new Statement<
   null
 >('notify/note', { parameters: 'thing kind subject runId facts receivers' })
 
-/** Marks as well what was reported of runs whose work has succeeded since: by a run of the whole catalog, by one of the same scope that was about as large, or by one of just as many scopes as had failed (run --failed-of) where it rejected no whole record. */
+/** Marks as well what was reported of runs whose work has succeeded since: by a run of the whole catalog, by one of the same scope that was about as large, or, where all was requested and no whole record was rejected, once nothing fails any more that failed in it: then the run that resolved the last of it is named, when it has ended or is a day of refresh. */
 export const runsWell = new Statement<
   null,
-  {
-    runId: string
-    trigger: 'schedule' | 'cli' | 'http' | 'api' | 'hint' | 'refresh'
-    finishedAt: Date
-    problems: number
-  }
+  { runId: string; trigger: string; finishedAt: Date; problems: number }
 >('notify/runs-well', {
   columns: 'runId trigger finishedAt problems',
-  neverNull: 'finishedAt problems',
+  neverNull: 'runId trigger finishedAt problems',
 })
 
 /** A receiver took a message. */

@@ -61,7 +61,7 @@ export const newestNightly = new Statement<null, { runId: string }>('pages/newes
   columns: 'runId',
 })
 
-/** Runs asked for on each of the last 30 days (UTC): how many, how many of each status, and the one to look at first. */
+/** Runs requested on each of the last 30 days (UTC): how many, how many of each status, and the one that the day stands for: the worst nightly run, or the worst run where there was no nightly one. */
 export const runsByDay = new Statement<
   null,
   {
@@ -72,10 +72,12 @@ export const runsByDay = new Statement<
     failed: number
     cancelled: number
     underWay: number
-    worstRunId: string | null
+    shownRunId: string | null
+    shownStatus: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled' | null
+    isNightly: boolean | null
   }
 >('pages/runs-by-day', {
-  columns: 'day runs succeeded partial failed cancelled underWay worstRunId',
+  columns: 'day runs succeeded partial failed cancelled underWay shownRunId shownStatus isNightly',
   neverNull: 'day runs succeeded partial failed cancelled underWay',
 })
 

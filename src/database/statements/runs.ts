@@ -56,9 +56,9 @@ export const findByRequest = new Statement<{ requestKey: string }, { runId: stri
 
 /** Makes a run, once for each request key; returns nothing where that request made one already, or a scheduled run is under way. */
 export const insert = new Statement<
-  { trigger: string; scope: string; requestKey: string | null },
+  { trigger: string; scope: string; requestKey: string | null; retryOf: string | null },
   { runId: string }
->('runs/insert', { parameters: 'trigger scope requestKey', columns: 'runId' })
+>('runs/insert', { parameters: 'trigger scope requestKey retryOf', columns: 'runId' })
 
 /** Whether the service answered any scope of a run, in whichever process. */
 export const isAnswered = new Statement<{ runId: string }, { answered: boolean }>(
@@ -102,6 +102,7 @@ export const reports = new Statement<
     finishedAt: Date | null
     stopping: 'failed' | 'cancelled' | null
     problem: string | null
+    retryOf: string | null
     scopesExpected: number
     readAt: Date
     calls: number
@@ -134,10 +135,16 @@ export const reports = new Statement<
 >('runs/reports', {
   parameters: 'runIds limit deadAfterS',
   columns:
-    'runId trigger status scope requestedAt startedAt finishedAt stopping problem scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs workersGone',
+    'runId trigger status scope requestedAt startedAt finishedAt stopping problem retryOf scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs workersGone',
   neverNull:
     'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs workersGone',
 })
+
+/** The runs that retried what failed in a run, the newest first. */
+export const retries = new Statement<{ runId: string; limit: number }, { runId: string }>(
+  'runs/retries',
+  { parameters: 'runId limit', columns: 'runId' },
+)
 
 /** Settles a run once, when none of its items is pending: adds up its items, decides its status. It is partial where a scope failed or is held, or where a whole record was rejected that nobody had set aside. Its calls are counted by runs/add-calls. An item that is pending can only vanish in the transaction that inserts those that follow it, so no lock is needed. What was received is what became of it: each commit is held to that, and a run of before that is not must end as well. From the first run on that ends with 500 records read, a member that comes up is new: among fewer the rare ones have not come up yet (what one in 100 has shows among 500 with a probability of 99 %). */
 export const settle = new Statement<
@@ -153,7 +160,7 @@ export const settle = new Statement<
   neverNull: 'durationS',
 })
 
-/** Asks a run to end early; the first reason stays. Of one of everything that fails so, what it was to look at may be out of date from now on (collab_store.promise). */
+/** Asks a run to end early; the first reason stays. Of one of everything that fails so, what it was to look at may be out of date from now on (collab_store.promise); a retry has its scope, and is none. */
 export const stop = new Statement<
   { runId: string; stopping: string; problem: string },
   { runId: string }

@@ -18,13 +18,14 @@ export const commentsOfBatch = new Statement<
     recordCount: number
     hasRows: boolean
     hasOwnCheck: boolean
+    isFailing: boolean
     checkedAt: Date | null
   }
 >('scopes/comments-of-batch', {
   parameters: 'batchKey',
   columns:
-    'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck checkedAt',
-  neverNull: 'kind hasRows hasOwnCheck',
+    'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck isFailing checkedAt',
+  neverNull: 'kind hasRows hasOwnCheck isFailing',
   isPrepared: true,
 })
 
@@ -212,7 +213,7 @@ export const touchHeadBatch = new Statement<
   { batchKey: number }
 >('scopes/touch-head-batch', { parameters: 'organizationKey claimNo', columns: 'batchKey' })
 
-/** The listings of a users batch: the organization's own (scope 0 of batch 0), groups and documents. With each come the ids to ask by, and what is known of its last stored answer. key is ours, scope_no its place in the batch, record_count the live records under it. has_rows is false where nothing was ever stored under it: rows are stored under a listing that held anybody, and under one whose last answer was stored in full. has_own_check is true where its time of check is not its batch's. */
+/** The listings of a users batch: the organization's own (scope 0 of batch 0), groups and documents. With each come the ids to ask by, and what is known of its last stored answer. key is ours, scope_no its place in the batch, record_count the live records under it. has_rows is false where nothing was ever stored under it: rows are stored under a listing that held anybody, and under one whose last answer was stored in full. has_own_check is true where its time of check is not its batch's, is_failing where its last try failed. */
 export const usersOfBatch = new Statement<
   { batchKey: number },
   {
@@ -229,11 +230,13 @@ export const usersOfBatch = new Statement<
     recordCount: number
     hasRows: boolean
     hasOwnCheck: boolean
+    isFailing: boolean
   }
 >('scopes/users-of-batch', {
   parameters: 'batchKey',
   columns:
-    'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck',
-  neverNull: 'kind key scopeNo organizationKey organizationId recordCount hasRows hasOwnCheck',
+    'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck isFailing',
+  neverNull:
+    'kind key scopeNo organizationKey organizationId recordCount hasRows hasOwnCheck isFailing',
   isPrepared: true,
 })

@@ -92,7 +92,7 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
     operation('operate', {
       id: 'retryRun',
       tag: 'Runs',
-      summary: 'Ask for a run of just what failed in another',
+      summary: 'Ask for a run of just what failed in another and still fails',
       params: RunPathSchema,
       headers: IdempotencySchema,
       answer: AcceptedRunSchema,
@@ -102,11 +102,11 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
       config: { rateLimit: RUNS_A_SECOND },
     }),
     async ({ params: { runId }, headers }, reply) => {
-      const { finishedAt, scopesFailed } = await existing(runId)
-      // Where something failed, only the key can be wrong: it was used for something else.
+      const { finishedAt, failuresByState } = await existing(runId)
+      // Where something still fails, only the key can be wrong: it was used for something else.
       const started = await collabSync
         .retryRun(runId, { idempotencyKey: headers['idempotency-key'] })
-        .catch(refused(finishedAt !== null && scopesFailed > 0 ? 422 : 409))
+        .catch(refused(finishedAt !== null && failuresByState.failing > 0 ? 422 : 409))
       return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
     },
   )

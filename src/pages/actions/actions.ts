@@ -4,7 +4,7 @@ import * as pages from '../../database/statements/pages.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
 import type { RunDetails } from '../../documents/run.ts'
 import { UsageError } from '../../errors.ts'
-import { count, counted, shortId } from '../../format.ts'
+import { count, counted, nothingToRetry, shortId } from '../../format.ts'
 import { listingName } from '../held.tsx'
 import { pathWithNotice } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
@@ -139,16 +139,18 @@ export const cancelRun: Action<{ run: string }> = {
   },
 }
 
-/** Asks for a run of just the scopes that failed in another. */
+/** Asks for a run of just the scopes that failed in another and still fail. */
 export const retryRun: Action<{ run: string }> = {
   name: 'retry',
   fields: z.object({ run: z.uuid() }),
   async ask({ collabSync }, { run: runId }) {
     const run = await requireRun(collabSync, runId)
+    const { failing } = run.failuresByState
+    if (failing === 0) throw new UsageError(nothingToRetry(run))
     return {
       title: 'Retry what failed?',
       sentences: [
-        `A new run asks the service for just the ${counted(run.scopesFailed, 'scope')} that failed in run ${shortId(runId)}.`,
+        `A new run asks the service for just the ${counted(failing, 'scope')} that failed in run ${shortId(runId)} and still ${failing === 1 ? 'fails' : 'fail'}.`,
       ],
       words: 'Retry',
       back: `/runs/${runId}`,

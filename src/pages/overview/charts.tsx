@@ -3,8 +3,7 @@ import type { activityByDay, checkAges, runsByDay } from '../../database/stateme
 import type { Freshness } from '../../documents/freshness.ts'
 import { count, counted } from '../../format.ts'
 import { BarChart, ShareBar } from '../charts.tsx'
-import { Badge, Sign } from '../elements.tsx'
-import type { Tone } from '../elements.tsx'
+import { Badge, Sign, STATUS_TONES } from '../elements.tsx'
 import { Table } from '../tables.tsx'
 
 /** Comments, edits and deletions, day by day. */
@@ -101,7 +100,7 @@ export function AgesTable({
 
 type RunDay = RowOf<typeof runsByDay>
 
-/** Runs by day, a day a field: its worst run decides how it looks, and is where it leads. */
+/** Runs by day, a day a field: its worst nightly run, else its worst run, decides how it looks, and is where it leads. */
 export function RunStrip({ days }: { days: readonly RunDay[] }) {
   return (
     <>
@@ -117,7 +116,7 @@ export function RunStrip({ days }: { days: readonly RunDay[] }) {
         <span>{days.at(-1)?.day}</span>
       </div>
       <div class="keys" aria-hidden="true">
-        <Badge tone="good">all succeeded</Badge>
+        <Badge tone="good">succeeded</Badge>
         <Badge tone="warn">partial</Badge>
         <Badge tone="bad">failed</Badge>
         <Badge tone="info">under way</Badge>
@@ -128,9 +127,9 @@ export function RunStrip({ days }: { days: readonly RunDay[] }) {
 }
 
 function Day({ day }: { day: RunDay }) {
-  const tone = toneOf(day)
+  const tone = day.shownStatus === null ? 'idle' : STATUS_TONES[day.shownStatus]
   const words = <span class="unseen">{inWords(day)}</span>
-  if (day.worstRunId === null) {
+  if (day.shownRunId === null) {
     return (
       <span class={tone} title={inWords(day)}>
         {words}
@@ -138,18 +137,11 @@ function Day({ day }: { day: RunDay }) {
     )
   }
   return (
-    <a class={tone} href={`/runs/${day.worstRunId}`} title={inWords(day)}>
+    <a class={tone} href={`/runs/${day.shownRunId}`} title={inWords(day)}>
       <Sign tone={tone} />
       {words}
     </a>
   )
-}
-
-function toneOf(day: RunDay): Tone {
-  if (day.failed > 0) return 'bad'
-  if (day.partial > 0) return 'warn'
-  if (day.underWay > 0) return 'info'
-  return day.succeeded > 0 ? 'good' : 'idle'
 }
 
 function inWords(day: RunDay): string {
@@ -161,5 +153,6 @@ function inWords(day: RunDay): string {
     [day.underWay, 'under way'],
   ] as const
   const counts = parts.filter(([runs]) => runs > 0).map(([runs, status]) => `${runs} ${status}`)
-  return `${day.day}: ${[day.runs === 0 ? 'no run' : counted(day.runs, 'run'), ...counts].join(', ')}`
+  const night = day.isNightly ? `nightly run ${day.shownStatus}; ` : ''
+  return `${day.day}: ${night}${[day.runs === 0 ? 'no run' : counted(day.runs, 'run'), ...counts].join(', ')}`
 }

@@ -34,6 +34,7 @@ export function needsOf(known: {
   now: Date
 }): Need[] {
   const { nightly, schedule, freshness, waiting, troubles, workersAlive } = known
+  const nightlyFailing = nightly?.failuresByState.failing ?? 0
   const needs: (Need | false)[] = [
     freshness.scopes === 0 && {
       tone: 'warn',
@@ -55,9 +56,9 @@ export function needsOf(known: {
       words: 'Runs',
     })),
     nightly !== null &&
-      nightly.scopesFailed > 0 && {
+      nightlyFailing > 0 && {
         tone: 'bad',
-        sentence: `${counted(nightly.scopesFailed, 'scope')} of the last nightly run failed.`,
+        sentence: `${counted(nightlyFailing, 'scope')} of the last nightly run still ${nightlyFailing === 1 ? 'fails' : 'fail'}.`,
         path: `/runs/${nightly.runId}`,
         words: 'See why, and retry just those',
       },
@@ -68,7 +69,7 @@ export function needsOf(known: {
       words: 'See which',
     },
     freshness.failing > 0 &&
-      (nightly?.scopesFailed ?? 0) === 0 && {
+      nightlyFailing === 0 && {
         tone: 'bad',
         sentence: `${counted(freshness.failing, 'scope')} failed when ${freshness.failing === 1 ? 'it was' : 'they were'} last asked for.`,
         path: '/organizations',

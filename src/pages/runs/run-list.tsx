@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import type { Run, RunStatus } from '../../documents/run.ts'
-import { describeScope } from '../../documents/scope.ts'
-import { count, duration, shorten, shortId } from '../../format.ts'
+import { count, describeRequest, duration, shorten, shortId } from '../../format.ts'
 import { AskButton, STATUS_TONES, StatusBadge, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { optionalText, readFields } from '../page-context.ts'
@@ -78,5 +77,5 @@ const COLUMNS: readonly Column<Run>[] = [
   ['Failed', ({ scopesFailed }) => count(scopesFailed), 'number'],
   ['Held', ({ scopesHeld }) => count(scopesHeld), 'number'],
   ['Calls', ({ calls }) => count(calls), 'number'],
-  ['Scope', ({ scope }) => shorten(describeScope(scope), SCOPE_CHARACTERS), 'id'],
+  ['Scope', (run) => shorten(describeRequest(run), SCOPE_CHARACTERS), 'id'],
 ]

@@ -4,8 +4,7 @@ import { findRunIds } from '../../database/run-reports.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'
 import type { RunDetails } from '../../documents/run.ts'
-import { describeScope } from '../../documents/scope.ts'
-import { counted, duration, shortId } from '../../format.ts'
+import { counted, describeRequest, duration, shortId } from '../../format.ts'
 import { AskButton, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
@@ -92,6 +91,9 @@ async function runContent({ database }: PageContext, run: RunDetails) {
         <RunFacts run={run} />
         {run.finishedAt === null && <UnderWay run={run} />}
       </section>
+      {run.finishedAt !== null && run.scopesSkipped > 0 && (
+        <p class="notice warn">{counted(run.scopesSkipped, 'scope')} were not requested.</p>
+      )}
       {run.failuresByCause.length > 0 && <Failures run={run} />}
       {run.heldWaiting > 0 && (
         <p class="notice warn">
@@ -143,7 +145,16 @@ function RunFacts({ run }: { run: RunDetails }) {
   return (
     <Facts
       of={[
-        ['Scope', describeScope(run.scope)],
+        [
+          'Scope',
+          run.retryOf === null ? (
+            describeRequest(run)
+          ) : (
+            <a key="scope" href={`/runs/${run.retryOf}`}>
+              {describeRequest(run)}
+            </a>
+          ),
+        ],
         ['Asked for by', ASKERS[run.trigger]],
         ['Asked for', <Time key="asked" at={run.requestedAt} />],
         ['Began', run.startedAt === null ? 'not yet' : <Time key="began" at={run.startedAt} />],

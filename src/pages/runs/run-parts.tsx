@@ -2,7 +2,16 @@ import type { FailureReport, Run, RunDetails } from '../../documents/run.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
 import type { RowOf } from '../../database/statement.ts'
 import type { callsOverTime, slowestOrganizations } from '../../database/statements/pages.ts'
-import { count, counted, describeAnswer, duration, scopePath } from '../../format.ts'
+import {
+  count,
+  counted,
+  describeAnswer,
+  describeStates,
+  duration,
+  nothingToRetry,
+  scopePath,
+  shortId,
+} from '../../format.ts'
 import { BarChart } from '../charts.tsx'
 import { AskButton, Card, Facts } from '../elements.tsx'
 import { Table } from '../tables.tsx'
@@ -88,17 +97,19 @@ export function Slowness({
   )
 }
 
-/** Why scopes failed, the most frequent cause first, and a way to try just those again. */
+/** Why scopes failed, the most frequent cause first, what became of them, and a way to retry those that still fail. */
 export function Failures({ run }: { run: RunDetails }) {
+  const { failing } = run.failuresByState
   return (
     <Card
       title="Failures by cause"
       beside={
-        run.finishedAt !== null && (
+        run.finishedAt !== null &&
+        failing > 0 && (
           <AskButton
             action="retry"
             fields={{ run: run.runId }}
-            words={`Retry just ${run.scopesFailed === 1 ? 'that scope' : `those ${counted(run.scopesFailed, 'scope')}`}`}
+            words={`Retry the ${counted(failing, 'scope')} that still ${failing === 1 ? 'fails' : 'fail'}`}
             kind="primary"
           />
         )
@@ -114,18 +125,61 @@ export function Failures({ run }: { run: RunDetails }) {
           ['Scopes', (cause) => count(cause.scopes), 'number'],
           ['Organizations', (cause) => count(cause.organizations), 'number'],
           ['Tries', (cause) => count(cause.attempts), 'number'],
+          ['Since', Since],
           ['Such as', Examples, 'id'],
         ]}
       />
+      {run.finishedAt !== null && failing === 0 && <p>{nothingToRetry(run)}</p>}
+      {run.retriedBy.length > 0 && (
+        <p>
+          Retried by <RunLinks runIds={run.retriedBy} />
+        </p>
+      )}
+      <p>
+        <a href={`/runs/${run.runId}/failures`}>See each of the failed scopes</a>
+      </p>
     </Card>
   )
 }
 
-function Cause({ httpStatus, errorStatus, errorMessage }: FailureReport) {
+/** How a scope failed: the answer, and the message that came with it. */
+export function Cause({
+  httpStatus,
+  errorStatus,
+  errorMessage,
+}: Pick<FailureReport, 'httpStatus' | 'errorStatus' | 'errorMessage'>) {
   return (
     <>
       {describeAnswer({ httpStatus, errorStatus })}
       {errorMessage && <div class="soft">{errorMessage}</div>}
+    </>
+  )
+}
+
+function Since({ resolvedBy, ...states }: FailureReport) {
+  return (
+    <>
+      {describeStates(states)}
+      {resolvedBy.length > 0 && (
+        <div class="soft">
+          by <RunLinks runIds={resolvedBy} />
+        </div>
+      )}
+    </>
+  )
+}
+
+/** Runs by the first digits of their ids, each a link. */
+export function RunLinks({ runIds }: { runIds: readonly string[] }) {
+  return (
+    <>
+      {`run${runIds.length === 1 ? '' : 's'} `}
+      {runIds.map((runId, place) => (
+        <span key={runId}>
+          {place > 0 && ', '}
+          <a href={`/runs/${runId}`}>{shortId(runId)}</a>
+        </span>
+      ))}
     </>
   )
 }

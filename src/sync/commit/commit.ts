@@ -7,6 +7,7 @@ import type { Client, Database } from '../../database/pool.ts'
 import { keepCheck, setCheck } from '../../database/scopes.ts'
 import type { BatchScope, ScopeKind } from '../../database/scopes.ts'
 import type { On } from '../../database/statement.ts'
+import * as failureStatements from '../../database/statements/failures.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import type { Operation } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -137,7 +138,7 @@ export async function writeResults(
     answers.map(({ scope }) => scope).filter((scope) => !notGood.has(scope)),
   )
   const parts = new Set(results.filter(isOfPart).map(({ scope }) => scope))
-  await noteChecks(client, claim, { good, failed, held, parts })
+  await noteChecks(client, committing, { good, failed, held, parts })
   return listings
 }
 
@@ -152,10 +153,21 @@ interface Tried {
 /**
  * When the scopes were checked well, and which are failing. One row a batch says it for all of them (docs/decisions); only
  * scopes that differ from their batch carry a time of their own. A good answer about a part ends a failure, and is no check
- * of the whole.
+ * of the whole. Whatever ends a failure passes here, so that its rows in sync.failures are resolved here.
  */
-async function noteChecks(client: Client, claim: WritersClaim, tried: Tried): Promise<void> {
+async function noteChecks(
+  client: Client,
+  { claim, batchKey }: Pick<Committing, 'claim' | 'batchKey'>,
+  tried: Tried,
+): Promise<void> {
   const { good, failed, held, parts } = tried
+  const resolved = [...good, ...held].filter(({ isFailing }) => isFailing)
+  if (resolved.length > 0)
+    await failureStatements.resolve.run(client, {
+      batchKey,
+      scopeNumbers: resolved.map(({ scopeNo }) => scopeNo),
+      runId: claim.runId,
+    })
   const differing = good.filter(({ hasOwnCheck }) => hasOwnCheck)
   const { at } = claim
   const kept = [...held, ...differing.filter((scope) => parts.has(scope))]

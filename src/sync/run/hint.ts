@@ -33,7 +33,7 @@ export async function hint(
 
 async function noteThreads(client: Client, scope: HintScope): Promise<MadeHint> {
   const { threads } = await hints.insert.one(client, idsOf(scope))
-  if (threads === 0) throw nothingToDo({ scope })
+  if (threads === 0) throw nothingToDo(scope)
   return { hinted: { runId: null, threads }, items: [] }
 }
 

@@ -8,12 +8,14 @@ import type { BatchScope } from '../../database/scopes.ts'
 import type { RowOf } from '../../database/statement.ts'
 import * as batches from '../../database/statements/batches.ts'
 import * as catalog from '../../database/statements/catalog.ts'
+import * as failures from '../../database/statements/failures.ts'
 import * as items from '../../database/statements/items.ts'
 import * as runs from '../../database/statements/runs.ts'
 import { operationsOf } from '../../documents/scope.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { notInCatalog, UsageError } from '../../errors.ts'
 import type { Operation } from '../../errors.ts'
+import { nothingToRetry } from '../../format.ts'
 import { describeSpan, withSpan } from '../../trace.ts'
 import { DoneScopes } from '../claim.ts'
 import type { SyncContext } from '../context.ts'
@@ -24,18 +26,13 @@ export interface StartedRun {
   readonly items: readonly Item[]
 }
 
-/** A request for a run: narrowed by a scope, or to what failed in an earlier run. */
-export interface RunRequest extends NewRun {
-  readonly failedOf?: string
-}
-
 /**
  * Makes a run with its first items, in one transaction. The same request key makes one run, however often it comes.
  * @throws UsageError naming what the catalog lacks, or where there is nothing to do
  */
 export async function startRun(
   context: Pick<SyncContext, 'database' | 'operations'>,
-  request: RunRequest,
+  request: NewRun,
 ): Promise<StartedRun> {
   return withSpan('start run', { 'collab_sync.run.trigger': request.trigger }, async () => {
     const started = await transaction(context.database, (client) =>
@@ -49,18 +46,21 @@ export async function startRun(
 /** Makes a run in the caller's transaction; see {@link startRun}. */
 export async function makeRun(
   client: Client,
-  request: RunRequest,
+  request: NewRun,
   defaults: readonly Operation[],
 ): Promise<StartedRun> {
   await checkInCatalog(client, request.scope)
   const runId = await insertRun(client, request)
   if (runId === null) return existing(client, request)
   const planned = await plan(client, runId, request, defaults)
-  if (planned.length === 0) throw nothingToDo(request)
+  if (planned.length === 0) {
+    const { failedOf, scope } = request
+    throw failedOf === undefined ? nothingToDo(scope) : await nothingFails(client, failedOf)
+  }
   return { runId, items: planned }
 }
 
-async function existing(client: Client, { requestKey, trigger }: RunRequest): Promise<StartedRun> {
+async function existing(client: Client, { requestKey, trigger }: NewRun): Promise<StartedRun> {
   const made =
     requestKey === null ? undefined : await runs.findByRequest.first(client, { requestKey })
   if (made !== undefined) return { runId: made.runId, items: [] }
@@ -70,7 +70,7 @@ async function existing(client: Client, { requestKey, trigger }: RunRequest): Pr
 async function plan(
   client: Client,
   runId: string,
-  { scope, failedOf }: RunRequest,
+  { scope, failedOf }: NewRun,
   defaults: readonly Operation[],
 ): Promise<Item[]> {
   if (failedOf !== undefined) {
@@ -124,9 +124,13 @@ export async function checkInCatalog(client: Client, scope: Scope): Promise<void
   if (missing !== undefined) throw notInCatalog(missing.what, missing.id ?? '')
 }
 
-/** What is said where nothing is planned. */
-export function nothingToDo({ failedOf, scope }: ScopesRequest): UsageError {
-  if (failedOf !== undefined) return new UsageError(`Nothing failed in run ${failedOf}.`)
+async function nothingFails(client: Client, runId: string): Promise<UsageError> {
+  const failuresByState = await failures.states.one(client, { runId })
+  return new UsageError(nothingToRetry({ runId, failuresByState }))
+}
+
+/** The error where the catalog holds nothing of a scope. */
+export function nothingToDo(scope: Scope): UsageError {
   return new UsageError(
     scope.documentId === undefined
       ? 'The catalog is empty; fill it with: collab-sync catalog import FILE.'
@@ -142,7 +146,7 @@ export interface ScopeInBatch {
 }
 
 /** What scopes are wanted. */
-export type ScopesRequest = Pick<RunRequest, 'scope' | 'failedOf'>
+export type ScopesRequest = Pick<NewRun, 'scope' | 'failedOf'>
 
 /** The rest of a run that is made and taken back; with these it never meets another one. */
 export const AS_RUN = { trigger: 'cli', requestKey: null } as const

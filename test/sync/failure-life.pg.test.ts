@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
+import { addToCatalog, removeFromCatalog } from '../../src/catalog/change.ts'
+import { describeRun, failuresTable } from '../../src/cli/run-details.ts'
+import { readRunDetails } from '../../src/database/run-reports.ts'
+import { places } from '../../src/demo/catalog.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import type { Failure, FailuresByState, RunDetails } from '../../src/documents/run.ts'
+import type { Page } from '../../src/documents/page.ts'
+import { describeStates, nothingToRetry, shortId } from '../../src/format.ts'
+import { onApp } from '../client/on-app.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live, RunRow } from '../helpers/live.ts'
+import { askPages, hiddenFields, wordsOf } from '../pages/ask-pages.ts'
+import type { PagesAsked } from '../pages/ask-pages.ts'
+
+let live: Live
+let app: App
+let pages: PagesAsked
+/** Annotations of one document. */
+let six: Place[]
+
+beforeAll(async () => {
+  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
+  await live.importCatalog()
+  app = await live.openApp()
+  pages = await askPages(app)
+  const all = [...places(live.world)]
+  six = all
+    .filter((each) => each.documentId === all[0]?.documentId)
+    .filter((each) => each.organizationId === all[0]?.organizationId)
+    .slice(0, 6)
+  await live.run()
+})
+afterAll(async () => {
+  await pages.close()
+  await live.close()
+})
+beforeEach(async () => {
+  live.standIn.setFaults([])
+  await live.run()
+  await live.database.pool.query('truncate sync.runs cascade')
+})
+
+/** From now on the comments of these annotations, and of no other, cannot be fetched. */
+function failing(annotations: readonly Place[]): void {
+  live.standIn.setFaults(
+    annotations.map((place) => ({
+      kind: 'bad-request' as const,
+      match: { operation: 'comments' as const, ...place },
+    })),
+  )
+}
+
+async function rows(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> {
+  return (await live.database.pool.query(text, values)).rows
+}
+
+function scopeOf({ organizationId, documentId, annotationId }: Place) {
+  return { organizationIds: [organizationId], documentId, annotationId }
+}
+
+async function detailsOf(runId: string): Promise<RunDetails> {
+  return (await readRunDetails(live.database.pool, runId)) as RunDetails
+}
+
+async function json<T>(path: string): Promise<T> {
+  return JSON.parse((await pages.get(path)).text) as T
+}
+
+const STATES = { failing: 0, resolved: 0, leftCatalog: 0 }
+
+/** Page, `status RUN`, /v1 and SQL say the same of the failures of a run. */
+async function expectTold(run: RunRow, expected: Partial<FailuresByState>, by: readonly RunRow[]) {
+  const { run_id: runId } = run
+  const states = { ...STATES, ...expected }
+  const resolvers = by.map((each) => each.run_id).toSorted()
+
+  expect(
+    await rows(
+      `select count(*) filter (where resolved_at is not null)::int as resolved,
+        array(select distinct resolved_by::text from sync.failures where run_id = $1 and resolved_by is not null order by 1) as by,
+        (select count(*)::int from sync.failing_scopes) as failing
+      from sync.failures where run_id = $1`,
+      runId,
+    ),
+  ).toEqual([{ resolved: states.resolved, by: resolvers, failing: states.failing }])
+
+  const details = await json<RunDetails>(`/v1/runs/${runId}`)
+  expect(details.failuresByState).toEqual(states)
+  expect(details.failuresByCause).toMatchObject([states])
+  expect(details.failuresByCause.flatMap((cause) => cause.resolvedBy).toSorted()).toEqual(resolvers)
+  const { items } = await json<Page<Failure>>(`/v1/failures?runId=${runId}`)
+  const inState = (state: Failure['state']) => items.filter((each) => each.state === state).length
+  expect({
+    failing: inState('failing'),
+    resolved: inState('resolved'),
+    leftCatalog: inState('left_catalog'),
+  }).toEqual(states)
+
+  const printed = describeRun(await detailsOf(runId)).replaceAll(/\s+/g, ' ')
+  const page = wordsOf(await pages.get(`/runs/${runId}`))
+  for (const told of [printed, page]) {
+    for (const part of describeStates(states).split(', ')) expect(told).toContain(part)
+    for (const resolver of resolvers) expect(told).toContain(shortId(resolver))
+    if (states.failing === 0) expect(told).toContain(nothingToRetry(details))
+  }
+  const isOffered = states.failing > 0
+  expect(printed.includes(`run --failed-of ${shortId(runId)}`)).toBe(isOffered)
+  expect(/Retry the \d scopes? that still fails?/.test(page)).toBe(isOffered)
+
+  const each = wordsOf(await pages.get(`/runs/${runId}/failures`))
+  expect(each.match(/still failing/g) ?? []).toHaveLength(states.failing)
+  expect(each.match(/resolved by run/g) ?? []).toHaveLength(states.resolved)
+
+  const overview = wordsOf(await pages.get('/'))
+  const nightly = await rows(
+    `select run_id from sync.runs where trigger = 'schedule' order by requested_at desc limit 1`,
+  )
+  if (nightly[0]?.['run_id'] === runId)
+    expect(/(\d) scopes? of the last nightly run still fails?/.exec(overview)?.[1]).toBe(
+      isOffered ? String(states.failing) : undefined,
+    )
+}
+
+test('six scopes fail: three are resolved by a retry, two by hints, one by the next night', async () => {
+  failing(six)
+  const night = await live.run({ trigger: 'schedule' })
+  expect(night).toMatchObject({ status: 'partial', scopes_failed: 6 })
+  await expectTold(night, { failing: 6 }, [])
+
+  failing(six.slice(3))
+  const retry = await live.run({ failedOf: night.run_id })
+  expect(retry).toMatchObject({ status: 'partial', scopes_planned: 6, retry_of: night.run_id })
+  await expectTold(night, { failing: 3, resolved: 3 }, [retry])
+  await expectTold(retry, { failing: 3 }, [])
+  expect(await detailsOf(night.run_id)).toMatchObject({ retriedBy: [retry.run_id] })
+  expect(wordsOf(await pages.get(`/runs/${night.run_id}`))).toContain(
+    `Retried by run ${shortId(retry.run_id)}`,
+  )
+  const request = `what failed in run ${shortId(night.run_id)}`
+  expect(describeRun(await detailsOf(retry.run_id))).toContain(request)
+  for (const path of ['/runs', `/runs/${retry.run_id}`])
+    expect(wordsOf(await pages.get(path))).toContain(request)
+  expect(await json(`/v1/runs/${retry.run_id}`)).toMatchObject({ retryOf: night.run_id })
+
+  failing(six.slice(5))
+  const hints = []
+  for (const place of six.slice(3, 5))
+    hints.push(await live.run({ trigger: 'hint', scope: scopeOf(place) }))
+  await expectTold(night, { failing: 1, resolved: 5 }, [retry, ...hints])
+  await expectTold(retry, { failing: 1, resolved: 2 }, hints)
+
+  failing([])
+  const next = await live.run({ trigger: 'schedule' })
+  expect(next.status).toBe('succeeded')
+  await expectTold(night, { resolved: 6 }, [retry, ...hints, next])
+})
+
+describe('a run of which nothing fails any more', () => {
+  test('is not retried, in one sentence', async () => {
+    failing(six)
+    const run = await live.run()
+    failing([])
+    await live.run()
+    const { run_id: runId } = run
+    const sentence = `All 6 scopes that failed in run ${runId} have been resolved since.`
+    await expect(live.run({ failedOf: runId })).rejects.toThrow(sentence)
+    await expect(onApp(app).retryRun(runId)).rejects.toThrow(sentence)
+    expect(wordsOf(await pages.get(`/actions/retry?run=${runId}`))).toContain(sentence)
+  })
+
+  test('may have had scopes that left the catalog: they fail no more, until they are back', async () => {
+    failing(six)
+    const run = await live.run()
+    const by = { source: 'a test', requestedBy: 'somebody' }
+    const { pool } = live.database
+    await removeFromCatalog(pool, six.slice(0, 2), by)
+    await expectTold(run, { failing: 4, leftCatalog: 2 }, [])
+    failing([])
+    const retry = await live.run({ failedOf: run.run_id })
+    expect(retry).toMatchObject({ status: 'succeeded', scopes_planned: 4 })
+    await expectTold(run, { resolved: 4, leftCatalog: 2 }, [retry])
+    await expect(live.run({ failedOf: run.run_id })).rejects.toThrow(
+      `All 6 scopes that failed in run ${run.run_id} have been resolved or left the catalog since.`,
+    )
+    await addToCatalog(pool, six.slice(0, 2), by)
+    await expectTold(run, { failing: 2, resolved: 4 }, [retry])
+  })
+})
+
+test('a held response, and one about a part, end a failure', async () => {
+  const organizationId = six[0]?.organizationId as string
+  const operations = ['users']
+  const [userId] = await rows(
+    'select user_id from collab.users where organization_id = $1',
+    organizationId,
+  )
+  const ofUsers = { operation: 'users' as const, organizationId }
+  live.standIn.setFaults([{ kind: 'bad-request', match: ofUsers }])
+  const run = await live.run({ scope: { organizationIds: [organizationId], operations } })
+  const failed = Number(run['scopes_failed'])
+  expect(failed).toBeGreaterThan(1)
+
+  live.standIn.setFaults([])
+  const part = await live.run({
+    scope: { organizationIds: [organizationId], userIds: [userId?.['user_id']] },
+  })
+  expect(part.status).toBe('succeeded')
+  await expectTold(run, { failing: failed - 1, resolved: 1 }, [part])
+
+  live.standIn.setFaults([{ kind: 'empty-list', match: ofUsers }])
+  const held = await live.run({ scope: { organizationIds: [organizationId], operations } })
+  expect(Number(held['scopes_held'])).toBeGreaterThan(0)
+  await expectTold(run, { resolved: failed }, [part, held])
+})
+
+test('a retry whose key is refused makes nothing stale, and says how much was not requested', async () => {
+  failing(six)
+  const run = await live.run()
+  const stale = () => rows('select count(*)::int as scopes from reporting.freshness where is_stale')
+  const before = await stale()
+  live.standIn.setFaults([{ kind: 'unauthenticated' }])
+  const retry = await live.run({ failedOf: run.run_id })
+  expect(retry.status).toBe('failed')
+  expect(await stale()).toEqual(before)
+  const skipped = Number(retry['scopes_skipped'])
+  const page = wordsOf(await pages.get(`/runs/${retry.run_id}`))
+  expect(page).toContain(`${skipped} scopes were not requested.`)
+  expect(page).not.toContain('that still fail')
+  expect(wordsOf(await pages.get(`/runs/${run.run_id}`))).toContain('Retry the 6 scopes')
+})
+
+test('the form of a retry names how many scopes still fail, and makes the retry', async () => {
+  failing(six)
+  const run = await live.run()
+  failing(six.slice(1))
+  await live.run({ scope: scopeOf(six[0] as Place) })
+  const question = await pages.get(`/actions/retry?run=${run.run_id}`)
+  expect(wordsOf(question)).toContain(
+    `just the 5 scopes that failed in run ${shortId(run.run_id)} and still fail.`,
+  )
+  const done = await pages.post('/actions/retry', hiddenFields(question))
+  const retryId = /^\/runs\/([0-9a-f-]{36})/.exec(String(done.headers['location']))?.[1]
+  expect(await rows('select retry_of from sync.runs where run_id = $1', retryId)).toEqual([
+    { retry_of: run.run_id },
+  ])
+})
+
+test('failures are listed a page at a time', async () => {
+  failing(six)
+  const { run_id: runId } = await live.run()
+  const first = await onApp(app).listFailures({ runId, limit: 4 })
+  const rest = await onApp(app).listFailures({ runId, limit: 4, cursor: first.nextCursor ?? '' })
+  expect([first.items.length, rest.items.length, rest.nextCursor]).toEqual([4, 2, null])
+  for (const { annotationId } of six)
+    expect(failuresTable([...first.items, ...rest.items])).toContain(annotationId)
+})
+
+test('a day leads to its nightly run, however a run by hand ended', async () => {
+  const night = await live.run({ trigger: 'schedule' })
+  failing(six)
+  await live.run()
+  const { text } = await pages.get('/')
+  expect(text).toMatch(
+    new RegExp(
+      `<a class="good" href="/runs/${night.run_id}" title="[^"]*nightly run succeeded; 2 runs`,
+    ),
+  )
+})
