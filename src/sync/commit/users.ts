@@ -39,20 +39,22 @@ export async function commitUsers(
 ): Promise<Listing[]> {
   const organizationKey = results[0]?.scope.organizationKey
   if (organizationKey === undefined) return []
-  const { emails, claim } = committing
+  const { emails, claim, counts } = committing
   const { at, runId } = claim
   const candidates: UserCandidates = new Map()
   for (const result of results) addListingUsers(candidates, result)
   const { stored, rows } = await usersToPut(client, committing, organizationKey, candidates)
   const decisions = await decideListings(client, results, committing.shrinkLimit)
   const listings = await holdSuspicious(client, committing, decisions)
-  for (const kind of ['document', 'group'] as const) await writeMembers(client, kind, listings, at)
+  for (const kind of ['document', 'group'] as const)
+    counts.membersRemoved += await writeMembers(client, kind, listings, at)
   const own = listings.find(({ result }) => result.scope.kind === 'organization')
   const left = await unlistUsers(client, organizationKey, own?.leaving ?? [], at)
   const put = await putUsers(client, organizationKey, rows, at, { emails, runId })
   if (own !== undefined && emails !== 'keep')
     await users.emptyAddresses.run(client, { organizationKey, emails })
-  committing.counts.usersWritten += left + put
+  counts.usersRemoved += left
+  counts.usersWritten += left + put
   await storeAnswers(client, listings.map(knownAnswerOf), at)
   const narrowed = results.find(({ isListing }) => !isListing)
   if (narrowed !== undefined && rows.length > 0) {
@@ -106,19 +108,20 @@ async function holdSuspicious(
   return listings
 }
 
+/** @returns how many left */
 async function writeMembers(
   client: Client,
   kind: MemberKind,
   listings: readonly Listing[],
   at: Date,
-): Promise<void> {
+): Promise<number> {
   const ofKind = listings.filter(({ result }) => result.scope.kind === kind)
   const membersOf = (listing: Listing, userIds: readonly string[]) =>
     userIds.map((userId) => ({ key: listing.result.scope.key, userId }))
   const joined = ofKind.flatMap((listing) => membersOf(listing, listing.changes.joined))
   const leaving = ofKind.flatMap((listing) => membersOf(listing, listing.leaving))
   await joinMembers(client, kind, joined, at)
-  await leaveMembers(client, kind, leaving, at)
+  return leaveMembers(client, kind, leaving, at)
 }
 
 /** A held answer must be looked at again, even if it comes with the same bytes. */
