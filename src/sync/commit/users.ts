@@ -44,7 +44,7 @@ export async function commitUsers(
   const candidates: UserCandidates = new Map()
   for (const result of results) addListingUsers(candidates, result)
   const { stored, rows } = await usersToPut(client, committing, organizationKey, candidates)
-  const decisions = await decideListings(client, results, committing.shrinkLimit)
+  const decisions = await decideListings(client, results, { limit: committing.shrinkLimit, at })
   const listings = await holdSuspicious(client, committing, decisions)
   for (const kind of ['document', 'group'] as const)
     counts.membersRemoved += await writeMembers(client, kind, listings, at)
