@@ -20,8 +20,8 @@ export class ListingModel {
   #known: string | null = null
   /** Most members after any answer; all nights of the fuzz lie within seven days, and nobody decides about a hold. */
   #most = 0
-  /** Whom the open hold names. */
-  #held: readonly string[] = []
+  /** Whom the open hold names, where it is for a loss. */
+  #disputed: readonly string[] = []
 
   apply(answer: Answer): UsersOutcome {
     if (answer.kind === 'failed') return failedAs(answer)
@@ -60,13 +60,15 @@ export class ListingModel {
     )
     const isClean = rejects.length === 0
     if (isClean && content === this.#known) return { ...GOOD, sightings: [], left: [] }
-    const isHeld = this.#decide(answer.paged || nameless > 0, records, evidence)
     const missing = this.#missing(records, evidence)
+    const isLoss = this.#isLoss(missing, records)
+    const mayLackUsers = answer.paged || nameless > 0
+    const isHeld = isLoss || (mayLackUsers && missing.length > 0)
     const left = isHeld ? [] : missing
     for (const id of left) this.members.set(id, false)
     for (const id of records.keys()) this.members.set(id, true)
     this.#most = Math.max(this.#most, this.#size())
-    this.#held = isHeld ? missing : []
+    this.#disputed = isLoss ? missing : []
     this.#known = isClean && !isHeld ? content : null
     return {
       status: isHeld ? 'held' : 'good',
@@ -79,22 +81,16 @@ export class ListingModel {
     }
   }
 
-  /** Whether the listing lacks so many, or may lack some who are there, that nobody is removed. */
-  #decide(
-    mayLackUsers: boolean,
-    records: ReadonlyMap<string, unknown>,
-    evidence: ReadonlySet<string>,
-  ): boolean {
-    const missing = this.#missing(records, evidence)
+  /** Whether the listing lacks so many that nobody is removed. */
+  #isLoss(missing: readonly string[], records: ReadonlyMap<string, unknown>): boolean {
     if (missing.length === 0) return false
     const before = this.#size()
     const joined = [...records.keys()].filter((id) => this.members.get(id) !== true).length
     return (
-      mayLackUsers ||
       missing.length === before ||
       isLarge(missing.length, before) ||
       isLarge(this.#most - (before + joined - missing.length), this.#most) ||
-      this.#held.some((id) => missing.includes(id))
+      this.#disputed.some((id) => missing.includes(id))
     )
   }
 

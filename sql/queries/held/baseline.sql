@@ -1,5 +1,5 @@
 -- What listings that lack members are compared with: the most members that each had at any time of the last seven days, or
--- since a removal of it was last applied, and the users whose removal is held or was refused.
+-- since a removal of it was last applied, and the users whose removal is held, or was refused, because too many are missing.
 -- The most, and not the number at the beginning of that time: before its first run a listing has no members, and within a run
 -- the rows of an organization's users begin at different times. Members who leave and join in one response cancel out.
 -- Params: $1 organizationKeys, $2 documentKeys, $3 groupKeys, $4 at.
@@ -48,7 +48,7 @@ with listing as (
   from listing
   join sync.held h using (kind, scope_key)
   cross join unnest(h.missing_user_ids) as m (user_id)
-  where h.resolved_at is null or h.is_standing
+  where h.is_loss and (h.resolved_at is null or h.is_standing)
   group by kind, scope_key
 )
 select kind, scope_key, coalesce(m.members, 0) as most_members, coalesce(d.user_ids, '{}') as disputed_user_ids

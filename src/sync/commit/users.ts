@@ -74,7 +74,7 @@ async function holdSuspicious(
 ): Promise<Listing[]> {
   const { claim, batchKey, heldAcceptAfter } = committing
   const where = { runId: claim.runId, isScheduled: claim.trigger === 'schedule', batchKey }
-  const note = ({ result: { scope, contentDigest }, changes }: ListingDecision) =>
+  const note = ({ result: { scope, contentDigest }, changes, isLoss }: ListingDecision) =>
     held.note.one(client, {
       ...where,
       kind: scope.kind,
@@ -85,6 +85,7 @@ async function holdSuspicious(
       contentDigest: contentDigest ?? Buffer.alloc(0),
       usersBefore: changes.before,
       missingUserIds: changes.missing,
+      isLoss,
     })
   const listings: Listing[] = []
   for (const decision of decisions) {

@@ -115,14 +115,14 @@ export function isSuspiciousLoss({ missing, before }: MemberChanges, limit: numb
   )
 }
 
-/** What a listing is compared with that lacks members: see held/baseline.sql. */
+/** What a listing that lacks members is compared with: see held/baseline.sql. */
 export interface Baseline {
   readonly mostMembers: number
   readonly disputedUserIds: readonly string[]
 }
 
 /**
- * Whether a listing that lacks members lost too many over several responses, or a removal that is held or refused would end
+ * Whether a listing that lacks members lost too many over several responses, or a loss that is held or refused would end
  * without a decision. Compares sizes: a listing in which users replace each other does not shrink.
  * @param limit as in isSuspiciousLoss
  */

@@ -12,7 +12,9 @@ import type { MemberChanges } from './comments.ts'
 export interface ListingDecision {
   readonly result: UsersResult
   readonly changes: MemberChanges
-  /** True where so many are missing that a person should look first. */
+  /** True where so many are missing that a person should decide first. */
+  readonly isLoss: boolean
+  /** True for a loss, and where users are missing who may be there. */
   readonly isSuspicious: boolean
 }
 
@@ -32,30 +34,34 @@ export async function decideListings(
     group: await membersOf(client, 'group', listings),
     organization: await listedOf(client, listings),
   }
-  const decisions = listings.map((result) => {
+  const compared = listings.map((result) => {
     const kind = result.scope.kind as keyof typeof members
     const stored = members[kind].get(result.scope.key) ?? new Map<string, boolean>()
     const received = new Set(result.records.map(({ userId }) => userId))
-    const changes = compareMembers(stored, received, result.rejectedIds)
-    const mayBeThere = result.mayLackUsers && changes.missing.length > 0
-    const isSuspicious =
-      result.incomplete === null && (mayBeThere || isSuspiciousLoss(changes, by.limit))
-    return { result, changes, isSuspicious }
+    return { result, changes: compareMembers(stored, received, result.rejectedIds) }
   })
-  return withBaselines(client, decisions, by)
+  const lacking = compared.filter(
+    ({ result, changes }) => result.incomplete === null && changes.missing.length > 0,
+  )
+  const losses = await lossesOf(client, lacking, by)
+  return compared.map((listing) => {
+    const isLoss = losses.has(listing)
+    const mayBeThere = listing.result.mayLackUsers && lacking.includes(listing)
+    return { ...listing, isLoss, isSuspicious: isLoss || mayBeThere }
+  })
 }
 
-/** Judges those that lack members by what they held before. Nothing is read where no member is missing, as for most listings. */
-async function withBaselines(
+type Compared = Pick<ListingDecision, 'result' | 'changes'>
+
+/** Those of listings that lost too many members. Nothing is read where none lacks a member, as in most commits. */
+async function lossesOf(
   client: Client,
-  decisions: readonly ListingDecision[],
+  lacking: readonly Compared[],
   { limit, at }: { readonly limit: number; readonly at: Date },
-): Promise<ListingDecision[]> {
-  const open = decisions.filter(
-    ({ result, changes, isSuspicious }) =>
-      !isSuspicious && result.incomplete === null && changes.missing.length > 0,
-  )
-  if (open.length === 0) return [...decisions]
+): Promise<ReadonlySet<Compared>> {
+  const losses = new Set(lacking.filter(({ changes }) => isSuspiciousLoss(changes, limit)))
+  const open = lacking.filter((listing) => !losses.has(listing))
+  if (open.length === 0) return losses
   const keysOf = (kind: ScopeKind) =>
     open.filter(({ result }) => result.scope.kind === kind).map(({ result }) => result.scope.key)
   const rows = await held.baseline.all(client, {
@@ -64,16 +70,12 @@ async function withBaselines(
     groupKeys: keysOf('group'),
     at,
   })
-  const suspicious = new Set(
-    open.filter(({ result: { scope }, changes }) => {
-      const own = rows.find(({ kind, scopeKey }) => kind === scope.kind && scopeKey === scope.key)
-      return own !== undefined && isSuspiciousSince(own, changes, limit)
-    }),
-  )
-  return decisions.map((decision) => ({
-    ...decision,
-    isSuspicious: decision.isSuspicious || suspicious.has(decision),
-  }))
+  for (const listing of open) {
+    const { scope } = listing.result
+    const own = rows.find(({ kind, scopeKey }) => kind === scope.kind && scopeKey === scope.key)
+    if (own && isSuspiciousSince(own, listing.changes, limit)) losses.add(listing)
+  }
+  return losses
 }
 
 async function membersOf(client: Client, kind: MemberKind, listings: readonly UsersResult[]) {
