@@ -40,6 +40,8 @@ create table sync.runs (
   groups_done bigint not null default 0,
   annotations_done bigint not null default 0,
   users_written bigint not null default 0,
+  users_removed bigint not null default 0,
+  members_removed bigint not null default 0,
   comments_written bigint not null default 0,
   comments_deleted bigint not null default 0,
   rejected bigint not null default 0,
@@ -93,7 +95,9 @@ comment on column sync.runs.organizations_done is 'Organizations whose own listi
 comment on column sync.runs.documents_done is 'Documents whose own listing of users was stored.';
 comment on column sync.runs.groups_done is 'User groups whose listing was stored.';
 comment on column sync.runs.annotations_done is 'Annotations whose comments were stored.';
-comment on column sync.runs.users_written is 'Rows of collab.users that were inserted or updated.';
+comment on column sync.runs.users_written is 'Rows of collab.users that were inserted or updated, those of users_removed included.';
+comment on column sync.runs.users_removed is 'Users who were removed from their organization because its listing no longer contains them. A removal that a person accepts is not counted: see sync.held.';
+comment on column sync.runs.members_removed is 'Memberships of documents and user groups that ended because the listing no longer contains the user. A removal that a person accepts is not counted.';
 comment on column sync.runs.comments_written is 'Rows of collab.comments that were inserted or updated, without deletions.';
 comment on column sync.runs.comments_deleted is 'Comments whose deletion the service confirmed.';
 comment on column sync.runs.rejected is 'Rows made in sync.rejected_records: whole records, and members that a stored record had to go without.';
@@ -126,6 +130,8 @@ create table sync.run_items (
   groups_done bigint not null default 0,
   annotations_done bigint not null default 0,
   users_written bigint not null default 0,
+  users_removed bigint not null default 0,
+  members_removed bigint not null default 0,
   comments_written bigint not null default 0,
   comments_deleted bigint not null default 0,
   rejected bigint not null default 0,
@@ -171,7 +177,9 @@ comment on column sync.run_items.organizations_done is 'Organizations whose own 
 comment on column sync.run_items.documents_done is 'Documents whose own listing of users was stored.';
 comment on column sync.run_items.groups_done is 'User groups whose listing was stored.';
 comment on column sync.run_items.annotations_done is 'Annotations whose comments were stored.';
-comment on column sync.run_items.users_written is 'Rows of collab.users that were inserted or updated.';
+comment on column sync.run_items.users_written is 'As in sync.runs.';
+comment on column sync.run_items.users_removed is 'As in sync.runs.';
+comment on column sync.run_items.members_removed is 'As in sync.runs.';
 comment on column sync.run_items.comments_written is 'Rows of collab.comments that were inserted or updated, without deletions.';
 comment on column sync.run_items.comments_deleted is 'Comments whose deletion the service confirmed.';
 comment on column sync.run_items.rejected is 'Rows made in sync.rejected_records: whole records, and members that a stored record had to go without.';

@@ -165,6 +165,7 @@ create table sync.held (
   scope_key integer not null,
   users_before integer not null,
   repeats smallint not null default 0,
+  is_loss boolean not null default true,
   kind text not null check (kind in ('organization', 'document', 'group')),
   resolution text check (resolution in ('accepted', 'repeated', 'recovered')),
   content_digest bytea not null,
@@ -186,6 +187,7 @@ comment on column sync.held.batch_key is 'Where the listing''s scope lies.';
 comment on column sync.held.scope_key is 'Our key of the organization, document or user group.';
 comment on column sync.held.users_before is 'Users the listing held before.';
 comment on column sync.held.repeats is 'Later scheduled runs in which the same answer came again.';
+comment on column sync.held.is_loss is 'True where too many users are missing; false where the response only may lack users who are in the listing, so that a complete response decides.';
 comment on column sync.held.kind is 'Whose listing: organization, document or group.';
 comment on column sync.held.resolution is 'accepted (a person), repeated (the same answer twice more), or recovered (a later answer did not lack them).';
 comment on column sync.held.content_digest is 'Digest of the answer, to know it again.';

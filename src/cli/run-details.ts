@@ -62,7 +62,7 @@ export function describeRun(run: RunDetails): string {
       ['scopes', scopesOf(run)],
       ['calls', callsOf(run)],
       ['comments', commentsOf(run)],
-      ['users', `${count(run.usersWritten)} written`],
+      ['users', usersOf(run)],
       ['records', recordsOf(run)],
       ['time', timeOf(run)],
     ]),
@@ -140,6 +140,17 @@ function commentsOf(run: Run): string {
       ? `, ${count(run.commentsDeleted)} found deleted (the service confirmed each)`
       : ''
   return `${count(run.commentsWritten)} written${deleted}`
+}
+
+/** A user whom an organization lost is one of those written; a member whom a document or group lost is not. */
+function usersOf(run: Run): string {
+  const parts = [
+    `${count(run.usersWritten)} written`,
+    run.usersRemoved > 0 && `${counted(run.usersRemoved, 'user')} removed from organizations`,
+    run.membersRemoved > 0 &&
+      `${counted(run.membersRemoved, 'member')} removed from documents and groups`,
+  ]
+  return parts.filter(Boolean).join(', ')
 }
 
 function recordsOf(run: Run): string {

@@ -25,6 +25,8 @@ const COUNTS = [
   'groupsDone',
   'annotationsDone',
   'usersWritten',
+  'usersRemoved',
+  'membersRemoved',
   'commentsWritten',
   'commentsDeleted',
   'rejected',

@@ -114,14 +114,15 @@ export async function joinMembers(
   if (joining.length > 0) await JOIN[kind].run(client, { ...columnsOf(joining), at })
 }
 
-/** Ends the stay of members whom a complete listing no longer holds. */
+/** Ends the stay of members whom a complete listing no longer holds. @returns how many */
 export async function leaveMembers(
   client: Client,
   kind: MemberKind,
   leaving: readonly Membership[],
   at: Date,
-): Promise<void> {
-  if (leaving.length > 0) await LEAVE[kind].run(client, { ...columnsOf(leaving), at })
+): Promise<number> {
+  if (leaving.length === 0) return 0
+  return LEAVE[kind].run(client, { ...columnsOf(leaving), at })
 }
 
 function columnsOf(memberships: readonly Membership[]) {

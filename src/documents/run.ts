@@ -55,7 +55,11 @@ export const RunSchema = z
     documentsDone: z.number(),
     groupsDone: z.number(),
     annotationsDone: z.number(),
-    usersWritten: z.number(),
+    usersWritten: z
+      .number()
+      .describe('Rows of users that were inserted or updated, removed users included.'),
+    usersRemoved: z.number().describe('Users removed from their organization.'),
+    membersRemoved: z.number().describe('Memberships of documents and user groups that ended.'),
     commentsWritten: z.number(),
     commentsDeleted: z.number(),
     rejected: z

@@ -119,7 +119,7 @@ export const SYNC_ROWS = {
     parse: parse.share,
     default: '50%',
     meaning:
-      'A listing of users that loses more than this share at once is held for a person to accept.',
+      'A listing that lost more than this share, and more than ten, at once or within seven days, or everybody at once, is held for a person.',
   },
   heldAcceptAfter: {
     name: 'HELD_ACCEPT_AFTER',

@@ -68,8 +68,8 @@ async function decideOne(
   { heldId, batchKey, runId }: RowOf<typeof holds.places>,
   { resolution, by, reason }: HeldDecision,
 ): Promise<number | null> {
-  // The batch first, as every run that may resolve the listing does.
-  await scopes.lockBatch.one(client, { batchKey, runId })
+  // The batch first, as every run that may resolve the listing does. What a person decides is of no run in the feed of changes.
+  await scopes.lockBatch.one(client, { batchKey, runId: null })
   const held = await holds.take.first(client, { heldId, runId })
   if (held === undefined) return null
   const users =

@@ -33,6 +33,7 @@ async function note(
     contentDigest: Buffer.from(answer),
     usersBefore: 4,
     missingUserIds,
+    isLoss: true,
   })
   return row?.repeats
 }

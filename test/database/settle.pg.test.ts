@@ -85,6 +85,8 @@ describe('to settle a run', () => {
       'groups_done',
       'annotations_done',
       'users_written',
+      'users_removed',
+      'members_removed',
       'comments_written',
       'comments_deleted',
       'rejected',

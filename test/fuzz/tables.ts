@@ -63,6 +63,8 @@ const RUN_COUNTS = [
   'records_rejected',
   'comments_written',
   'comments_deleted',
+  'users_removed',
+  'members_removed',
 ]
 
 /** Reads what people see after a run. */

@@ -18,6 +18,10 @@ export class ListingModel {
   /** Everyone who was ever in it: true while they are. */
   readonly members = new Map<string, boolean>()
   #known: string | null = null
+  /** Most members after any answer; all nights of the fuzz lie within seven days, and nobody decides about a hold. */
+  #most = 0
+  /** Whom the open hold names, where it is for a loss. */
+  #disputed: readonly string[] = []
 
   apply(answer: Answer): UsersOutcome {
     if (answer.kind === 'failed') return failedAs(answer)
@@ -56,11 +60,15 @@ export class ListingModel {
     )
     const isClean = rejects.length === 0
     if (isClean && content === this.#known) return { ...GOOD, sightings: [], left: [] }
-    const isHeld = this.#decide(answer.paged || nameless > 0, records, evidence)
     const missing = this.#missing(records, evidence)
+    const isLoss = this.#isLoss(missing, records)
+    const mayLackUsers = answer.paged || nameless > 0
+    const isHeld = isLoss || (mayLackUsers && missing.length > 0)
     const left = isHeld ? [] : missing
     for (const id of left) this.members.set(id, false)
     for (const id of records.keys()) this.members.set(id, true)
+    this.#most = Math.max(this.#most, this.#size())
+    this.#disputed = isLoss ? missing : []
     this.#known = isClean && !isHeld ? content : null
     return {
       status: isHeld ? 'held' : 'good',
@@ -73,18 +81,21 @@ export class ListingModel {
     }
   }
 
-  /** Whether the listing lacks so many, or may lack some who are there, that nobody is removed. */
-  #decide(
-    mayLackUsers: boolean,
-    records: ReadonlyMap<string, unknown>,
-    evidence: ReadonlySet<string>,
-  ): boolean {
-    const missing = this.#missing(records, evidence).length
-    const before = [...this.members.values()].filter(Boolean).length
-    const isLoss =
-      missing > 0 &&
-      (missing === before || (missing > SMALL_LOSS && missing > before * SHRINK_LIMIT))
-    return isLoss || (mayLackUsers && missing > 0)
+  /** Whether the listing lacks so many that nobody is removed. */
+  #isLoss(missing: readonly string[], records: ReadonlyMap<string, unknown>): boolean {
+    if (missing.length === 0) return false
+    const before = this.#size()
+    const joined = [...records.keys()].filter((id) => this.members.get(id) !== true).length
+    return (
+      missing.length === before ||
+      isLarge(missing.length, before) ||
+      isLarge(this.#most - (before + joined - missing.length), this.#most) ||
+      this.#disputed.some((id) => missing.includes(id))
+    )
+  }
+
+  #size(): number {
+    return [...this.members.values()].filter(Boolean).length
   }
 
   #missing(records: ReadonlyMap<string, unknown>, evidence: ReadonlySet<string>): string[] {
@@ -92,6 +103,10 @@ export class ListingModel {
       .filter(([id, isIn]) => isIn && !records.has(id) && !evidence.has(id))
       .map(([id]) => id)
   }
+}
+
+function isLarge(lost: number, of: number): boolean {
+  return lost > SMALL_LOSS && lost > of * SHRINK_LIMIT
 }
 
 const GOOD = {

@@ -78,7 +78,7 @@ export class WorldModel {
         compareMembers(key, listing.members, tables.members.get(key), differ)
     this.#seeAuthors()
     this.#comparePeople(tables, differ)
-    compareRun(outcomes, exchanges, tables, differ)
+    compareRun(outcomes, this.#scopes, exchanges, tables, differ)
     return differences
   }
 
@@ -276,6 +276,7 @@ function compareMembers(
 /** What the run says of itself adds up to what became of its scopes. */
 function compareRun(
   outcomes: ReadonlyMap<string, Outcome>,
+  places: ReadonlyMap<string, Scope>,
   exchanges: ReadonlyMap<string, readonly Exchange[]>,
   { run }: Tables,
   differ: Differ,
@@ -285,6 +286,13 @@ function compareRun(
   const sum = (pick: (outcome: Outcome) => number) =>
     all.reduce((total, each) => total + pick(each), 0)
   const comments = all.filter((each): each is CommentsOutcome => 'written' in each)
+  const removed = (fromOrganizations: boolean) =>
+    [...outcomes]
+      .filter(([key]) => (places.get(key)?.kind === 'organization') === fromOrganizations)
+      .reduce(
+        (total, [, each]) => total + ('left' in each ? (each as UsersOutcome).left.length : 0),
+        0,
+      )
   const [failed, held, good] = [of('failed'), of('held'), of('good')]
   const rejectedRecords = sum(({ rejectedRecords: records }) => records)
   const isPartial = failed + held > 0 || all.some(({ isLacking }) => isLacking)
@@ -298,6 +306,8 @@ function compareRun(
     rejected: sum(({ rejects }) => rejects.length),
     records_rejected: rejectedRecords,
     comments_deleted: comments.reduce((total, { deleted }) => total + deleted, 0),
+    users_removed: removed(true),
+    members_removed: removed(false),
     calls: [...exchanges.values()].reduce((total, { length }) => total + length, 0),
   }
   for (const [name, value] of Object.entries(expected))

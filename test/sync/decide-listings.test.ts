@@ -28,17 +28,21 @@ const ids = (count: number, start = 0) => Array.from({ length: count }, (_, n) =
 const stored = (key: number, userIds: readonly string[], removed = false) =>
   userIds.map((userId) => [key, userId, removed])
 
+const AT = new Date('2026-11-20T02:00:00Z')
+
 async function decide(
   results: readonly UsersResult[],
   members: readonly unknown[][],
-  shrinkLimit = 0.5,
+  limit = 0.5,
+  baseline: readonly unknown[][] = [],
 ) {
   const { client, asked } = answeringTables({
     'members/read-document-users': members,
     'members/read-user-group-members': members,
     'users/read-listed': members.map(([, userId]) => [userId]),
+    'held/baseline': baseline,
   })
-  return { decisions: await decideListings(client, results, shrinkLimit), asked }
+  return { decisions: await decideListings(client, results, { limit, at: AT }), asked }
 }
 
 describe('a full listing', () => {
@@ -96,6 +100,24 @@ describe('a listing that lost many', () => {
     expect(await suspicious(listing('document', 1, ids(39), part), ids(40))).toBe(true)
     expect(await suspicious(listing('document', 1, ids(40), part), ids(40))).toBe(false)
     expect(await suspicious(listing('document', 1, ids(39)), ids(40))).toBe(false)
+  })
+
+  test('is suspicious where it lost too many of what it held before, or a removal is disputed', async () => {
+    const judge = async (mostMembers: number, disputed: readonly string[], count = 30) => {
+      const baseline = [['document', 1, mostMembers, disputed]]
+      const { decisions } = await decide(
+        [listing('document', 1, ids(count))],
+        stored(1, ids(31)),
+        0.5,
+        baseline,
+      )
+      return decisions[0]?.isSuspicious
+    }
+    expect(await judge(60, [])).toBe(false)
+    expect(await judge(61, [])).toBe(true)
+    expect(await judge(31, ['u30'])).toBe(true)
+    expect(await judge(31, ['u29'])).toBe(false)
+    expect(await judge(100, ['u30'], 31)).toBe(false)
   })
 
   test('removes nobody anyway where it may be incomplete', async () => {

@@ -2,7 +2,7 @@
 -- a repeat; another answer starts anew. An answer that a person refused is not noted while it stays the same: then there are no
 -- repeats; any other one ends that refusal. What has no digest is the same as nothing.
 -- Params: $1 runId, $2 isScheduled, $3 batchKey, $4 kind, $5 scopeKey, $6 organizationId, $7 documentId?, $8 userGroupId?,
--- $9 contentDigest, $10 usersBefore, $11 missingUserIds.
+-- $9 contentDigest, $10 usersBefore, $11 missingUserIds, $12 isLoss.
 with refused as (
   select held_id from sync.held
   where kind = $4 and scope_key = $5 and is_standing and content_digest = $9 and $9 <> ''::bytea
@@ -11,12 +11,12 @@ with refused as (
   where kind = $4 and scope_key = $5 and is_standing and not exists (select from refused)
 ), noted as (
   insert into sync.held as h (run_id, batch_key, kind, scope_key, organization_id, document_id, organization_user_group_id,
-    content_digest, users_before, missing_user_ids)
-  select $1, $3, $4, $5, $6, $7, $8, $9, $10, $11 from (values ($2::boolean)) as v
+    content_digest, users_before, missing_user_ids, is_loss)
+  select $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 from (values ($2::boolean)) as v
   where not exists (select from refused)
   on conflict (kind, scope_key) where resolved_at is null do update
   set run_id = excluded.run_id, users_before = excluded.users_before, missing_user_ids = excluded.missing_user_ids,
-    content_digest = excluded.content_digest,
+    content_digest = excluded.content_digest, is_loss = excluded.is_loss,
     at = case when h.content_digest = excluded.content_digest then h.at else now() end,
     repeats = case
       when h.content_digest <> excluded.content_digest or h.content_digest = '' then 0

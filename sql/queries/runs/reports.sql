@@ -2,8 +2,8 @@
 -- Params: $1 runIds?, $2 limit, $3 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
 -- Never null: read_at, scopes_planned, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped, records_received,
 -- records_inserted, records_updated, records_unchanged, records_rejected, records_null, organizations_done,
--- documents_done, groups_done, annotations_done, users_written, comments_written, comments_deleted, rejected,
--- service_ms, waited_ms, database_ms, cpu_ms, workers_gone.
+-- documents_done, groups_done, annotations_done, users_written, users_removed, members_removed, comments_written,
+-- comments_deleted, rejected, service_ms, waited_ms, database_ms, cpu_ms, workers_gone.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem, r.retry_of,
   r.scopes_expected, now() as read_at,
   r.calls, r.retries,
@@ -23,6 +23,8 @@ select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.f
   coalesce(t.groups_done, r.groups_done) as groups_done,
   coalesce(t.annotations_done, r.annotations_done) as annotations_done,
   coalesce(t.users_written, r.users_written) as users_written,
+  coalesce(t.users_removed, r.users_removed) as users_removed,
+  coalesce(t.members_removed, r.members_removed) as members_removed,
   coalesce(t.comments_written, r.comments_written) as comments_written,
   coalesce(t.comments_deleted, r.comments_deleted) as comments_deleted,
   coalesce(t.rejected, r.rejected) as rejected,
@@ -57,6 +59,8 @@ cross join lateral (
     sum(i.groups_done)::bigint as groups_done,
     sum(i.annotations_done)::bigint as annotations_done,
     sum(i.users_written)::bigint as users_written,
+    sum(i.users_removed)::bigint as users_removed,
+    sum(i.members_removed)::bigint as members_removed,
     sum(i.comments_written)::bigint as comments_written,
     sum(i.comments_deleted)::bigint as comments_deleted,
     sum(i.rejected)::bigint as rejected,

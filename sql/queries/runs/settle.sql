@@ -22,7 +22,8 @@ set
   records_rejected = t.records_rejected, records_null = t.records_null,
   organizations_done = t.organizations_done, documents_done = t.documents_done,
   groups_done = t.groups_done, annotations_done = t.annotations_done,
-  users_written = t.users_written, comments_written = t.comments_written, comments_deleted = t.comments_deleted,
+  users_written = t.users_written, users_removed = t.users_removed, members_removed = t.members_removed,
+  comments_written = t.comments_written, comments_deleted = t.comments_deleted,
   rejected = t.rejected, records_lost = t.records_lost,
   service_ms = t.service_ms, waited_ms = t.waited_ms, database_ms = t.database_ms, cpu_ms = t.cpu_ms
 from (
@@ -39,7 +40,8 @@ from (
     coalesce(sum(records_rejected), 0) as records_rejected, coalesce(sum(records_null), 0) as records_null,
     coalesce(sum(organizations_done), 0) as organizations_done, coalesce(sum(documents_done), 0) as documents_done,
     coalesce(sum(groups_done), 0) as groups_done, coalesce(sum(annotations_done), 0) as annotations_done,
-    coalesce(sum(users_written), 0) as users_written, coalesce(sum(comments_written), 0) as comments_written,
+    coalesce(sum(users_written), 0) as users_written, coalesce(sum(users_removed), 0) as users_removed,
+    coalesce(sum(members_removed), 0) as members_removed, coalesce(sum(comments_written), 0) as comments_written,
     coalesce(sum(comments_deleted), 0) as comments_deleted, coalesce(sum(rejected), 0) as rejected,
     coalesce(sum(records_lost), 0) as records_lost,
     coalesce(sum(service_ms), 0) as service_ms, coalesce(sum(waited_ms), 0) as waited_ms,

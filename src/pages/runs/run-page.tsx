@@ -191,5 +191,7 @@ const RESULTS = [
   ['Comments written', 'commentsWritten'],
   ['Comments found deleted', 'commentsDeleted'],
   ['Users written', 'usersWritten'],
+  ['Users removed', 'usersRemoved'],
+  ['Members removed', 'membersRemoved'],
   ['Records unchanged', 'recordsUnchanged'],
 ] as const

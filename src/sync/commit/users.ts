@@ -39,20 +39,22 @@ export async function commitUsers(
 ): Promise<Listing[]> {
   const organizationKey = results[0]?.scope.organizationKey
   if (organizationKey === undefined) return []
-  const { emails, claim } = committing
+  const { emails, claim, counts } = committing
   const { at, runId } = claim
   const candidates: UserCandidates = new Map()
   for (const result of results) addListingUsers(candidates, result)
   const { stored, rows } = await usersToPut(client, committing, organizationKey, candidates)
-  const decisions = await decideListings(client, results, committing.shrinkLimit)
+  const decisions = await decideListings(client, results, { limit: committing.shrinkLimit, at })
   const listings = await holdSuspicious(client, committing, decisions)
-  for (const kind of ['document', 'group'] as const) await writeMembers(client, kind, listings, at)
+  for (const kind of ['document', 'group'] as const)
+    counts.membersRemoved += await writeMembers(client, kind, listings, at)
   const own = listings.find(({ result }) => result.scope.kind === 'organization')
   const left = await unlistUsers(client, organizationKey, own?.leaving ?? [], at)
   const put = await putUsers(client, organizationKey, rows, at, { emails, runId })
   if (own !== undefined && emails !== 'keep')
     await users.emptyAddresses.run(client, { organizationKey, emails })
-  committing.counts.usersWritten += left + put
+  counts.usersRemoved += left
+  counts.usersWritten += left + put
   await storeAnswers(client, listings.map(knownAnswerOf), at)
   const narrowed = results.find(({ isListing }) => !isListing)
   if (narrowed !== undefined && rows.length > 0) {
@@ -72,7 +74,7 @@ async function holdSuspicious(
 ): Promise<Listing[]> {
   const { claim, batchKey, heldAcceptAfter } = committing
   const where = { runId: claim.runId, isScheduled: claim.trigger === 'schedule', batchKey }
-  const note = ({ result: { scope, contentDigest }, changes }: ListingDecision) =>
+  const note = ({ result: { scope, contentDigest }, changes, isLoss }: ListingDecision) =>
     held.note.one(client, {
       ...where,
       kind: scope.kind,
@@ -83,6 +85,7 @@ async function holdSuspicious(
       contentDigest: contentDigest ?? Buffer.alloc(0),
       usersBefore: changes.before,
       missingUserIds: changes.missing,
+      isLoss,
     })
   const listings: Listing[] = []
   for (const decision of decisions) {
@@ -106,19 +109,20 @@ async function holdSuspicious(
   return listings
 }
 
+/** @returns how many left */
 async function writeMembers(
   client: Client,
   kind: MemberKind,
   listings: readonly Listing[],
   at: Date,
-): Promise<void> {
+): Promise<number> {
   const ofKind = listings.filter(({ result }) => result.scope.kind === kind)
   const membersOf = (listing: Listing, userIds: readonly string[]) =>
     userIds.map((userId) => ({ key: listing.result.scope.key, userId }))
   const joined = ofKind.flatMap((listing) => membersOf(listing, listing.changes.joined))
   const leaving = ofKind.flatMap((listing) => membersOf(listing, listing.leaving))
   await joinMembers(client, kind, joined, at)
-  await leaveMembers(client, kind, leaving, at)
+  return leaveMembers(client, kind, leaving, at)
 }
 
 /** A held answer must be looked at again, even if it comes with the same bytes. */

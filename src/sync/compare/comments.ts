@@ -101,18 +101,43 @@ export function compareMembers(
   }
 }
 
-/** Losing no more than this many is never suspicious, unless it is everybody. */
+/** Losing no more than this many is never suspicious, unless one response lacks everybody. */
 const SMALL_LOSS = 10
 
 /**
- * Whether a listing lost so many members that a person should look first. There is no question that would give
- * evidence, as there is for comments.
+ * Whether one response lacks so many members that a person should decide first. The service has no operation that confirms
+ * a removal, as it has for comments.
  * @param limit fraction of the members, `SYNC_SHRINK_LIMIT`
  */
-export function isSuspiciousLoss(changes: MemberChanges, limit: number): boolean {
-  const lost = changes.missing.length
-  if (lost === 0) return false
-  return lost === changes.before || (lost > SMALL_LOSS && lost > changes.before * limit)
+export function isSuspiciousLoss({ missing, before }: MemberChanges, limit: number): boolean {
+  return (
+    missing.length > 0 && (missing.length === before || isLargeLoss(missing.length, before, limit))
+  )
+}
+
+/** What a listing that lacks members is compared with: see held/baseline.sql. */
+export interface Baseline {
+  readonly mostMembers: number
+  readonly disputedUserIds: readonly string[]
+}
+
+/**
+ * Whether a listing that lacks members lost too many over several responses, or a loss that is held or refused would end
+ * without a decision. Compares sizes: a listing in which users replace each other does not shrink.
+ * @param limit as in isSuspiciousLoss
+ */
+export function isSuspiciousSince(
+  { mostMembers, disputedUserIds }: Baseline,
+  { missing, before, joined }: MemberChanges,
+  limit: number,
+): boolean {
+  const lost = mostMembers - (before + joined.length - missing.length)
+  const isMissing = new Set(missing)
+  return isLargeLoss(lost, mostMembers, limit) || disputedUserIds.some((id) => isMissing.has(id))
+}
+
+function isLargeLoss(lost: number, before: number, limit: number): boolean {
+  return lost > SMALL_LOSS && lost > before * limit
 }
 
 /**

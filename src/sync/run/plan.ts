@@ -166,14 +166,13 @@ async function planScope(
     }
     return writeResults(client, committing, [result])
   })
-  const usersLeaving = listings.reduce((sum, { leaving }) => sum + leaving.length, 0)
   const held = listings.filter(({ isHeld }) => isHeld)
   return {
     received: counts.recordsReceived,
     added: counts.recordsInserted,
     changed: counts.recordsUpdated,
     unchanged: counts.recordsUnchanged,
-    removed: counts.commentsDeleted + usersLeaving,
+    removed: counts.commentsDeleted + counts.usersRemoved + counts.membersRemoved,
     held: held.reduce((sum, { changes }) => sum + changes.missing.length, 0),
     rejected: counts.rejected,
     lost: counts.recordsLost,

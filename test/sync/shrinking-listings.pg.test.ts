@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { decideHeld } from '../../src/sync/held.ts'
+import type { HeldDecision } from '../../src/sync/held.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live, RunRow } from '../helpers/live.ts'
+
+type Kind = 'organization' | 'document' | 'group'
+
+let live: Live
+let organizations: Iterator<string>
+beforeAll(async () => {
+  const world = { organizations: 40, documentsPerOrganization: 1, groupsPerOrganization: 1 }
+  const none = { annotationsPerDocument: 0, usersPerOrganization: 0, skew: false }
+  live = await openLive('none', { world: { ...world, ...none } })
+  await live.importCatalog()
+  organizations = live.world.organizationIds()
+})
+afterAll(() => live.close())
+
+test('the listing of a user group is held on the night when too many left within seven days', async () => {
+  const listing = await newListing('group')
+  expect(await listing.nights([18, 9, 1])).toEqual([
+    { status: 'succeeded', left: 0 },
+    { status: 'succeeded', left: 9 },
+    { status: 'partial', left: 0 },
+  ])
+  await listing.decide({ resolution: 'accepted', by: 'ann', reason: null })
+  expect(await listing.nights([12, 11])).toEqual([
+    { status: 'succeeded', left: 0 },
+    { status: 'succeeded', left: 1 },
+  ])
+})
+
+describe.each(['organization', 'document'] as const)('the listing of one %s', (kind) => {
+  test('that loses half, and then a few, is never held, and each run counts who left', async () => {
+    const listing = await newListing(kind)
+    expect(await listing.nights([18, 9, 8, 8])).toEqual([
+      { status: 'succeeded', left: 0 },
+      { status: 'succeeded', left: 9 },
+      { status: 'succeeded', left: 1 },
+      { status: 'succeeded', left: 0 },
+    ])
+  })
+
+  test.each([
+    { sizes: [18, 9, 1], limit: '50%', heldOn: 3 },
+    { sizes: [200, 150, 110, 90], limit: '50%', heldOn: 4 },
+    { sizes: [200, 188, 176, 165], limit: '50%', heldOn: null },
+    { sizes: [200, 188, 176, 165], limit: '10%', heldOn: 3 },
+    // Users who join meanwhile are no loss, and hide none.
+    { sizes: [10, 30, 20, 12], limit: '50%', heldOn: 4 },
+  ])('of $sizes users at $limit is held on night $heldOn', async ({ sizes, limit, heldOn }) => {
+    const listing = await newListing(kind, limit)
+    const nights = await listing.nights(heldOn === null ? sizes : sizes.slice(0, heldOn))
+    expect(nights.findIndex(({ status }) => status === 'partial') + 1).toBe(heldOn ?? 0)
+    if (heldOn !== null) expect(await listing.size()).toBe(sizes[heldOn - 2])
+  })
+
+  test('stays held while the same response is repeated for twelve nights', async () => {
+    const listing = await newListing(kind)
+    await listing.nights([200, 150, 110, 90])
+    for (let night = 1; night <= 12; night++) {
+      expect(await listing.night(90)).toEqual({ status: 'partial', left: 0 })
+      expect(await listing.holds()).toEqual([{ missing: 20, repeats: night, resolution: null }])
+    }
+    expect(await listing.size()).toBe(110)
+  })
+
+  test('is held no more when all are back', async () => {
+    const listing = await newListing(kind)
+    await listing.nights([18, 9, 1])
+    expect(await listing.night(9)).toEqual({ status: 'succeeded', left: 0 })
+    expect(await listing.holds()).toEqual([{ missing: 8, repeats: 0, resolution: 'recovered' }])
+  })
+
+  test('is not held for one who leaves on the day after a removal was accepted', async () => {
+    const listing = await newListing(kind)
+    await listing.nights([200, 150, 110, 90])
+    await listing.decide({ resolution: 'accepted', by: 'ann', reason: null })
+    expect(await listing.night(89)).toEqual({ status: 'succeeded', left: 1 })
+    expect(await listing.night(88)).toEqual({ status: 'succeeded', left: 1 })
+  })
+
+  test('is not held for one who leaves after HELD_ACCEPT_AFTER applied a removal', async () => {
+    const listing = await newListing(kind, '50%', { HELD_ACCEPT_AFTER: '2' })
+    await listing.nights([200, 150, 110, 90])
+    expect(await listing.night(90)).toEqual({ status: 'succeeded', left: 20 })
+    expect(await listing.night(89)).toEqual({ status: 'succeeded', left: 1 })
+  })
+
+  test('in which five of twenty are replaced each day is never held', async () => {
+    const listing = await newListing(kind)
+    for (let day = 0; day < 10; day++)
+      expect(await listing.night(20, 5 * day)).toEqual({
+        status: 'succeeded',
+        left: day === 0 ? 0 : 5,
+      })
+  })
+
+  test('whose removal was refused keeps its users when a name changes a week later', async () => {
+    const listing = await newListing(kind)
+    await listing.nights([200, 150, 110, 90])
+    await listing.decide({ resolution: 'refused', by: 'ann', reason: 'their fault' })
+    for (let night = 0; night < 8; night++)
+      expect(await listing.night(90)).toEqual({ status: 'succeeded', left: 0 })
+    listing.rename()
+    expect(await listing.night(90)).toEqual({ status: 'partial', left: 0 })
+    expect(await listing.size()).toBe(110)
+  })
+})
+
+interface Night {
+  readonly status: string
+  readonly left: number
+}
+
+/** A listing of an organization that no other test has. */
+async function newListing(kind: Kind, limit = '50%', more: Record<string, string> = {}) {
+  const organizationId = organizations.next().value as string
+  const { world } = live
+  const [documentId = ''] = world.documentIds(organizationId)
+  const [groupId = ''] = world.groupIds(organizationId)
+  const idOf = (number: number) => `${organizationId}-${number}`
+  const user = (number: number, name = `User ${number}`) => ({
+    userId: idOf(number),
+    name,
+    email: `u${number}@example.com`,
+  })
+  const settings = { SYNC_SHRINK_LIMIT: limit, ...more }
+  const put = (size: number, first: number) => {
+    const ids = Array.from({ length: size }, (_, index) => idOf(first + index))
+    const known = new Set((world.users(organizationId) ?? []).map(({ userId }) => userId))
+    for (let number = first; number < first + size; number++)
+      if (!known.has(idOf(number))) world.putUser(organizationId, user(number))
+    if (kind === 'document') world.putDocumentUsers(organizationId, documentId, ids)
+    else if (kind === 'group') world.putGroupMembers(organizationId, groupId, ids)
+    else for (const id of known) if (!ids.includes(id)) world.dropUser(organizationId, id)
+  }
+  world.putDocumentUsers(organizationId, documentId, [])
+  world.putGroupMembers(organizationId, groupId, [])
+  const listing = {
+    /** One nightly run, a day after the one before, over a listing of so many users. */
+    async night(size: number, first = 0): Promise<Night> {
+      put(size, first)
+      await passADay(organizationId)
+      const run = await live.run({
+        trigger: 'schedule',
+        scope: { organizationIds: [organizationId] },
+        settings,
+      })
+      const [own, other] = [leftOf(run, 'users_removed'), leftOf(run, 'members_removed')]
+      expect(kind === 'organization' ? other : own).toBe(0)
+      return { status: run.status, left: own + other }
+    },
+    async nights(sizes: readonly number[]): Promise<Night[]> {
+      const nights: Night[] = []
+      for (const size of sizes) nights.push(await listing.night(size))
+      return nights
+    },
+    decide: (decision: HeldDecision) =>
+      decideHeld({ database: live.database.pool }, { organizationId }, decision),
+    rename: () => world.putUser(organizationId, user(0, 'Another name')),
+    /** How many users are in it, as the tables have it. */
+    size: () =>
+      count(
+        {
+          organization: 'collab.users where listed',
+          document: 'collab.document_users where removed_at is null',
+          group: 'collab.user_group_members where removed_at is null',
+        }[kind],
+        organizationId,
+      ),
+    async holds() {
+      const { rows } = await live.database.pool.query(
+        `select cardinality(missing_user_ids) as missing, repeats, resolution from sync.held
+        where organization_id = $1 order by held_id`,
+        [organizationId],
+      )
+      return rows
+    },
+  }
+  return listing
+}
+
+const leftOf = (run: RunRow, name: string) => run[name] as number
+
+async function count(from: string, organizationId: string): Promise<number> {
+  const { rows } = await live.database.pool.query(
+    `select count(*)::int as n from ${from} and organization_id = $1`,
+    [organizationId],
+  )
+  return rows[0].n
+}
+
+const TIMES = {
+  'collab_store.users': ['first_seen_at', 'changed_at', 'version_at', 'removed_at'],
+  'collab_store.user_versions': ['valid_from', 'valid_to', 'removed_at'],
+  'collab_store.document_users': ['first_seen_at', 'joined_at', 'removed_at'],
+  'collab_store.user_group_members': ['first_seen_at', 'joined_at', 'removed_at'],
+  'collab_store.past_memberships': ['joined_at', 'removed_at'],
+}
+
+/** Sets all times of an organization's users and of what is held back by a day. */
+async function passADay(organizationId: string): Promise<void> {
+  const dayBefore = (columns: readonly string[]) =>
+    columns.map((column) => `${column} = ${column} - interval '1 day'`).join(', ')
+  for (const [table, columns] of Object.entries(TIMES))
+    await live.database.pool.query(
+      `update ${table} set ${dayBefore(columns)} where starts_with(user_id, $1)`,
+      [`${organizationId}-`],
+    )
+  await live.database.pool.query(
+    `update sync.held set ${dayBefore(['at', 'resolved_at'])} where organization_id = $1`,
+    [organizationId],
+  )
+}
