@@ -239,7 +239,7 @@ export interface ReportingCommentsWithDeleted<V extends Values = PgValues> {
   written_not_before: V['timestamptz'] | null
 }
 
-/** How much of what is known was checked, and how lately, by organization and level. How far can the numbers be trusted? known = fresh + stale + never_synced. */
+/** How much of what is known was checked, and how lately, by organization and level. How far can the numbers be trusted? known = fresh + stale + held + never_synced. */
 export interface ReportingCoverage<V extends Values = PgValues> {
   /** organizationId of the service: the organization that was asked for. */
   organization_id: string | null
@@ -247,18 +247,20 @@ export interface ReportingCoverage<V extends Values = PgValues> {
   level: string | null
   /** How many the catalog lists; of users, how many the organization's listing holds. */
   known: V['bigint'] | null
-  /** Checked well as lately as FRESHNESS_PROMISE asks, and the last try did not fail. */
+  /** Checked well as lately as FRESHNESS_PROMISE asks, the last try did not fail, and no removal is held. */
   fresh: V['bigint'] | null
-  /** Last good check is older than FRESHNESS_PROMISE allows, or the last try failed. */
+  /** Last good check is older than FRESHNESS_PROMISE allows, or the last try failed; without those that are held. */
   stale: V['bigint'] | null
-  /** No good check yet: stale as well, and counted here only. */
+  /** No good check yet: stale as well, and counted here only, unless held. */
   never_synced: V['bigint'] | null
-  /** The last try failed; also counted as stale or never_synced. */
+  /** The last try failed; also counted as stale, held or never_synced. */
   failing: V['bigint'] | null
-  /** The last listing lacked so many users that nobody was removed until a person looks; also counted as fresh, stale or never_synced. */
+  /** Removals are held: the last listing lacked so many users that nobody is removed until a person decides. Counted here only, however old the last good check is. Of users, those whose removal from the organization's own listing is held. */
   held: V['bigint'] | null
   /** Ids that our rows hold and the catalog no longer lists; of users, people seen as authors or members who are not in the organization's listing. */
   not_in_catalog: V['bigint'] | null
+  /** A person refused the removals: the users who are missing in the last listing stay while it stays the same. Such a listing is fresh by decision; also counted as fresh, stale, held or never_synced. Of users, those whose removal from the organization's own listing was refused. */
+  refused: V['bigint'] | null
 }
 
 /** One row a document with its live comments and present members. Which documents are discussed, and by how many of those who are in them? */
@@ -389,6 +391,10 @@ export interface ReportingMemberships<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists the document or user group: only then is it checked. */
   in_catalog: boolean | null
+  /** Since when the person's removal has been held for a decision (our clock): the last answer lacked the person. Begins anew when the answer changes. Null where no removal is held, and for past stays. */
+  removal_held_since: V['timestamptz'] | null
+  /** When somebody refused the person's removal (our clock): the stay lasts while the answer stays the same. Null where none was refused, and for past stays. */
+  removal_refused_at: V['timestamptz'] | null
 }
 
 /** Each member of the comments and users that were read, 2,000 paths at most; which members does the service send, and is one new, gone or of another type? */
@@ -461,6 +467,86 @@ export interface ReportingRefreshClasses<V extends Values = PgValues> {
   looked_at_every: V['interval'] | null
   /** Begin of the last pass in which each thread was looked at; of class 7 the oldest check. Null where there was none. */
   whole_since: V['timestamptz'] | null
+}
+
+/** Scopes that failed in a run, counted by cause and organization. What failed, and why? */
+export interface ReportingRunFailures<V extends Values = PgValues> {
+  /** The run: its row in reporting.runs. */
+  run_id: string | null
+  /** users or comments. */
+  operation: string | null
+  /** HTTP status of the last answer; null where there was none. */
+  http_status: number | null
+  /** The service's error code, or a word of collab-sync in lower case such as timeout; other where the service sent anything but a code in capitals; null where there was no code. */
+  error_status: string | null
+  /** organizationId of the service: the organization that was asked for. */
+  organization_id: string | null
+  /** How many of its scopes failed so. */
+  scopes: V['bigint'] | null
+  /** When the first of them failed (our clock). */
+  first_at: V['timestamptz'] | null
+  /** When the last of them failed (our clock). */
+  last_at: V['timestamptz'] | null
+}
+
+/** One row a run, until it is pruned. When was the service read, and how did that end? Counts are 0 until the run is finished, except calls and retries. */
+export interface ReportingRuns<V extends Values = PgValues> {
+  /** Our id, as status and the logs show it; random. */
+  run_id: string
+  /** Who asked: schedule (nightly), cli, http, api (a program, through the queue), hint (somebody who knows of a change), or refresh: what continuous refresh did in one day, settled after midnight in SYNC_TZ; its scopes are looks. */
+  trigger: string
+  /** queued, running, then one of: succeeded (everything is stored), partial (some scopes failed or are held, or whole records were rejected; everything else is stored), failed, cancelled. */
+  status: string
+  /** When it was asked for. */
+  requested_at: V['timestamptz']
+  /** When a worker first worked on it. */
+  started_at: V['timestamptz'] | null
+  /** When it was settled; null until then. */
+  finished_at: V['timestamptz'] | null
+  /** Calls sent to the service, further tries included, whatever became of their answers. Written about once a second, also after the run was settled: those of the last second of a worker that was killed are missing. */
+  calls: V['bigint']
+  /** Of the calls, those that tried again. */
+  retries: V['bigint']
+  /** Scopes the catalog held for it when it began: the denominator of its progress. */
+  scopes_expected: V['bigint']
+  /** Scopes that the run consists of. */
+  scopes_planned: V['bigint']
+  /** Scopes whose answer is stored. */
+  scopes_succeeded: V['bigint']
+  /** Scopes that gave no usable answer: reporting.run_failures counts them by cause. */
+  scopes_failed: V['bigint']
+  /** Scopes whose additions are stored but whose removals wait for a decision: reporting.coverage counts those that still do. */
+  scopes_held: V['bigint']
+  /** Scopes that were not asked, because the run was stopped or cancelled. */
+  scopes_skipped: V['bigint']
+  /** Records in the stored answers, with the nulls. */
+  records_received: V['bigint']
+  /** Records that made a new row. */
+  records_inserted: V['bigint']
+  /** Records that changed a row. */
+  records_updated: V['bigint']
+  /** Records that changed nothing. */
+  records_unchanged: V['bigint']
+  /** Records of which no row was made: those that could not be stored, and second ones of two equal ones. */
+  records_rejected: V['bigint']
+  /** Nulls in answers to a question by id. */
+  records_null: V['bigint']
+  /** Organizations whose own listing of users was stored. */
+  organizations_done: V['bigint']
+  /** Documents whose own listing of users was stored. */
+  documents_done: V['bigint']
+  /** User groups whose listing was stored. */
+  groups_done: V['bigint']
+  /** Annotations whose comments were stored. */
+  annotations_done: V['bigint']
+  /** Rows of collab.users that were inserted or updated. */
+  users_written: V['bigint']
+  /** Rows of collab.comments that were inserted or updated, without deletions. */
+  comments_written: V['bigint']
+  /** Comments whose deletion the service confirmed. */
+  comments_deleted: V['bigint']
+  /** Whole records that were rejected, and members that a stored record had to go without. */
+  rejected: V['bigint']
 }
 
 /** How often a comment's status went from one value to another, and how long it stayed, by organization; deleted comments' past included. How fast are comments resolved? For a median over several organizations take reporting.edits_and_deletions. */
@@ -555,6 +641,10 @@ export interface ReportingUserDirectory<V extends Values = PgValues> {
   documents_not_in_catalog: V['bigint'] | null
   /** How many of the user groups left the catalog, and are no longer checked. */
   user_groups_not_in_catalog: V['bigint'] | null
+  /** As in collab.users: of the organization's own listing only. Those of documents and user groups are in reporting.memberships. */
+  removal_held_since: V['timestamptz'] | null
+  /** As in collab.users: of the organization's own listing only. */
+  removal_refused_at: V['timestamptz'] | null
 }
 
 /** Comment annotations of the catalog: each holds a thread of comments. */
@@ -683,6 +773,10 @@ export interface CollabDocumentUsers<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists the document: only then is it checked. */
   in_catalog: boolean | null
+  /** Since when the user's removal from the document's listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held. */
+  removal_held_since: V['timestamptz'] | null
+  /** When somebody refused the user's removal from the document's listing (our clock): the user stays while the answer stays the same. Null where none was refused. */
+  removal_refused_at: V['timestamptz'] | null
 }
 
 /** Documents of the catalog. */
@@ -737,6 +831,10 @@ export interface CollabUserGroupMembers<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists the group: only then is it checked. */
   in_catalog: boolean | null
+  /** Since when the user's removal from the group's listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held. */
+  removal_held_since: V['timestamptz'] | null
+  /** When somebody refused the user's removal from the group's listing (our clock): the user stays while the answer stays the same. Null where none was refused. */
+  removal_refused_at: V['timestamptz'] | null
 }
 
 /** Organization user groups of the catalog. */
@@ -815,6 +913,10 @@ export interface CollabUsers<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists the organization and its own listing the person: only then is the row checked. */
   in_catalog: boolean | null
+  /** Since when the user's removal from the organization's own listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held. */
+  removal_held_since: V['timestamptz'] | null
+  /** When somebody refused the user's removal from the organization's own listing (our clock): the user stays while the answer stays the same. Null where none was refused. */
+  removal_refused_at: V['timestamptz'] | null
 }
 
 /** The row of each view, by its name. */
@@ -833,6 +935,8 @@ export interface Views<V extends Values = PgValues> {
   'reporting.observed_members': ReportingObservedMembers<V>
   'reporting.observed_values': ReportingObservedValues<V>
   'reporting.refresh_classes': ReportingRefreshClasses<V>
+  'reporting.run_failures': ReportingRunFailures<V>
+  'reporting.runs': ReportingRuns<V>
   'reporting.status_transitions': ReportingStatusTransitions<V>
   'reporting.thread_summary': ReportingThreadSummary<V>
   'reporting.user_directory': ReportingUserDirectory<V>

@@ -167,18 +167,22 @@ create table sync.held (
   repeats smallint not null default 0,
   is_loss boolean not null default true,
   kind text not null check (kind in ('organization', 'document', 'group')),
-  resolution text check (resolution in ('accepted', 'repeated', 'recovered')),
+  resolution text check (resolution in ('accepted', 'refused', 'repeated', 'recovered')),
   content_digest bytea not null,
   organization_id text collate "C" not null,
   document_id text collate "C",
   organization_user_group_id text collate "C",
   missing_user_ids text[] not null,
-  told_at timestamptz
+  told_at timestamptz,
+  decided_by text,
+  reason text,
+  is_standing boolean not null default false
 );
 create unique index one_open_hold_a_listing on sync.held (kind, scope_key) where resolved_at is null;
 create index on sync.held (run_id);
+create index refused_listings on sync.held (kind, scope_key) where is_standing;
 create index held_waiting on sync.held (organization_id, held_id) where resolved_at is null;
-comment on table sync.held is 'Listings that suddenly lacked so many of their users that nobody was removed: a person decides, or the same answer in two later scheduled runs.';
+comment on table sync.held is 'Listings that lacked so many of their users, at once or within seven days, that nobody was removed: a person decides, or the same answer in as many nightly runs as HELD_ACCEPT_AFTER says. A refusal stands while the answer stays the same: the listing is not held for it again.';
 comment on column sync.held.held_id is 'Our id of the row.';
 comment on column sync.held.run_id is 'The run that last saw this answer.';
 comment on column sync.held.at is 'When the answer was first seen.';
@@ -189,11 +193,15 @@ comment on column sync.held.users_before is 'Users the listing held before.';
 comment on column sync.held.repeats is 'Later scheduled runs in which the same answer came again.';
 comment on column sync.held.is_loss is 'True where too many users are missing; false where the response only may lack users who are in the listing, so that a complete response decides.';
 comment on column sync.held.kind is 'Whose listing: organization, document or group.';
-comment on column sync.held.resolution is 'accepted (a person), repeated (the same answer twice more), or recovered (a later answer did not lack them).';
+comment on column sync.held.resolution is 'accepted or refused (by a person), repeated (the same answer as often as HELD_ACCEPT_AFTER says), or recovered (a later answer did not lack them).';
 comment on column sync.held.content_digest is 'Digest of the answer, to know it again.';
 comment on column sync.held.organization_id is 'The organization asked for.';
 comment on column sync.held.document_id is 'The document asked for, if any.';
 comment on column sync.held.organization_user_group_id is 'The user group asked for, if any.';
 comment on column sync.held.missing_user_ids is 'The users whom the answer lacked and who were kept.';
 comment on column sync.held.told_at is 'When it was noted for the receivers of NOTIFY_URL; null where nobody is to be told, or not yet.';
+comment on column sync.held.decided_by is 'Who accepted or refused it: the user of the machine; http or api for a program.';
+comment on column sync.held.reason is 'Why, in the words of whoever did it.';
+comment on column sync.held.is_standing is 'True for a refusal while the answer stays the same: it is not asked about again.';
+comment on index sync.refused_listings is 'Refusals that stand, by listing.';
 comment on index sync.held_waiting is 'Held listings that wait for a person, by organization.';

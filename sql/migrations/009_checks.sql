@@ -1,6 +1,7 @@
 -- Up Migration
 -- One definition of when a scope was last checked well, whether it is stale, and of what is in the catalog. Everything that
--- tells any of it reads it here: rows in the views of schema collab, totals in collab_store.checks.
+-- tells any of it reads it here: rows in the views of schema collab, totals in collab_store.checks. And of whose removal is
+-- disputed.
 
 -- What words mean in all that is reported, in one row that every process and every query reads.
 create table collab_store.definitions (
@@ -121,11 +122,11 @@ from (
   where o.active and x.active and x.own_checked_at is not null
   union all
   select o.organization_key, b.operation, 1,
-    greatest(collab_store.last_good_check(x.own_checked_at, null),
-      (select w.swept_at from collab_store.swept_threads w where w.annotation_key = x.annotation_key)), x.failing_since
+    greatest(collab_store.last_good_check(x.own_checked_at, null), w.swept_at), x.failing_since
   from collab_store.organizations o
   join collab_store.batches b using (organization_key)
   join collab_store.annotations x using (batch_key)
+  left join collab_store.swept_threads w using (annotation_key)
   where o.active and x.active and x.own_checked_at is not null
   union all
   select o.organization_key, b.operation, count(*), w.swept_at, null
@@ -158,3 +159,75 @@ comment on column collab_store.organization_checks.organization_key is 'The orga
 comment on column collab_store.organization_checks.annotations_checked_at is 'When the oldest of the last good checks of its annotations began; null where one was never checked.';
 comment on column collab_store.organization_checks.stale_annotations is 'How many of its annotations may be out of date.';
 comment on column collab_store.organization_checks.stale_listings is 'How many of its listings (its own, of its documents, of its user groups) may be out of date.';
+
+-- A removal is disputed while it is held for a decision, and after it was refused until the answer changes. The marks of rows
+-- come from here, so that no run writes them. One view a kind of listing, with a row a user: only then does PostgreSQL leave
+-- the join out of a plan that asks for no mark. generate_series has it expect 1,000 users a removal instead of ten: for ten it
+-- compares each member of a listing with each of these users, which takes minutes where both are 40,000.
+create view collab_store.disputed_removals as
+select kind, scope_key, organization_id, document_id, organization_user_group_id, missing_user_ids,
+  case when resolved_at is null then at end as removal_held_since,
+  case when is_standing then resolved_at end as removal_refused_at
+from sync.held
+where resolved_at is null or is_standing;
+comment on view collab_store.disputed_removals is 'Removals that are held for a decision or were refused, one row each: the listing still shows users whom the last answer lacked.';
+comment on column collab_store.disputed_removals.kind is 'Whose listing: organization, document or group.';
+comment on column collab_store.disputed_removals.scope_key is 'Our key of the organization, document or user group.';
+comment on column collab_store.disputed_removals.organization_id is 'The organization asked for.';
+comment on column collab_store.disputed_removals.document_id is 'The document asked for, if any.';
+comment on column collab_store.disputed_removals.organization_user_group_id is 'The user group asked for, if any.';
+comment on column collab_store.disputed_removals.missing_user_ids is 'The users whom the answer lacked and who were kept.';
+comment on column collab_store.disputed_removals.removal_held_since is 'When the answer was first received; null once the removal was refused.';
+comment on column collab_store.disputed_removals.removal_refused_at is 'When the removal was refused; null while it is held.';
+
+create view collab_store.disputed_organization_users as
+select r.scope_key as organization_key, m.user_id collate "C" as user_id, min(r.removal_held_since) as removal_held_since,
+  max(r.removal_refused_at) as removal_refused_at
+from collab_store.disputed_removals r
+cross join rows from (unnest(r.missing_user_ids), generate_series(1, cardinality(r.missing_user_ids))) m (user_id, place)
+where r.kind = 'organization'
+group by 1, 2;
+comment on view collab_store.disputed_organization_users is 'Users of disputed removals from listings of organizations. Key: organization_key, user_id.';
+comment on column collab_store.disputed_organization_users.organization_key is 'Whose listing it is.';
+comment on column collab_store.disputed_organization_users.user_id is 'The user whom the last answer lacked.';
+comment on column collab_store.disputed_organization_users.removal_held_since is 'As in disputed_removals.';
+comment on column collab_store.disputed_organization_users.removal_refused_at is 'As in disputed_removals.';
+
+create view collab_store.disputed_document_users as
+select r.scope_key as document_key, m.user_id collate "C" as user_id, min(r.removal_held_since) as removal_held_since,
+  max(r.removal_refused_at) as removal_refused_at
+from collab_store.disputed_removals r
+cross join rows from (unnest(r.missing_user_ids), generate_series(1, cardinality(r.missing_user_ids))) m (user_id, place)
+where r.kind = 'document'
+group by 1, 2;
+comment on view collab_store.disputed_document_users is 'Users of disputed removals from listings of documents. Key: document_key, user_id.';
+comment on column collab_store.disputed_document_users.document_key is 'Whose listing it is.';
+comment on column collab_store.disputed_document_users.user_id is 'The user whom the last answer lacked.';
+comment on column collab_store.disputed_document_users.removal_held_since is 'As in disputed_removals.';
+comment on column collab_store.disputed_document_users.removal_refused_at is 'As in disputed_removals.';
+
+create view collab_store.disputed_user_group_members as
+select r.scope_key as user_group_key, m.user_id collate "C" as user_id, min(r.removal_held_since) as removal_held_since,
+  max(r.removal_refused_at) as removal_refused_at
+from collab_store.disputed_removals r
+cross join rows from (unnest(r.missing_user_ids), generate_series(1, cardinality(r.missing_user_ids))) m (user_id, place)
+where r.kind = 'group'
+group by 1, 2;
+comment on view collab_store.disputed_user_group_members is 'Users of disputed removals from listings of user groups. Key: user_group_key, user_id.';
+comment on column collab_store.disputed_user_group_members.user_group_key is 'Whose listing it is.';
+comment on column collab_store.disputed_user_group_members.user_id is 'The user whom the last answer lacked.';
+comment on column collab_store.disputed_user_group_members.removal_held_since is 'As in disputed_removals.';
+comment on column collab_store.disputed_user_group_members.removal_refused_at is 'As in disputed_removals.';
+
+create view collab_store.disputed_listings as
+select kind, organization_id, document_id, organization_user_group_id, count(removal_held_since) > 0 as is_held,
+  count(removal_refused_at) > 0 as is_refused
+from collab_store.disputed_removals
+group by 1, 2, 3, 4;
+comment on view collab_store.disputed_listings is 'Listings with disputed removals, each once.';
+comment on column collab_store.disputed_listings.kind is 'Whose listing: organization, document or group.';
+comment on column collab_store.disputed_listings.organization_id is 'The organization asked for.';
+comment on column collab_store.disputed_listings.document_id is 'The document asked for, if any.';
+comment on column collab_store.disputed_listings.organization_user_group_id is 'The user group asked for, if any.';
+comment on column collab_store.disputed_listings.is_held is 'Whether removals are held for a decision.';
+comment on column collab_store.disputed_listings.is_refused is 'Whether removals were refused, and the answer has not changed since.';

@@ -96,11 +96,12 @@ select o.organization_id, u.user_id, u.name, u.email,
   collab_store.last_good_check(o.own_checked_at, b.checked_at) as checked_at,
   collab_store.is_stale(collab_store.last_good_check(o.own_checked_at, b.checked_at), o.failing_since,
     (select stale_before from collab_store.promise)) as is_stale,
-  u.listed and o.active as in_catalog
+  u.listed and o.active as in_catalog, r.removal_held_since, r.removal_refused_at
 from collab_store.users u
 join collab_store.organizations o using (organization_key)
 left join collab_store.batches b
-  on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0;
+  on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
+left join collab_store.disputed_organization_users r on r.organization_key = u.organization_key and r.user_id = u.user_id;
 comment on view collab.users is 'One row a person and organization: listed members, and people seen only in a document, a group or as authors. Key: organization_id, user_id.';
 comment on column collab.users.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.users.user_id is 'userId of the service.';
@@ -115,6 +116,8 @@ comment on column collab.users.person is 'Keyed hash of user_id, by which the fe
 comment on column collab.users.checked_at is 'When the last good reading of the organization''s own listing began (our clock); null if there was none.';
 comment on column collab.users.is_stale is 'True where the organization''s own listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
 comment on column collab.users.in_catalog is 'True while the catalog lists the organization and its own listing the person: only then is the row checked.';
+comment on column collab.users.removal_held_since is 'Since when the user''s removal from the organization''s own listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held.';
+comment on column collab.users.removal_refused_at is 'When somebody refused the user''s removal from the organization''s own listing (our clock): the user stays while the answer stays the same. Null where none was refused.';
 
 create view collab.user_versions as
 select o.organization_id, v.user_id, v.version, v.name, v.email, v.listed, v.removed_at, v.change, v.valid_from, v.valid_to,
@@ -154,11 +157,12 @@ select o.organization_id, d.document_id, m.user_id, m.first_seen_at, m.removed_a
   collab_store.last_good_check(d.own_checked_at, b.checked_at) as checked_at,
   collab_store.is_stale(collab_store.last_good_check(d.own_checked_at, b.checked_at), d.failing_since,
     (select stale_before from collab_store.promise)) as is_stale,
-  d.active and o.active as in_catalog
+  d.active and o.active as in_catalog, r.removal_held_since, r.removal_refused_at
 from collab_store.document_users m
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key)
-left join collab_store.batches b on b.batch_key = d.batch_key;
+left join collab_store.batches b on b.batch_key = d.batch_key
+left join collab_store.disputed_document_users r on r.document_key = m.document_key and r.user_id = m.user_id;
 comment on view collab.document_users is 'Who is, or was, in a document. Key: organization_id, document_id, user_id.';
 comment on column collab.document_users.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.document_users.document_id is 'documentId of the service: the document that was asked for.';
@@ -168,17 +172,20 @@ comment on column collab.document_users.removed_at is 'When a check first found 
 comment on column collab.document_users.checked_at is 'When the last good reading of the document''s listing of users began (our clock); null if there was none.';
 comment on column collab.document_users.is_stale is 'True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
 comment on column collab.document_users.in_catalog is 'True while the catalog lists the document: only then is it checked.';
+comment on column collab.document_users.removal_held_since is 'Since when the user''s removal from the document''s listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held.';
+comment on column collab.document_users.removal_refused_at is 'When somebody refused the user''s removal from the document''s listing (our clock): the user stays while the answer stays the same. Null where none was refused.';
 
 create view collab.user_group_members as
 select o.organization_id, g.organization_user_group_id, m.user_id, m.first_seen_at, m.removed_at,
   collab_store.last_good_check(g.own_checked_at, b.checked_at) as checked_at,
   collab_store.is_stale(collab_store.last_good_check(g.own_checked_at, b.checked_at), g.failing_since,
     (select stale_before from collab_store.promise)) as is_stale,
-  g.active and o.active as in_catalog
+  g.active and o.active as in_catalog, r.removal_held_since, r.removal_refused_at
 from collab_store.user_group_members m
 join collab_store.user_groups g using (user_group_key)
 join collab_store.organizations o using (organization_key)
-left join collab_store.batches b on b.batch_key = g.batch_key;
+left join collab_store.batches b on b.batch_key = g.batch_key
+left join collab_store.disputed_user_group_members r on r.user_group_key = m.user_group_key and r.user_id = m.user_id;
 comment on view collab.user_group_members is 'Who is, or was, in an organization user group. Key: organization_id, organization_user_group_id, user_id.';
 comment on column collab.user_group_members.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.user_group_members.organization_user_group_id is 'Id of the organization user group that was asked for.';
@@ -188,6 +195,8 @@ comment on column collab.user_group_members.removed_at is 'When a check first fo
 comment on column collab.user_group_members.checked_at is 'When the last good reading of the group''s listing of users began (our clock); null if there was none.';
 comment on column collab.user_group_members.is_stale is 'True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
 comment on column collab.user_group_members.in_catalog is 'True while the catalog lists the group: only then is it checked.';
+comment on column collab.user_group_members.removal_held_since is 'Since when the user''s removal from the group''s listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held.';
+comment on column collab.user_group_members.removal_refused_at is 'When somebody refused the user''s removal from the group''s listing (our clock): the user stays while the answer stays the same. Null where none was refused.';
 
 -- Rows beneath a thread carry its marks. Joined from outside, so that the batches leave the plan where nobody asks for them.
 create view collab.comments as

@@ -6,35 +6,39 @@ select m.organization_id, m.kind, m.document_id, m.organization_user_group_id, m
   collab_store.last_good_check(m.own_checked_at, b.checked_at) as checked_at,
   collab_store.is_stale(collab_store.last_good_check(m.own_checked_at, b.checked_at), m.failing_since,
     (select stale_before from collab_store.promise)) as is_stale,
-  m.in_catalog
+  m.in_catalog, coalesce(d.removal_held_since, g.removal_held_since) as removal_held_since,
+  coalesce(d.removal_refused_at, g.removal_refused_at) as removal_refused_at
 from (
   select o.organization_key, o.organization_id, 'document' as kind, d.document_id, null::text as organization_user_group_id,
     s.user_id, s.joined_at as since, s.removed_at as until, d.batch_key, d.own_checked_at, d.failing_since,
-    d.active and o.active as in_catalog
+    d.active and o.active as in_catalog, d.document_key, null::integer as user_group_key
   from collab_store.document_users s
   join collab_store.documents d using (document_key)
   join collab_store.organizations o using (organization_key)
   union all
   select o.organization_key, o.organization_id, 'user group', null, g.organization_user_group_id,
-    s.user_id, s.joined_at, s.removed_at, g.batch_key, g.own_checked_at, g.failing_since, g.active and o.active
+    s.user_id, s.joined_at, s.removed_at, g.batch_key, g.own_checked_at, g.failing_since, g.active and o.active,
+    null, g.user_group_key
   from collab_store.user_group_members s
   join collab_store.user_groups g using (user_group_key)
   join collab_store.organizations o using (organization_key)
   union all
   select o.organization_key, o.organization_id, 'document', d.document_id, null, s.user_id, s.joined_at, s.removed_at,
-    d.batch_key, d.own_checked_at, d.failing_since, d.active and o.active
+    d.batch_key, d.own_checked_at, d.failing_since, d.active and o.active, null, null
   from collab_store.past_memberships s
   join collab_store.documents d using (document_key)
   join collab_store.organizations o using (organization_key)
   union all
   select o.organization_key, o.organization_id, 'user group', null, g.organization_user_group_id, s.user_id, s.joined_at, s.removed_at,
-    g.batch_key, g.own_checked_at, g.failing_since, g.active and o.active
+    g.batch_key, g.own_checked_at, g.failing_since, g.active and o.active, null, null
   from collab_store.past_memberships s
   join collab_store.user_groups g using (user_group_key)
   join collab_store.organizations o using (organization_key)
 ) m
 left join collab_store.users u on u.organization_key = m.organization_key and u.user_id = m.user_id
-left join collab_store.batches b on b.batch_key = m.batch_key;
+left join collab_store.batches b on b.batch_key = m.batch_key
+left join collab_store.disputed_document_users d on d.document_key = m.document_key and d.user_id = m.user_id
+left join collab_store.disputed_user_group_members g on g.user_group_key = m.user_group_key and g.user_id = m.user_id;
 comment on view reporting.memberships is 'One row a stay of a person in a document or user group, past ones too. Who is, and was, in what?';
 comment on column reporting.memberships.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column reporting.memberships.kind is 'What the person is in: document or user group.';
@@ -48,6 +52,8 @@ comment on column reporting.memberships.until is 'When a check first found the p
 comment on column reporting.memberships.checked_at is 'When the last good reading of the listing of the document or user group began (our clock); null if there was none.';
 comment on column reporting.memberships.is_stale is 'True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
 comment on column reporting.memberships.in_catalog is 'True while the catalog lists the document or user group: only then is it checked.';
+comment on column reporting.memberships.removal_held_since is 'Since when the person''s removal has been held for a decision (our clock): the last answer lacked the person. Begins anew when the answer changes. Null where no removal is held, and for past stays.';
+comment on column reporting.memberships.removal_refused_at is 'When somebody refused the person''s removal (our clock): the stay lasts while the answer stays the same. Null where none was refused, and for past stays.';
 
 create function reporting.memberships_at(known_at timestamptz)
 returns table (organization_id text, kind text, document_id text, organization_user_group_id text, user_id text, name text,
@@ -67,7 +73,7 @@ select o.organization_id, p.user_id, p.name, p.email, p.listed, p.documents, p.u
   collab_store.is_stale(collab_store.last_good_check(o.own_checked_at, b.checked_at), o.failing_since,
     (select stale_before from collab_store.promise)) as is_stale,
   p.listed and o.active as in_catalog, coalesce(s.stale_listings, 0) as stale_listings,
-  p.documents_not_in_catalog, p.user_groups_not_in_catalog
+  p.documents_not_in_catalog, p.user_groups_not_in_catalog, p.removal_held_since, p.removal_refused_at
 from collab_store.organizations o
 left join collab_store.batches b
   on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
@@ -76,7 +82,8 @@ cross join lateral (
   select u.user_id, u.name, u.email, u.listed, coalesce(d.documents, 0) as documents, coalesce(g.user_groups, 0) as user_groups,
     coalesce(d.document_ids, '{}') as document_ids,
     coalesce(g.organization_user_group_ids, '{}') as organization_user_group_ids, u.first_seen_at, u.removed_at as left_at,
-    coalesce(d.not_in_catalog, 0) as documents_not_in_catalog, coalesce(g.not_in_catalog, 0) as user_groups_not_in_catalog
+    coalesce(d.not_in_catalog, 0) as documents_not_in_catalog, coalesce(g.not_in_catalog, 0) as user_groups_not_in_catalog,
+    r.removal_held_since, r.removal_refused_at
   from collab_store.users u
   left join (
     select s.user_id, count(*) as documents, array_agg(x.document_id order by x.document_id) as document_ids,
@@ -93,6 +100,14 @@ cross join lateral (
     where x.organization_key = o.organization_key and s.removed_at is null
     group by s.user_id
   ) g using (user_id)
+  left join (
+    select m.user_id collate "C" as user_id, min(r.removal_held_since) as removal_held_since,
+      max(r.removal_refused_at) as removal_refused_at
+    from collab_store.disputed_removals r
+    cross join unnest(r.missing_user_ids) m (user_id)
+    where r.kind = 'organization' and r.scope_key = o.organization_key
+    group by 1
+  ) r using (user_id)
   where u.organization_key = o.organization_key
   offset 0 -- one organization after the other: its memberships are gathered once, not once a person
 ) p;
@@ -114,6 +129,8 @@ comment on column reporting.user_directory.in_catalog is 'As in collab.users.';
 comment on column reporting.user_directory.stale_listings is 'How many of the organization''s listings in the catalog (its own, of its documents, of its user groups) may be out of date: each may lack the person, or hold somebody who left.';
 comment on column reporting.user_directory.documents_not_in_catalog is 'How many of the documents left the catalog, and are no longer checked.';
 comment on column reporting.user_directory.user_groups_not_in_catalog is 'How many of the user groups left the catalog, and are no longer checked.';
+comment on column reporting.user_directory.removal_held_since is 'As in collab.users: of the organization''s own listing only. Those of documents and user groups are in reporting.memberships.';
+comment on column reporting.user_directory.removal_refused_at is 'As in collab.users: of the organization''s own listing only.';
 
 create function reporting.user_directory_at(known_at timestamptz)
 returns table (organization_id text, user_id text, name text, email text, listed boolean, documents bigint, user_groups bigint,
@@ -182,48 +199,52 @@ comment on column reporting.freshness.is_stale is 'True where what is stored of 
 
 create view reporting.coverage as
 select s.organization_id, s.level, count(*) filter (where s.in_catalog) as known,
-  count(*) filter (where s.in_catalog and not s.is_stale) as fresh,
-  count(*) filter (where s.in_catalog and s.is_stale and s.checked_at is not null) as stale,
-  count(*) filter (where s.in_catalog and s.checked_at is null) as never_synced,
+  count(*) filter (where s.in_catalog and not s.is_stale and s.is_held is not true) as fresh,
+  count(*) filter (where s.in_catalog and s.is_stale and s.checked_at is not null and s.is_held is not true) as stale,
+  count(*) filter (where s.in_catalog and s.checked_at is null and s.is_held is not true) as never_synced,
   count(*) filter (where s.in_catalog and s.is_failing) as failing,
   count(*) filter (where s.in_catalog and s.is_held) as held,
-  count(*) filter (where not s.in_catalog) as not_in_catalog
+  count(*) filter (where not s.in_catalog) as not_in_catalog,
+  count(*) filter (where s.in_catalog and s.is_refused) as refused
 from (
   select x.organization_id, 'organization' as level, x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null as is_failing,
-    exists (select from sync.held h
-      where h.kind = 'organization' and h.organization_id = x.organization_id and h.resolved_at is null) as is_held
+    r.is_held, r.is_refused
   from collab.organizations x
+  left join collab_store.disputed_listings r on r.kind = 'organization' and r.organization_id = x.organization_id
   union all
   select x.organization_id, 'user group', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null,
-    exists (select from sync.held h
-      where h.kind = 'group' and h.organization_id = x.organization_id
-        and h.organization_user_group_id = x.organization_user_group_id and h.resolved_at is null)
+    r.is_held, r.is_refused
   from collab.user_groups x
+  left join collab_store.disputed_listings r on r.kind = 'group' and r.organization_id = x.organization_id
+    and r.organization_user_group_id = x.organization_user_group_id
   union all
   select x.organization_id, 'document', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null,
-    exists (select from sync.held h
-      where h.kind = 'document' and h.organization_id = x.organization_id and h.document_id = x.document_id and h.resolved_at is null)
+    r.is_held, r.is_refused
   from collab.documents x
+  left join collab_store.disputed_listings r on r.kind = 'document' and r.organization_id = x.organization_id
+    and r.document_id = x.document_id
   union all
-  select x.organization_id, 'annotation', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null, false
+  select x.organization_id, 'annotation', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null, false, false
   from collab.annotations x
   union all
   -- People are checked by their organization's listing, which is its catalog of people.
-  select x.organization_id, 'user', x.listed and o.in_catalog, o.checked_at, o.is_stale, false, false
+  select x.organization_id, 'user', x.listed and o.in_catalog, o.checked_at, o.is_stale, false,
+    x.removal_held_since is not null, x.removal_refused_at is not null
   from collab.users x
   join collab.organizations o using (organization_id)
 ) s
 group by 1, 2;
-comment on view reporting.coverage is 'How much of what is known was checked, and how lately, by organization and level. How far can the numbers be trusted? known = fresh + stale + never_synced. Key: organization_id, level.';
+comment on view reporting.coverage is 'How much of what is known was checked, and how lately, by organization and level. How far can the numbers be trusted? known = fresh + stale + held + never_synced. Key: organization_id, level.';
 comment on column reporting.coverage.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column reporting.coverage.level is 'What is counted: organization, user group, document, annotation or user.';
 comment on column reporting.coverage.known is 'How many the catalog lists; of users, how many the organization''s listing holds.';
-comment on column reporting.coverage.fresh is 'Checked well as lately as FRESHNESS_PROMISE asks, and the last try did not fail.';
-comment on column reporting.coverage.stale is 'Last good check is older than FRESHNESS_PROMISE allows, or the last try failed.';
-comment on column reporting.coverage.never_synced is 'No good check yet: stale as well, and counted here only.';
-comment on column reporting.coverage.failing is 'The last try failed; also counted as stale or never_synced.';
-comment on column reporting.coverage.held is 'The last listing lacked so many users that nobody was removed until a person looks; also counted as fresh, stale or never_synced.';
+comment on column reporting.coverage.fresh is 'Checked well as lately as FRESHNESS_PROMISE asks, the last try did not fail, and no removal is held.';
+comment on column reporting.coverage.stale is 'Last good check is older than FRESHNESS_PROMISE allows, or the last try failed; without those that are held.';
+comment on column reporting.coverage.never_synced is 'No good check yet: stale as well, and counted here only, unless held.';
+comment on column reporting.coverage.failing is 'The last try failed; also counted as stale, held or never_synced.';
+comment on column reporting.coverage.held is 'Removals are held: the last listing lacked so many users that nobody is removed until a person decides. Counted here only, however old the last good check is. Of users, those whose removal from the organization''s own listing is held.';
 comment on column reporting.coverage.not_in_catalog is 'Ids that our rows hold and the catalog no longer lists; of users, people seen as authors or members who are not in the organization''s listing.';
+comment on column reporting.coverage.refused is 'A person refused the removals: the users who are missing in the last listing stay while it stays the same. Such a listing is fresh by decision; also counted as fresh, stale, held or never_synced. Of users, those whose removal from the organization''s own listing was refused.';
 
 -- Who exports may read views and nothing beneath them, and sees of other sessions nothing but that they are there.
 create function reporting.export_times(out taken_at timestamptz, out next_since timestamptz)

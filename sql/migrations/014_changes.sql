@@ -299,7 +299,8 @@ begin
           when 'document_user' then json_build_object('organization_id', o.organization_id, 'document_id', d.document_id, 'user_id', u.user_id)
           else json_build_object('organization_id', o.organization_id, 'organization_user_group_id', g.organization_user_group_id, 'user_id', u.user_id)
         end,
-        -- Times of check change each night, and what is in the catalog with the annotation's own line.
+        -- Times of check change each night, what is in the catalog with the row's own line, and marks of disputed removals
+        -- with no line at all: PostgreSQL reads none of them where no column asks for them.
         case when l.object = 'comment' then (
           select to_json(v) from collab_store.comment_lines v
           where v.organization_id = o.organization_id and v.document_id = d.document_id and v.annotation_id = a.annotation_id
@@ -312,14 +313,17 @@ begin
             where v.organization_id = o.organization_id and v.document_id = d.document_id and v.annotation_id = a.annotation_id)
           when 'user_group' then (select to_jsonb(v) from collab.user_groups v
             where v.organization_id = o.organization_id and v.organization_user_group_id = g.organization_user_group_id)
-          when 'user' then (select to_jsonb(v) from collab.users v
+          when 'user' then (select to_jsonb(v) from (select organization_id, user_id, name, email, raw, listed, first_seen_at, changed_at,
+              removed_at, person from collab.users) v
             where v.organization_id = o.organization_id and v.user_id = u.user_id)
-          when 'document_user' then (select to_jsonb(v) from collab.document_users v
+          when 'document_user' then (select to_jsonb(v) from (select organization_id, document_id, user_id, first_seen_at, removed_at
+              from collab.document_users) v
             where v.organization_id = o.organization_id and v.document_id = d.document_id and v.user_id = u.user_id)
-          else (select to_jsonb(v) from collab.user_group_members v
+          else (select to_jsonb(v) from (select organization_id, organization_user_group_id, user_id, first_seen_at, removed_at
+              from collab.user_group_members) v
             where v.organization_id = o.organization_id and v.organization_user_group_id = g.organization_user_group_id
               and v.user_id = u.user_id)
-        end - case when l.object in ('user', 'document_user', 'user_group_member') then array['checked_at', 'is_stale', 'in_catalog'] else array['checked_at', 'is_stale'] end)::json end,
+        end - array['checked_at', 'is_stale'])::json end,
         l.at, l.run_id, l.person
       from (
         select c.number, n.place, c.object, c.change, c.at, c.run_id, n.key, n.comment_id, n.person

@@ -47,8 +47,9 @@ changed. Spreadsheets change IDs when they open a CSV file: 007 becomes 7, the 1
 begins with = + - @ runs as a formula. Import these columns as text.
 A new file is its owner's alone; a FIFO or a device is written to as it is. Times are UTC. In Parquet times are microseconds, numeric is double, jsonb is JSON.
 
-With --after and --state each row comes once, as it is now, without checked_at and is_stale; is_gone is true where it is to be
-removed, and then only its key is there. People are known by person in place of user_id, which goes when they are erased.
+With --after and --state each row comes once, as it is now, without checked_at, is_stale, removal_held_since and
+removal_refused_at; is_gone is true where it is to be removed, and then only its key is there. People are known by person in
+place of user_id, which goes when they are erased.
 The state file goes on when the file is whole and on the disk: load it and remove it, then export again.
 
 Examples:

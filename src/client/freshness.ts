@@ -1,5 +1,4 @@
 import { budgetFault, leastBudget } from '../database/definitions.ts'
-import { transaction } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import * as refresh from '../database/statements/refresh.ts'
 import * as scopes from '../database/statements/scopes.ts'
@@ -44,14 +43,6 @@ export async function readRefresh(database: Database): Promise<Refresh | null> {
       ...row,
       plannedShare: all === 0 ? null : (planned[of] ?? 0) / all,
     })),
-    delays: await readDelays(database),
+    delays: await refresh.delays.all(database),
   }
-}
-
-function readDelays(database: Database): Promise<Refresh['delays']> {
-  return transaction(database, async (client) => {
-    // To compile the statement takes longer than to run it.
-    await client.query('set local jit = off')
-    return refresh.delays.all(client)
-  })
 }

@@ -15,10 +15,7 @@ export const NO_CHANGES: CatalogChanges = {
 
 /** Begins to change the catalog, in the caller's transaction: no other change goes on beside it. */
 export async function beginCatalogChange(client: Client): Promise<void> {
-  // A plan over staged rows is long and runs once: compiling it costs more than it saves.
-  await client.query(
-    `set local jit = off; set local work_mem = '64MB'; set local statement_timeout = 0`,
-  )
+  await client.query(`set local work_mem = '64MB'; set local statement_timeout = 0`)
   await catalog.lock.run(client)
   await catalog.createTouchedBatches.run(client)
   await catalog.createLacking.run(client)

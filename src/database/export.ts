@@ -76,8 +76,15 @@ const OF_PEOPLE = ['user', 'document_user', 'user_group_member']
 export function copyOf(object: ExportObject): CopyObject | null {
   const changed = CHANGED_OBJECTS.find((each) => `${each}s` === object.name)
   if (object.schema !== 'collab' || changed === undefined) return null
-  // Both change each night; and with the catalog, which the lines of what it lists tell, all that is in it.
-  const leftOut = ['checked_at', 'is_stale', ...(CATALOG.includes(changed) ? [] : ['in_catalog'])]
+  // The first two change each night; and with the catalog, which the lines of what it lists tell, all that is in it.
+  // A removal that is held or refused changes no row.
+  const leftOut = [
+    'checked_at',
+    'is_stale',
+    'removal_held_since',
+    'removal_refused_at',
+    ...(CATALOG.includes(changed) ? [] : ['in_catalog']),
+  ]
   const kept = object.columns.filter(({ name }) => ![...leftOut, PERSON.name].includes(name))
   const person = OF_PEOPLE.includes(changed) ? [PERSON] : []
   return { ...object, changed, columns: [...kept, ...person, IS_GONE] }

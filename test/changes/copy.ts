@@ -99,12 +99,13 @@ export async function differences(
 
 export const NO_DIFFERENCES = { onlyInCopy: [], onlyInTables: [] }
 
-/** Whether they are in the catalog is decided by a row that has a line of its own. */
+/** Whether they are in the catalog is decided by a row that has a line of its own; disputed removals change no row. */
 const MARKED_ELSEWHERE = new Set(['comment', 'user', 'document_user', 'user_group_member'])
 
 function textOf(object: string, row: Record<string, unknown>): string {
   const { checked_at: _checked, is_stale: _stale, ...rest } = row
-  if (MARKED_ELSEWHERE.has(object)) delete rest['in_catalog']
+  if (MARKED_ELSEWHERE.has(object))
+    for (const mark of ['in_catalog', 'removal_held_since', 'removal_refused_at']) delete rest[mark]
   const asTimes = Object.entries(rest).map(([name, value]) => [
     name,
     typeof value === 'string' && name.endsWith('_at') ? Date.parse(value) : value,

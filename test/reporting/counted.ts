@@ -163,6 +163,8 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
           document_ids: idsOf('document'),
           organization_user_group_ids: idsOf('user group'),
           left: person.everListed && !person.listed,
+          removal_held_since: null,
+          removal_refused_at: null,
         }
       }),
     ),
@@ -175,6 +177,8 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
       user_id: stay.userId,
       name: known.nameOf(stay.organizationId, stay.userId),
       over: stay.until !== null,
+      is_held: known.isHeld(stay),
+      removal_refused_at: null,
     })),
   edits_and_deletions: (known) =>
     transitions(known).map(({ organizationId, index, before, after }) => ({
@@ -258,20 +262,25 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
         [...known.held].filter((key) =>
           key.startsWith(JSON.stringify([organizationId, kind]).slice(0, -1)),
         ).length
-      const row = (level: string, count: number, more: Row = {}) =>
-        count + Number(more['not_in_catalog'] ?? 0) === 0
+      const row = (
+        level: string,
+        count: number,
+        more: { held?: number; not_in_catalog?: number } = {},
+      ) =>
+        count + (more.not_in_catalog ?? 0) === 0
           ? []
           : [
               {
                 organization_id: organizationId,
                 level,
                 known: count,
-                fresh: count,
+                fresh: count - (more.held ?? 0),
                 stale: 0,
                 never_synced: 0,
                 failing: 0,
                 held: 0,
                 not_in_catalog: 0,
+                refused: 0,
                 ...more,
               },
             ]

@@ -55,6 +55,11 @@ export class Known {
     for (const organizationId of world.organizationIds()) this.#lookAtPeople(world, organizationId)
   }
 
+  /** Whether the last answer lacked the user without ending the stay. */
+  isHeld(stay: Stay): boolean {
+    return stay.until === null && stay.since < this.#run && this.held.has(listingOf(stay))
+  }
+
   live(): { place: Place; comment: Comment; first: Comment }[] {
     return [...this.comments.values()].flatMap(({ place, versions }) => {
       const [first, last] = [versions[0], versions.at(-1)]
@@ -103,8 +108,6 @@ export class Known {
           ({ organizationId, kind: 'user group', id: organizationUserGroupId, userId }) as const,
       ),
     ]
-    const listingOf = (one: { organizationId: string; kind: string; id: string }) =>
-      JSON.stringify([one.organizationId, one.kind, one.id])
     const nameOf = (one: (typeof now)[number]) => JSON.stringify([listingOf(one), one.userId])
     const present = new Set(now.map(nameOf))
     const open = this.stays.filter(({ until }) => until === null)
@@ -143,6 +146,10 @@ export class Known {
       for (const comment of world.comments(place) ?? []) meet(comment.from)
     }
   }
+}
+
+function listingOf(one: { organizationId: string; kind: string; id: string }): string {
+  return JSON.stringify([one.organizationId, one.kind, one.id])
 }
 
 function columns(user: User): { name: string | null; email: string | null } {

@@ -432,7 +432,20 @@ async function tellAll(): Promise<Record<string, Told>> {
     count(failing_since)::int as failing, count(*) filter (where is_stale)::int as stale from reporting.freshness`)
   const [counted] =
     await ask(`select sum(known)::int as scopes, sum(never_synced)::int as "neverChecked",
-    sum(failing)::int as failing, sum(stale + never_synced)::int as stale from reporting.coverage where level <> 'user'`)
+    sum(failing)::int as failing, sum(stale + never_synced)::int as stale, sum(fresh)::int as fresh, sum(held)::int as held
+    from reporting.coverage where level <> 'user'`)
+  // A held listing is counted as held, however old its last good check is.
+  const [held] =
+    await ask(`select count(*)::int as held, count(*) filter (where is_stale)::int as stale
+    from (
+      select organization_id, null as document_id, null as organization_user_group_id, is_stale from collab.organizations where in_catalog
+      union all select organization_id, null, organization_user_group_id, is_stale from collab.user_groups where in_catalog
+      union all select organization_id, document_id, null, is_stale from collab.documents where in_catalog
+    ) x
+    where exists (select from sync.held h where h.resolved_at is null and (h.organization_id, h.document_id, h.organization_user_group_id)
+      is not distinct from (x.organization_id, x.document_id, x.organization_user_group_id))`)
+  expect(counted.held).toBe(held.held)
+  expect(counted.fresh + counted.held + counted.stale).toBe(counted.scopes)
   const [catalog] =
     await ask(`select count(*)::int as scopes, count(*) filter (where checked_at is null)::int as "neverChecked",
     count(failing_since)::int as failing, count(*) filter (where is_stale)::int as stale
@@ -465,7 +478,7 @@ async function tellAll(): Promise<Record<string, Told>> {
     },
     'the overview': { ...only(freshness), scopes: scopes as number, stale: stale as number },
     'reporting.freshness': rows,
-    'reporting.coverage': counted,
+    'reporting.coverage': only({ ...counted, stale: counted.stale + held.stale }),
     'schema collab': catalog,
     doctor: {
       stale: ofDoctor[0] as number,

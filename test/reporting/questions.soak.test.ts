@@ -1,4 +1,6 @@
+import type { QueryResult } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rolledBack } from '../../src/database/pool.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -34,26 +36,21 @@ test('docs/QUESTIONS.md has the answers that its queries give (made again by: vi
   await expect(page).toMatchFileSnapshot('../../docs/QUESTIONS.md')
 })
 
-test('thirty questions are asked, and each has an answer', async () => {
-  expect(questions).toHaveLength(30)
+test('each question has an answer', async () => {
   for (const { question, sql } of questions) {
-    const { rows } = await live.database.pool.query(sql)
+    const { rows } = await askAsReader({ text: sql })
     expect(rows.length, question).toBeGreaterThan(0)
   }
 })
 
 const INTRODUCTION = `# Questions and answers
 
-Thirty questions that are asked in practice. Each answer is what the query gives on the world of \`collab-sync demo\` after its second run, with the world's last day fixed at 2025-11-03; a test runs them all. On data of your own put \`current_date\` where that day stands.
+Thirty questions that are asked in practice. Each answer is what the query gives on the world of \`collab-sync demo\` after its second run, with the world's last day fixed at 2025-11-03; a test runs them all, as \`collab_reader\`. On data of your own put \`current_date\` where that day stands.
 
 The tables know what the service answered when it was asked, and no more. What came and went between two looks no look can show, nor when between them something happened; "Looks do not show" says what that means for an answer. Where the last look at something failed, or is longer ago than \`FRESHNESS_PROMISE\` allows, \`is_stale\` is true in its row. Tests let random worlds live for weeks, with failures, and compare all answers with what the calls returned and that with what truly happened.`
 
 async function section({ by, question, sql, unseen }: Question): Promise<string> {
-  const { rows, fields } = await live.database.pool.query({
-    text: sql,
-    rowMode: 'array',
-    types: AS_TEXT,
-  })
+  const { rows, fields } = await askAsReader({ text: sql, rowMode: 'array', types: AS_TEXT })
   const names = fields.map(({ name }) => name)
   const table = [
     `| ${names.join(' | ')} |`,
@@ -61,6 +58,13 @@ async function section({ by, question, sql, unseen }: Question): Promise<string>
     ...rows.map((row: (string | null)[]) => `| ${row.map(cell).join(' | ')} |`),
   ]
   return `## ${question}\n\nAsked by ${by}.\n\n\`\`\`sql\n${sql};\n\`\`\`\n\n${table.join('\n')}${unseen === undefined ? '' : `\n\nLooks do not show: ${unseen}`}`
+}
+
+function askAsReader(query: object): Promise<QueryResult> {
+  return rolledBack(live.database.pool, async (client) => {
+    await client.query('set local role collab_reader')
+    return client.query(query as never)
+  })
 }
 
 /** Every value as PostgreSQL writes it. */

@@ -169,16 +169,18 @@ limit 5`,
   {
     by: 'security',
     question: 'Who left an organization, and are they still anywhere?',
-    sql: `select organization_id, user_id, name, documents, user_groups
+    sql: `select organization_id, user_id, name, documents, user_groups,
+  case when left_at is not null then 'left' when removal_held_since is not null then 'held' else 'refused' end as removal
 from reporting.user_directory
-where left_at is not null
+where left_at is not null or removal_held_since is not null or removal_refused_at is not null
 order by organization_id, user_id`,
     unseen: 'Who left and came back between two looks.',
   },
   {
     by: 'security',
     question: 'Who can see a document?',
-    sql: `select user_id, name, email
+    sql: `select user_id, name, email, removal_held_since is not null as removal_held,
+  removal_refused_at is not null as removal_refused
 from reporting.memberships
 where organization_id = 'org-0' and document_id = 'doc-0' and until is null
 order by user_id
@@ -190,7 +192,7 @@ limit 5`,
     by: 'data engineering',
     question: 'Is everything fresh enough to load?',
     sql: `select level, sum(known) as known, sum(fresh) as fresh, sum(stale) as stale, sum(never_synced) as never_synced,
-  sum(failing) as failing, sum(held) as held
+  sum(failing) as failing, sum(held) as held, sum(refused) as refused
 from reporting.coverage
 group by level
 order by known, level`,
@@ -210,7 +212,7 @@ order by known, level`,
     question: 'What has to be loaded again after the second run?',
     sql: `select count(*) as comments, count(*) filter (where is_deleted) as deleted
 from reporting.comments_with_deleted
-where changed_at > (select min(finished_at) from sync.runs)`,
+where changed_at > (select min(finished_at) from reporting.runs)`,
     unseen:
       'What changed in runs that `prune` removed: the oldest that is kept stands for the first.',
   },
@@ -314,7 +316,7 @@ limit 5`,
     question: 'Who came, left or was renamed since the first run?',
     sql: `select organization_id, n.user_id, t.name as name_then, n.name, t.listed as listed_then, n.listed
 from reporting.user_directory n
-left join reporting.user_directory_at((select min(finished_at) from sync.runs)) t using (organization_id, user_id)
+left join reporting.user_directory_at((select min(finished_at) from reporting.runs)) t using (organization_id, user_id)
 where (t.name, t.listed) is distinct from (n.name, n.listed)
 order by organization_id, n.user_id
 limit 10`,
@@ -324,7 +326,7 @@ limit 10`,
   {
     by: 'product',
     question: 'Which statuses and types came up only after the first run?',
-    sql: `select field, value, sum(comments) as comments, min(first_seen_at) > (select min(finished_at) from sync.runs) as is_new
+    sql: `select field, value, sum(comments) as comments, min(first_seen_at) > (select min(finished_at) from reporting.runs) as is_new
 from reporting.observed_values
 group by field, value
 order by is_new desc, field, value`,

@@ -1,3 +1,4 @@
+import { rolledBack } from '../../src/database/pool.ts'
 import type { Database } from '../../src/database/pool.ts'
 import { questions } from '../reporting/questions.ts'
 import { days, marks, oracle } from './oracle.ts'
@@ -9,7 +10,7 @@ const NUMBERS = [20, 21, 23, 700, 701, 1700]
 const RUN_MAX_MS = 10 * 60_000
 
 /**
- * Asks the tables every question of docs/QUESTIONS.md and compares the rows with the oracle's.
+ * Asks the tables every question of docs/QUESTIONS.md, as collab_reader, and compares the rows with the oracle's.
  * @returns where they differ
  */
 export async function differences(
@@ -48,11 +49,14 @@ async function rowsOf(
   sql: string,
   runs: readonly Date[],
 ): Promise<unknown[][]> {
-  const { rows } = await database.query<unknown[]>({
-    text: sql,
-    rowMode: 'array',
-    types: { getTypeParser: (type: number) => (text: string) => parsed(type, text) },
-  } as never)
+  const { rows } = await rolledBack(database, async (client) => {
+    await client.query('set local role collab_reader')
+    return client.query<unknown[]>({
+      text: sql,
+      rowMode: 'array',
+      types: { getTypeParser: (type: number) => (text: string) => parsed(type, text) },
+    } as never)
+  })
   return rows.map((row) => row.map((value) => (value instanceof Date ? told(value, runs) : value)))
 }
 

@@ -193,6 +193,7 @@ export const oracle: readonly ((asked: Asked) => Row[])[] = [
         now.name,
         documents,
         userGroups,
+        'left',
       ])
     return sorted(rows, ['0', '1'])
   },
@@ -204,7 +205,7 @@ export const oracle: readonly ((asked: Asked) => Row[])[] = [
       ) // prettier-ignore
       .map(({ userId }) => {
         const person = personOf(asked, 'org-0', userId)
-        return [userId, person?.name ?? null, person?.email ?? null]
+        return [userId, person?.name ?? null, person?.email ?? null, false, false]
       })
     return sorted(rows, ['0']).slice(0, 5)
   },
@@ -223,7 +224,7 @@ export const oracle: readonly ((asked: Asked) => Row[])[] = [
       const fresh = own.filter((scope) => !scope.isStale).length
       const never = own.filter(({ checkedAt }) => checkedAt === null).length
       const failing = own.filter(({ failingSince }) => failingSince !== null).length
-      return [level, own.length, fresh, own.length - fresh - never, never, failing, 0]
+      return [level, own.length, fresh, own.length - fresh - never, never, failing, 0, 0]
     })
     return sorted(rows, ['1', '0'])
   },

@@ -16,6 +16,8 @@ from (values
   ('idle_in_transaction_session_timeout', '5min'),
   ('idle_session_timeout', '0'),
   ('lock_timeout', '0'),
+  -- To compile a statement of ours takes longer than it saves: most of its branches have no rows.
+  ('jit', 'off'),
   -- Of PostgreSQL 17 and newer.
   ('transaction_timeout', '0')
 ) as setting(name, value)
