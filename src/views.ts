@@ -483,6 +483,8 @@ export interface ReportingRunFailures<V extends Values = PgValues> {
   organization_id: string | null
   /** How many of its scopes failed so. */
   scopes: V['bigint'] | null
+  /** How many of them returned a usable response since, in whichever run. */
+  resolved: V['bigint'] | null
   /** When the first of them failed (our clock). */
   first_at: V['timestamptz'] | null
   /** When the last of them failed (our clock). */
@@ -497,6 +499,8 @@ export interface ReportingRuns<V extends Values = PgValues> {
   trigger: string
   /** queued, running, then one of: succeeded (everything is stored), partial (some scopes failed or are held, or whole records were rejected; everything else is stored), failed, cancelled. */
   status: string
+  /** The run whose failed scopes this run requests again; null for a run that is no retry. */
+  retry_of: string | null
   /** When it was asked for. */
   requested_at: V['timestamptz']
   /** When a worker first worked on it. */
@@ -541,6 +545,10 @@ export interface ReportingRuns<V extends Values = PgValues> {
   annotations_done: V['bigint']
   /** Rows of collab.users that were inserted or updated. */
   users_written: V['bigint']
+  /** Users who were removed from their organization because its listing no longer contains them. A removal that a person accepts is not counted: see sync.held. */
+  users_removed: V['bigint']
+  /** Memberships of documents and user groups that ended because the listing no longer contains the user. A removal that a person accepts is not counted. */
+  members_removed: V['bigint']
   /** Rows of collab.comments that were inserted or updated, without deletions. */
   comments_written: V['bigint']
   /** Comments whose deletion the service confirmed. */
