@@ -1,4 +1,6 @@
+import { createContext } from 'preact'
 import type { ComponentChildren } from 'preact'
+import { useContext } from 'preact/hooks'
 import { roughAge } from '../format.ts'
 import type { RunStatus } from '../documents/run.ts'
 
@@ -112,6 +114,14 @@ export function Facts({ of }: { of: readonly (readonly [string, ComponentChildre
   )
 }
 
+/** Whether whoever sees the page may change something. */
+export const MayOperate = createContext(true)
+
+/** What only those see who may change something. */
+export function ForOperators({ children }: { children: ComponentChildren }) {
+  return useContext(MayOperate) ? <>{children}</> : null
+}
+
 interface AskButtonProps {
   readonly action: string
   readonly fields?: Record<string, string>
@@ -124,14 +134,16 @@ interface AskButtonProps {
 /** A button that leads to the question of an action, which says what will happen; nothing is changed yet. */
 export function AskButton({ action, fields = {}, words, about, kind = 'quiet' }: AskButtonProps) {
   return (
-    <form method="get" action={`/actions/${action}`}>
-      {Object.entries(fields).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
-      <button class={`button ${kind}`} type="submit">
-        {words}
-        {about !== undefined && <span class="unseen"> {about}</span>}
-      </button>
-    </form>
+    <ForOperators>
+      <form method="get" action={`/actions/${action}`}>
+        {Object.entries(fields).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        <button class={`button ${kind}`} type="submit">
+          {words}
+          {about !== undefined && <span class="unseen"> {about}</span>}
+        </button>
+      </form>
+    </ForOperators>
   )
 }

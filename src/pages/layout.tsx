@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { render } from 'preact-render-to-string'
 import { printable } from '../printable.ts'
-import { Sentence } from './elements.tsx'
+import { MayOperate, Sentence } from './elements.tsx'
 import { noticeOf } from './notices.ts'
 import type { Notice } from './notices.ts'
 import { staticPath } from './static/files.ts'
@@ -45,20 +45,34 @@ export function sendPage(
   return reply
     .type('text/html; charset=utf-8')
     .header('cache-control', 'no-store')
-    .send(renderPage(frame, content, reply.hasSignOut, noticeOf(reply.request.query)))
+    .send(
+      renderPage(frame, content, {
+        hasSignOut: reply.hasSignOut,
+        notice: noticeOf(reply.request.query),
+        mayOperate: reply.request.mayOperate,
+      }),
+    )
 }
 
-/** @returns a whole HTML document */
+/**
+ * @param options.mayOperate false leaves out the buttons and forms that change something
+ * @returns a whole HTML document
+ */
 export function renderPage(
   frame: Frame,
   content: ComponentChildren,
-  hasSignOut = false,
-  notice: Notice | null = null,
+  {
+    hasSignOut = false,
+    notice = null,
+    mayOperate = true,
+  }: { hasSignOut?: boolean | undefined; notice?: Notice | null; mayOperate?: boolean } = {},
 ): string {
   const page = (
-    <Page {...frame} hasSignOut={hasSignOut} notice={notice}>
-      {content}
-    </Page>
+    <MayOperate.Provider value={mayOperate}>
+      <Page {...frame} hasSignOut={hasSignOut} notice={notice}>
+        {content}
+      </Page>
+    </MayOperate.Provider>
   )
   // A control that turns the order of letters would turn what stands beside it too.
   return `<!doctype html>${render(page).replace(/>[^<]+/g, (text) => printable(text, '\n\t\r'))}`

@@ -20,6 +20,8 @@ const NOTICES = {
     good(`The removal is refused: ${counted(kept, 'user')} kept in the listing.`),
   'held-accepted': (removed: number) =>
     good(`The removal is accepted: ${counted(removed, 'user')} left the listing.`),
+  'rejected-set-aside': (records: number) =>
+    good(`${counted(records, 'record')} set aside: the same content makes no later run partial.`),
   'schedule-set': () => good('The nightly schedule is set, for all workers.'),
   'schedule-removed': () => good('The nightly schedule is removed: no run starts by itself.'),
 } satisfies Record<string, (...counts: number[]) => Notice>

@@ -1,7 +1,7 @@
 import type { Page } from '../documents/page.ts'
 import type { RejectedRecord } from '../documents/waiting.ts'
 import { scopePath, shortId } from '../format.ts'
-import { Card, Time } from './elements.tsx'
+import { AskButton, Card, Time } from './elements.tsx'
 import { Pager, Table } from './tables.tsx'
 import type { Column } from './tables.tsx'
 
@@ -17,8 +17,8 @@ export function RejectedSection({
     <Card title="Rejected records" id="rejected">
       <p class="soft">
         Records, or members of records, that the tables cannot hold. Everything else of their
-        answers is in. A run that lost a whole record is partial, until it is mended at the service
-        or set aside (<code>collab-sync rejected</code>).
+        responses is stored. A run that lost a whole record is partial until the record is fixed at
+        the service or set aside.
       </p>
       <Table
         label="Rejected records"
@@ -57,6 +57,12 @@ const REJECTED_COLUMNS: readonly Column<RejectedRecord>[] = [
         <div class="soft">
           {isWhole ? 'Whole record' : 'Part of a record'}, ID {rejectedRecordId}
         </div>
+        <AskButton
+          action="set-aside"
+          fields={{ record: String(rejectedRecordId) }}
+          words="Set aside"
+          about={`rejected record ${rejectedRecordId}`}
+        />
       </>
     ),
     'id',

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { nextTimes } from '../cron.ts'
 import { time } from '../format.ts'
 import type { Action } from './actions/actions.ts'
-import { Ago, AskButton, Card, Facts, Time } from './elements.tsx'
+import { Ago, AskButton, Card, Facts, ForOperators, Time } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { pathWithNotice } from './notices.ts'
 import type { PageContext } from './page-context.ts'
@@ -31,7 +31,9 @@ export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext
             <AskButton action="remove-schedule" words="Remove the schedule" />
           )}
         </Card>
-        <SetForm schedule={schedule} />
+        <ForOperators>
+          <SetForm schedule={schedule} />
+        </ForOperators>
       </>,
     )
   })

@@ -21,6 +21,8 @@ const SUCCEEDED = {
   commentsWritten: 1,
   commentsDeleted: 0,
   usersWritten: 7,
+  usersRemoved: 0,
+  membersRemoved: 0,
 } as RunDetails
 
 test('a night that went well is told with what it did', () => {
@@ -30,6 +32,13 @@ test('a night that went well is told with what it did', () => {
     sentence:
       '1,200 scopes checked in 5 min 00 s, 1 comment written, 0 found deleted, 7 users written.',
   })
+})
+
+test('a night in which people left says so', () => {
+  const nightly = { ...SUCCEEDED, usersRemoved: 1, membersRemoved: 1200 }
+  expect(judge({ nightly }).sentence).toMatch(
+    /7 users written, 1 user removed, 1,200 memberships ended\.$/,
+  )
 })
 
 test('a night that did not go well is told with its own sentence', () => {

@@ -188,6 +188,19 @@ test('a held removal is refused with a reason', async () => {
   expect(after).toMatch(/The removal is refused: \d+ users? kept in the listing\./)
 })
 
+test('a rejected record is set aside with a reason', async () => {
+  const page = await expectPage('/held')
+  const [button = ''] =
+    page.text.match(/<form method="get" action="\/actions\/set-aside">.*?<\/form>/) ?? []
+  const fields = hiddenFields({ ...page, text: button })
+  const question = await expectPage(`/actions/set-aside?${new URLSearchParams(fields)}`)
+  expect((await pages.post('/actions/set-aside', hiddenFields(question))).status).toBe(400)
+  const done = await pages.post('/actions/set-aside', { ...hiddenFields(question), reason: 'no' })
+  const after = await expectPage(String(done.headers['location']))
+  expect(wordsOf(after)).toContain('1 record set aside')
+  expect(after.text).not.toContain(button)
+})
+
 test('the schedule is set, shown and removed', async () => {
   const wanted = new URLSearchParams({ cron: '30 1 * * *', timeZone: 'Europe/Berlin' })
   const question = await expectPage(`/actions/set-schedule?${wanted}`)

@@ -12,6 +12,10 @@ declare module 'fastify' {
     /** What a token must allow; `none` for the few routes that ask for no token. No route may leave it out. */
     right?: Right | 'none'
   }
+  interface FastifyRequest {
+    /** Whether the rights of its token cover what changes something. */
+    mayOperate: boolean
+  }
 }
 
 /** What stands between a request and everything else. */
@@ -35,6 +39,7 @@ export function openAuthentication(
   app: FastifyInstance,
   { token, database }: { token: string | undefined; database: Database },
 ): Authentication {
+  app.decorateRequest('mayOperate', true)
   if (token === undefined) return { lock: null, check: async (request) => checkLocal(request) }
   const lock: Lock = {
     tokens: openTokens(token, database),
@@ -48,6 +53,7 @@ export function openAuthentication(
       const { right = 'read' } = request.routeOptions.config ?? {}
       if (right === 'none') return
       const { rights } = await accessOf(app, lock, request)
+      request.mayOperate = covers(rights, 'operate')
       if (!covers(rights, right))
         throw new ProblemError(
           403,

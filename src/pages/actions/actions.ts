@@ -116,6 +116,31 @@ export const refuseHeld = heldAction('refuse', {
     (await collabSync.refuseHeld(held, { runId: run, reason })).kept,
 })
 
+/** Sets a rejected record aside, by its content. */
+export const setAside: Action<{ record: number; reason?: string | undefined }> = {
+  name: 'set-aside',
+  fields: z.object({
+    record: z.coerce.number().int().positive(),
+    reason: z.string().max(1000).optional(),
+  }),
+  async ask(_context, { record }) {
+    return {
+      title: `Set rejected record ${record} aside?`,
+      sentences: [
+        'Nothing is stored of it. The same content at the same place makes no later run partial, and is no longer listed as open.',
+      ],
+      words: 'Set it aside',
+      asksReason: true,
+      back: '/held#rejected',
+    }
+  },
+  async perform({ collabSync }, { record, reason = '' }) {
+    const as = { by: 'http', reason }
+    const { changed } = await collabSync.setAsideRejectedRecords({ ids: [record] }, as)
+    return pathWithNotice('/held', 'rejected-set-aside', [changed])
+  },
+}
+
 /** Ends a run early. */
 export const cancelRun: Action<{ run: string }> = {
   name: 'cancel',

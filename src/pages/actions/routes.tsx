@@ -5,7 +5,7 @@ import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { removeSchedule, setSchedule } from '../schedule.tsx'
-import { acceptHeld, cancelRun, refuseHeld, retryRun, sync } from './actions.ts'
+import { acceptHeld, cancelRun, refuseHeld, retryRun, setAside, sync } from './actions.ts'
 import type { Action, Question } from './actions.ts'
 
 /** `/actions/NAME`: GET asks, POST does and leads to a page that says what was done. */
@@ -15,6 +15,7 @@ export function actionRoutes(app: FastifyInstance, context: PageContext): void {
   addAction(app, context, cancelRun)
   addAction(app, context, acceptHeld)
   addAction(app, context, refuseHeld)
+  addAction(app, context, setAside)
   addAction(app, context, setSchedule)
   addAction(app, context, removeSchedule)
 }

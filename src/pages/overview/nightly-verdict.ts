@@ -88,6 +88,8 @@ function whatItDid(run: RunDetails): string {
     `${counted(run.commentsWritten, 'comment')} written`,
     `${count(run.commentsDeleted)} found deleted`,
     `${counted(run.usersWritten, 'user')} written`,
+    run.usersRemoved > 0 && `${counted(run.usersRemoved, 'user')} removed`,
+    run.membersRemoved > 0 && `${counted(run.membersRemoved, 'membership')} ended`,
   ]
-  return `${parts.join(', ')}.`
+  return `${parts.filter(Boolean).join(', ')}.`
 }

@@ -100,6 +100,18 @@ describe('what a token allows', () => {
     ).toEqual([])
   })
 
+  test('what it cannot change has no button on a page', async () => {
+    const pages = ['/', '/runs', '/organizations', '/held', '/schedule']
+    const actionsSeenBy = async (token: string | undefined) => {
+      const bodies = await Promise.all(
+        pages.map(async (path) => (await ask('GET', path, { token })).body),
+      )
+      return bodies.join('').match(/action="\/actions\//g)?.length ?? 0
+    }
+    expect(await actionsSeenBy(tokens['operate'])).toBeGreaterThan(0)
+    expect(await actionsSeenBy(tokens['read'])).toBe(0)
+  })
+
   test('is held at each route: 403 beyond, and no refusal within', async () => {
     const order = ['none', 'read', 'operate', 'admin']
     const refused: string[] = []
