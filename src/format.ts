@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import type { Wait } from './documents/run.ts'
 import type { ScopeIds } from './documents/scope.ts'
 import { printable } from './printable.ts'
 
@@ -82,6 +83,21 @@ export function describeAnswer(failed: {
   const codes = [httpStatus && `HTTP ${httpStatus}`, errorStatus].filter(Boolean).join(' ')
   if (words === undefined) return codes || 'no answer'
   return `${words} (${codes})`
+}
+
+/** As `describeAnswer`, without a text of the service's. */
+export function describeAnswerInOurWords(failed: {
+  httpStatus: number | null
+  errorStatus: string | null
+}): string {
+  const isOurs = Object.hasOwn(ANSWERS, failed.errorStatus ?? '')
+  return describeAnswer(isOurs ? failed : { ...failed, errorStatus: null })
+}
+
+/** What workers of ours wait for, in sentences. */
+export function describeWait({ sentence, workers, ofWorkers }: Wait): string {
+  if (workers === ofWorkers) return sentence
+  return `${count(workers)} of ${counted(ofWorkers, 'worker')}: ${sentence}`
 }
 
 /** The ids of a scope as a path: `acme / plan / ann-1`, `acme / group eng`. */

@@ -31,6 +31,7 @@ const COUNTS = [
   'recordsLost',
   'serviceMs',
   'waitedMs',
+  'waitedThrottledMs',
   'databaseMs',
   'cpuMs',
 ] as const

@@ -4,7 +4,7 @@ import { readFreshness } from '../../client/freshness.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
 import type { Database } from '../../database/pool.ts'
-import { readRecentRuns } from '../../database/run-reports.ts'
+import { readRecentRuns, readWaits } from '../../database/run-reports.ts'
 import type { RowOf } from '../../database/statement.ts'
 import * as catalog from '../../database/statements/catalog.ts'
 import * as observed from '../../database/statements/observed.ts'
@@ -15,10 +15,10 @@ import type { Freshness } from '../../documents/freshness.ts'
 import { describeMemberChange } from '../../documents/member-change.ts'
 import type { Held } from '../../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
-import type { Run } from '../../documents/run.ts'
+import type { Run, Wait } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { describeScope } from '../../documents/scope.ts'
-import { count, counted, duration, shorten, shortId, time } from '../../format.ts'
+import { count, counted, describeWait, duration, shorten, shortId, time } from '../../format.ts'
 import { printable } from '../../printable.ts'
 import { describeDiffering } from '../../rate-limit/lowest.ts'
 import type { LimitOf } from '../../rate-limit/lowest.ts'
@@ -41,6 +41,8 @@ interface Overview {
   readonly workers: readonly WorkerReport[]
   /** Of the workers, those that have had a problem for more than a minute. */
   readonly workersBlocked: readonly RowOf<typeof workersOf.blocked>[]
+  /** What live workers wait for, by kind. */
+  readonly waiting: readonly Wait[]
   /** What live workers set as SYNC_RATE_LIMIT, the lowest first. */
   readonly rateLimits: readonly LimitOf[]
   readonly held: Held
@@ -83,6 +85,7 @@ async function printOverview(
     runs,
     workers,
     workersBlocked,
+    waits,
     rateLimits,
     held,
     waiting,
@@ -94,6 +97,7 @@ async function printOverview(
     readRecentRuns(database, limit),
     workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
     workersOf.blocked.all(database, { deadAfterS: DEAD_AFTER_S }),
+    readWaits(database, null),
     workersOf.rateLimits.all(database, { deadAfterS: DEAD_AFTER_S, own: null, name: null }),
     readHeld(database, null, HELD_SHOWN),
     pages.waiting.one(database, { limit: 1000 }),
@@ -107,6 +111,7 @@ async function printOverview(
     runs,
     workers,
     workersBlocked,
+    waiting: waits,
     rateLimits,
     held,
     rejectedOpen: waiting.rejected,
@@ -128,6 +133,7 @@ function describe(overview: Overview): string {
       ['nightly', describeNightly(overview)],
       ['workers', describeWorkers(overview.workers)],
     ]),
+    ...overview.waiting.map((wait) => `  ${describeWait(wait)}`),
     ...overview.workersBlocked.map((each) => paint.yellow(printable(describeBlocked(each)))),
     ...(differing === null ? [] : [paint.yellow(printable(differing))]),
     ...overview.catalog.map((each) =>

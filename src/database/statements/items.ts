@@ -74,11 +74,12 @@ export const commit = new Statement<
     cpuMs: number
     batchXmin: string | null
     recordsLost: number
+    waitedThrottledMs: number
   },
   { itemId: number }
 >('items/commit', {
   parameters:
-    'runId itemId batchKey claimNo claimedAt doneScopes isEnd isWhole calls retries scopesSucceeded scopesFailed scopesHeld recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs batchXmin recordsLost',
+    'runId itemId batchKey claimNo claimedAt doneScopes isEnd isWhole calls retries scopesSucceeded scopesFailed scopesHeld recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs batchXmin recordsLost waitedThrottledMs',
   columns: 'itemId',
   isPrepared: true,
 })

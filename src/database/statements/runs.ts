@@ -127,6 +127,7 @@ export const reports = new Statement<
     rejected: number
     serviceMs: number
     waitedMs: number
+    waitedThrottledMs: number
     databaseMs: number
     cpuMs: number
     workersGone: boolean
@@ -134,9 +135,9 @@ export const reports = new Statement<
 >('runs/reports', {
   parameters: 'runIds limit deadAfterS',
   columns:
-    'runId trigger status scope requestedAt startedAt finishedAt stopping problem scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs workersGone',
+    'runId trigger status scope requestedAt startedAt finishedAt stopping problem scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
   neverNull:
-    'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs workersGone',
+    'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
 })
 
 /** Settles a run once, when none of its items is pending: adds up its items, decides its status. It is partial where a scope failed or is held, or where a whole record was rejected that nobody had set aside. Its calls are counted by runs/add-calls. An item that is pending can only vanish in the transaction that inserts those that follow it, so no lock is needed. What was received is what became of it: each commit is held to that, and a run of before that is not must end as well. From the first run on that ends with 500 records read, a member that comes up is new: among fewer the rare ones have not come up yet (what one in 100 has shows among 500 with a probability of 99 %). */
