@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http'
-import type { Wait } from './documents/run.ts'
 import type { ScopeIds } from './documents/scope.ts'
 import { printable } from './printable.ts'
 
@@ -92,12 +91,6 @@ export function describeAnswerInOurWords(failed: {
 }): string {
   const isOurs = Object.hasOwn(ANSWERS, failed.errorStatus ?? '')
   return describeAnswer(isOurs ? failed : { ...failed, errorStatus: null })
-}
-
-/** What workers of ours wait for, in sentences. */
-export function describeWait({ sentence, workers, ofWorkers }: Wait): string {
-  if (workers === ofWorkers) return sentence
-  return `${count(workers)} of ${counted(ofWorkers, 'worker')}: ${sentence}`
 }
 
 /** The ids of a scope as a path: `acme / plan / ann-1`, `acme / group eng`. */

@@ -193,7 +193,10 @@ async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>):
   }
 }
 
-/** Says that this worker lives and what it waits for, ends what a frozen one holds up, and hears the lowest limit and which runs are to end early. */
+/**
+ * Says that this worker lives and what it waits for, ends what a frozen one holds up, and hears the lowest limit and which
+ * runs are to end early.
+ */
 async function writeHeartbeat(app: App, waiting: ReportedWait | null): Promise<void> {
   const { collabApi, database, deadAfterS, problems, runSignals } = app.sync
   const { inFlight, limit, latencyMsEwma } = collabApi.concurrency()

@@ -9,7 +9,7 @@ import * as workers from '../database/statements/workers.ts'
 import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Run, Wait } from '../documents/run.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
-import { count, counted, describeWait, duration } from '../format.ts'
+import { count, counted, duration } from '../format.ts'
 import { note } from './output.ts'
 
 /** How the progress of a run is shown: a live bar, lines now and then, or not at all. */
@@ -140,7 +140,7 @@ function inWords(run: Run, { callsPerSecond, leftMs }: RateSeen, waits: readonly
     run.scopesHeld > 0 && `${count(run.scopesHeld)} held`,
     callsPerSecond !== null && `${count(Math.round(callsPerSecond))} calls/s`,
     leftMs !== null && `${duration(leftMs)} left`,
-    ...waits.map(describeWait),
+    ...waits.map(({ sentence }) => sentence),
   ]
     .filter(Boolean)
     .join(' · ')

@@ -9,7 +9,6 @@ import {
   count,
   counted,
   describeAnswer,
-  describeWait,
   duration,
   scopePath,
   shorten,
@@ -53,7 +52,7 @@ export function describeRun(run: RunDetails): string {
   return [
     `Run ${paint.bold(shortId(run.runId))} ${paintedStatus(run.status)}${howLong(run)}`,
     ...(run.problem === null ? [] : [`  ${paint.yellow(printable(run.problem))}`]),
-    ...run.waiting.map((wait) => `  ${paint.yellow(describeWait(wait))}`),
+    ...run.waiting.map(({ sentence }) => `  ${paint.yellow(sentence)}`),
     '',
     facts([
       ['run', run.runId],

@@ -114,29 +114,23 @@ export class Attempts {
     if (inFlight + waiting + this.retryWaits.calls === 0) return null
     const { pause, waiting: slots, callsPerSecond } = this.#options.sharedRateLimit.snapshot()
     const throttled = this.#throttling.snapshot()
-    const none = { since: null, until: null, givesUpAt: null, callsPerSecond: null, error: null }
     const givesUpAt = (sinceMs: number) => dateOf(sinceMs + this.#options.throttledMaxMs)
     const untilMs = Math.max(throttled?.pausedUntilMs ?? 0, pause?.untilMs ?? 0)
     const until = untilMs > nowMs ? dateOf(untilMs) : null
     if (throttled !== null) {
       const { sinceMs, error } = throttled
       const since = dateOf(sinceMs)
-      return { ...none, kind: 'throttled', since, until, givesUpAt: givesUpAt(sinceMs), error }
+      return { kind: 'throttled', since, until, givesUpAt: givesUpAt(sinceMs), error }
     }
     if (slots > 0 && pause !== null)
-      return { ...none, kind: 'throttled', since: dateOf(pause.sinceMs), until }
-    if (slots > 0 && callsPerSecond !== null) return { ...none, kind: 'rate_limit', callsPerSecond }
+      return { kind: 'throttled', since: dateOf(pause.sinceMs), until }
+    if (slots > 0 && callsPerSecond !== null) return { kind: 'rate_limit', callsPerSecond }
     const away = this.retryWaits.away(inFlight, nowMs)
     if (away === null) return null
     const { sinceMs, error } = away
     const isWaitedFor = error.kind === 'unreachable' && this.reach.wasReached
-    return {
-      ...none,
-      kind: 'away',
-      since: dateOf(sinceMs),
-      givesUpAt: isWaitedFor ? givesUpAt(sinceMs) : null,
-      error,
-    }
+    const since = dateOf(sinceMs)
+    return { kind: 'away', since, givesUpAt: isWaitedFor ? givesUpAt(sinceMs) : null, error }
   }
 
   async close(): Promise<void> {

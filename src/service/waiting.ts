@@ -7,16 +7,16 @@ export interface ServiceWait {
    * `away`: the service has taken no call for a while, and calls wait for their next try.
    */
   readonly kind: 'throttled' | 'rate_limit' | 'away'
-  /** Null where the calls do not know. */
-  readonly since: Date | null
+  /** Left out where the calls do not know. */
+  readonly since?: Date
   /** When the next call is sent; null where that is not known, or one is under way. */
-  readonly until: Date | null
+  readonly until?: Date | null
   /** When `SYNC_THROTTLED_MAX_MS` ends; null where that setting does not apply. */
-  readonly givesUpAt: Date | null
+  readonly givesUpAt?: Date | null
   /** Of `rate_limit`: most calls a second of all processes together. */
-  readonly callsPerSecond: number | null
-  /** The last failure; null for `rate_limit`, and where the service throttled another process. */
-  readonly error: CallError | null
+  readonly callsPerSecond?: number
+  /** The last failure; left out for `rate_limit`, and where the service throttled another process. */
+  readonly error?: CallError
 }
 
 /** A service that takes no call is away when this has lasted so long; a shorter failure is not worth reporting. */

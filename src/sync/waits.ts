@@ -4,8 +4,8 @@ import type { Log } from '../log.ts'
 import type { ServiceWait } from '../service/waiting.ts'
 import type { SyncContext } from './context.ts'
 
-/** What a worker waits for; `since` is null where the part that waits does not know. */
-export interface FoundWait extends Partial<Omit<ServiceWait, 'kind'>> {
+/** What a worker waits for, as far as the part that waits knows it. */
+export interface FoundWait extends Omit<ServiceWait, 'kind'> {
   readonly kind: Wait['kind']
 }
 

@@ -18,7 +18,7 @@ import { scopesDone, scopesInAll } from '../../documents/run.ts'
 import type { Run, Wait } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { describeScope } from '../../documents/scope.ts'
-import { count, counted, describeWait, duration, shorten, shortId, time } from '../../format.ts'
+import { count, counted, duration, shorten, shortId, time } from '../../format.ts'
 import { printable } from '../../printable.ts'
 import { describeDiffering } from '../../rate-limit/lowest.ts'
 import type { LimitOf } from '../../rate-limit/lowest.ts'
@@ -133,7 +133,7 @@ function describe(overview: Overview): string {
       ['nightly', describeNightly(overview)],
       ['workers', describeWorkers(overview.workers)],
     ]),
-    ...overview.waiting.map((wait) => `  ${describeWait(wait)}`),
+    ...overview.waiting.map(({ sentence }) => `  ${sentence}`),
     ...overview.workersBlocked.map((each) => paint.yellow(printable(describeBlocked(each)))),
     ...(differing === null ? [] : [paint.yellow(printable(differing))]),
     ...overview.catalog.map((each) =>

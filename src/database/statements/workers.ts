@@ -90,7 +90,7 @@ export const read = new Statement<
   neverNull: 'alive holdsTransaction',
 })
 
-/** What live workers wait for, by kind, the longest wait first: those that hold pending items of a run, and those that cannot take its jobs; without a run all of them. The sentence is that of the worker that has waited longest. */
+/** What live workers wait for, by kind, the longest wait first: those that hold pending items of a run, and those that cannot take its jobs; without a run all of them. The sentence is that of the worker that has waited longest, and says how many workers wait for the same where others do not. */
 export const waiting = new Statement<
   { runId: string | null; deadAfterS: number },
   {
@@ -98,12 +98,12 @@ export const waiting = new Statement<
     since: Date
     until: Date | null
     givesUpAt: Date | null
-    sentence: string
     workers: number
     ofWorkers: number
+    sentence: string
   }
 >('workers/waiting', {
   parameters: 'runId deadAfterS',
-  columns: 'kind since until givesUpAt sentence workers ofWorkers',
+  columns: 'kind since until givesUpAt workers ofWorkers sentence',
   neverNull: 'kind since sentence workers ofWorkers',
 })

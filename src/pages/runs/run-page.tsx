@@ -5,7 +5,7 @@ import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'
 import type { RunDetails } from '../../documents/run.ts'
 import { describeScope } from '../../documents/scope.ts'
-import { counted, describeWait, duration, shortId } from '../../format.ts'
+import { counted, duration, shortId } from '../../format.ts'
 import { AskButton, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
@@ -83,11 +83,15 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           <Sentence of={run.problem} />
         </p>
       )}
-      {run.waiting.map((wait) => (
-        <p key={wait.kind} class={wait.kind === 'rate_limit' ? 'notice' : 'notice warn'}>
-          {describeWait(wait)}
-        </p>
-      ))}
+      {run.finishedAt === null && (
+        <div class="stack" data-waits>
+          {run.waiting.map(({ kind, sentence }) => (
+            <p key={kind} class="notice">
+              {sentence}
+            </p>
+          ))}
+        </div>
+      )}
       {workersNow?.alive === 0 && (
         <p class="notice warn">
           No worker is alive: the run goes on when one starts (collab-sync worker).
