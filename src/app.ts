@@ -118,6 +118,7 @@ export async function openApp(
     sentCalls: new SentCalls(store.database, log),
     observed: new ObservedMembers(),
     itemsInProgress: new Set(),
+    itemsOvertaken: new Set(),
     drained: draining.signal,
     privacy: openPrivacy(store.database, {
       email: settings.privacyEmail,

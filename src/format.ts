@@ -123,6 +123,15 @@ export function nothingToRetry({
   return `${which} that failed in run ${runId} ${became.join(' or ')} since.`
 }
 
+/** As `describeAnswer`, without a text of the service's. */
+export function describeAnswerInOurWords(failed: {
+  httpStatus: number | null
+  errorStatus: string | null
+}): string {
+  const isOurs = Object.hasOwn(ANSWERS, failed.errorStatus ?? '')
+  return describeAnswer(isOurs ? failed : { ...failed, errorStatus: null })
+}
+
 /** The ids of a scope as a path: `acme / plan / ann-1`, `acme / group eng`. */
 export function scopePath(ids: ScopeIds): string {
   const group = ids.organizationUserGroupId

@@ -15,6 +15,8 @@ import { idsOf, startQueueWorker } from './queue/worker.ts'
 import type { Delivered, QueueWorker } from './queue/worker.ts'
 import { Refresher } from './sync/refresh/refresher.ts'
 import { Sweep } from './sync/run/settle.ts'
+import { findWait, ReportedWaits } from './sync/waits.ts'
+import type { ReportedWait } from './sync/waits.ts'
 import { outsideTraces, withSpan } from './trace.ts'
 
 /** A kind of job, as `jobs/` lists them. */
@@ -45,6 +47,8 @@ const HEARTBEAT_MS = 5_000
 const SWEEP_MS = 10_000
 /** With the jitter of `every`, calls are written within a second of being sent. */
 const WRITE_CALLS_MS = 800
+/** What continuous refresh is among the work in progress, beside jobs. */
+const REFRESH = 'refresh'
 /** Calls in flight get this long to end when the worker stops; the whole stop has a deadline in `src/cli/signals.ts`. */
 const GRACE_MS = 5_000
 
@@ -77,10 +81,15 @@ async function start(
   const isRefreshing = options.keepsSchedule && refreshBudget !== null
   const refresher = isRefreshing ? new Refresher(app.sync, refreshBudget) : null
   const queueWorkers: QueueWorker[] = []
+  const waits = new ReportedWaits(app.log, app.settings.retries)
   const heartbeat = async () => {
     const problems = await Promise.all(queueWorkers.map((each) => each.problem()))
     app.sync.problems.set('queue', problems.find((problem) => problem !== null) ?? null)
-    await writeHeartbeat(app)
+    const wait = findWait(app.sync, {
+      hasJobs: [...app.inProgress].some(({ job }) => job !== REFRESH),
+      refresh: refresher,
+    })
+    await writeHeartbeat(app, waits.report(wait))
   }
   await heartbeat()
   const upkeep: { stop(): Promise<void> }[] = [
@@ -119,7 +128,7 @@ async function start(
         log: app.log,
       })
     for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
-    const refreshing = refresher && listed(app, { job: 'refresh' }, () => refresher.run())
+    const refreshing = refresher && listed(app, { job: REFRESH }, () => refresher.run())
     return {
       async stop() {
         app.drain()
@@ -184,8 +193,11 @@ async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>):
   }
 }
 
-/** Says that this worker lives, ends what a frozen one holds up, and hears the lowest limit and which runs are to end early. */
-async function writeHeartbeat(app: App): Promise<void> {
+/**
+ * Says that this worker lives and what it waits for, ends what a frozen one holds up, and hears the lowest limit and which
+ * runs are to end early.
+ */
+async function writeHeartbeat(app: App, waiting: ReportedWait | null): Promise<void> {
   const { collabApi, database, deadAfterS, problems, runSignals } = app.sync
   const { inFlight, limit, latencyMsEwma } = collabApi.concurrency()
   await workers.heartbeat.run(database, {
@@ -195,6 +207,7 @@ async function writeHeartbeat(app: App): Promise<void> {
     callMs: latencyMsEwma === null ? null : Math.round(latencyMsEwma),
     problem: problems.text,
     rateLimit: app.settings.rateLimit ?? null,
+    waiting: waiting === null ? null : JSON.stringify(waiting),
   })
   await app.followRateLimit()
   for (const { workerId, pid, state, openS } of await workers.endSessions.all(database, {

@@ -48,6 +48,7 @@ create table sync.runs (
   failures bigint generated always as (scopes_failed) stored,
   service_ms bigint not null default 0,
   waited_ms bigint not null default 0,
+  waited_throttled_ms bigint not null default 0,
   database_ms bigint not null default 0,
   cpu_ms bigint not null default 0,
   constraint settled_runs_have_a_time check ((finished_at is not null) = (status in ('succeeded', 'partial', 'failed', 'cancelled'))),
@@ -103,7 +104,8 @@ comment on column sync.runs.comments_deleted is 'Comments whose deletion the ser
 comment on column sync.runs.rejected is 'Rows made in sync.rejected_records: whole records, and members that a stored record had to go without.';
 comment on column sync.runs.failures is 'The same as scopes_failed.';
 comment on column sync.runs.service_ms is 'Milliseconds that calls waited for the service''s answers, summed over calls that ran side by side.';
-comment on column sync.runs.waited_ms is 'Milliseconds that calls with a place among those in flight waited for their turn under SYNC_RATE_LIMIT or for a pause to end; summed likewise.';
+comment on column sync.runs.waited_ms is 'Milliseconds that calls with a place among those in flight waited for their turn under SYNC_RATE_LIMIT, pauses aside; summed likewise.';
+comment on column sync.runs.waited_throttled_ms is 'Milliseconds that calls waited because the service throttled them or another process: in a pause, or between two tries of a throttled call; summed likewise.';
 comment on column sync.runs.database_ms is 'Milliseconds that batches waited for PostgreSQL: reading what is stored, writing what changed; summed likewise.';
 comment on column sync.runs.cpu_ms is 'Milliseconds of CPU of the processes that worked the run, while they did.';
 comment on index sync.queued_hints is 'Finds the run of a hint that no worker has begun.';
@@ -149,6 +151,7 @@ create table sync.run_items (
   done_scopes bit varying,
   service_ms integer not null default 0,
   waited_ms integer not null default 0,
+  waited_throttled_ms integer not null default 0,
   database_ms integer not null default 0,
   cpu_ms integer not null default 0,
   primary key (run_id, item_id),
@@ -197,6 +200,7 @@ comment on column sync.run_items.only_scopes is 'Bit n is 1 where scope n of the
 comment on column sync.run_items.done_scopes is 'Bit n is 1 where scope n of the batch is committed already; null means none.';
 comment on column sync.run_items.service_ms is 'As in runs.';
 comment on column sync.run_items.waited_ms is 'As in runs.';
+comment on column sync.run_items.waited_throttled_ms is 'As in runs.';
 comment on column sync.run_items.database_ms is 'As in runs.';
 comment on column sync.run_items.cpu_ms is 'As in runs; of what the worker did since the commit before, of whichever item.';
 
@@ -210,6 +214,7 @@ create table sync.workers (
   rate_limit double precision,
   problem text,
   problem_since timestamptz,
+  waiting jsonb,
   application_name text -- a worker that is frozen inside a transaction is found by its sessions
 ) with (fillfactor = 50);
 comment on table sync.workers is 'Processes that work, or worked lately. One without a heartbeat for 30 seconds is taken for dead.';
@@ -222,4 +227,5 @@ comment on column sync.workers.latency_ms is 'Mean time of its recent calls, in 
 comment on column sync.workers.rate_limit is 'SYNC_RATE_LIMIT of the process, in calls a second; null where it sets none. The lowest of the live ones holds for all.';
 comment on column sync.workers.problem is 'Why it cannot take jobs or call the service, as sentences; null where it can.';
 comment on column sync.workers.problem_since is 'Since when it has had a problem; null where it has none.';
+comment on column sync.workers.waiting is 'What it waited for at its last heartbeat: kind (throttled, rate_limit, away, overtaken, queue, paused or idle), since, until, givesUpAt and a sentence; null where it worked. It says nothing once the worker is taken for dead.';
 comment on column sync.workers.application_name is 'What pg_stat_activity shows for its sessions; null where DATABASE_URL sets another name.';

@@ -3,11 +3,11 @@ import { SingleBar } from 'cli-progress'
 import { DEAD_AFTER_S } from '../database/claims.ts'
 import { codeOf, isConnectionLost } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
-import { readRun } from '../database/run-reports.ts'
+import { readRun, readWaits } from '../database/run-reports.ts'
 import * as runs from '../database/statements/runs.ts'
 import * as workers from '../database/statements/workers.ts'
 import { scopesDone, scopesInAll } from '../documents/run.ts'
-import type { Run } from '../documents/run.ts'
+import type { Run, Wait } from '../documents/run.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
 import { count, counted, duration } from '../format.ts'
 import { note } from './output.ts'
@@ -47,15 +47,16 @@ export async function followRun(
   let dueMs = 0
   try {
     for (;;) {
-      const run = await patiently(runId, signal, async () => {
+      const { run, waits } = await patiently(runId, signal, async () => {
         await untilOver(dueMs, database, runId, signal)
         const read = await readRun(database, runId)
         if (read === null) throw new UsageError(`There is no run ${runId} any more.`)
-        if (read.finishedAt === null) await stillness.check(read)
-        return read
+        if (read.finishedAt !== null) return { run: read, waits: [] }
+        await stillness.check(read)
+        return { run: read, waits: await readWaits(database, runId) }
       })
       if (run.finishedAt !== null) return run
-      view.show(run, rate.of(run))
+      view.show(run, rate.of(run), waits)
       dueMs = performance.now() + SHOW_EVERY_MS
     }
   } finally {
@@ -84,7 +85,7 @@ interface RateSeen {
 }
 
 interface View {
-  show(run: Run, rate: RateSeen): void
+  show(run: Run, rate: RateSeen, waits: readonly Wait[]): void
   close(): void
 }
 
@@ -110,9 +111,9 @@ function barView(): View {
   })
   bar.start(1, 0, { text: 'waiting for a worker' })
   return {
-    show(run, rate) {
+    show(run, rate, waits) {
       bar.setTotal(scopesInAll(run))
-      bar.update(scopesDone(run), { text: inWords(run, rate) })
+      bar.update(scopesDone(run), { text: inWords(run, rate, waits) })
     },
     close: () => bar.stop(),
   }
@@ -121,16 +122,16 @@ function barView(): View {
 function lineView(): View {
   let lastAtMs = performance.now()
   return {
-    show(run, rate) {
+    show(run, rate, waits) {
       if (performance.now() - lastAtMs < LINE_EVERY_MS) return
       lastAtMs = performance.now()
-      note(`${run.status}: ${inWords(run, rate)}`)
+      note(`${run.status}: ${inWords(run, rate, waits)}`)
     },
     close() {},
   }
 }
 
-function inWords(run: Run, { callsPerSecond, leftMs }: RateSeen): string {
+function inWords(run: Run, { callsPerSecond, leftMs }: RateSeen, waits: readonly Wait[]): string {
   return [
     `${count(scopesDone(run))} of ${counted(scopesInAll(run), 'scope')}`,
     counted(run.calls, 'call'),
@@ -139,6 +140,7 @@ function inWords(run: Run, { callsPerSecond, leftMs }: RateSeen): string {
     run.scopesHeld > 0 && `${count(run.scopesHeld)} held`,
     callsPerSecond !== null && `${count(Math.round(callsPerSecond))} calls/s`,
     leftMs !== null && `${duration(leftMs)} left`,
+    ...waits.map(({ sentence }) => sentence),
   ]
     .filter(Boolean)
     .join(' · ')
@@ -191,11 +193,11 @@ class Stillness {
 }
 
 /** Reads the run by `read`, also where PostgreSQL is unavailable for a while. @throws EnvironmentError after `AWAY_MAX_MS` */
-async function patiently(
+async function patiently<T>(
   runId: string,
   signal: AbortSignal | undefined,
-  read: () => Promise<Run>,
-): Promise<Run> {
+  read: () => Promise<T>,
+): Promise<T> {
   const giveUpAtMs = performance.now() + AWAY_MAX_MS
   for (let isReported = false; ; isReported = true) {
     signal?.throwIfAborted()

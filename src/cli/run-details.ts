@@ -55,6 +55,7 @@ export function describeRun(run: RunDetails): string {
   return [
     `Run ${paint.bold(shortId(run.runId))} ${paintedStatus(run.status)}${howLong(run)}`,
     ...(run.problem === null ? [] : [`  ${paint.yellow(printable(run.problem))}`]),
+    ...run.waiting.map(({ sentence }) => `  ${paint.yellow(sentence)}`),
     '',
     facts([
       ['run', run.runId],
@@ -121,14 +122,12 @@ function callsOf(run: RunDetails): string {
   return `${count(run.calls)}${retries}${rate}`
 }
 
-/** What `waitedMs` is of: both keep calls back, and the run does not say which one did. */
-const SLOTS = 'the rate limit or pauses after throttling'
-
 /** Where the time went. Calls and batches run side by side, so that the parts are longer than the run. */
 function timeOf(run: Run): string {
   const parts = [
     `${duration(run.serviceMs)} waiting for the service`,
-    run.waitedMs > 0 && `${duration(run.waitedMs)} waiting for ${SLOTS}`,
+    run.waitedMs > 0 && `${duration(run.waitedMs)} waiting for the rate limit`,
+    run.waitedThrottledMs > 0 && `${duration(run.waitedThrottledMs)} throttled by the service`,
     `${duration(run.databaseMs)} waiting for PostgreSQL`,
   ].filter(Boolean)
   return `${parts.join(', ')} (summed over what ran side by side); ${duration(run.cpuMs)} of CPU`

@@ -33,6 +33,7 @@ const COUNTS = [
   'recordsLost',
   'serviceMs',
   'waitedMs',
+  'waitedThrottledMs',
   'databaseMs',
   'cpuMs',
 ] as const

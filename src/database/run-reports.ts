@@ -1,5 +1,5 @@
-import { FailureCauseSchema, FailureSchema } from '../documents/run.ts'
-import type { Failure, FailureReport, Run, RunDetails, RunStatus } from '../documents/run.ts'
+import { FailureCauseSchema, FailureSchema, WaitSchema } from '../documents/run.ts'
+import type { Failure, FailureReport, Run, RunDetails, RunStatus, Wait } from '../documents/run.ts'
 import { RECORD_CHARACTERS } from '../documents/waiting.ts'
 import { StoredScopeSchema } from '../documents/scope.ts'
 import { DEAD_AFTER_S } from './claims.ts'
@@ -8,6 +8,7 @@ import type { RowOf } from './statement.ts'
 import * as failures from './statements/failures.ts'
 import * as rejected from './statements/rejected.ts'
 import * as runs from './statements/runs.ts'
+import * as workers from './statements/workers.ts'
 import { readHeld } from './waiting.ts'
 
 /** Held listings, rejected records and retries that a run is shown with. */
@@ -23,6 +24,7 @@ export async function readRunDetails(
   const held = await readHeld(database, runId, SHOWN)
   return {
     ...run,
+    waiting: run.finishedAt === null ? await readWaits(database, runId) : [],
     failuresByCause: await readFailures(database, runId),
     failuresByState: await failures.states.one(database, { runId }),
     retriedBy: (await runs.retries.all(database, { runId, limit: SHOWN })).map(
@@ -37,6 +39,12 @@ export async function readRunDetails(
 function readRejected(database: Database, runId: string) {
   const newest = { before: null, limit: SHOWN, mostCharacters: RECORD_CHARACTERS }
   return rejected.list.all(database, { runId, isSetAside: null, ...newest })
+}
+
+/** What live workers wait for, the longest wait first; of a run those that work on it, or cannot take its jobs. */
+export async function readWaits(database: Database, runId: string | null): Promise<Wait[]> {
+  const waits = await workers.waiting.all(database, { runId, deadAfterS: DEAD_AFTER_S })
+  return waits.map((wait) => WaitSchema.parse(wait))
 }
 
 /** The newest runs first. */

@@ -68,7 +68,10 @@ export const RunSchema = z
     serviceMs: z.number().describe('Waiting for the service, added up over calls side by side.'),
     waitedMs: z
       .number()
-      .describe('Waiting for the rate limit or pauses after throttling, added up in the same way.'),
+      .describe('Waiting for slots of `SYNC_RATE_LIMIT`, added up in the same way.'),
+    waitedThrottledMs: z
+      .number()
+      .describe('Waiting because the service throttled calls, added up in the same way.'),
     databaseMs: z.number().describe('Waiting for PostgreSQL, added up over batches side by side.'),
     cpuMs: z.number().describe('CPU of the processes that worked it, while they did.'),
   })
@@ -139,7 +142,25 @@ export const FailuresRequestSchema = OfRunRequestSchema.extend({
   organizationId: id.optional(),
 })
 
+export const WaitSchema = z
+  .object({
+    kind: z.enum(['throttled', 'rate_limit', 'away', 'overtaken', 'queue', 'paused', 'idle']),
+    since: z.date(),
+    until: z.date().nullable().describe('When the next try is made, where that is known.'),
+    givesUpAt: z.date().nullable().describe('When the wait ends without success, at the latest.'),
+    sentence: z.string(),
+    workers: z.number().describe('How many workers wait for this.'),
+    ofWorkers: z.number().describe('How many workers were asked.'),
+  })
+  .meta({ id: 'Wait', description: 'What live workers wait for, as of their last heartbeats.' })
+
+/** What live workers wait for: the longest of the waits of one kind. */
+export type Wait = z.output<typeof WaitSchema>
+
 export const RunDetailsSchema = RunSchema.extend({
+  waiting: z
+    .array(WaitSchema)
+    .describe('What the workers of a run under way wait for; empty where they work.'),
   failuresByCause: z
     .array(FailureCauseSchema)
     .describe('20 causes at most, the most frequent first.'),

@@ -1,7 +1,7 @@
 import { DrainingError } from '../errors.ts'
 import { RepeatedFault } from '../log.ts'
 import type { Log } from '../log.ts'
-import type { SharedRateLimit } from '../service/wait.ts'
+import type { RateLimitSnapshot, SharedRateLimit } from '../service/wait.ts'
 import { sleep, WaitLine } from '../service/wait.ts'
 import type { Priority } from '../service/wait.ts'
 
@@ -42,12 +42,16 @@ const STORE_RETRY_MS = 500
 export class RateLimiter implements SharedRateLimit {
   readonly #store: RateLimitStore
   readonly #fault: RepeatedFault
+  #callsPerSecond: number | null = null
   #spacing: Spacing | null = null
   #groupMax = 1
   readonly #isSteady: boolean
   readonly #line = new WaitLine()
   readonly #closing = new AbortController()
+  #pausedSinceMs = 0
   #pausedUntilMs = -Infinity
+  /** How long the pauses before the last one were. */
+  #pausedBeforeMs = 0
   #heardAtMs = -Infinity
   #dealing = false
   /**
@@ -66,6 +70,7 @@ export class RateLimiter implements SharedRateLimit {
   /** Keeps a limit for the slots that are reserved from now on, in calls a second; null for none. */
   useLimit(callsPerSecond: number | null): void {
     const { usedPart, groupMs, toleranceMs } = this.#isSteady ? STEADY : AS_THEY_COME
+    this.#callsPerSecond = callsPerSecond
     this.#spacing =
       callsPerSecond === null
         ? null
@@ -84,9 +89,20 @@ export class RateLimiter implements SharedRateLimit {
   async pauseAll(ms: number): Promise<void> {
     const untilMs = performance.now() + Math.min(ms, MAX_PAUSE_MS)
     const isNews = untilMs > this.#pausedUntilMs + NEWS_MS
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs)
+    this.#pauseUntil(untilMs)
     // Sixteen calls that are refused together are one pause: one of them tells the others.
     if (isNews) await this.#reach(() => this.#store.pause(Math.min(ms, MAX_PAUSE_MS)))
+  }
+
+  snapshot(): RateLimitSnapshot {
+    const nowMs = performance.now()
+    const [sinceMs, untilMs] = [this.#pausedSinceMs, this.#pausedUntilMs]
+    return {
+      callsPerSecond: this.#callsPerSecond,
+      waiting: this.#line.length,
+      pause: nowMs < untilMs ? { sinceMs, untilMs } : null,
+      pausedMs: this.#pausedBeforeMs + Math.max(0, Math.min(nowMs, untilMs) - sinceMs),
+    }
   }
 
   async close(): Promise<void> {
@@ -111,7 +127,17 @@ export class RateLimiter implements SharedRateLimit {
   }
 
   #learnPause(pauseMs: number): void {
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, performance.now() + pauseMs)
+    if (pauseMs > 0) this.#pauseUntil(performance.now() + pauseMs)
+  }
+
+  /** A pause that begins while another one lasts extends it. */
+  #pauseUntil(untilMs: number): void {
+    const nowMs = performance.now()
+    if (nowMs >= this.#pausedUntilMs) {
+      this.#pausedBeforeMs = this.snapshot().pausedMs
+      this.#pausedSinceMs = nowMs
+    }
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs)
   }
 
   /** Lets those in the line go, until nobody waits. */

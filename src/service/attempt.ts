@@ -17,6 +17,8 @@ import type { RetryPolicy } from './retry.ts'
 import { Throttling } from './throttling.ts'
 import { Refusal } from './token.ts'
 import type { Priority, SharedRateLimit } from './wait.ts'
+import { dateOf, RetryWaits } from './waiting.ts'
+import type { ServiceWait } from './waiting.ts'
 
 /** Counts that calls add to, kept by the caller: one object for a batch, say. */
 export interface CallStats {
@@ -26,6 +28,8 @@ export interface CallStats {
   retries: number
   /** Waiting for a slot of the shared rate limit, with a permit in hand: what the limit of the rate costs. */
   waitedMs: number
+  /** Waiting for a pause to end, or for the next try of a throttled call: what throttling costs. */
+  waitedThrottledMs: number
   /** Waiting for the service. */
   serviceMs: number
 }
@@ -68,12 +72,15 @@ export interface Sending {
   readonly token: string
   /** From 1. */
   readonly attemptNumber: number
+  /** How long this try waited because the one before was throttled. */
+  readonly throttledMs: number
 }
 
 /** Single tries of calls, with all that decides when one is made: the calls in flight, the shared rate limit, a refused token. */
 export class Attempts {
   readonly reach: Reach
   readonly memory = new MemoryBudget()
+  readonly retryWaits = new RetryWaits()
   readonly #options: AttemptOptions
   readonly #requests: Requests
   readonly #concurrency: ConcurrencyLimit
@@ -97,6 +104,33 @@ export class Attempts {
   startAfresh(): void {
     this.#refusal.forget()
     this.#throttling.forget()
+    this.retryWaits.forget()
+  }
+
+  /** What calls wait for; null where they are sent as they come, or there are none. */
+  waiting(): ServiceWait | null {
+    const nowMs = performance.now()
+    const { inFlight, waiting } = this.#concurrency.snapshot()
+    if (inFlight + waiting + this.retryWaits.calls === 0) return null
+    const { pause, waiting: slots, callsPerSecond } = this.#options.sharedRateLimit.snapshot()
+    const throttled = this.#throttling.snapshot()
+    const givesUpAt = (sinceMs: number) => dateOf(sinceMs + this.#options.throttledMaxMs)
+    const untilMs = Math.max(throttled?.pausedUntilMs ?? 0, pause?.untilMs ?? 0)
+    const until = untilMs > nowMs ? dateOf(untilMs) : null
+    if (throttled !== null) {
+      const { sinceMs, error } = throttled
+      const since = dateOf(sinceMs)
+      return { kind: 'throttled', since, until, givesUpAt: givesUpAt(sinceMs), error }
+    }
+    if (slots > 0 && pause !== null)
+      return { kind: 'throttled', since: dateOf(pause.sinceMs), until }
+    if (slots > 0 && callsPerSecond !== null) return { kind: 'rate_limit', callsPerSecond }
+    const away = this.retryWaits.away(inFlight, nowMs)
+    if (away === null) return null
+    const { sinceMs, error } = away
+    const isWaitedFor = error.kind === 'unreachable' && this.reach.wasReached
+    const since = dateOf(sinceMs)
+    return { kind: 'away', since, givesUpAt: isWaitedFor ? givesUpAt(sinceMs) : null, error }
   }
 
   async close(): Promise<void> {
@@ -122,6 +156,7 @@ export class Attempts {
     let sentAtMs: number | null = null
     let endedAtMs: number | null = null
     let [waitedMs, pausedMs] = [0, 0]
+    let waitedThrottledMs = sending.throttledMs
     const leave = () => {
       if (permitAtMs === null) return
       this.#concurrency.leave(priority, performance.now() - permitAtMs)
@@ -146,12 +181,11 @@ export class Attempts {
       this.#throttling.check(asked, permitAtMs)
       const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
       if (slot !== null) {
-        const sinceMs = performance.now()
-        await slot
-        waitedMs = performance.now() - sinceMs
+        const waited = await this.#waitForSlot(slot)
+        waitedMs = waited.limitMs
+        waitedThrottledMs += waited.pauseMs
       }
       sentAtMs = performance.now()
-      if (stats !== undefined) stats.waitedMs += waitedMs
       const onSent = () => countSent(call, attemptNumber > 1)
       const sent = await this.#requests.post(path, body, token, asked, signal, takeMemory, onSent)
       endedAtMs = performance.now()
@@ -165,6 +199,7 @@ export class Attempts {
       const answer = readAnswer(reply, asked, knownDigest)
       outcome = 'success'
       this.#throttling.taken(sentAtMs)
+      this.retryWaits.forget()
       this.reach.answered(reply.httpStatus)
       return answer
     } catch (error) {
@@ -180,13 +215,18 @@ export class Attempts {
       if (call.memory === undefined) memory.resize(0)
       this.#concurrency.learn(outcome, serviceMs)
       leave()
-      if (stats !== undefined) stats.serviceMs += serviceMs
+      if (stats !== undefined) {
+        stats.waitedMs += waitedMs
+        stats.waitedThrottledMs += waitedThrottledMs
+        stats.serviceMs += serviceMs
+      }
       if (sentAtMs !== null)
         this.#options.onCall?.({
           operation: asked.operation,
           outcome: callOutcome(outcome, failure),
           isRetry: attemptNumber > 1,
           waitedMs,
+          waitedThrottledMs,
           serviceMs,
         })
     }
@@ -206,7 +246,21 @@ export class Attempts {
     // A 503 that does not say when to come again may be one bad host: it halves the calls in flight, and no process pauses.
     if (isUnavailable(error)) return 'overload'
     if (error.httpStatus !== null) this.#throttling.taken(sentAtMs)
+    if (error.kind === 'refused') this.retryWaits.forget()
     return 'other'
+  }
+
+  /** Waits for a slot. @returns what of the wait is due to the limit, and what to pauses */
+  async #waitForSlot(slot: Promise<void>): Promise<{ limitMs: number; pauseMs: number }> {
+    const { sharedRateLimit } = this.#options
+    const { pausedMs } = sharedRateLimit.snapshot()
+    const sinceMs = performance.now()
+    await slot
+    const allMs = performance.now() - sinceMs
+    const now = sharedRateLimit.snapshot()
+    // Without a limit only pauses make calls wait.
+    const pauseMs = now.callsPerSecond === null ? allMs : Math.min(allMs, now.pausedMs - pausedMs)
+    return { limitMs: allMs - pauseMs, pauseMs }
   }
 }
 
@@ -242,6 +296,8 @@ export interface CallReport {
   readonly isRetry: boolean
   /** Waiting for a slot of the shared rate limit. */
   readonly waitedMs: number
+  /** Waiting because the service throttled. */
+  readonly waitedThrottledMs: number
   /** Waiting for the service. */
   readonly serviceMs: number
 }

@@ -13,6 +13,7 @@ import type { MemoryBudget } from './memory.ts'
 import { retrying } from './retry.ts'
 import { isHeaderValue, openToken } from './token.ts'
 import type { Token, TokenSource } from './token.ts'
+import type { ServiceWait } from './waiting.ts'
 
 export interface CollabApiOptions extends Omit<AttemptOptions, 'origin'> {
   /** `http(s)://host[:port][/path]`, with or without a slash at its end. */
@@ -36,6 +37,8 @@ export interface CollabApi {
   readonly memory: MemoryBudget
   /** Calls in flight and what was learned of the load. */
   concurrency(): ConcurrencySnapshot
+  /** What the calls of this process wait for at the moment; null where they are sent as they come, or there are none. */
+  waiting(): ServiceWait | null
   /** Forgets open breakers and a refused token: to be called when a process begins to work on a run, which tries afresh. */
   startAfresh(): void
   /** Sends away who waits for a permit, lets the calls in flight end, closes the connections. */
@@ -87,6 +90,10 @@ class Client implements CollabApi {
     return this.#attempts.concurrency()
   }
 
+  waiting(): ServiceWait | null {
+    return this.#attempts.waiting()
+  }
+
   startAfresh(): void {
     this.#breaker.forget()
     this.#attempts.startAfresh()
@@ -109,15 +116,17 @@ class Client implements CollabApi {
     let usedToken = ''
     try {
       const answer = await retrying(
-        (attemptNumber) => {
+        (attemptNumber, throttledMs) => {
           usedToken = this.#token.current()
-          const sending = { path: this.#paths[operation], body, token: usedToken, attemptNumber }
+          const path = this.#paths[operation]
+          const sending = { path, body, token: usedToken, attemptNumber, throttledMs }
           return this.#attempts.once(asked, sending, call)
         },
         this.#options,
         {
           reread: (error) => this.#rereadToken(usedToken, isForbidden(error)),
           reach: this.#attempts.reach,
+          retryWaits: this.#attempts.retryWaits,
         },
         call.waitSignal ?? call.signal,
       )

@@ -18,6 +18,7 @@ export class Throttling {
   readonly #policy: ThrottlingPolicy
   /** The first of the answers that throttled since the service last took a call; null for none. */
   #sinceMs: number | null = null
+  #lastError: CallError | null = null
   #pauses = 0
   #pausedAtMs = -Infinity
   #pausedUntilMs = -Infinity
@@ -49,6 +50,7 @@ export class Throttling {
    */
   throttled(error: CallError, sentAtMs: number, nowMs: number): number {
     this.#sinceMs ??= nowMs
+    this.#lastError = error
     const askedMs = Math.min(error.retryAfterMs ?? 0, this.#policy.retryAfterMaxMs)
     let pauseMs = askedMs
     // Sixteen calls that are throttled together are one pause.
@@ -64,6 +66,16 @@ export class Throttling {
     if (leftMs > 0) pauseMs = Math.min(pauseMs, leftMs)
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + pauseMs)
     return pauseMs
+  }
+
+  /** Since when the service has taken no call, until when calls pause, and what it last answered; null where it takes calls. */
+  snapshot(): { sinceMs: number; pausedUntilMs: number; error: CallError } | null {
+    if (this.#sinceMs === null || this.#lastError === null) return null
+    return {
+      sinceMs: this.#sinceMs,
+      pausedUntilMs: this.#pausedUntilMs,
+      error: this.#lastError,
+    }
   }
 
   forget(): void {

@@ -171,6 +171,26 @@ function sentMsOf({ date }: IncomingHttpHeaders): number {
   return Number.isNaN(sentMs) ? Date.now() : sentMs
 }
 
+/** Times are those of `performance.now`. */
+export interface RateLimitSnapshot {
+  /** Most calls a second of all processes; null for no limit. */
+  readonly callsPerSecond: number | null
+  /** Callers of this process that wait in `acquire`. */
+  readonly waiting: number
+  /** The pause that lasts; null without one. */
+  readonly pause: { readonly sinceMs: number; readonly untilMs: number } | null
+  /** How long this process has been paused since it began, the current pause included. */
+  readonly pausedMs: number
+}
+
+/** Of a limit that makes no call wait. */
+export const NO_SLOT_WAITS: RateLimitSnapshot = {
+  callsPerSecond: null,
+  waiting: 0,
+  pause: null,
+  pausedMs: 0,
+}
+
 /**
  * The rate that all processes keep together: the calls a second of `SYNC_RATE_LIMIT`, and pauses that
  * the service asked one of them for. Implementations are in `src/rate-limit/`.
@@ -186,6 +206,8 @@ export interface SharedRateLimit {
   acquire(signal?: AbortSignal, priority?: Priority): Promise<void> | null
   /** Pauses all processes for `ms`; this one at once. Never rejects: without the store, it pauses alone. */
   pauseAll(ms: number): Promise<void>
+  /** What calls of this process wait for. */
+  snapshot(): RateLimitSnapshot
   /** Stops waiting and timers; who waits in `acquire` gets a DrainingError. */
   close(): Promise<void>
 }

@@ -64,7 +64,12 @@ async function syncUntilDone(
 async function waitForOther(context: SyncContext, claim: Claim, overtaken: number): Promise<void> {
   const edgeMs = Math.min(OVERTAKEN_WAIT_MAX_MS, OVERTAKEN_WAIT_MS * 2 ** overtaken)
   const stopped = context.runSignals.signalOf(claim.runId)
-  await sleep(Math.random() * edgeMs, AbortSignal.any([stopped, context.drained]))
+  context.itemsOvertaken.add(claim.itemId)
+  try {
+    await sleep(Math.random() * edgeMs, AbortSignal.any([stopped, context.drained]))
+  } finally {
+    context.itemsOvertaken.delete(claim.itemId)
+  }
 }
 
 async function syncClaimed(context: SyncContext, claim: Claim): Promise<void> {
@@ -118,7 +123,7 @@ class BatchInProgress {
       context.storeSignal.signal,
       this.#ended.signal,
     ])
-    const stats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+    const stats = { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
     const onSent = (isRetry: boolean) => context.sentCalls.add(claim.runId, 1, isRetry ? 1 : 0)
     const priority = priorityOf(claim)
     const { lastErasure, writtenMember } = claim

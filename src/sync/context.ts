@@ -30,6 +30,8 @@ export interface SyncContext {
   readonly observed: ObservedMembers
   /** Batch items that this process works on right now; one that it took up and is not among them is lost. */
   readonly itemsInProgress: Set<number>
+  /** Of these, items that were overtaken by another run and wait before they ask again. */
+  readonly itemsOvertaken: Set<number>
   /** Aborts when this process stops: calls that wait are given up, what was answered is committed. */
   readonly drained: AbortSignal
   /** What may be stored of answers. */
@@ -76,6 +78,11 @@ export class WorkerProblems {
   set(source: 'queue' | 'service', sentence: string | null): void {
     if (sentence === null) this.#sentences.delete(source)
     else this.#sentences.set(source, sentence)
+  }
+
+  /** Whether one source has a problem. */
+  has(source: 'queue' | 'service'): boolean {
+    return this.#sentences.has(source)
   }
 
   /** The sentences of all sources; null where there is no problem. */

@@ -61,6 +61,7 @@ export function countsSince(counted: CallStats, stats: CallStats, databaseMs: nu
     retries: stats.retries - counted.retries,
     serviceMs: Math.round(stats.serviceMs - counted.serviceMs),
     waitedMs: Math.round(stats.waitedMs - counted.waitedMs),
+    waitedThrottledMs: Math.round(stats.waitedThrottledMs - counted.waitedThrottledMs),
     databaseMs: Math.round(databaseMs),
     cpuMs: Math.round(takeCpuMs()),
   }

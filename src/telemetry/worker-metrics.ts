@@ -70,13 +70,19 @@ function countCalls(registry: Registry): AppWatch['called'] {
   const waited = counter(
     registry,
     'limiter_wait_seconds',
-    'Waiting of calls for their turn under SYNC_RATE_LIMIT or for a pause that the service asked for to end, summed over calls side by side.',
+    'Waiting of calls for their slots under SYNC_RATE_LIMIT, summed over calls side by side.',
   )
-  return ({ operation, outcome, isRetry, waitedMs, serviceMs }) => {
+  const throttled = counter(
+    registry,
+    'throttled_wait_seconds',
+    'Waiting of calls because the service throttled: for a pause to end, or for the next try of a throttled call; summed likewise.',
+  )
+  return ({ operation, outcome, isRetry, waitedMs, waitedThrottledMs, serviceMs }) => {
     calls.inc({ operation, outcome })
     if (isRetry) retries.inc({ operation })
     seconds.observe({ operation }, serviceMs / 1000)
     waited.inc(waitedMs / 1000)
+    throttled.inc(waitedThrottledMs / 1000)
   }
 }
 

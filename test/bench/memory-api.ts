@@ -33,6 +33,10 @@ export class MemoryApi implements CollabApi {
     return [...this.#bodies.values()]
   }
 
+  waiting() {
+    return null
+  }
+
   async getUsers(filter: UsersFilter, call: Call = {}) {
     return this.#answer('users', filter, call)
   }

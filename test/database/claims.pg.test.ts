@@ -233,6 +233,7 @@ describe('a worker', () => {
       callMs: 20,
       problem: null,
       rateLimit: null,
+      waiting: null,
     }
     await workers.heartbeat.run(pool, { workerId: 'w1', ...beat })
     expect(await alive()).toBe(3)
@@ -257,6 +258,7 @@ describe('a worker', () => {
       mostCallsInFlight: 8,
       callMs: null,
       rateLimit: null,
+      waiting: null,
     }
     const say = (problem: string | null) => workers.heartbeat.run(pool, { ...beat, problem })
     const blocked = () => workers.blocked.all(pool, { deadAfterS: 30 })

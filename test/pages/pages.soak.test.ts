@@ -135,6 +135,30 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     expect(await page.locator('[data-lost]').isHidden()).toBe(true)
   })
 
+  test('a run that begins to wait says so without reloading, and no more when it goes on', async () => {
+    live.standIn.latencyMs = 150
+    await page.goto(`${http.url}/organizations`)
+    await page.getByRole('row', { name: first }).getByRole('button', { name: 'Sync now' }).click()
+    await page.getByRole('button', { name: 'Sync it now' }).click()
+    await page.getByText('The run is asked for.').waitFor()
+    live.standIn.setFaults([{ kind: 'too-many-requests', retryAfterSeconds: 12 }])
+    const notice = page.getByText(/^Waiting since .* \(HTTP 429\)\. Next try at .* Gives up at /)
+    await notice.waitFor()
+    if (shots !== undefined)
+      for (const sight of SIGHTS) {
+        await look(page, sight)
+        await page.screenshot({
+          path: join(shots, `waiting-${sight.colorScheme}-${sight.width}.png`),
+        })
+      }
+    expect(await faultsOf(page)).toEqual([])
+    live.standIn.setFaults([])
+    live.standIn.latencyMs = 0
+    await statusIs('succeeded')
+    expect(await notice.count()).toBe(0)
+    await page.getByText('Throttled by the service').waitFor()
+  })
+
   test('a scope that fails is seen with its cause, and retried by itself', async () => {
     live.standIn.setFaults([
       { kind: 'forbidden', match: { organizationId: failing, operation: 'comments' } },

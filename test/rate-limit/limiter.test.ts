@@ -58,6 +58,26 @@ function open(callsPerSecond: number | null, isSteady = false) {
 /** One slot every 10 ms. */
 const HUNDRED = 100 / 0.985
 
+test('pauses that overlap are one, and the sum of all pauses grows while one lasts', async () => {
+  const { limit } = open(null)
+  expect(limit.snapshot()).toEqual({
+    callsPerSecond: null,
+    waiting: 0,
+    pause: null,
+    pausedMs: 0,
+  })
+  await limit.pauseAll(1000)
+  await vi.advanceTimersByTimeAsync(600)
+  await limit.pauseAll(1000)
+  const { pause, pausedMs } = limit.snapshot()
+  expect([pausedMs, Number(pause?.untilMs) - Number(pause?.sinceMs)]).toEqual([600, 1600])
+  await vi.advanceTimersByTimeAsync(5000)
+  expect(limit.snapshot()).toMatchObject({ pause: null, pausedMs: 1600 })
+  await limit.pauseAll(1000)
+  await vi.advanceTimersByTimeAsync(500)
+  expect(limit.snapshot()).toMatchObject({ pausedMs: 2100 })
+})
+
 describe('a limit that processes share', () => {
   test('reserves slots for those who wait, at most those of 50 ms at once', async () => {
     const { store, call } = open(HUNDRED)

@@ -66,7 +66,13 @@ describe('workers that set different limits', () => {
         return { level, msg, held }
       })
     }
-    const beat = { callsInFlight: 0, mostCallsInFlight: 1, callMs: null, problem: null }
+    const beat = {
+      callsInFlight: 0,
+      mostCallsInFlight: 1,
+      callMs: null,
+      problem: null,
+      waiting: null,
+    }
     const say = (workerId: string, rateLimit: number | null) =>
       workers.heartbeat.run(pool, { workerId, rateLimit, ...beat })
     expect(await told()).toEqual([])

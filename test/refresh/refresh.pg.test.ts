@@ -6,6 +6,7 @@ import { places } from '../../src/demo/catalog.ts'
 import { addComment, deleteComment, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { App } from '../../src/app.ts'
+import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
 import type { SharedRateLimit } from '../../src/service/wait.ts'
 import { Hints } from '../../src/sync/refresh/hints.ts'
 import { NotedFailures } from '../../src/sync/refresh/looking.ts'
@@ -40,6 +41,7 @@ async function refresherOf(app: App, workerId = app.sync.workerId) {
   const budget: SharedRateLimit = {
     acquire: async () => void (counted.calls += 1),
     pauseAll: async () => {},
+    snapshot: () => NO_SLOT_WAITS,
     close: async () => {},
   }
   await beat(app, workerId)
@@ -451,7 +453,12 @@ test('a hint is looked at next, once however often it comes, and again where it 
   await it.steps(1)
   const looking = {
     context: it.context,
-    budget: { acquire: async () => {}, pauseAll: async () => {}, close: async () => {} },
+    budget: {
+      acquire: async () => {},
+      pauseAll: async () => {},
+      snapshot: () => NO_SLOT_WAITS,
+      close: async () => {},
+    },
     item: { runId: '', itemId: 0 },
     signal: it.context.drained,
     clock: new Clock(() => refresh.begin.one(it.context.database)),

@@ -6,6 +6,7 @@ import { createLog } from '../../src/log.ts'
 import { openPrivacy } from '../../src/privacy/privacy.ts'
 import { readAnswer } from '../../src/service/answer.ts'
 import { MemoryBudget } from '../../src/service/memory.ts'
+import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
 import type { SharedRateLimit } from '../../src/service/wait.ts'
 import type { Call, CollabApi } from '../../src/service/client.ts'
 import type { CommentsFilter } from '../../src/service/filters.ts'
@@ -127,6 +128,7 @@ export class SimulatedService {
       getUsers: () => Promise.reject(new Error('There are no users in this world.')),
       memory: new MemoryBudget(),
       concurrency: () => ({ inFlight: 0, limit: 1, waiting: 0, latencyMsEwma: null }),
+      waiting: () => null,
       startAfresh: () => {},
       close: async () => {},
     }
@@ -280,6 +282,7 @@ export async function refreshed(
     const limit: SharedRateLimit = {
       acquire: () => service.takeTurn(stepS),
       pauseAll: async () => {},
+      snapshot: () => NO_SLOT_WAITS,
       close: async () => {},
     }
     const clock = new Clock(
@@ -334,6 +337,7 @@ function contextOf(
     sentCalls: new SentCalls(pool, log),
     observed: new ObservedMembers(),
     itemsInProgress: new Set(),
+    itemsOvertaken: new Set(),
     drained,
     privacy: openPrivacy(pool, { email: 'keep', raw: 'keep' }),
     maxIds: 30,

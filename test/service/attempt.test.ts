@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { CallReport, CallStats } from '../../src/service/attempt.ts'
 import type { CollabApi, CollabApiOptions } from '../../src/service/client.ts'
+import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
 import { until } from '../helpers/until.ts'
 import {
   bytes,
@@ -34,6 +35,7 @@ async function start(script: Fault[], options: Partial<CollabApiOptions> = {}): 
   const limit = openPauses()
   const sharedRateLimit = {
     acquire: (signal?: AbortSignal) => limit.acquire(signal),
+    snapshot: () => limit.snapshot(),
     close: () => limit.close(),
     pauseAll(ms: number) {
       pauses.push(ms)
@@ -75,6 +77,7 @@ describe('each call that was made is reported with how it went', () => {
         outcome,
         isRetry: false,
         waitedMs: expect.any(Number),
+        waitedThrottledMs: 0,
         serviceMs: expect.any(Number),
       },
     ])
@@ -222,6 +225,7 @@ describe('one call', () => {
       sharedRateLimit: {
         acquire: () => (events.push('begin'), null),
         pauseAll: async () => {},
+        snapshot: () => NO_SLOT_WAITS,
         close: async () => {},
       },
     })
@@ -250,10 +254,17 @@ describe('one call', () => {
     // The pause of all processes lasts on.
     api.startAfresh()
     server.usually = success([])
-    const stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+    const stats: CallStats = {
+      calls: 0,
+      retries: 0,
+      waitedMs: 0,
+      waitedThrottledMs: 0,
+      serviceMs: 0,
+    }
     await api.getUsers(users, { stats })
-    expect(stats).toMatchObject({ calls: 1, retries: 0, waitedMs: reports[1]?.waitedMs })
-    expect(stats.waitedMs).toBeGreaterThan(0)
+    const { waitedThrottledMs } = reports[1] as CallReport
+    expect(stats).toMatchObject({ calls: 1, retries: 0, waitedMs: 0, waitedThrottledMs })
+    expect(waitedThrottledMs).toBeGreaterThan(0)
     expect(stats.serviceMs).toBe(reports[1]?.serviceMs)
   })
 

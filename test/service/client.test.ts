@@ -36,7 +36,7 @@ async function start(
 }
 
 function noStats(): CallStats {
-  return { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+  return { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
 }
 
 const users = { organizationId: 'o' }

@@ -4,11 +4,16 @@ import type { FailureKind } from '../../src/errors.ts'
 import { retrying } from '../../src/service/retry.ts'
 import { Reach } from '../../src/service/reach.ts'
 import { Throttling } from '../../src/service/throttling.ts'
+import { RetryWaits } from '../../src/service/waiting.ts'
 import { resetMsOf, retryAfterMsOf } from '../../src/service/wait.ts'
 
 const policy = { retries: 3, retryAfterMaxMs: 120_000, throttledMaxMs: 900_000 }
-const noToken = { reread: async () => false, reach: new Reach() }
-const newToken = { reread: async () => true, reach: new Reach() }
+const noToken = {
+  reread: async () => false,
+  reach: new Reach(),
+  retryWaits: new RetryWaits(),
+}
+const newToken = { ...noToken, reread: async () => true }
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -7,8 +7,8 @@
 -- recordsNull, $20 organizationsDone, $21 documentsDone, $22 groupsDone, $23 annotationsDone, $24 usersWritten, $25
 -- commentsWritten, $26 commentsDeleted, $27 rejected, $28 serviceMs, $29 waitedMs, $30 databaseMs, $31 cpuMs, $32
 -- batchXmin? (of the batch's row when it was claimed; a trigger that counts its comments may have written to it since, in
--- this transaction, which has the row locked), $33 recordsLost, $34 usersRemoved, $35
--- membersRemoved.
+-- this transaction, which has the row locked), $33 recordsLost, $34 usersRemoved, $35 membersRemoved, $36
+-- waitedThrottledMs.
 -- Prepared.
 with held_batch as (
   update collab_store.batches
@@ -32,6 +32,7 @@ set done_scopes = $6::text::varbit, state = case when $7 then 'done' else 'pendi
   users_written = users_written + $24, users_removed = users_removed + $34, members_removed = members_removed + $35,
   comments_written = comments_written + $25, comments_deleted = comments_deleted + $26,
   rejected = rejected + $27, records_lost = records_lost + $33,
-  service_ms = service_ms + $28, waited_ms = waited_ms + $29, database_ms = database_ms + $30, cpu_ms = cpu_ms + $31
+  service_ms = service_ms + $28, waited_ms = waited_ms + $29,
+  waited_throttled_ms = waited_throttled_ms + $36, database_ms = database_ms + $30, cpu_ms = cpu_ms + $31
 where run_id = $1 and item_id = $2 and state = 'pending' and exists (select from held_batch)
 returning item_id

@@ -3,7 +3,7 @@
 -- Never null: read_at, scopes_planned, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped, records_received,
 -- records_inserted, records_updated, records_unchanged, records_rejected, records_null, organizations_done,
 -- documents_done, groups_done, annotations_done, users_written, users_removed, members_removed, comments_written,
--- comments_deleted, rejected, service_ms, waited_ms, database_ms, cpu_ms, workers_gone.
+-- comments_deleted, rejected, service_ms, waited_ms, waited_throttled_ms, database_ms, cpu_ms, workers_gone.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem, r.retry_of,
   r.scopes_expected, now() as read_at,
   r.calls, r.retries,
@@ -30,6 +30,7 @@ select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.f
   coalesce(t.rejected, r.rejected) as rejected,
   coalesce(t.service_ms, r.service_ms) as service_ms,
   coalesce(t.waited_ms, r.waited_ms) as waited_ms,
+  coalesce(t.waited_throttled_ms, r.waited_throttled_ms) as waited_throttled_ms,
   coalesce(t.database_ms, r.database_ms) as database_ms,
   coalesce(t.cpu_ms, r.cpu_ms) as cpu_ms,
   r.finished_at is null and not exists (
@@ -66,6 +67,7 @@ cross join lateral (
     sum(i.rejected)::bigint as rejected,
     sum(i.service_ms)::bigint as service_ms,
     sum(i.waited_ms)::bigint as waited_ms,
+    sum(i.waited_throttled_ms)::bigint as waited_throttled_ms,
     sum(i.database_ms)::bigint as database_ms,
     sum(i.cpu_ms)::bigint as cpu_ms
   from sync.run_items i

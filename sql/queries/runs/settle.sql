@@ -25,7 +25,8 @@ set
   users_written = t.users_written, users_removed = t.users_removed, members_removed = t.members_removed,
   comments_written = t.comments_written, comments_deleted = t.comments_deleted,
   rejected = t.rejected, records_lost = t.records_lost,
-  service_ms = t.service_ms, waited_ms = t.waited_ms, database_ms = t.database_ms, cpu_ms = t.cpu_ms
+  service_ms = t.service_ms, waited_ms = t.waited_ms,
+  waited_throttled_ms = t.waited_throttled_ms, database_ms = t.database_ms, cpu_ms = t.cpu_ms
 from (
   select case
       when sum(scopes_failed) > 0 and sum(scopes_succeeded + scopes_held) = 0 then 'failed'
@@ -45,6 +46,7 @@ from (
     coalesce(sum(comments_deleted), 0) as comments_deleted, coalesce(sum(rejected), 0) as rejected,
     coalesce(sum(records_lost), 0) as records_lost,
     coalesce(sum(service_ms), 0) as service_ms, coalesce(sum(waited_ms), 0) as waited_ms,
+    coalesce(sum(waited_throttled_ms), 0) as waited_throttled_ms,
     coalesce(sum(database_ms), 0) as database_ms, coalesce(sum(cpu_ms), 0) as cpu_ms
   from sync.run_items where run_id = $1
 ) t

@@ -5,7 +5,7 @@ import { listingsOn } from '../../client/listings.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { DEAD_AFTER_S } from '../../database/claims.ts'
 import type { Database } from '../../database/pool.ts'
-import { readRecentRuns } from '../../database/run-reports.ts'
+import { readRecentRuns, readWaits } from '../../database/run-reports.ts'
 import type { RowOf } from '../../database/statement.ts'
 import * as catalog from '../../database/statements/catalog.ts'
 import * as observed from '../../database/statements/observed.ts'
@@ -16,7 +16,7 @@ import type { Freshness } from '../../documents/freshness.ts'
 import { describeMemberChange } from '../../documents/member-change.ts'
 import type { Held } from '../../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
-import type { Run } from '../../documents/run.ts'
+import type { Run, Wait } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { UsageError } from '../../errors.ts'
 import { count, counted, describeRequest, duration, shorten, shortId, time } from '../../format.ts'
@@ -42,6 +42,8 @@ interface Overview {
   readonly workers: readonly WorkerReport[]
   /** Of the workers, those that have had a problem for more than a minute. */
   readonly workersBlocked: readonly RowOf<typeof workersOf.blocked>[]
+  /** What live workers wait for, by kind. */
+  readonly waiting: readonly Wait[]
   /** What live workers set as SYNC_RATE_LIMIT, the lowest first. */
   readonly rateLimits: readonly LimitOf[]
   readonly held: Held
@@ -110,6 +112,7 @@ async function printOverview(
     runs,
     workers,
     workersBlocked,
+    waits,
     rateLimits,
     held,
     waiting,
@@ -121,6 +124,7 @@ async function printOverview(
     readRecentRuns(database, limit),
     workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
     workersOf.blocked.all(database, { deadAfterS: DEAD_AFTER_S }),
+    readWaits(database, null),
     workersOf.rateLimits.all(database, { deadAfterS: DEAD_AFTER_S, own: null, name: null }),
     readHeld(database, null, HELD_SHOWN),
     pages.waiting.one(database, { limit: 1000 }),
@@ -134,6 +138,7 @@ async function printOverview(
     runs,
     workers,
     workersBlocked,
+    waiting: waits,
     rateLimits,
     held,
     rejectedOpen: waiting.rejected,
@@ -155,6 +160,7 @@ function describe(overview: Overview): string {
       ['nightly', describeNightly(overview)],
       ['workers', describeWorkers(overview.workers)],
     ]),
+    ...overview.waiting.map(({ sentence }) => `  ${sentence}`),
     ...overview.workersBlocked.map((each) => paint.yellow(printable(describeBlocked(each)))),
     ...(differing === null ? [] : [paint.yellow(printable(differing))]),
     ...overview.catalog.map((each) =>

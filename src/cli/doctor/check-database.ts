@@ -103,6 +103,7 @@ async function writes(database: Database): Promise<Finding> {
     callMs: null,
     problem: null,
     rateLimit: null,
+    waiting: null,
   }
   try {
     await rolledBack(database, async (client) => {

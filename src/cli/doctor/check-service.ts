@@ -2,6 +2,7 @@ import { CallError, UsageError } from '../../errors.ts'
 import { duration } from '../../format.ts'
 import { openServiceClient } from '../../service-client.ts'
 import { fixOf, isOfOtherServer } from '../../service/reach.ts'
+import { NO_SLOT_WAITS } from '../../service/wait.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import { SETTINGS } from '../../settings/table.ts'
 import type { Settings } from '../../settings/table.ts'
@@ -31,7 +32,12 @@ export async function checkService(
   try {
     const collabApi = openServiceClient(settings, {
       // It makes one call, which shares nothing.
-      sharedRateLimit: { acquire: () => null, pauseAll: async () => {}, close: async () => {} },
+      sharedRateLimit: {
+        acquire: () => null,
+        pauseAll: async () => {},
+        snapshot: () => NO_SLOT_WAITS,
+        close: async () => {},
+      },
       timeoutMs: Math.min(settings.timeoutMs, timeoutMs),
       retries: 0,
       retryAfterMaxMs: 0,

@@ -95,12 +95,13 @@ export const slowestOrganizations = new Statement<
     retries: number
     serviceMs: number
     waitedMs: number
+    waitedThrottledMs: number
     databaseMs: number
   }
 >('pages/slowest-organizations', {
   parameters: 'runId limit',
-  columns: 'organizationId calls retries serviceMs waitedMs databaseMs',
-  neverNull: 'calls retries serviceMs waitedMs databaseMs',
+  columns: 'organizationId calls retries serviceMs waitedMs waitedThrottledMs databaseMs',
+  neverNull: 'calls retries serviceMs waitedMs waitedThrottledMs databaseMs',
 })
 
 /** How much waits for a person: held listings, and rejected records that were neither stored after all nor set aside. Of either, more than the most that is counted are reported as that. */

@@ -46,10 +46,11 @@ export const heartbeat = new Statement<
     callMs: number | null
     problem: string | null
     rateLimit: number | null
+    waiting: string | null
   },
   null
 >('workers/heartbeat', {
-  parameters: 'workerId callsInFlight mostCallsInFlight callMs problem rateLimit',
+  parameters: 'workerId callsInFlight mostCallsInFlight callMs problem rateLimit waiting',
 })
 
 /** A worker ends, and those that died a day ago are forgotten. */
@@ -87,4 +88,22 @@ export const read = new Statement<
   columns:
     'workerId startedAt heartbeatAt callsInFlight callsLimit latencyMs problem problemSince alive holdsTransaction',
   neverNull: 'alive holdsTransaction',
+})
+
+/** What live workers wait for, by kind, the longest wait first: those that hold pending items of a run, and those that cannot take its jobs; without a run all of them. The sentence is that of the worker that has waited longest, and says how many workers wait for the same where others do not. */
+export const waiting = new Statement<
+  { runId: string | null; deadAfterS: number },
+  {
+    kind: string
+    since: Date
+    until: Date | null
+    givesUpAt: Date | null
+    workers: number
+    ofWorkers: number
+    sentence: string
+  }
+>('workers/waiting', {
+  parameters: 'runId deadAfterS',
+  columns: 'kind since until givesUpAt workers ofWorkers sentence',
+  neverNull: 'kind since sentence workers ofWorkers',
 })

@@ -82,6 +82,15 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           <Sentence of={run.problem} />
         </p>
       )}
+      {run.finishedAt === null && (
+        <div class="stack" data-waits>
+          {run.waiting.map(({ kind, sentence }) => (
+            <p key={kind} class="notice">
+              {sentence}
+            </p>
+          ))}
+        </div>
+      )}
       {workersNow?.alive === 0 && (
         <p class="notice warn">
           No worker is alive: the run goes on when one starts (collab-sync worker).

@@ -68,7 +68,10 @@ export function Slowness({
         <Facts
           of={[
             ['Waiting for the service', duration(run.serviceMs)],
-            ['Waiting for the rate limit or pauses after throttling', duration(run.waitedMs)],
+            ...(run.waitedMs > 0
+              ? [['Waiting for the rate limit', duration(run.waitedMs)] as const]
+              : []),
+            ['Throttled by the service', duration(run.waitedThrottledMs)],
             ['Waiting for PostgreSQL', duration(run.databaseMs)],
             ['CPU', duration(run.cpuMs)],
             ['A call took', meanCall(run)],
@@ -88,7 +91,8 @@ export function Slowness({
             ['Retries', (one) => count(one.retries), 'number'],
             ['A call took', meanCall, 'number'],
             ['Service', (one) => duration(one.serviceMs), 'number'],
-            ['Rate limit or pauses', (one) => duration(one.waitedMs), 'number'],
+            ['Rate limit', (one) => duration(one.waitedMs), 'number'],
+            ['Throttled', (one) => duration(one.waitedThrottledMs), 'number'],
             ['PostgreSQL', (one) => duration(one.databaseMs), 'number'],
           ]}
         />

@@ -6,7 +6,8 @@
 export function followRun(): void {
   const page = document.querySelector<HTMLElement>('[data-follow]')
   if (page === null) return
-  const events = new EventSource(page.dataset['follow'] as string)
+  const address = page.dataset['follow'] as string
+  const events = new EventSource(address)
   const announcer = document.querySelector<HTMLElement>('[data-announce]')
   let announcedTenth = -1
   let status = page.dataset['status']
@@ -20,6 +21,8 @@ export function followRun(): void {
     void renew({ keepsFocus: true })
   })
   events.addEventListener('end', () => void finish())
+  // A run that only waits sends no events.
+  const waitsTimer = setInterval(() => void showWaits(), 5_000)
   // A connection that breaks is made again by itself; one that was refused is not.
   events.addEventListener('error', () => {
     if (events.readyState === EventSource.CLOSED) tellLost()
@@ -52,7 +55,22 @@ export function followRun(): void {
     announcer.textContent = `${tenth * 10} percent of the run is done.`
   }
 
+  /** What the run waits for now. What cannot be read is read the next time. */
+  async function showWaits(): Promise<void> {
+    const run = await fetch(address.replace(/\/events$/, ''))
+      .then((answer) => answer.json() as Promise<{ waiting?: { sentence: string }[] }>)
+      .catch(() => null)
+    const notices = run?.waiting?.map(({ sentence }) => {
+      const notice = document.createElement('p')
+      notice.className = 'notice'
+      notice.textContent = sentence
+      return notice
+    })
+    if (notices !== undefined) document.querySelector('[data-waits]')?.replaceChildren(...notices)
+  }
+
   async function finish(): Promise<void> {
+    clearInterval(waitsTimer)
     events.close()
     await renew({ keepsFocus: false })
     if (announcer !== null) announcer.textContent = 'The run is over: here is what became of it.'

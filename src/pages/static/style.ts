@@ -48,6 +48,7 @@ const PARTS_STYLE = `
 .badge { display: inline-flex; align-items: center; gap: .375em; padding: .0625rem .5rem; border-radius: 1rem;
   background: var(--back); color: var(--tone); font-size: var(--small); font-weight: 600; white-space: nowrap }
 .sign { font-weight: 700 }
+[data-waits]:empty { display: none }
 .notice { padding: var(--space-3) var(--space-4); border-radius: var(--round); background: var(--back); color: var(--tone) }
 
 .verdict { flex-direction: row; align-items: flex-start; gap: var(--space-4) }

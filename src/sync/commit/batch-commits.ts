@@ -35,7 +35,7 @@ export interface CommitsOf {
 export class BatchCommits {
   readonly #context: SyncContext
   readonly #of: CommitsOf
-  #counted: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+  #counted: CallStats = { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
   #databaseMs: number
   readonly #uncommitted: Uncommitted
   #commits: Promise<void> = Promise.resolve()

@@ -48,7 +48,13 @@ export class LookedAtBatch {
   readonly #where: { readonly batchKey: number; readonly operation: Operation }
   readonly #asking: Asking
   readonly #commits: BatchCommits
-  readonly #stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+  readonly #stats: CallStats = {
+    calls: 0,
+    retries: 0,
+    waitedMs: 0,
+    waitedThrottledMs: 0,
+    serviceMs: 0,
+  }
   #fatal: unknown = null
   #wrote = noCounts()
 

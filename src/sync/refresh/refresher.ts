@@ -42,6 +42,7 @@ export class Refresher {
   readonly #hints = new Hints()
   readonly #line = new WaitLine()
   #restsUntilMs = 0
+  #pausedUntil: Date | null = null
   /** Pages of which all looks are begun. */
   readonly #ending = new Set<Promise<void>>()
   /** Batches in hand, which are looked at a portion at a time. */
@@ -69,6 +70,11 @@ export class Refresher {
   /** The item that holds what this worker does today; null before its first look. */
   get itemId(): number | null {
     return this.#day?.itemId ?? null
+  }
+
+  /** Until when refresh is paused for all workers; null where it is not. */
+  get pausedUntil(): Date | null {
+    return this.#pausedUntil
   }
 
   /** Refreshes until the worker drains. Never rejects: what fails is logged and tried again. */
@@ -121,7 +127,8 @@ export class Refresher {
     const { collabApi, database, workerId } = this.#context
     const moment = await this.#clock.moment()
     const { at, pausedSince, pausedUntil, refreshBudget: budget } = moment
-    if (budget === null || (pausedUntil !== null && pausedUntil > at)) return null
+    this.#pausedUntil = pausedUntil !== null && pausedUntil > at ? pausedUntil : null
+    if (budget === null || this.#pausedUntil !== null) return null
     // What a former try was refused must not refuse this one unasked.
     if (pausedSince !== null) collabApi.startAfresh()
     this.#pauses.isPaused = pausedSince !== null

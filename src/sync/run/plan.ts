@@ -64,7 +64,7 @@ export async function planRun(
   request: ScopesRequest,
   onScope: (scope: PlannedScope) => void,
 ): Promise<PlannedRun> {
-  const stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+  const stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
   const asking: Asking = {
     collabApi: context.collabApi,
     database: context.database,

@@ -72,7 +72,7 @@ export async function verify(
   of: { sample?: number; scope?: Scope } = {},
   onDifference: (difference: Difference) => void = () => {},
 ): Promise<Verified> {
-  const stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, serviceMs: 0 }
+  const stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
   const tally = new Tally(onDifference)
   const database = openReadOnly(context.database)
   const asking = {

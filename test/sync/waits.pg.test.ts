@@ -1,0 +1,170 @@
+import { Writable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
+import { openApp } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
+import { describeRun, requireRunDetails } from '../../src/cli/run-details.ts'
+import { readWaits } from '../../src/database/run-reports.ts'
+import * as workers from '../../src/database/statements/workers.ts'
+import { time } from '../../src/format.ts'
+import { createLog } from '../../src/log.ts'
+import type { ServiceSettings } from '../../src/settings/settings.ts'
+import type { Settings } from '../../src/settings/table.ts'
+import { startRun } from '../../src/sync/run/start.ts'
+import { startWorker } from '../../src/worker.ts'
+import { openLive, settled } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { startRelay } from '../helpers/relay.ts'
+import { until } from '../helpers/until.ts'
+import { askPages, wordsOf } from '../pages/ask-pages.ts'
+
+interface Line {
+  readonly level: string
+  readonly msg: string
+  readonly waiting?: string
+}
+
+let live: Live
+
+beforeAll(async () => {
+  live = await openLive('postgres')
+  await live.importCatalog()
+})
+afterAll(() => live?.close())
+
+test('a throttled run says so on its page, in status and in the log, with its next try and its end', async () => {
+  live.standIn.setFaults([
+    {
+      kind: 'custom',
+      respond: (_request, response) => response.writeHead(503, { 'retry-after': '6' }).end(),
+    },
+  ])
+  await using worker = await startLogged({ SYNC_THROTTLED_MAX_MS: '600000' })
+  const runId = await worker.startRun()
+  const { run, wait } = await waitOf(runId, 'throttled', (found) => found.until !== null)
+  const sentence = `Waiting since ${time(wait.since)}: the service answers that it gets too many calls (HTTP 503). Next try at ${time(wait.until as Date)}. Gives up at ${time(wait.givesUpAt as Date)} (SYNC_THROTTLED_MAX_MS).`
+  expect(wait).toMatchObject({ sentence, workers: 1, ofWorkers: 1 })
+  expect(Number(wait.givesUpAt) - Number(wait.since)).toBeCloseTo(600_000, -2)
+  expect(describeRun(run)).toContain(sentence)
+  const pages = await askPages(worker.app)
+  const words = wordsOf(await pages.get(`/runs/${runId}`))
+  await pages.close()
+  expect(words).toMatch(
+    /Waiting since .*Z: the service answers .* \(HTTP 503\).* Gives up at .*Z \(SYNC_THROTTLED_MAX_MS\)\./,
+  )
+  const [line] = worker.logged('throttled')
+  expect(line?.msg).toMatch(/^Waiting since .* Gives up at /)
+  live.standIn.setFaults([])
+  const row = await settled(live.database, runId)
+  expect(row).toMatchObject({ status: 'succeeded', waited_ms: 0 })
+  expect(row['waited_throttled_ms']).toBeGreaterThan(6000)
+  const ended = await requireRunDetails(live.database.pool, runId)
+  expect(ended.waiting).toEqual([])
+  expect(describeRun(ended)).toContain('throttled by the service')
+  expect(describeRun(ended)).not.toContain('rate limit')
+  await until('the end of the wait is logged', () =>
+    worker.logged('throttled').some(({ msg }) => msg === 'the wait is over'),
+  )
+})
+
+test('a run that only the rate limit slows down waits for the rate limit', async () => {
+  await using worker = await startLogged({ SYNC_RATE_LIMIT: '10' })
+  const runId = await worker.startRun()
+  const { wait } = await waitOf(runId, 'rate_limit')
+  expect(wait).toMatchObject({ until: null, givesUpAt: null })
+  expect(wait.sentence).toContain('under SYNC_RATE_LIMIT (10 a second')
+  const row = await settled(live.database, runId)
+  expect(row).toMatchObject({ status: 'succeeded', waited_throttled_ms: 0 })
+  expect(row['waited_ms']).toBeGreaterThan(1000)
+})
+
+test('a service that cannot be reached any more is away', async () => {
+  const relay = await startRelay(live.standIn.url)
+  live.standIn.latencyMs = 50
+  const before = live.standIn.calls.total
+  await using worker = await startLogged({ COLLAB_API_URL: `http://127.0.0.1:${relay.port}` })
+  const runId = await worker.startRun()
+  await until('calls were answered', () => live.standIn.calls.total > before + 40)
+  relay.cut()
+  const { wait } = await waitOf(runId, 'away')
+  expect(wait.sentence).toContain('the service cannot be reached')
+  expect(wait.sentence).toContain('Gives up at')
+  live.standIn.latencyMs = 0
+})
+
+test('a worker without a job says so, and one that is dead says nothing', async () => {
+  const { pool } = live.database
+  await pool.query('delete from sync.workers')
+  await using worker = await startLogged()
+  const waits = () => readWaits(pool, null)
+  const [idle] = await until('the worker is idle', async () => {
+    const found = await waits()
+    return found.length > 0 && found
+  })
+  expect(idle).toMatchObject({ kind: 'idle', workers: 1, ofWorkers: 1 })
+  expect(worker.logged('idle')).toEqual([])
+  const waiting = JSON.stringify({ kind: 'throttled', since: new Date(0), sentence: 'Waiting.' })
+  await workers.heartbeat.run(pool, {
+    workerId: 'other',
+    callsInFlight: 0,
+    mostCallsInFlight: 8,
+    callMs: null,
+    problem: null,
+    rateLimit: null,
+    waiting,
+  })
+  expect(
+    (await waits()).map(({ kind, workers: many, ofWorkers }) => [kind, many, ofWorkers]),
+  ).toEqual([
+    ['throttled', 1, 2],
+    ['idle', 1, 2],
+  ])
+  await pool.query(
+    `update sync.workers set heartbeat_at = now() - interval '31 seconds' where worker_id = 'other'`,
+  )
+  expect((await waits()).map(({ kind }) => kind)).toEqual(['idle'])
+})
+
+/** A worker, and what it logs of waits. */
+async function startLogged(settings: Record<string, string> = {}) {
+  const lines: Line[] = []
+  const heard = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      for (const text of chunk.toString().trimEnd().split('\n')) lines.push(JSON.parse(text))
+      done()
+    },
+  })
+  const opened = await live.openApp(settings)
+  const app: App = await openApp(
+    opened.settings as Settings & ServiceSettings,
+    opened.store,
+    createLog('info', heard),
+  )
+  const worker = await startWorker(app, jobs, { keepsSchedule: false })
+  return {
+    app,
+    logged: (kind: string) => lines.filter(({ waiting }) => waiting === kind),
+    async startRun(): Promise<string> {
+      const request = { trigger: 'cli', scope: {}, requestKey: null } as const
+      const { runId, items } = await startRun(app.sync, request)
+      await app.deliver(items)
+      return runId
+    },
+    async [Symbol.asyncDispose]() {
+      await worker.stop()
+      await app.close()
+    },
+  }
+}
+
+async function waitOf(
+  runId: string,
+  kind: string,
+  isGood: (wait: { until: Date | null }) => boolean = () => true,
+) {
+  return until(`the run waits: ${kind}`, async () => {
+    const run = await requireRunDetails(live.database.pool, runId)
+    const wait = run.waiting.find((each) => each.kind === kind && isGood(each))
+    return wait === undefined ? null : { run, wait }
+  })
+}
