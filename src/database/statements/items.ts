@@ -76,11 +76,12 @@ export const commit = new Statement<
     recordsLost: number
     usersRemoved: number
     membersRemoved: number
+    waitedThrottledMs: number
   },
   { itemId: number }
 >('items/commit', {
   parameters:
-    'runId itemId batchKey claimNo claimedAt doneScopes isEnd isWhole calls retries scopesSucceeded scopesFailed scopesHeld recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs batchXmin recordsLost usersRemoved membersRemoved',
+    'runId itemId batchKey claimNo claimedAt doneScopes isEnd isWhole calls retries scopesSucceeded scopesFailed scopesHeld recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs batchXmin recordsLost usersRemoved membersRemoved waitedThrottledMs',
   columns: 'itemId',
   isPrepared: true,
 })

@@ -130,6 +130,7 @@ export const reports = new Statement<
     rejected: number
     serviceMs: number
     waitedMs: number
+    waitedThrottledMs: number
     databaseMs: number
     cpuMs: number
     workersGone: boolean
@@ -137,9 +138,9 @@ export const reports = new Statement<
 >('runs/reports', {
   parameters: 'runIds limit deadAfterS',
   columns:
-    'runId trigger status scope requestedAt startedAt finishedAt stopping problem retryOf scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs workersGone',
+    'runId trigger status scope requestedAt startedAt finishedAt stopping problem retryOf scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
   neverNull:
-    'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs workersGone',
+    'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
 })
 
 /** The runs that retried what failed in a run, the newest first. */
