@@ -7,6 +7,7 @@ import type { TestDatabase } from '../helpers/database.ts'
 import { openOwnRedis } from '../helpers/own-redis.ts'
 import type { OwnRedis } from '../helpers/own-redis.ts'
 import { redisUrl } from '../helpers/redis.ts'
+import { until } from '../helpers/until.ts'
 import { buildCommand } from './built-command.ts'
 import type { BuiltCommand, Environment } from './built-command.ts'
 
@@ -31,6 +32,10 @@ describe.skipIf(!redisUrl())('a Redis that', () => {
       openOwnRedis({ flags }),
     ])
     await cluster.command('cluster', 'addslotsrange', '0', '16383')
+    // A node that has just started takes no writes for two seconds.
+    await until('the cluster takes writes', async () =>
+      /cluster_state:ok/.test(await cluster.command('cluster', 'info')),
+    )
     service.listen(0, '127.0.0.1')
     await once(service, 'listening')
     settings = {
