@@ -14,7 +14,7 @@ import { FOUR_THOUSAND } from '../worlds.ts'
 const WORLD = { ...FOUR_THOUSAND, organizations: 4, documents: 50 }
 const LATENCY_MS = 40
 const IN_FLIGHT = 64
-const ROUNDS = 3
+const ROUNDS = 5
 const CHANGES = 400
 
 const SCENES = ['first load', 'again, same bytes', 'again, other order', '1 % changed'] as const
