@@ -7,6 +7,7 @@ import type { TestDatabase } from '../helpers/database.ts'
 import { openOwnRedis } from '../helpers/own-redis.ts'
 import type { OwnRedis } from '../helpers/own-redis.ts'
 import { redisUrl } from '../helpers/redis.ts'
+import { freePort } from '../helpers/servers.ts'
 import { until } from '../helpers/until.ts'
 import { buildCommand } from './built-command.ts'
 import type { BuiltCommand, Environment } from './built-command.ts'
@@ -24,7 +25,8 @@ describe.skipIf(!redisUrl())('a Redis that', () => {
   )
 
   beforeAll(async () => {
-    const flags = ['--cluster-enabled', 'yes']
+    // By default the port of its bus is 10,000 higher, where outgoing connections have theirs.
+    const flags = ['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())]
     ;[command, database, redis, cluster] = await Promise.all([
       buildCommand(),
       createTestDatabase(),
