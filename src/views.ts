@@ -247,19 +247,19 @@ export interface ReportingCoverage<V extends Values = PgValues> {
   level: string | null
   /** How many the catalog lists; of users, how many the organization's listing holds. */
   known: V['bigint'] | null
-  /** Checked well as lately as FRESHNESS_PROMISE asks, the last try did not fail, and no removal is held. */
+  /** The last good check is within FRESHNESS_PROMISE, the last try did not fail, and no removal is held. */
   fresh: V['bigint'] | null
-  /** Last good check is older than FRESHNESS_PROMISE allows, or the last try failed; without those that are held. */
+  /** The last good check is older than FRESHNESS_PROMISE allows, or the last try failed. Scopes with a held removal are not counted here. */
   stale: V['bigint'] | null
-  /** No good check yet: stale as well, and counted here only, unless held. */
+  /** No good check yet. Such a scope is counted here only, unless a removal is held. */
   never_synced: V['bigint'] | null
   /** The last try failed; also counted as stale, held or never_synced. */
   failing: V['bigint'] | null
-  /** Removals are held: the last listing lacked so many users that nobody is removed until a person decides. Counted here only, however old the last good check is. Of users, those whose removal from the organization's own listing is held. */
+  /** A removal is held: the last listing lost so many users that collab-sync removes none of them until an operator decides. Such a scope is counted here only, whatever the age of its last good check. At level user: users whose removal from the listing of the organization is held. */
   held: V['bigint'] | null
   /** Ids that our rows hold and the catalog no longer lists; of users, people seen as authors or members who are not in the organization's listing. */
   not_in_catalog: V['bigint'] | null
-  /** A person refused the removals: the users who are missing in the last listing stay while it stays the same. Such a listing is fresh by decision; also counted as fresh, stale, held or never_synced. Of users, those whose removal from the organization's own listing was refused. */
+  /** An operator refused a removal: the users stay although the last listing does not contain them, until the listing changes. Such a scope is also counted as fresh, stale, held or never_synced. At level user: users whose removal from the listing of the organization was refused. */
   refused: V['bigint'] | null
 }
 
@@ -391,9 +391,9 @@ export interface ReportingMemberships<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists the document or user group: only then is it checked. */
   in_catalog: boolean | null
-  /** Since when the person's removal has been held for a decision (our clock): the last answer lacked the person. Begins anew when the answer changes. Null where no removal is held, and for past stays. */
+  /** Since when the removal of the person has been held for a decision (our clock): the last response did not contain the person. It starts again when the response changes. Null where no removal is held, and for past stays. */
   removal_held_since: V['timestamptz'] | null
-  /** When somebody refused the person's removal (our clock): the stay lasts while the answer stays the same. Null where none was refused, and for past stays. */
+  /** When an operator refused to remove the person (our clock): the membership continues until the response changes. Null where no removal was refused, and for past stays. */
   removal_refused_at: V['timestamptz'] | null
 }
 
@@ -475,19 +475,19 @@ export interface ReportingRunFailures<V extends Values = PgValues> {
   run_id: string | null
   /** users or comments. */
   operation: string | null
-  /** HTTP status of the last answer; null where there was none. */
+  /** HTTP status of the last response; null where there was none. */
   http_status: number | null
-  /** The service's error code, or a word of collab-sync in lower case such as timeout; other where the service sent anything but a code in capitals; null where there was no code. */
+  /** The service's error code, or a word of collab-sync in lower case such as timeout; other for any other text of the service; null where there was no code. */
   error_status: string | null
-  /** organizationId of the service: the organization that was asked for. */
+  /** organizationId of the service: the requested organization. */
   organization_id: string | null
-  /** How many of its scopes failed so. */
+  /** Scopes of the organization that failed with this cause. */
   scopes: V['bigint'] | null
-  /** How many of them returned a usable response since, in whichever run. */
+  /** Scopes among them that have returned a usable response since, in any run. */
   resolved: V['bigint'] | null
-  /** When the first of them failed (our clock). */
+  /** When the first of these scopes failed (our clock). */
   first_at: V['timestamptz'] | null
-  /** When the last of them failed (our clock). */
+  /** When the last of these scopes failed (our clock). */
   last_at: V['timestamptz'] | null
 }
 
@@ -495,35 +495,35 @@ export interface ReportingRunFailures<V extends Values = PgValues> {
 export interface ReportingRuns<V extends Values = PgValues> {
   /** Our id, as status and the logs show it; random. */
   run_id: string
-  /** Who asked: schedule (nightly), cli, http, api (a program, through the queue), hint (somebody who knows of a change), or refresh: what continuous refresh did in one day, settled after midnight in SYNC_TZ; its scopes are looks. */
+  /** What started it: schedule (nightly), cli, http, api (a program, through the queue), hint (a change notification), or refresh (continuous refresh of one day, finished after midnight in SYNC_TZ; its scopes are single checks). */
   trigger: string
   /** queued, running, then one of: succeeded (everything is stored), partial (some scopes failed or are held, or whole records were rejected; everything else is stored), failed, cancelled. */
   status: string
   /** The run whose failed scopes this run requests again; null for a run that is no retry. */
   retry_of: string | null
-  /** When it was asked for. */
+  /** When it was requested. */
   requested_at: V['timestamptz']
   /** When a worker first worked on it. */
   started_at: V['timestamptz'] | null
-  /** When it was settled; null until then. */
+  /** When it finished; null until then. */
   finished_at: V['timestamptz'] | null
-  /** Calls sent to the service, further tries included, whatever became of their answers. Written about once a second, also after the run was settled: those of the last second of a worker that was killed are missing. */
+  /** Calls sent to the service, retries included, whatever the response. Written about once a second, also after the run has finished; calls of the last second of a killed worker are missing. */
   calls: V['bigint']
-  /** Of the calls, those that tried again. */
+  /** Calls that were retries. */
   retries: V['bigint']
-  /** Scopes the catalog held for it when it began: the denominator of its progress. */
+  /** Scopes that the catalog had for it when it started: the denominator of its progress. */
   scopes_expected: V['bigint']
   /** Scopes that the run consists of. */
   scopes_planned: V['bigint']
-  /** Scopes whose answer is stored. */
+  /** Scopes whose response is stored. */
   scopes_succeeded: V['bigint']
-  /** Scopes that gave no usable answer: reporting.run_failures counts them by cause. */
+  /** Scopes without a usable response; reporting.run_failures counts them by cause. */
   scopes_failed: V['bigint']
   /** Scopes whose additions are stored but whose removals wait for a decision: reporting.coverage counts those that still do. */
   scopes_held: V['bigint']
-  /** Scopes that were not asked, because the run was stopped or cancelled. */
+  /** Scopes that were not requested because the run was stopped or cancelled. */
   scopes_skipped: V['bigint']
-  /** Records in the stored answers, with the nulls. */
+  /** Records in the stored responses, nulls included. */
   records_received: V['bigint']
   /** Records that made a new row. */
   records_inserted: V['bigint']
@@ -531,9 +531,9 @@ export interface ReportingRuns<V extends Values = PgValues> {
   records_updated: V['bigint']
   /** Records that changed nothing. */
   records_unchanged: V['bigint']
-  /** Records of which no row was made: those that could not be stored, and second ones of two equal ones. */
+  /** Records that made no row: records that could not be stored, and duplicates within a response. */
   records_rejected: V['bigint']
-  /** Nulls in answers to a question by id. */
+  /** Nulls in responses to requests by ID. */
   records_null: V['bigint']
   /** Organizations whose own listing of users was stored. */
   organizations_done: V['bigint']
@@ -543,7 +543,7 @@ export interface ReportingRuns<V extends Values = PgValues> {
   groups_done: V['bigint']
   /** Annotations whose comments were stored. */
   annotations_done: V['bigint']
-  /** Rows of collab.users that were inserted or updated. */
+  /** Rows of collab.users that were inserted or updated, those of users_removed included. */
   users_written: V['bigint']
   /** Users who were removed from their organization because its listing no longer contains them. A removal that a person accepts is not counted: see sync.held. */
   users_removed: V['bigint']
@@ -553,7 +553,7 @@ export interface ReportingRuns<V extends Values = PgValues> {
   comments_written: V['bigint']
   /** Comments whose deletion the service confirmed. */
   comments_deleted: V['bigint']
-  /** Whole records that were rejected, and members that a stored record had to go without. */
+  /** Rejected records, and rejected fields of records that were stored without them. */
   rejected: V['bigint']
 }
 
@@ -781,9 +781,9 @@ export interface CollabDocumentUsers<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists the document: only then is it checked. */
   in_catalog: boolean | null
-  /** Since when the user's removal from the document's listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held. */
+  /** Since when the removal of the user from the document's listing has been held for a decision (our clock): the last response did not contain the user. It starts again when the response changes. Null where no removal is held. */
   removal_held_since: V['timestamptz'] | null
-  /** When somebody refused the user's removal from the document's listing (our clock): the user stays while the answer stays the same. Null where none was refused. */
+  /** When an operator refused to remove the user from the document's listing (our clock): the user stays in the listing until the response changes. Null where no removal was refused. */
   removal_refused_at: V['timestamptz'] | null
 }
 
@@ -839,9 +839,9 @@ export interface CollabUserGroupMembers<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists the group: only then is it checked. */
   in_catalog: boolean | null
-  /** Since when the user's removal from the group's listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held. */
+  /** Since when the removal of the user from the group's listing has been held for a decision (our clock): the last response did not contain the user. It starts again when the response changes. Null where no removal is held. */
   removal_held_since: V['timestamptz'] | null
-  /** When somebody refused the user's removal from the group's listing (our clock): the user stays while the answer stays the same. Null where none was refused. */
+  /** When an operator refused to remove the user from the group's listing (our clock): the user stays in the listing until the response changes. Null where no removal was refused. */
   removal_refused_at: V['timestamptz'] | null
 }
 
@@ -921,9 +921,9 @@ export interface CollabUsers<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists the organization and its own listing the person: only then is the row checked. */
   in_catalog: boolean | null
-  /** Since when the user's removal from the organization's own listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held. */
+  /** Since when the removal of the user from the organization's own listing has been held for a decision (our clock): the last response did not contain the user. It starts again when the response changes. Null where no removal is held. */
   removal_held_since: V['timestamptz'] | null
-  /** When somebody refused the user's removal from the organization's own listing (our clock): the user stays while the answer stays the same. Null where none was refused. */
+  /** When an operator refused to remove the user from the organization's own listing (our clock): the user stays in the listing until the response changes. Null where no removal was refused. */
   removal_refused_at: V['timestamptz'] | null
 }
 

@@ -104,7 +104,7 @@ comment on column sync.runs.comments_deleted is 'Comments whose deletion the ser
 comment on column sync.runs.rejected is 'Rows made in sync.rejected_records: whole records, and members that a stored record had to go without.';
 comment on column sync.runs.failures is 'The same as scopes_failed.';
 comment on column sync.runs.service_ms is 'Milliseconds that calls waited for the service''s answers, summed over calls that ran side by side.';
-comment on column sync.runs.waited_ms is 'Milliseconds that calls with a place among those in flight waited for their turn under SYNC_RATE_LIMIT, pauses aside; summed likewise.';
+comment on column sync.runs.waited_ms is 'Milliseconds that calls waited for a slot of SYNC_RATE_LIMIT, without pauses; summed likewise.';
 comment on column sync.runs.waited_throttled_ms is 'Milliseconds that calls waited because the service throttled them or another process: in a pause, or between two tries of a throttled call; summed likewise.';
 comment on column sync.runs.database_ms is 'Milliseconds that batches waited for PostgreSQL: reading what is stored, writing what changed; summed likewise.';
 comment on column sync.runs.cpu_ms is 'Milliseconds of CPU of the processes that worked the run, while they did.';

@@ -170,14 +170,14 @@ select kind, scope_key, organization_id, document_id, organization_user_group_id
   case when is_standing then resolved_at end as removal_refused_at
 from sync.held
 where resolved_at is null or is_standing;
-comment on view collab_store.disputed_removals is 'Removals that are held for a decision or were refused, one row each: the listing still shows users whom the last answer lacked.';
+comment on view collab_store.disputed_removals is 'Removals that are held for a decision or were refused, one row each: the listing keeps users whom the last response did not contain.';
 comment on column collab_store.disputed_removals.kind is 'Whose listing: organization, document or group.';
 comment on column collab_store.disputed_removals.scope_key is 'Our key of the organization, document or user group.';
-comment on column collab_store.disputed_removals.organization_id is 'The organization asked for.';
-comment on column collab_store.disputed_removals.document_id is 'The document asked for, if any.';
+comment on column collab_store.disputed_removals.organization_id is 'The requested organization.';
+comment on column collab_store.disputed_removals.document_id is 'The requested document, if any.';
 comment on column collab_store.disputed_removals.organization_user_group_id is 'The user group asked for, if any.';
-comment on column collab_store.disputed_removals.missing_user_ids is 'The users whom the answer lacked and who were kept.';
-comment on column collab_store.disputed_removals.removal_held_since is 'When the answer was first received; null once the removal was refused.';
+comment on column collab_store.disputed_removals.missing_user_ids is 'Users whom the response did not contain and who stay in the listing.';
+comment on column collab_store.disputed_removals.removal_held_since is 'When the response was first received; null once the removal was refused.';
 comment on column collab_store.disputed_removals.removal_refused_at is 'When the removal was refused; null while it is held.';
 
 create view collab_store.disputed_organization_users as
@@ -189,7 +189,7 @@ where r.kind = 'organization'
 group by 1, 2;
 comment on view collab_store.disputed_organization_users is 'Users of disputed removals from listings of organizations. Key: organization_key, user_id.';
 comment on column collab_store.disputed_organization_users.organization_key is 'Whose listing it is.';
-comment on column collab_store.disputed_organization_users.user_id is 'The user whom the last answer lacked.';
+comment on column collab_store.disputed_organization_users.user_id is 'A user whom the last response did not contain.';
 comment on column collab_store.disputed_organization_users.removal_held_since is 'As in disputed_removals.';
 comment on column collab_store.disputed_organization_users.removal_refused_at is 'As in disputed_removals.';
 
@@ -202,7 +202,7 @@ where r.kind = 'document'
 group by 1, 2;
 comment on view collab_store.disputed_document_users is 'Users of disputed removals from listings of documents. Key: document_key, user_id.';
 comment on column collab_store.disputed_document_users.document_key is 'Whose listing it is.';
-comment on column collab_store.disputed_document_users.user_id is 'The user whom the last answer lacked.';
+comment on column collab_store.disputed_document_users.user_id is 'A user whom the last response did not contain.';
 comment on column collab_store.disputed_document_users.removal_held_since is 'As in disputed_removals.';
 comment on column collab_store.disputed_document_users.removal_refused_at is 'As in disputed_removals.';
 
@@ -215,7 +215,7 @@ where r.kind = 'group'
 group by 1, 2;
 comment on view collab_store.disputed_user_group_members is 'Users of disputed removals from listings of user groups. Key: user_group_key, user_id.';
 comment on column collab_store.disputed_user_group_members.user_group_key is 'Whose listing it is.';
-comment on column collab_store.disputed_user_group_members.user_id is 'The user whom the last answer lacked.';
+comment on column collab_store.disputed_user_group_members.user_id is 'A user whom the last response did not contain.';
 comment on column collab_store.disputed_user_group_members.removal_held_since is 'As in disputed_removals.';
 comment on column collab_store.disputed_user_group_members.removal_refused_at is 'As in disputed_removals.';
 
@@ -226,8 +226,8 @@ from collab_store.disputed_removals
 group by 1, 2, 3, 4;
 comment on view collab_store.disputed_listings is 'Listings with disputed removals, each once.';
 comment on column collab_store.disputed_listings.kind is 'Whose listing: organization, document or group.';
-comment on column collab_store.disputed_listings.organization_id is 'The organization asked for.';
-comment on column collab_store.disputed_listings.document_id is 'The document asked for, if any.';
+comment on column collab_store.disputed_listings.organization_id is 'The requested organization.';
+comment on column collab_store.disputed_listings.document_id is 'The requested document, if any.';
 comment on column collab_store.disputed_listings.organization_user_group_id is 'The user group asked for, if any.';
 comment on column collab_store.disputed_listings.is_held is 'Whether removals are held for a decision.';
-comment on column collab_store.disputed_listings.is_refused is 'Whether removals were refused, and the answer has not changed since.';
+comment on column collab_store.disputed_listings.is_refused is 'Whether removals were refused, and the response has not changed since.';

@@ -116,8 +116,8 @@ comment on column collab.users.person is 'Keyed hash of user_id, by which the fe
 comment on column collab.users.checked_at is 'When the last good reading of the organization''s own listing began (our clock); null if there was none.';
 comment on column collab.users.is_stale is 'True where the organization''s own listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
 comment on column collab.users.in_catalog is 'True while the catalog lists the organization and its own listing the person: only then is the row checked.';
-comment on column collab.users.removal_held_since is 'Since when the user''s removal from the organization''s own listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held.';
-comment on column collab.users.removal_refused_at is 'When somebody refused the user''s removal from the organization''s own listing (our clock): the user stays while the answer stays the same. Null where none was refused.';
+comment on column collab.users.removal_held_since is 'Since when the removal of the user from the organization''s own listing has been held for a decision (our clock): the last response did not contain the user. It starts again when the response changes. Null where no removal is held.';
+comment on column collab.users.removal_refused_at is 'When an operator refused to remove the user from the organization''s own listing (our clock): the user stays in the listing until the response changes. Null where no removal was refused.';
 
 create view collab.user_versions as
 select o.organization_id, v.user_id, v.version, v.name, v.email, v.listed, v.removed_at, v.change, v.valid_from, v.valid_to,
@@ -172,8 +172,8 @@ comment on column collab.document_users.removed_at is 'When a check first found 
 comment on column collab.document_users.checked_at is 'When the last good reading of the document''s listing of users began (our clock); null if there was none.';
 comment on column collab.document_users.is_stale is 'True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
 comment on column collab.document_users.in_catalog is 'True while the catalog lists the document: only then is it checked.';
-comment on column collab.document_users.removal_held_since is 'Since when the user''s removal from the document''s listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held.';
-comment on column collab.document_users.removal_refused_at is 'When somebody refused the user''s removal from the document''s listing (our clock): the user stays while the answer stays the same. Null where none was refused.';
+comment on column collab.document_users.removal_held_since is 'Since when the removal of the user from the document''s listing has been held for a decision (our clock): the last response did not contain the user. It starts again when the response changes. Null where no removal is held.';
+comment on column collab.document_users.removal_refused_at is 'When an operator refused to remove the user from the document''s listing (our clock): the user stays in the listing until the response changes. Null where no removal was refused.';
 
 create view collab.user_group_members as
 select o.organization_id, g.organization_user_group_id, m.user_id, m.first_seen_at, m.removed_at,
@@ -195,8 +195,8 @@ comment on column collab.user_group_members.removed_at is 'When a check first fo
 comment on column collab.user_group_members.checked_at is 'When the last good reading of the group''s listing of users began (our clock); null if there was none.';
 comment on column collab.user_group_members.is_stale is 'True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
 comment on column collab.user_group_members.in_catalog is 'True while the catalog lists the group: only then is it checked.';
-comment on column collab.user_group_members.removal_held_since is 'Since when the user''s removal from the group''s listing has been held for a decision (our clock): the last answer lacked the user. Begins anew when the answer changes. Null where no removal is held.';
-comment on column collab.user_group_members.removal_refused_at is 'When somebody refused the user''s removal from the group''s listing (our clock): the user stays while the answer stays the same. Null where none was refused.';
+comment on column collab.user_group_members.removal_held_since is 'Since when the removal of the user from the group''s listing has been held for a decision (our clock): the last response did not contain the user. It starts again when the response changes. Null where no removal is held.';
+comment on column collab.user_group_members.removal_refused_at is 'When an operator refused to remove the user from the group''s listing (our clock): the user stays in the listing until the response changes. Null where no removal was refused.';
 
 -- Rows beneath a thread carry its marks. Joined from outside, so that the batches leave the plan where nobody asks for them.
 create view collab.comments as

@@ -52,8 +52,8 @@ comment on column reporting.memberships.until is 'When a check first found the p
 comment on column reporting.memberships.checked_at is 'When the last good reading of the listing of the document or user group began (our clock); null if there was none.';
 comment on column reporting.memberships.is_stale is 'True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
 comment on column reporting.memberships.in_catalog is 'True while the catalog lists the document or user group: only then is it checked.';
-comment on column reporting.memberships.removal_held_since is 'Since when the person''s removal has been held for a decision (our clock): the last answer lacked the person. Begins anew when the answer changes. Null where no removal is held, and for past stays.';
-comment on column reporting.memberships.removal_refused_at is 'When somebody refused the person''s removal (our clock): the stay lasts while the answer stays the same. Null where none was refused, and for past stays.';
+comment on column reporting.memberships.removal_held_since is 'Since when the removal of the person has been held for a decision (our clock): the last response did not contain the person. It starts again when the response changes. Null where no removal is held, and for past stays.';
+comment on column reporting.memberships.removal_refused_at is 'When an operator refused to remove the person (our clock): the membership continues until the response changes. Null where no removal was refused, and for past stays.';
 
 create function reporting.memberships_at(known_at timestamptz)
 returns table (organization_id text, kind text, document_id text, organization_user_group_id text, user_id text, name text,
@@ -238,13 +238,13 @@ comment on view reporting.coverage is 'How much of what is known was checked, an
 comment on column reporting.coverage.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column reporting.coverage.level is 'What is counted: organization, user group, document, annotation or user.';
 comment on column reporting.coverage.known is 'How many the catalog lists; of users, how many the organization''s listing holds.';
-comment on column reporting.coverage.fresh is 'Checked well as lately as FRESHNESS_PROMISE asks, the last try did not fail, and no removal is held.';
-comment on column reporting.coverage.stale is 'Last good check is older than FRESHNESS_PROMISE allows, or the last try failed; without those that are held.';
-comment on column reporting.coverage.never_synced is 'No good check yet: stale as well, and counted here only, unless held.';
+comment on column reporting.coverage.fresh is 'The last good check is within FRESHNESS_PROMISE, the last try did not fail, and no removal is held.';
+comment on column reporting.coverage.stale is 'The last good check is older than FRESHNESS_PROMISE allows, or the last try failed. Scopes with a held removal are not counted here.';
+comment on column reporting.coverage.never_synced is 'No good check yet. Such a scope is counted here only, unless a removal is held.';
 comment on column reporting.coverage.failing is 'The last try failed; also counted as stale, held or never_synced.';
-comment on column reporting.coverage.held is 'Removals are held: the last listing lacked so many users that nobody is removed until a person decides. Counted here only, however old the last good check is. Of users, those whose removal from the organization''s own listing is held.';
+comment on column reporting.coverage.held is 'A removal is held: the last listing lost so many users that collab-sync removes none of them until an operator decides. Such a scope is counted here only, whatever the age of its last good check. At level user: users whose removal from the listing of the organization is held.';
 comment on column reporting.coverage.not_in_catalog is 'Ids that our rows hold and the catalog no longer lists; of users, people seen as authors or members who are not in the organization''s listing.';
-comment on column reporting.coverage.refused is 'A person refused the removals: the users who are missing in the last listing stay while it stays the same. Such a listing is fresh by decision; also counted as fresh, stale, held or never_synced. Of users, those whose removal from the organization''s own listing was refused.';
+comment on column reporting.coverage.refused is 'An operator refused a removal: the users stay although the last listing does not contain them, until the listing changes. Such a scope is also counted as fresh, stale, held or never_synced. At level user: users whose removal from the listing of the organization was refused.';
 
 -- Who exports may read views and nothing beneath them, and sees of other sessions nothing but that they are there.
 create function reporting.export_times(out taken_at timestamptz, out next_since timestamptz)

@@ -101,7 +101,10 @@ async function runContent({ database }: PageContext, run: RunDetails) {
         {run.finishedAt === null && <UnderWay run={run} />}
       </section>
       {run.finishedAt !== null && run.scopesSkipped > 0 && (
-        <p class="notice warn">{counted(run.scopesSkipped, 'scope')} were not requested.</p>
+        <p class="notice warn">
+          {counted(run.scopesSkipped, 'scope')} {run.scopesSkipped === 1 ? 'was' : 'were'} not
+          requested.
+        </p>
       )}
       {run.failuresByCause.length > 0 && <Failures run={run} />}
       {run.heldWaiting > 0 && (
