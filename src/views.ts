@@ -33,6 +33,28 @@ export interface JsonValues extends Values {
   interval: string
 }
 
+/** What is wrong now and needs a person. Can the numbers be trusted today? */
+export interface ReportingAttention<V extends Values = PgValues> {
+  /** failing, overdue, never_checked, held, rejected (one row per organization); catalog_held, catalog_failed, worker_blocked, no_worker, nightly_missed, nightly_late, credentials, unreachable, throttled, refresh_paused, settings_differ, catalog_empty, no_schedule. */
+  kind: string | null
+  /** high, medium or low. */
+  urgency: string | null
+  /** organizationId of the service; null where it concerns the whole installation. */
+  organization_id: string | null
+  /** How many scopes, listings, records, workers or settings. */
+  count: V['bigint'] | null
+  /** When it began; null where that is not known. */
+  since: V['timestamptz'] | null
+  /** When it last grew. */
+  latest: V['timestamptz'] | null
+  /** What is wrong. */
+  sentence: string | null
+  /** What an operator can do about it. */
+  fix: string | null
+  /** The page of `collab-sync serve` that shows it. */
+  path: string | null
+}
+
 /** Live comments by organization, the week in which they were written, and author. Who writes how much, and since when no more? */
 export interface ReportingAuthorActivity<V extends Values = PgValues> {
   /** organizationId of the service: the organization that was asked for. */
@@ -929,6 +951,7 @@ export interface CollabUsers<V extends Values = PgValues> {
 
 /** The row of each view, by its name. */
 export interface Views<V extends Values = PgValues> {
+  'reporting.attention': ReportingAttention<V>
   'reporting.author_activity': ReportingAuthorActivity<V>
   'reporting.change_delay_daily': ReportingChangeDelayDaily<V>
   'reporting.comment_activity_daily': ReportingCommentActivityDaily<V>

@@ -18,6 +18,7 @@ create table sync.runs (
   started_at timestamptz,
   finished_at timestamptz,
   stopping text check (stopping in ('failed', 'cancelled')),
+  stopped_for text check (stopped_for in ('credentials', 'unreachable')),
   problem text,
   request_key text unique,
   retry_of uuid, -- no reference: the run that it retries may be pruned
@@ -75,6 +76,7 @@ comment on column sync.runs.requested_at is 'When it was asked for.';
 comment on column sync.runs.started_at is 'When a worker first worked on it.';
 comment on column sync.runs.finished_at is 'When it was settled; null until then.';
 comment on column sync.runs.stopping is 'Set when the run is to end early: no further call is made for it.';
+comment on column sync.runs.stopped_for is 'Why the service could not be called, where that is why the run was stopped: credentials or unreachable.';
 comment on column sync.runs.problem is 'One sentence for a person, where the run did not simply succeed.';
 comment on column sync.runs.request_key is 'Names the request that made it, so that a request delivered twice makes one run.';
 comment on column sync.runs.retry_of is 'The run whose failed scopes this run requests again; null for a run that is no retry.';
@@ -215,6 +217,7 @@ create table sync.workers (
   problem text,
   problem_since timestamptz,
   waiting jsonb,
+  settings jsonb,
   application_name text -- a worker that is frozen inside a transaction is found by its sessions
 ) with (fillfactor = 50);
 comment on table sync.workers is 'Processes that work, or worked lately. One without a heartbeat for 30 seconds is taken for dead.';
@@ -228,4 +231,5 @@ comment on column sync.workers.rate_limit is 'SYNC_RATE_LIMIT of the process, in
 comment on column sync.workers.problem is 'Why it cannot take jobs or call the service, as sentences; null where it can.';
 comment on column sync.workers.problem_since is 'Since when it has had a problem; null where it has none.';
 comment on column sync.workers.waiting is 'What it waited for at its last heartbeat: kind (throttled, rate_limit, away, overtaken, queue, paused or idle), since, until, givesUpAt and a sentence; null where it worked. It says nothing once the worker is taken for dead.';
+comment on column sync.workers.settings is 'Settings that must be equal in all workers, by their names, as at its start; none is a secret. Null for a process that runs one run only.';
 comment on column sync.workers.application_name is 'What pg_stat_activity shows for its sessions; null where DATABASE_URL sets another name.';

@@ -9,6 +9,12 @@ create table collab_store.definitions (
   freshness_promise interval not null default '26 hours' check (freshness_promise > interval '0'),
   schedule_time_zone text not null default 'UTC' check (timestamptz 'epoch' at time zone schedule_time_zone is not null),
   days_without_run smallint[] not null default '{}',
+  schedule text,
+  schedule_since timestamptz,
+  last_due_at timestamptz,
+  next_due_at timestamptz,
+  late_after interval not null default '1 hour',
+  worker_left_at timestamptz,
   written_member text,
   written_members_before text[],
   report_time_zone text not null default 'UTC' check (timestamptz 'epoch' at time zone report_time_zone is not null),
@@ -24,6 +30,12 @@ comment on column collab_store.definitions.only_row is 'There is just one row.';
 comment on column collab_store.definitions.freshness_promise is 'FRESHNESS_PROMISE: every scope of the catalog is checked well at least so often.';
 comment on column collab_store.definitions.schedule_time_zone is 'Time zone of the nightly schedule, as workers and the command schedule last knew it: its days are those of days_without_run.';
 comment on column collab_store.definitions.days_without_run is 'Days of the week (1 Monday to 7 Sunday) on which the nightly schedule never starts a run: they do not count against the promise.';
+comment on column collab_store.definitions.schedule is 'The nightly schedule that holds, as workers and the command schedule last knew it: cron expression and time zone; null where there is none.';
+comment on column collab_store.definitions.schedule_since is 'Since when the schedule is as it is: nights before were not missed.';
+comment on column collab_store.definitions.last_due_at is 'When the nightly run was last due; null where none was.';
+comment on column collab_store.definitions.next_due_at is 'When the nightly run is due next; in the past where no worker is alive to note the one after it. Null where none is scheduled.';
+comment on column collab_store.definitions.late_after is 'NIGHTLY_LATE_AFTER: how much later than it was due a nightly run may start, or than usual it may end.';
+comment on column collab_store.definitions.worker_left_at is 'When a worker last stopped by itself.';
 comment on column collab_store.definitions.written_member is 'COMMENT_WRITTEN_MEMBER: the member of a comment that says when it was written, names with dots between; null where none does.';
 comment on column collab_store.definitions.written_members_before is 'Not null while stored comments are still to be looked at for when they were written, and on which day: the members by which some may have their time. `migrate` does it.';
 comment on column collab_store.definitions.report_time_zone is 'REPORT_TZ: time zone of the days and weeks of reports.';
@@ -73,8 +85,43 @@ language sql immutable parallel safe
 return failing_since is not null or checked_at is null or checked_at < stale_before;
 comment on function collab_store.is_stale(timestamptz, timestamptz, timestamptz) is 'Whether what is stored of a scope may be out of date: its last try failed, it was never checked well, or longer ago than promised.';
 
--- For totals: a few rows a thousand scopes, whatever the catalog's size.
+-- For totals: a row a batch for the scopes that its check holds for, and a row for each group of others with equal times.
+-- Scopes that failed are never swept, so that they are counted from their index alone.
 create view collab_store.checks as
+with others as (
+  select batch_key, own_checked_at as checked_at, failing_since, count(*) as scopes
+  from collab_store.user_groups
+  where own_checked_at is not null and active
+  group by 1, 2, 3
+  union all
+  select batch_key, own_checked_at, failing_since, count(*)
+  from collab_store.documents
+  where own_checked_at is not null and active
+  group by 1, 2, 3
+  union all
+  select batch_key, own_checked_at, failing_since, count(*)
+  from collab_store.annotations
+  where own_checked_at is not null and active and failing_since is not null
+  group by 1, 2, 3
+  union all
+  select x.batch_key, greatest(x.own_checked_at, w.swept_at), null, count(*)
+  from collab_store.annotations x
+  left join collab_store.swept_threads w using (annotation_key)
+  where x.own_checked_at is not null and x.active and x.failing_since is null
+  group by 1, 2
+  union all
+  select x.batch_key, w.swept_at, null, count(*)
+  from collab_store.swept_threads w
+  join collab_store.annotations x using (annotation_key)
+  join collab_store.batches b using (batch_key)
+  where x.own_checked_at is null and x.active and w.swept_at > b.checked_at
+  group by 1, 2
+  union all
+  select b.batch_key, o.own_checked_at, o.failing_since, 1::bigint
+  from collab_store.organizations o
+  join collab_store.batches b using (organization_key)
+  where o.own_checked_at is not null and b.operation = 'users' and b.batch_no = 0
+)
 select c.organization_key, c.operation, c.scopes, c.checked_at, c.failing_since,
   collab_store.is_stale(c.checked_at, c.failing_since, (select stale_before from collab_store.promise)) as is_stale,
   coalesce(coalesce(c.checked_at, c.failing_since) < (select kept_since from collab_store.promise), false) as is_overdue
@@ -82,62 +129,17 @@ from (
   select o.organization_key, b.operation, n.scopes, b.checked_at, null::timestamptz as failing_since
   from collab_store.organizations o
   join collab_store.batches b using (organization_key)
-  left join (
-    select x.batch_key, count(*) as scopes
-    from (
-      select batch_key from collab_store.user_groups where own_checked_at is not null and active
-      union all
-      select batch_key from collab_store.documents where own_checked_at is not null and active
-      union all
-      select batch_key from collab_store.annotations where own_checked_at is not null and active
-      union all
-      select a.batch_key
-      from collab_store.swept_threads w
-      join collab_store.annotations a using (annotation_key)
-      join collab_store.batches t on t.batch_key = a.batch_key
-      where a.own_checked_at is null and a.active and w.swept_at > t.checked_at
-    ) x
-    group by x.batch_key
-  ) d using (batch_key)
-  cross join lateral (
-    select b.scopes - coalesce(d.scopes, 0)
-      - (b.operation = 'users' and b.batch_no = 0 and o.own_checked_at is not null)::int as scopes
-  ) n
+  left join (select batch_key, sum(scopes)::bigint as scopes from others group by 1) d using (batch_key)
+  cross join lateral (select b.scopes - coalesce(d.scopes, 0) as scopes) n
   where o.active and n.scopes > 0
   union all
-  select o.organization_key, 'users', 1, collab_store.last_good_check(o.own_checked_at, null), o.failing_since
-  from collab_store.organizations o
-  where o.active and o.own_checked_at is not null
-  union all
-  select o.organization_key, b.operation, 1, collab_store.last_good_check(x.own_checked_at, null), x.failing_since
-  from collab_store.organizations o
-  join collab_store.batches b using (organization_key)
-  join collab_store.user_groups x using (batch_key)
-  where o.active and x.active and x.own_checked_at is not null
-  union all
-  select o.organization_key, b.operation, 1, collab_store.last_good_check(x.own_checked_at, null), x.failing_since
-  from collab_store.organizations o
-  join collab_store.batches b using (organization_key)
-  join collab_store.documents x using (batch_key)
-  where o.active and x.active and x.own_checked_at is not null
-  union all
-  select o.organization_key, b.operation, 1,
-    greatest(collab_store.last_good_check(x.own_checked_at, null), w.swept_at), x.failing_since
-  from collab_store.organizations o
-  join collab_store.batches b using (organization_key)
-  join collab_store.annotations x using (batch_key)
-  left join collab_store.swept_threads w using (annotation_key)
-  where o.active and x.active and x.own_checked_at is not null
-  union all
-  select o.organization_key, b.operation, count(*), w.swept_at, null
-  from collab_store.swept_threads w
-  join collab_store.annotations x using (annotation_key)
+  select o.organization_key, b.operation, x.scopes, collab_store.last_good_check(x.checked_at, null), x.failing_since
+  from others x
   join collab_store.batches b using (batch_key)
   join collab_store.organizations o using (organization_key)
-  where o.active and x.active and x.own_checked_at is null and w.swept_at > b.checked_at
-  group by o.organization_key, b.operation, w.swept_at
+  where o.active
 ) c;
-comment on view collab_store.checks is 'The scopes of the catalog, counted: a row a batch for those that its check holds for, and a row for each that differs. The same as the scopes of reporting.freshness, for totals that must not read each of them.';
+comment on view collab_store.checks is 'The scopes of the catalog, counted: a row a batch for those that its check holds for, and a row for each group of others with equal times. The same as the scopes of reporting.freshness, for totals that must not read each of them.';
 comment on column collab_store.checks.organization_key is 'The organization they belong to.';
 comment on column collab_store.checks.operation is 'users: listings. comments: annotations.';
 comment on column collab_store.checks.scopes is 'How many scopes the row stands for.';

@@ -1,0 +1,310 @@
+-- Up Migration
+-- What is wrong at this moment and needs a person, in one definition: the overview, `status`, `/v1/attention`, metrics and
+-- notifications read it. Each scope of the catalog is in one row: held, else failing, else overdue.
+
+create view sync.open_holds as
+select h.held_id, h.organization_id, h.at, x.failing_since is not null as is_failing,
+  x.failing_since is null
+    and coalesce(collab_store.last_good_check(x.own_checked_at, b.checked_at) < (select kept_since from collab_store.promise), false) as is_overdue
+from sync.held h
+join collab_store.batches b using (batch_key)
+cross join lateral (
+  select o.own_checked_at, o.failing_since from collab_store.organizations o
+  where h.kind = 'organization' and o.organization_key = h.scope_key and o.active
+  union all
+  select d.own_checked_at, d.failing_since from collab_store.documents d
+  where h.kind = 'document' and d.document_key = h.scope_key and d.active
+  union all
+  select g.own_checked_at, g.failing_since from collab_store.user_groups g
+  where h.kind = 'group' and g.user_group_key = h.scope_key and g.active
+) x
+where h.resolved_at is null;
+comment on view sync.open_holds is 'Held listings of the catalog that wait for a decision. A listing that left the catalog waits for nobody.';
+comment on column sync.open_holds.held_id is 'As in sync.held.';
+comment on column sync.open_holds.organization_id is 'The organization of the listing.';
+comment on column sync.open_holds.at is 'When the response was first received.';
+comment on column sync.open_holds.is_failing is 'Whether the last try of the listing failed.';
+comment on column sync.open_holds.is_overdue is 'Whether the listing, which does not fail, had no good check for longer than promised.';
+
+-- A rejected record of a scope that left the catalog needs nobody either.
+create or replace view sync.unstored_records as
+select r.rejected_record_id, r.run_id, r.at, r.operation, r.organization_id, r.document_id, r.annotation_id,
+  r.organization_user_group_id, r.reason, r.record, r.is_whole, r.digest,
+  s.set_aside_at, s.set_aside_by, s.reason as set_aside_reason,
+  r.first_seen_at, r.last_seen_at, r.times, r.gone_at,
+  r.gone_at is null and s.digest is null and exists (
+    select from collab_store.organizations o
+    where o.organization_id = r.organization_id and o.active
+      and (r.organization_user_group_id is null or exists (
+        select from collab_store.user_groups g
+        where g.organization_key = o.organization_key and g.organization_user_group_id = r.organization_user_group_id and g.active
+      ))
+      and (r.document_id is null or exists (
+        select from collab_store.documents d
+        where d.organization_key = o.organization_key and d.document_id = r.document_id and d.active
+          and (r.annotation_id is null or exists (
+            select from collab_store.annotations x
+            where x.document_key = d.document_key and x.annotation_id = r.annotation_id and x.active
+          ))
+      ))
+  ) as is_open
+from sync.rejected_records r
+left join sync.set_aside_records s using (digest);
+comment on column sync.unstored_records.is_open is 'True while the last response of its scope contains it, nobody has set it aside, and the scope is in the catalog: it needs a person.';
+
+create function sync.counted(n bigint, noun text) returns text
+language sql immutable parallel safe
+return to_char(n, 'FM999,999,999,999') || ' ' || noun || case n when 1 then '' else 's' end;
+comment on function sync.counted(bigint, text) is 'A number with its noun: 1 scope, 1,000 scopes.';
+
+create function sync.attention_sentence(kind text, count bigint, organizations bigint, organization_id text) returns text
+language sql immutable parallel safe
+return case kind
+    when 'failing' then sync.counted(count, 'scope') || ' failed at the last request, in '
+    when 'overdue' then sync.counted(count, 'scope') || ' had no good check for longer than FRESHNESS_PROMISE, in '
+    when 'never_checked' then sync.counted(count, 'scope') || case count when 1 then ' was' else ' were' end || ' never checked, in '
+    when 'held' then sync.counted(count, 'listing') || case count when 1 then ' lacks' else ' lack' end
+      || ' so many users that nobody was removed, in '
+    when 'rejected' then sync.counted(count, 'record') || ' could not be stored, in '
+  end
+  || case organizations when 1 then 'organization "' || organization_id || '".' else sync.counted(organizations, 'organization') || '.' end;
+comment on function sync.attention_sentence(text, bigint, bigint, text) is 'The sentence of sync.attention for kinds that are counted by organization: kind, count, number of organizations, ID of the first.';
+
+-- One row an organization for what belongs to organizations, one row for anything else. Texts that others wrote (the
+-- service, a database) are in words alone.
+create view sync.attention as
+with scopes as (
+  select c.organization_key, sum(c.scopes) filter (where c.failing_since is not null) as failing,
+    min(c.failing_since) as failing_since, max(c.failing_since) as failing_latest,
+    sum(c.scopes) filter (where c.failing_since is null and c.is_overdue) as overdue,
+    min(c.checked_at) filter (where c.failing_since is null and c.is_overdue) as checked_at,
+    sum(c.scopes) filter (where c.failing_since is null and c.checked_at is null) as never_checked
+  from collab_store.checks c
+  where c.failing_since is not null or c.is_overdue or c.checked_at is null
+  group by 1
+), holds as (
+  select organization_id, count(*) as listings, count(*) filter (where is_failing) as failing, count(*) filter (where is_overdue) as overdue,
+    min(at) as since, max(at) as latest
+  from sync.open_holds
+  group by 1
+), open_runs as (
+  select run_id, trigger, requested_at from sync.runs where status in ('queued', 'running') and trigger <> 'refresh'
+), by_organization as (
+  select 'failing' as kind, o.organization_id, s.failing - coalesce(h.failing, 0) as count, s.failing_since as since, s.failing_latest as latest
+  from scopes s
+  join collab_store.organizations o using (organization_key)
+  left join holds h using (organization_id)
+  where s.failing > coalesce(h.failing, 0)
+  union all
+  select 'overdue', o.organization_id, s.overdue - coalesce(h.overdue, 0), s.checked_at + p.freshness_promise, s.checked_at + p.freshness_promise
+  from scopes s
+  cross join collab_store.promise p
+  join collab_store.organizations o using (organization_key)
+  left join holds h using (organization_id)
+  where s.overdue > coalesce(h.overdue, 0)
+  union all
+  select 'never_checked', o.organization_id, s.never_checked, null, null
+  from scopes s
+  join collab_store.organizations o using (organization_key)
+  where s.never_checked > 0 and not exists (select from open_runs)
+  union all
+  select 'held', organization_id, listings, since, latest
+  from holds
+  union all
+  select 'rejected', organization_id, count(*), min(first_seen_at), max(first_seen_at)
+  from sync.unstored_records
+  where is_open
+  group by organization_id
+), workers as (
+  -- A worker without a heartbeat for 30 seconds is taken for dead.
+  select worker_id, started_at, problem, problem_since, settings, waiting ->> 'kind' as waits_for,
+    waiting ->> 'sentence' as waiting_sentence, (waiting ->> 'since')::timestamptz as waiting_since
+  from sync.workers
+  where heartbeat_at >= now() - interval '30 seconds'
+)
+select b.kind, case b.kind when 'failing' then 'high' when 'overdue' then 'high' when 'never_checked' then 'low' else 'medium' end as urgency,
+  b.organization_id, b.count::bigint as count, b.since, b.latest,
+  sync.attention_sentence(b.kind, b.count::bigint, 1, b.organization_id) as sentence,
+  case b.kind
+    when 'failing' then coalesce('`collab-sync run --failed-of ' || left(f.run_id::text, 8) || '` requests what failed again.', '`collab-sync run` requests everything again.')
+    when 'held' then '`collab-sync status RUN` shows who is missing; `collab-sync accept` or `collab-sync refuse` decides.'
+    when 'rejected' then '`collab-sync rejected` lists them; correct them at the service, or set them aside.'
+    else '`collab-sync run` checks everything now.' end as fix,
+  case b.kind
+    when 'failing' then coalesce('/runs/' || f.run_id, '/organizations')
+    when 'held' then '/held'
+    when 'rejected' then '/held#rejected'
+    else '/organizations' end as path,
+  null::text as words
+from by_organization b
+left join lateral (
+  select run_id from sync.failures
+  where organization_id = b.organization_id and resolved_at is null
+  order by failure_id desc
+  limit 1
+) f on b.kind = 'failing'
+union all
+select case i.state when 'held' then 'catalog_held' else 'catalog_failed' end, 'high', null, 1, i.at, i.last_seen_at,
+  case i.state
+    when 'held' then format('Import %s of the catalog is held: it lacks %s of %s. Nothing was changed.', i.import_id, i.lacking, sync.counted(i.scopes, 'scope'))
+    when 'refused' then format('The catalog is as it was: import %s was refused, and its source lacks the same %s still.', i.import_id, sync.counted(i.lacking, 'scope'))
+    else 'The source of the catalog cannot be read. The catalog is as it was.' end,
+  case i.state
+    when 'held' then format('`collab-sync accept --catalog %1$s` or `collab-sync refuse --catalog %1$s` decides.', i.import_id)
+    else '`collab-sync catalog refresh` tries again.' end,
+  '/organizations', i.problem
+from sync.catalog_imports i
+where i.state = 'held'
+  or (
+    (i.state = 'failed' or (i.state = 'refused' and i.last_seen_at > i.decided_at))
+    and not exists (
+      select from sync.catalog_imports later
+      where (later.source = i.source or (later.state = 'applied' and later.prunes is not null))
+        and (later.last_seen_at, later.import_id) > (i.last_seen_at, i.import_id)
+    )
+  )
+union all
+select 'worker_blocked', 'high', null, count(*), min(problem_since), max(problem_since),
+  sync.counted(count(*), 'worker') || ' cannot work.', '`collab-sync doctor` checks the connections.', '/runs',
+  (array_agg(worker_id || ': ' || problem order by problem_since, worker_id))[1]
+from workers
+where problem_since < now() - interval '1 minute'
+having count(*) > 0
+union all
+select 'no_worker', 'high', null, 1, s.since, s.since,
+  case when r.runs > 0 then 'No worker is alive: ' || case r.runs when 1 then 'a run waits for one.' else sync.counted(r.runs, 'run') || ' wait for one.' end
+    else 'No worker is alive to start the nightly run.' end,
+  'Start one: `collab-sync worker`.', '/runs', null
+from collab_store.definitions d
+cross join (select count(*) as runs, min(requested_at) as first_at from open_runs) r
+cross join lateral (
+  select greatest(d.worker_left_at, (select max(heartbeat_at) from sync.workers), r.first_at) as since
+) s
+where not exists (select from workers) and (r.runs > 0 or d.next_due_at is not null)
+union all
+select 'nightly_missed', 'high', null, 1, n.due_at, n.due_at,
+  'The nightly run that was due at ' || to_char(n.due_at at time zone d.schedule_time_zone, 'YYYY-MM-DD HH24:MI') || ' (' || d.schedule_time_zone || ') has not started.',
+  '`collab-sync run` syncs everything now.', '/runs', null
+from collab_store.definitions d
+cross join lateral (
+  select max(due) as due_at from unnest(array[d.last_due_at, d.next_due_at]) due
+  where due < now() - d.late_after and due >= d.schedule_since
+) n
+where n.due_at is not null
+  and not exists (select from open_runs where trigger = 'schedule')
+  -- Clocks differ: a run that was requested a minute early is that night's.
+  and not exists (select from sync.runs where trigger = 'schedule' and requested_at >= n.due_at - interval '1 minute')
+union all
+select 'nightly_late', 'high', null, 1, r.requested_at + make_interval(secs => u.seconds), r.requested_at,
+  format('The nightly run takes %s; usually it takes %s.', date_trunc('minute', now() - r.requested_at), date_trunc('minute', make_interval(secs => u.seconds))),
+  '`collab-sync status ' || left(r.run_id::text, 8) || '` shows how far it is and what it waits for.', '/runs/' || r.run_id, null
+from open_runs r
+cross join collab_store.definitions d
+cross join (
+  select count(*) as runs, percentile_cont(0.5) within group (order by extract(epoch from finished_at - requested_at)::float8) as seconds
+  from (
+    select requested_at, finished_at from sync.runs
+    where trigger = 'schedule' and status in ('succeeded', 'partial')
+      and requested_at >= coalesce((select set_at from sync.schedule), '-infinity')
+    order by requested_at desc
+    limit 14
+  ) past
+) u
+where r.trigger = 'schedule' and u.runs >= 3 and now() > r.requested_at + make_interval(secs => 1.5 * u.seconds) + d.late_after
+union all
+select r.stopped_for, 'high', null, 1, r.finished_at, r.finished_at,
+  case r.stopped_for
+    when 'credentials' then 'The service refuses COLLAB_API_KEY or COLLAB_AUTH_TOKEN.'
+    else 'The service could not be reached.' end,
+  '`collab-sync doctor` checks the connection to the service.', '/runs/' || r.run_id, r.problem
+from (
+  select run_id, stopped_for, finished_at, problem from sync.runs
+  where calls > 0 or stopped_for is not null
+  order by requested_at desc
+  limit 1
+) r
+where r.stopped_for is not null and r.finished_at is not null
+  and not exists (select from collab_store.batches where checked_at > r.finished_at)
+union all
+select 'throttled', 'medium', null, count(*), min(waiting_since), max(waiting_since),
+  'The service throttles calls, or does not respond: ' || case count(*) when 1 then '1 worker waits.' else sync.counted(count(*), 'worker') || ' wait.' end,
+  'Lower SYNC_RATE_LIMIT if it lasts.', '/runs', (array_agg(waiting_sentence order by waiting_since, worker_id))[1]
+from workers
+where waits_for in ('throttled', 'away') and waiting_since < now() - interval '1 minute'
+having count(*) > 0
+union all
+select 'refresh_paused', 'medium', null, 1, paused_since, paused_since, 'Continuous refresh is paused.',
+  '`collab-sync doctor` checks the connection to the service.', '/runs', reason
+from sync.refresh_state
+where paused_until > now() - interval '1 minute'
+union all
+select 'settings_differ', 'medium', null, count(*), max(started_at), max(started_at),
+  'Workers differ in ' || string_agg(name, ', ' order by name) || '.',
+  'Give each worker the same settings, and restart them.', '/runs', null
+from (
+  select s.name, max(w.started_at) as started_at
+  from workers w
+  cross join lateral jsonb_each(w.settings) s (name, value)
+  group by s.name
+  having count(distinct s.value) > 1
+) s
+having count(*) > 0
+union all
+select 'catalog_empty', 'medium', null, 1, null, null, 'The catalog is empty: there is nothing to sync.',
+  '`collab-sync catalog import FILE` fills it.', '/organizations', null
+where not exists (select from collab_store.organizations where active)
+union all
+select 'no_schedule', 'low', null, 1, set_at, set_at, 'No nightly run is scheduled.',
+  '`collab-sync schedule set "0 2 * * *"` sets one.', '/schedule', null
+from sync.schedule
+where cron is null;
+comment on view sync.attention is 'What is wrong now and needs a person. Key: kind, organization_id.';
+comment on column sync.attention.kind is 'failing, overdue, never_checked, held, rejected (a row an organization); catalog_held, catalog_failed, worker_blocked, no_worker, nightly_missed, nightly_late, credentials, unreachable, throttled, refresh_paused, settings_differ, catalog_empty, no_schedule.';
+comment on column sync.attention.urgency is 'high, medium or low.';
+comment on column sync.attention.organization_id is 'The organization; null where it concerns the whole installation.';
+comment on column sync.attention.count is 'How many scopes, listings, records, workers or settings.';
+comment on column sync.attention.since is 'When it began; null where that is not known.';
+comment on column sync.attention.latest is 'When it last grew.';
+comment on column sync.attention.sentence is 'What is wrong, for a person.';
+comment on column sync.attention.fix is 'What to do about it, for a person with a command line.';
+comment on column sync.attention.path is 'The page of `collab-sync serve` that shows it.';
+comment on column sync.attention.words is 'What the service, a database or a worker said; null where nobody did.';
+
+create view sync.attention_by_kind as
+select a.kind, min(a.urgency) as urgency, sum(a.count)::bigint as count, count(a.organization_id) as organizations,
+  min(a.since) as since, max(a.latest) as latest,
+  case when count(*) = 1 then min(a.sentence)
+    else sync.attention_sentence(a.kind, sum(a.count)::bigint, count(a.organization_id), null) end as sentence,
+  (array_agg(a.fix order by a.latest desc, a.organization_id))[1] as fix,
+  (array_agg(a.path order by a.latest desc, a.organization_id))[1] as path,
+  (array_agg(a.words order by a.latest desc))[1] as words,
+  to_jsonb((array_agg(jsonb_build_object('organizationId', a.organization_id, 'count', a.count) order by a.count desc, a.organization_id)
+    filter (where a.organization_id is not null))[1:5]) as first
+from sync.attention a
+group by a.kind;
+comment on view sync.attention_by_kind is 'sync.attention with one row a kind.';
+comment on column sync.attention_by_kind.kind is 'As in sync.attention.';
+comment on column sync.attention_by_kind.urgency is 'As in sync.attention.';
+comment on column sync.attention_by_kind.count is 'The sum of the counts.';
+comment on column sync.attention_by_kind.organizations is 'How many organizations; 0 where it concerns the whole installation.';
+comment on column sync.attention_by_kind.since is 'When it first began.';
+comment on column sync.attention_by_kind.latest is 'When it last grew.';
+comment on column sync.attention_by_kind.sentence is 'What is wrong, for a person.';
+comment on column sync.attention_by_kind.fix is 'What to do about it, for a person with a command line.';
+comment on column sync.attention_by_kind.path is 'The page that shows it; of failing scopes, that of the run that failed last.';
+comment on column sync.attention_by_kind.words is 'What the service, a database or a worker said.';
+comment on column sync.attention_by_kind.first is 'The five organizations with the highest counts: organizationId and count.';
+
+create view reporting.attention as
+select kind, urgency, organization_id, count, since, latest, sentence, fix, path
+from sync.attention;
+comment on view reporting.attention is 'What is wrong now and needs a person. Can the numbers be trusted today? Key: kind, organization_id.';
+comment on column reporting.attention.kind is 'failing, overdue, never_checked, held, rejected (one row per organization); catalog_held, catalog_failed, worker_blocked, no_worker, nightly_missed, nightly_late, credentials, unreachable, throttled, refresh_paused, settings_differ, catalog_empty, no_schedule.';
+comment on column reporting.attention.urgency is 'high, medium or low.';
+comment on column reporting.attention.organization_id is 'organizationId of the service; null where it concerns the whole installation.';
+comment on column reporting.attention.count is 'How many scopes, listings, records, workers or settings.';
+comment on column reporting.attention.since is 'When it began; null where that is not known.';
+comment on column reporting.attention.latest is 'When it last grew.';
+comment on column reporting.attention.sentence is 'What is wrong.';
+comment on column reporting.attention.fix is 'What an operator can do about it.';
+comment on column reporting.attention.path is 'The page of `collab-sync serve` that shows it.';

@@ -1,0 +1,6 @@
+-- What needs a person now, one row a kind, the most urgent first.
+-- Params: none.
+-- Never null: kind, urgency, count, organizations, sentence, fix, path.
+select kind, urgency, count, organizations, since, latest, sentence, fix, path, words, first
+from sync.attention_by_kind
+order by array_position('{high,medium,low}'::text[], urgency), since, kind
