@@ -1,21 +1,15 @@
 import { commitItem, isNarrowClaim } from '../database/claims.ts'
 import type { Claim } from '../database/claims.ts'
-import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import * as items from '../database/statements/items.ts'
 import { CallError, DrainingError, RunStoppedError, WithdrawnError } from '../errors.ts'
-import type { Operation } from '../errors.ts'
 import { isForbidden } from '../service/errors.ts'
 import { describeUnreachable } from '../service/reach.ts'
 import { sleep } from '../service/wait.ts'
-import type { Priority } from '../service/wait.ts'
 import { describeSpan } from '../trace.ts'
-import { ATTEMPTS_MAX, DoneScopes, failItem, startItem, SupersededError } from './claim.ts'
-import { BatchCommits } from './commit/batch-commits.ts'
+import { ATTEMPTS_MAX, batchOf, failItem, readWanted, startItem, SupersededError } from './claim.ts'
+import { ClaimedBatch } from './claimed-batch.ts'
 import type { RunRefusals, SyncContext } from './context.ts'
-import type { Asking } from './fetch/comments.ts'
-import { askScope } from './fetch/schedule.ts'
-import { isScopeFault } from './isolate.ts'
 import { areCredentialsRefused, refusedCredentials } from './run/credentials.ts'
 import { canOthersCall, refusal, stopRun } from './run/settle.ts'
 
@@ -73,116 +67,82 @@ async function waitForOther(context: SyncContext, claim: Claim, overtaken: numbe
 }
 
 async function syncClaimed(context: SyncContext, claim: Claim): Promise<void> {
-  const { batchKey, operation } = claim
-  if (batchKey === null || operation === null) throw new Error(`Item ${claim.itemId} has no batch.`)
+  const { batchKey, operation } = batchOf(claim)
   describeSpan({ 'collab_sync.operation': operation, 'collab_sync.batch.key': batchKey })
-  const done = new DoneScopes(claim)
   const readingSince = performance.now()
-  const scopes = (await readScopes(context.database, batchKey, operation)).filter(({ scopeNo }) =>
-    done.isWanted(scopeNo),
-  )
-  const stopped = context.runSignals.signalOf(claim.runId)
-  const readMs = performance.now() - readingSince
-  const batch = new BatchInProgress(context, claim, { batchKey, operation }, done, stopped, readMs)
-  await batch.sync(scopes)
+  const scopes = await readWanted(context.database, claim)
+  await new BatchInProgress(context, claim, performance.now() - readingSince).sync(scopes)
 }
 
-function priorityOf(claim: Claim): Priority {
-  return isNarrowClaim(claim) ? 'high' : 'normal'
-}
-
-/** One claimed batch: its scopes are asked for, many at a time, until all are or something ends it. */
+/** One batch of a run: its scopes are fetched, many at a time, until all are or something ends it. */
 class BatchInProgress {
   readonly #context: SyncContext
   readonly #claim: Claim
-  readonly #where: { batchKey: number; operation: Operation }
-  readonly #asking: Asking
-  readonly #commits: BatchCommits
-  /** The first error that ends the batch; the scopes still waiting are not asked. */
-  #fatal: unknown = null
+  readonly #batch: ClaimedBatch
+  /** Aborts with the first error that ends the batch: scopes that still wait are not fetched. */
   readonly #ended = new AbortController()
-  /** Ends what waits; calls in flight come to their end. */
-  readonly #waitSignal: AbortSignal
   #stopping: Promise<unknown> | null = null
   #withdrawn: WithdrawnError | null = null
 
-  constructor(
-    context: SyncContext,
-    claim: Claim,
-    where: { batchKey: number; operation: Operation },
-    done: DoneScopes,
-    stopped: AbortSignal,
-    databaseMs: number,
-  ) {
+  constructor(context: SyncContext, claim: Claim, databaseMs: number) {
     this.#context = context
     this.#claim = claim
-    this.#where = where
-    this.#waitSignal = AbortSignal.any([
-      stopped,
-      context.drained,
-      context.storeSignal.signal,
-      this.#ended.signal,
-    ])
-    const stats = { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
-    const onSent = (isRetry: boolean) => context.sentCalls.add(claim.runId, 1, isRetry ? 1 : 0)
-    const priority = priorityOf(claim)
-    const { lastErasure, writtenMember } = claim
-    const call = { stats, onSent, signal: stopped, waitSignal: this.#waitSignal, priority }
-    this.#asking = { ...context, lastErasure, writtenMember, call }
-    this.#commits = new BatchCommits(context, {
-      claim,
-      where,
-      done,
+    const stopped = context.runSignals.signalOf(claim.runId)
+    this.#batch = new ClaimedBatch(context, claim, {
+      call: {
+        signal: stopped,
+        waitSignal: AbortSignal.any([
+          stopped,
+          context.drained,
+          context.storeSignal.signal,
+          this.#ended.signal,
+        ]),
+        priority: isNarrowClaim(claim) ? 'high' : 'normal',
+      },
       record: (on, commit) => commitItem(on, { claim, ...commit }),
-      asking: this.#asking,
-      stats,
       databaseMs,
       onError: (error) => this.#end(error),
     })
   }
 
   /**
-   * Asks for the scopes and commits what comes.
+   * Fetches the scopes and commits the responses.
    * @throws SupersededError where another run wrote to the batch; DrainingError when the worker is stopping
    */
   async sync(scopes: readonly BatchScope[]): Promise<void> {
+    const { commits } = this.#batch
+    const { signal: ended } = this.#ended
     try {
-      await this.#askAll(scopes)
-      await this.#commits.answered()
-      if (this.#fatal !== null) return await this.#giveUp(this.#fatal)
-      await this.#commits.commitEnd()
+      await this.#fetchAll(scopes)
+      await commits.answered()
+      if (ended.aborted) return await this.#giveUp(ended.reason)
+      await commits.commitEnd()
     } finally {
-      this.#commits.close()
+      commits.close()
     }
   }
 
-  async #askAll(scopes: readonly BatchScope[]): Promise<void> {
-    const { scopePlaces } = this.#context
+  async #fetchAll(scopes: readonly BatchScope[]): Promise<void> {
+    const { waitSignal: signal, priority } = this.#batch.call
     try {
-      const as = { signal: this.#waitSignal, priority: priorityOf(this.#claim) }
-      await scopePlaces.each(scopes, as, (scope, triesAgain) => this.#syncScope(scope, triesAgain))
+      await this.#context.scopePlaces.each(scopes, { signal, priority }, (scope, triesAgain) =>
+        this.#syncScope(scope, triesAgain).catch((error: unknown) => this.#end(error)),
+      )
     } catch (error) {
       this.#end(error)
     }
   }
 
   async #syncScope(scope: BatchScope, triesAgain: () => void): Promise<void> {
-    if (this.#fatal !== null) return
+    if (this.#ended.signal.aborted) return
     const refusals = this.#context.runSignals.refusalsOf(this.#claim.runId)
-    try {
-      const { operation } = this.#where
-      const result = await askScope(this.#asking, operation, scope, this.#claim.scope, triesAgain)
-      if (!('incomplete' in result) || result.incomplete === null) refusals.answered()
-      this.#commits.add(result)
-    } catch (error) {
-      if (error instanceof CallError && isForbidden(error) && error.attempts > 0)
-        await this.#suspect(refusals, scope, error)
-      const isFault = isScopeFault(error)
-      if (isFault && error instanceof CallError)
-        this.#commits.add(this.#commits.failed(scope, error))
-      else if (isFault && !this.#waitSignal.aborted) this.#commits.addFault(scope, error)
-      else this.#end(error)
-    }
+    const result = await this.#batch.fetch(scope, triesAgain)
+    if (result.outcome === 'failed') {
+      const { error } = result
+      if (isForbidden(error) && error.attempts > 0) await this.#suspect(refusals, scope, error)
+    } else if (result.outcome === 'unchanged' || (result.outcome !== 'fault' && !result.incomplete))
+      refusals.answered()
+    this.#batch.add(result)
   }
 
   /** Ends the batch, and the run with it, where not the scope is refused but key and token. */
@@ -190,8 +150,7 @@ class BatchInProgress {
     if (!refusals.refused(scope.organizationKey)) return
     try {
       const organizations = [...refusals.organizations]
-      const { call } = this.#asking
-      if (await areCredentialsRefused(this.#context, this.#claim, organizations, call))
+      if (await areCredentialsRefused(this.#context, this.#claim, organizations, this.#batch.call))
         this.#end(refusedCredentials(error))
     } catch (failure) {
       refusals.startAgain()
@@ -200,7 +159,6 @@ class BatchInProgress {
   }
 
   #end(error: unknown): void {
-    this.#fatal ??= error
     this.#ended.abort(error)
     // No call of this process can succeed.
     if (error instanceof CallError) {
@@ -227,7 +185,7 @@ class BatchInProgress {
   async #giveUp(error: unknown): Promise<void> {
     if (error instanceof SupersededError) throw error
     await this.#stopping
-    await this.#commits.commitRest()
+    await this.#batch.commits.commitRest()
     const { database, deadAfterS, workerId } = this.#context
     const { runId, itemId } = this.#claim
     if (this.#withdrawn !== null) {

@@ -2,7 +2,9 @@ import { claimItem, commitItem, noCounts } from '../database/claims.ts'
 import type { Claim, Counts } from '../database/claims.ts'
 import { insertFailures } from '../database/failures.ts'
 import { transaction } from '../database/pool.ts'
+import type { Database } from '../database/pool.ts'
 import { keepCheck, readScopes } from '../database/scopes.ts'
+import type { BatchScope } from '../database/scopes.ts'
 import * as items from '../database/statements/items.ts'
 import * as runs from '../database/statements/runs.ts'
 import { CallError, UsageError } from '../errors.ts'
@@ -58,12 +60,9 @@ export async function startItem(
  * @throws SupersededError where another claim has written to the batch
  */
 export async function failItem(context: SyncContext, claim: Claim): Promise<void> {
-  const { batchKey, operation, runId } = claim
-  if (batchKey === null || operation === null) return
-  const done = new DoneScopes(claim)
-  const scopes = (await readScopes(context.database, batchKey, operation)).filter(({ scopeNo }) =>
-    done.isWanted(scopeNo),
-  )
+  const { runId } = claim
+  const where = batchOf(claim)
+  const scopes = await readWanted(context.database, claim)
   const error = new CallError(
     `Workers took this batch up ${claim.attempts} times without progress. Look for the cause in their logs, then run the failed scopes again.`,
     { kind: 'refused', errorStatus: 'worker_died' },
@@ -71,16 +70,30 @@ export async function failItem(context: SyncContext, claim: Claim): Promise<void
   const counts: Counts = { ...noCounts(), scopesFailed: scopes.length }
   await transaction(context.database, async (client) => {
     const failures = scopes.map((scope) => ({ scope, error }))
-    await insertFailures(client, { runId, batchKey, operation }, failures)
+    await insertFailures(client, { runId, ...where }, failures)
     await keepCheck(client, scopes, { isFailing: true, at: claim.at })
     const isCommitted = await commitItem(client, {
       claim,
       counts,
-      doneScopes: done.bitsWith(scopes.map(({ scopeNo }) => scopeNo)),
+      doneScopes: new DoneScopes(claim).bitsWith(scopes.map(({ scopeNo }) => scopeNo)),
       isEnd: true,
     })
     if (!isCommitted) throw new SupersededError()
   })
+}
+
+/** The batch of a claimed item. */
+export function batchOf({ batchKey, operation, itemId }: Claim) {
+  if (batchKey === null || operation === null) throw new Error(`Item ${itemId} has no batch.`)
+  return { batchKey, operation }
+}
+
+/** The scopes of a claimed batch that are wanted and not committed yet. */
+export async function readWanted(database: Database, claim: Claim): Promise<BatchScope[]> {
+  const { batchKey, operation } = batchOf(claim)
+  const done = new DoneScopes(claim)
+  const scopes = await readScopes(database, batchKey, operation)
+  return scopes.filter(({ scopeNo }) => done.isWanted(scopeNo))
 }
 
 /** Scopes a batch can hold: the width of the bit strings in `sync.run_items`. */

@@ -460,7 +460,7 @@ test('a hint is looked at next, once however often it comes, and again where it 
       close: async () => {},
     },
     item: { runId: '', itemId: 0 },
-    signal: it.context.drained,
+    noted: new NotedFailures(),
     clock: new Clock(() => refresh.begin.one(it.context.database)),
     looked: () => {},
   }
@@ -472,7 +472,7 @@ test('a hint is looked at next, once however often it comes, and again where it 
   const hints = new Hints()
   const noticedMs = Date.now()
   await until('the hint is a moment old', () => Date.now() > noticedMs + 50)
-  const looks = await hints.look(own, { budget: BUDGET, share: 0.1 }, new NotedFailures())
+  const looks = await hints.look(own, { budget: BUDGET, share: 0.1 })
   expect(looks?.calls).toBe(1)
   expect(await ask(it, 'select * from sync.hints')).toEqual([])
   const [row] = await ask<{ comment_count: number }>(
@@ -483,7 +483,7 @@ test('a hint is looked at next, once however often it comes, and again where it 
   expect(row?.comment_count).toBe(it.world.comments(place)?.length)
   // What the promise needs is never spent on hints.
   await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
-  expect(await new Hints().look(own, { budget: BUDGET, share: 1 }, new NotedFailures())).toBeNull()
+  expect(await new Hints().look(own, { budget: BUDGET, share: 1 })).toBeNull()
 })
 
 test('new annotations of a small import are looked at next, those of a large one wait', async () => {

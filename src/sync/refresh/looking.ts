@@ -12,11 +12,11 @@ export interface Looking {
   readonly item: { readonly runId: string; readonly itemId: number }
   /** Calls that all processes may send for refresh. */
   readonly budget: SharedRateLimit
-  /** Gives up what waits; calls in flight end. */
-  readonly signal: AbortSignal
   /** By which checks, and what they find, are dated. */
   readonly clock: Clock
-  /** Hears of each look. */
+  /** What failed today. */
+  readonly noted: NotedFailures
+  /** Called after each look. */
   readonly looked: (looked: Looked, organizationKey: number) => void
 }
 

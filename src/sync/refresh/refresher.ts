@@ -6,15 +6,15 @@ import type { SharedRateLimit } from '../../service/wait.ts'
 import { WaitLine } from '../../service/wait.ts'
 import type { SyncContext } from '../context.ts'
 import { canOthersCall, refusal } from '../run/settle.ts'
-import { EVERYTHING, looksAPage, neededShare, type Promised } from './classes.ts'
+import { EVERYTHING, HINTED, looksAPage, neededShare, type Promised } from './classes.ts'
 import { Clock } from './clock.ts'
 import { Hints } from './hints.ts'
 import { Planner } from './plan.ts'
 import type { Moment, RefreshPage } from './pass.ts'
 import { SweptPage } from './sweep.ts'
 import { lookAtThreads } from './look.ts'
-import { NotedFailures } from './looking.ts'
-import type { Looking, LooksSoFar } from './looking.ts'
+import { LooksSoFar, NotedFailures } from './looking.ts'
+import type { Looking } from './looking.ts'
 import { Pauses } from './pauses.ts'
 
 /** Between two looks for something to do, where there is nothing. */
@@ -80,7 +80,10 @@ export class Refresher {
   /** Refreshes until the worker drains. Never rejects: what fails is logged and tried again. */
   async run(): Promise<void> {
     await Promise.all([this.#repeat(() => this.step()), this.#repeat(() => this.#lookAtHints())])
-    for (const page of this.#swept.splice(0)) this.#endSoon(page.page, page.end())
+    for (const page of this.#swept.splice(0)) {
+      page.failed(new Error('The worker is stopping.'))
+      this.#endSoon(page.page, page.end())
+    }
     await Promise.all(this.#ending)
   }
 
@@ -98,7 +101,7 @@ export class Refresher {
     if ('granted' in next) await this.#sweep(next.granted)
     else if (next.class !== EVERYTHING) await this.#lookAtThreads(next)
     else {
-      this.#swept.push(new SweptPage(this.#looking(), next, this.#noted))
+      this.#swept.push(new SweptPage(this.#looking(), next))
       await this.#sweep(looks)
     }
     return 0
@@ -146,8 +149,8 @@ export class Refresher {
       context: this.#context,
       budget: this.#budget,
       item: this.#day,
-      signal: this.#context.drained,
       clock: this.#clock,
+      noted: this.#noted,
       looked: (looked, organizationKey) => this.#pauses.looked(looked, organizationKey),
     }
   }
@@ -174,10 +177,25 @@ export class Refresher {
   }
 
   async #lookAtThreads(page: RefreshPage): Promise<void> {
-    const begun = await lookAtThreads(this.#looking(), page, this.#noted, (look) =>
-      this.#begin(look),
+    const { at, threads } = page
+    const looking = this.#looking()
+    const soFar = new LooksSoFar()
+    const sweptAt = new Map(threads.map((each) => [each.key, each.sweptAt]))
+    const { ended } = await lookAtThreads(looking, soFar, {
+      keys: threads.map(({ key }) => key),
+      at,
+      priority: 'normal',
+      begin: (look) => this.#begin(look),
+      looked: ({ key, checkedAt, organizationKey }, looked) => {
+        const before = Math.max(Number(sweptAt.get(key)), Number(checkedAt))
+        soFar.learn(looked, before > 0 ? at.getTime() - before : null)
+        looking.looked(looked, organizationKey)
+      },
+    })
+    this.#endSoon(
+      page,
+      ended.then(() => soFar),
     )
-    this.#endSoon(page, begun.ended)
   }
 
   /** Begins so many looks of the batches in hand. */
@@ -191,10 +209,7 @@ export class Refresher {
       }
       if (page.left > 0) continue
       this.#swept.shift()
-      this.#endSoon(
-        page.page,
-        page.end((look) => this.#begin(look)),
-      )
+      this.#endSoon(page.page, page.end())
     }
   }
 
@@ -222,8 +237,8 @@ export class Refresher {
     const looking = this.#looking()
     const share = neededShare(this.#planner.scopes, moment)
     try {
-      const looks = await this.#hints.look(looking, { budget: moment.budget, share }, this.#noted)
-      await looks?.write(this.#context.database, looking.item, this.#hints.class, moment.at)
+      const looks = await this.#hints.look(looking, { budget: moment.budget, share })
+      await looks?.write(this.#context.database, looking.item, HINTED, moment.at)
     } catch (error) {
       await this.#failed(error)
     }
