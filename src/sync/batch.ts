@@ -81,8 +81,8 @@ class BatchInProgress {
   readonly #batch: ClaimedBatch
   /** Aborts with the first error that ends the batch: scopes that still wait are not fetched. */
   readonly #ended = new AbortController()
-  #stopping: Promise<unknown> | null = null
-  #withdrawn: WithdrawnError | null = null
+  /** The end of the run, or the reason to leave it to other workers. */
+  #stopping: Promise<WithdrawnError | null> | null = null
 
   constructor(context: SyncContext, claim: Claim, databaseMs: number) {
     this.#context = context
@@ -169,28 +169,28 @@ class BatchInProgress {
   }
 
   /** Ends the run; where it is this worker that cannot reach the service, and others can, it is left to them. */
-  async #stopOrWithdraw(error: CallError): Promise<void> {
+  async #stopOrWithdraw(error: CallError): Promise<WithdrawnError | null> {
     const { runId } = this.#claim
     if (error.kind === 'credentials') {
       await stopRun(this.#context, runId, 'failed', refusal(error))
-    } else if (await canOthersCall(this.#context)) {
-      this.#withdrawn = new WithdrawnError(describeUnreachable(error))
-    } else {
-      const problem = `${describeUnreachable(error)} ${error.message}`
-      await stopRun(this.#context, runId, 'failed', problem)
+      return null
     }
+    const problem = describeUnreachable(error)
+    if (await canOthersCall(this.#context)) return new WithdrawnError(problem)
+    await stopRun(this.#context, runId, 'failed', `${problem} ${error.message}`)
+    return null
   }
 
   /** What was answered before the end is true, and is kept where it can be, with the calls that were made. */
   async #giveUp(error: unknown): Promise<void> {
     if (error instanceof SupersededError) throw error
-    await this.#stopping
+    const withdrawn = await this.#stopping
     await this.#batch.commits.commitRest()
     const { database, deadAfterS, workerId } = this.#context
     const { runId, itemId } = this.#claim
-    if (this.#withdrawn !== null) {
+    if (withdrawn !== null) {
       await items.giveBack.run(database, { runId, itemId, workerId })
-      throw this.#withdrawn
+      throw withdrawn
     }
     if (this.#stopping !== null || error instanceof RunStoppedError) {
       await items.skip.run(database, { runId, itemId, deadAfterS })

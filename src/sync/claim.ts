@@ -97,7 +97,7 @@ export async function readWanted(database: Database, claim: Claim): Promise<Batc
 }
 
 /** Scopes a batch can hold: the width of the bit strings in `sync.run_items`. */
-const BATCH_SCOPES = 256
+export const BATCH_SCOPES = 256
 
 /** Which scopes of a batch are wanted and which are committed, as bits. */
 export class DoneScopes {

@@ -2,11 +2,7 @@ import type { RowOf } from '../../database/statement.ts'
 import * as refresh from '../../database/statements/refresh.ts'
 import type { Priority } from '../../service/wait.ts'
 import { claimLooks, LookedAtBatch } from './looked-at-batch.ts'
-import type { LookClaim } from './looked-at-batch.ts'
 import type { BeginLook, Looked, Looking, LooksSoFar } from './looking.ts'
-
-/** A thread as it is fetched by itself. */
-export type ThreadToLook = RowOf<typeof refresh.threads>
 
 /** Threads to fetch each by itself. */
 interface ThreadsToLook {
@@ -16,27 +12,41 @@ interface ThreadsToLook {
   readonly priority: Priority
   readonly begin: BeginLook
   /** Called when a thread was fetched, and what was found is committed. */
-  readonly looked: (thread: ThreadToLook, looked: Looked) => void
+  readonly looked: (thread: RowOf<typeof refresh.threads>, looked: Looked) => void
 }
 
 /**
- * Begins to fetch threads, one after the other; those that left the catalog are passed over.
- * @returns once all are begun; `ended` when all have ended
- * @throws `ended` what ends the work: refused credentials, the worker stopping, PostgreSQL away
+ * Begins to fetch threads, one after the other; those that left the catalog are passed over. A thread to whose batch another
+ * claim wrote meanwhile is fetched again, after the others.
+ * @returns once all are begun; `ended` when all have ended, and rejects with what ends the work: refused credentials, the
+ * worker stopping, PostgreSQL away
  */
 export async function lookAtThreads(
   looking: Looking,
   soFar: LooksSoFar,
-  { keys, at, priority, begin, looked }: ThreadsToLook,
+  threads: ThreadsToLook,
 ): Promise<{ readonly ended: Promise<void> }> {
+  const { keys, at, priority, begin, looked } = threads
+  const { clock, context } = looking
   const begun: Promise<void>[] = []
+  const superseded: number[] = []
   let isFailed = false
   try {
-    const claim = await claimLooks(looking, at)
-    for (const thread of await refresh.threads.all(looking.context.database, { keys: [...keys] })) {
+    const drawn = await claimLooks(looking, at)
+    for (const thread of await refresh.threads.all(context.database, { keys: [...keys] })) {
       if (isFailed) break
+      const { batchKey, batchXmin, key, scopeNo } = thread
+      const onlyScopes = '1'.padStart(scopeNo + 1, '0')
+      const claim = { ...drawn, batchKey, batchXmin, operation: 'comments' as const, onlyScopes }
       const { ended } = await begin(async () => {
-        looked(thread, await lookAtThread(looking, soFar, { thread, claim, priority }))
+        const batch = new LookedAtBatch(looking, soFar, claim, priority)
+        try {
+          const found = await batch.look({ ...thread, kind: 'annotation' })
+          if ((await batch.end()) !== null) superseded.push(key)
+          else looked(thread, found === 'found' && batch.comments === 0 ? 'unchanged' : found)
+        } finally {
+          batch.close()
+        }
       })
       ended.catch(() => (isFailed = true))
       begun.push(ended)
@@ -44,35 +54,13 @@ export async function lookAtThreads(
   } catch (error) {
     begun.push(Promise.reject(error as Error))
   }
-  return { ended: allEnded(begun) }
-}
-
-/** Fetches one thread; again where another claim wrote to its batch meanwhile. */
-async function lookAtThread(
-  looking: Looking,
-  soFar: LooksSoFar,
-  first: { readonly thread: ThreadToLook; readonly claim: LookClaim; readonly priority: Priority },
-): Promise<Looked> {
-  let { thread, claim } = first
-  for (;;) {
-    const { batchKey, batchXmin, key, scopeNo } = thread
-    const onlyScopes = '1'.padStart(scopeNo + 1, '0')
-    const own = { ...claim, batchKey, batchXmin, operation: 'comments' as const, onlyScopes }
-    const batch = new LookedAtBatch(looking, soFar, own, first.priority)
-    try {
-      const looked = await batch.look({ ...thread, kind: 'annotation' })
-      if ((await batch.end()) === null)
-        return looked === 'found' && batch.comments === 0 ? 'unchanged' : looked
-    } finally {
-      batch.close()
-    }
-    const at = await looking.clock.now()
-    const now = await refresh.threads.first(looking.context.database, { keys: [key] })
-    if (now === undefined) return 'unchanged'
-    thread = now
-    claim = await claimLooks(looking, at)
-    await looking.budget.acquire(looking.context.drained, first.priority)
+  const again = async () => {
+    if (superseded.length === 0) return
+    const now = await clock.now()
+    const { ended } = await lookAtThreads(looking, soFar, { ...threads, keys: superseded, at: now })
+    await ended
   }
+  return { ended: allEnded(begun).then(again) }
 }
 
 /** Waits for all, then throws what the first that failed threw. */

@@ -9,11 +9,11 @@ import { ClaimedBatch } from '../claimed-batch.ts'
 import type { RecordCommit } from '../commit/commit.ts'
 import type { Looked, Looking, LooksSoFar } from './looking.ts'
 
-/** A claim, but for the batch that it is for. */
-export type LookClaim = Omit<Claim, 'batchKey' | 'batchXmin' | 'operation' | 'onlyScopes'>
-
-/** Draws a claim for looks that begin at `at`. */
-export async function claimLooks({ context, item }: Looking, at: Date): Promise<LookClaim> {
+/** Draws a claim for looks that begin at `at`; its batch is for the caller to add. */
+export async function claimLooks(
+  { context, item }: Looking,
+  at: Date,
+): Promise<Omit<Claim, 'batchKey' | 'batchXmin' | 'operation' | 'onlyScopes'>> {
   const { database } = context
   const drawn = await refresh.claim.one(database)
   return {

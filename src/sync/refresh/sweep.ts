@@ -37,23 +37,25 @@ export class SweptPage {
     this.#waiting = [...page.batches]
   }
 
-  /** Scopes of which no look is begun, as far as known; 0 where the page is to be ended. */
-  get left(): number {
-    if (this.#failure !== null) return 0
-    const waiting = this.#waiting.reduce((sum, { scopes }) => sum + Math.max(1, scopes), 0)
-    return waiting + (this.#open?.scopes.length ?? 0)
+  /** Whether all its looks are begun, or none is begun any more. */
+  get isBegun(): boolean {
+    return this.#failure !== null || (this.#open === null && this.#waiting.length === 0)
   }
 
   /** Begins looks. @returns how many of those that were granted are left */
   async begin(granted: number, begin: BeginLook): Promise<number> {
     let left = granted
-    while (left > 0 && this.left > 0) {
-      const open = (this.#open ??= await this.#claim(this.#waiting.shift() as BatchToSweep))
-      if (open.scopes.length > 0) left -= 1
-      await this.#beginLook(open, begin)
-      if (open.scopes.length > 0) continue
-      this.#open = null
-      this.#ending.push(this.#end(open, begin).catch((error: unknown) => this.failed(error)))
+    try {
+      while (left > 0 && !this.isBegun) {
+        const open = (this.#open ??= await this.#claim(this.#waiting.shift() as BatchToSweep))
+        if (open.scopes.length > 0) left -= 1
+        await this.#beginLook(open, begin)
+        if (open.scopes.length > 0) continue
+        this.#open = null
+        this.#ending.push(this.#end(open, begin).catch((error: unknown) => this.failed(error)))
+      }
+    } catch (error) {
+      this.failed(error)
     }
     return left
   }
