@@ -1,5 +1,6 @@
 import { commitItem, isNarrowClaim } from '../database/claims.ts'
 import type { Claim } from '../database/claims.ts'
+import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import * as items from '../database/statements/items.ts'
 import { CallError, DrainingError, RunStoppedError, WithdrawnError } from '../errors.ts'
@@ -7,7 +8,7 @@ import { isForbidden } from '../service/errors.ts'
 import { describeUnreachable } from '../service/reach.ts'
 import { sleep } from '../service/wait.ts'
 import { describeSpan } from '../trace.ts'
-import { ATTEMPTS_MAX, batchOf, failItem, readWanted, startItem, SupersededError } from './claim.ts'
+import { ATTEMPTS_MAX, batchOf, DoneScopes, startItem, SupersededError } from './claim.ts'
 import { ClaimedBatch } from './claimed-batch.ts'
 import type { RunRefusals, SyncContext } from './context.ts'
 import { areCredentialsRefused, refusedCredentials } from './run/credentials.ts'
@@ -44,7 +45,6 @@ async function syncUntilDone(
     const claim = await startItem(context, ids, { isAgain: overtaken > 0 })
     if (claim === null) return
     try {
-      if (claim.attempts > ATTEMPTS_MAX) return await failItem(context, claim)
       return await syncClaimed(context, claim)
     } catch (error) {
       if (!(error instanceof SupersededError)) throw error
@@ -70,7 +70,9 @@ async function syncClaimed(context: SyncContext, claim: Claim): Promise<void> {
   const { batchKey, operation } = batchOf(claim)
   describeSpan({ 'collab_sync.operation': operation, 'collab_sync.batch.key': batchKey })
   const readingSince = performance.now()
-  const scopes = await readWanted(context.database, claim)
+  const done = new DoneScopes(claim)
+  const all = await readScopes(context.database, batchKey, operation)
+  const scopes = all.filter(({ scopeNo }) => done.isWanted(scopeNo))
   await new BatchInProgress(context, claim, performance.now() - readingSince).sync(scopes)
 }
 
@@ -101,7 +103,7 @@ class BatchInProgress {
       },
       record: (on, commit) => commitItem(on, { claim, ...commit }),
       databaseMs,
-      onError: (error) => this.#end(error),
+      onError: this.#end,
     })
   }
 
@@ -110,10 +112,16 @@ class BatchInProgress {
    * @throws SupersededError where another run wrote to the batch; DrainingError when the worker is stopping
    */
   async sync(scopes: readonly BatchScope[]): Promise<void> {
-    const { commits } = this.#batch
+    const { call, commits } = this.#batch
     const { signal: ended } = this.#ended
     try {
-      await this.#fetchAll(scopes)
+      if (this.#claim.attempts > ATTEMPTS_MAX) this.#failAll(scopes)
+      else
+        await this.#context.scopePlaces
+          .each(scopes, { ...call, signal: call.waitSignal }, (scope, triesAgain) =>
+            this.#syncScope(scope, triesAgain).catch(this.#end),
+          )
+          .catch(this.#end)
       await commits.answered()
       if (ended.aborted) return await this.#giveUp(ended.reason)
       await commits.commitEnd()
@@ -122,15 +130,13 @@ class BatchInProgress {
     }
   }
 
-  async #fetchAll(scopes: readonly BatchScope[]): Promise<void> {
-    const { waitSignal: signal, priority } = this.#batch.call
-    try {
-      await this.#context.scopePlaces.each(scopes, { signal, priority }, (scope, triesAgain) =>
-        this.#syncScope(scope, triesAgain).catch((error: unknown) => this.#end(error)),
-      )
-    } catch (error) {
-      this.#end(error)
-    }
+  /** Workers have died of the item again and again: what is left of it fails, and the run can end. */
+  #failAll(scopes: readonly BatchScope[]): void {
+    const error = new CallError(
+      `Workers took this batch up ${this.#claim.attempts} times without progress. Look for the cause in their logs, then run the failed scopes again.`,
+      { kind: 'refused', errorStatus: 'worker_died' },
+    )
+    for (const scope of scopes) this.#batch.add({ outcome: 'failed', scope, error })
   }
 
   async #syncScope(scope: BatchScope, triesAgain: () => void): Promise<void> {
@@ -158,7 +164,7 @@ class BatchInProgress {
     }
   }
 
-  #end(error: unknown): void {
+  readonly #end = (error: unknown): void => {
     this.#ended.abort(error)
     // No call of this process can succeed.
     if (error instanceof CallError) {

@@ -1,13 +1,8 @@
-import { claimItem, commitItem, noCounts } from '../database/claims.ts'
-import type { Claim, Counts } from '../database/claims.ts'
-import { insertFailures } from '../database/failures.ts'
-import { transaction } from '../database/pool.ts'
-import type { Database } from '../database/pool.ts'
-import { keepCheck, readScopes } from '../database/scopes.ts'
-import type { BatchScope } from '../database/scopes.ts'
+import { claimItem } from '../database/claims.ts'
+import type { Claim } from '../database/claims.ts'
 import * as items from '../database/statements/items.ts'
 import * as runs from '../database/statements/runs.ts'
-import { CallError, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import type { SyncContext } from './context.ts'
 import { stopRun } from './run/settle.ts'
 
@@ -55,45 +50,10 @@ export async function startItem(
   return claim
 }
 
-/**
- * Gives up an item that workers have died of again and again: what is left of it fails, and the run can end.
- * @throws SupersededError where another claim has written to the batch
- */
-export async function failItem(context: SyncContext, claim: Claim): Promise<void> {
-  const { runId } = claim
-  const where = batchOf(claim)
-  const scopes = await readWanted(context.database, claim)
-  const error = new CallError(
-    `Workers took this batch up ${claim.attempts} times without progress. Look for the cause in their logs, then run the failed scopes again.`,
-    { kind: 'refused', errorStatus: 'worker_died' },
-  )
-  const counts: Counts = { ...noCounts(), scopesFailed: scopes.length }
-  await transaction(context.database, async (client) => {
-    const failures = scopes.map((scope) => ({ scope, error }))
-    await insertFailures(client, { runId, ...where }, failures)
-    await keepCheck(client, scopes, { isFailing: true, at: claim.at })
-    const isCommitted = await commitItem(client, {
-      claim,
-      counts,
-      doneScopes: new DoneScopes(claim).bitsWith(scopes.map(({ scopeNo }) => scopeNo)),
-      isEnd: true,
-    })
-    if (!isCommitted) throw new SupersededError()
-  })
-}
-
 /** The batch of a claimed item. */
 export function batchOf({ batchKey, operation, itemId }: Claim) {
   if (batchKey === null || operation === null) throw new Error(`Item ${itemId} has no batch.`)
   return { batchKey, operation }
-}
-
-/** The scopes of a claimed batch that are wanted and not committed yet. */
-export async function readWanted(database: Database, claim: Claim): Promise<BatchScope[]> {
-  const { batchKey, operation } = batchOf(claim)
-  const done = new DoneScopes(claim)
-  const scopes = await readScopes(database, batchKey, operation)
-  return scopes.filter(({ scopeNo }) => done.isWanted(scopeNo))
 }
 
 /** Scopes a batch can hold: the width of the bit strings in `sync.run_items`. */

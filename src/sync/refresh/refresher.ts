@@ -52,6 +52,7 @@ export class Refresher {
   #waiting = 0
   #waitingMax = 1
   readonly #pauses: Pauses
+  readonly #shared: Omit<Looking, 'item' | 'noted'>
 
   /** @param clock the time and the definitions; PostgreSQL's own when left out */
   constructor(
@@ -63,7 +64,9 @@ export class Refresher {
     this.#budget = budget
     this.#clock = clock
     this.#planner = new Planner(context)
-    this.#pauses = new Pauses(context, () => clock.now())
+    const pauses = new Pauses(context, () => clock.now())
+    this.#pauses = pauses
+    this.#shared = { context, budget, clock, looked: (...look) => pauses.looked(...look) }
   }
 
   /** The item that holds what this worker does today; null before its first look. */
@@ -135,17 +138,7 @@ export class Refresher {
     this.#pauses.isPaused = pausedSince !== null
     if (this.#day === null || at >= this.#day.item.until) {
       const item = await refresh.openRun.first(database, { at, workerId })
-      this.#day =
-        item === undefined
-          ? null
-          : {
-              context: this.#context,
-              budget: this.#budget,
-              item,
-              clock: this.#clock,
-              noted: new NotedFailures(),
-              looked: (looked, organizationKey) => this.#pauses.looked(looked, organizationKey),
-            }
+      this.#day = item ? { ...this.#shared, item, noted: new NotedFailures() } : null
     }
     this.#waitingMax = Math.max(1, Math.ceil(budget * WAITING_S))
     return this.#day && { ...moment, budget, today: this.#day }

@@ -111,22 +111,21 @@ export class SweptPage {
    * Commits a batch. Where another claim wrote to it meanwhile, what was to be written is fetched again; a look that found
    * nothing has nothing that could be older than what is stored.
    */
-  async #end(first: OpenBatch, begin: BeginLook): Promise<void> {
-    for (let open = first; ;) {
-      let again: ReadonlySet<number> | null
-      try {
-        while (open.scopes.length > 0) {
-          if (this.#failure !== null) return
-          await this.#beginLook(open, begin)
-        }
-        await allEnded(open.begun)
-        again = await open.looks.end()
-      } finally {
-        await Promise.allSettled(open.begun)
-        open.looks.close()
-      }
-      if (again === null) return
-      open = await this.#claim(open.batch, again)
+  async #end(open: OpenBatch, begin: BeginLook): Promise<void> {
+    let again: ReadonlySet<number> | null
+    try {
+      await allEnded(open.begun)
+      again = await open.looks.end()
+    } finally {
+      open.looks.close()
     }
+    if (again === null) return
+    const next = await this.#claim(open.batch, again)
+    try {
+      while (next.scopes.length > 0) await this.#beginLook(next, begin)
+    } catch (error) {
+      next.begun.push(Promise.reject(error as Error))
+    }
+    await this.#end(next, begin)
   }
 }
