@@ -4,18 +4,13 @@ import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import * as items from '../database/statements/items.ts'
 import { CallError, DrainingError, RunStoppedError, WithdrawnError } from '../errors.ts'
-import type { Operation } from '../errors.ts'
 import { isForbidden } from '../service/errors.ts'
 import { describeUnreachable } from '../service/reach.ts'
 import { sleep } from '../service/wait.ts'
-import type { Priority } from '../service/wait.ts'
 import { describeSpan } from '../trace.ts'
-import { ATTEMPTS_MAX, DoneScopes, failItem, startItem, SupersededError } from './claim.ts'
-import { BatchCommits } from './commit/batch-commits.ts'
+import { ATTEMPTS_MAX, batchOf, DoneScopes, startItem, SupersededError } from './claim.ts'
+import { ClaimedBatch } from './claimed-batch.ts'
 import type { RunRefusals, SyncContext } from './context.ts'
-import type { Asking } from './fetch/comments.ts'
-import { askScope } from './fetch/schedule.ts'
-import { isScopeFault } from './isolate.ts'
 import { areCredentialsRefused, refusedCredentials } from './run/credentials.ts'
 import { canOthersCall, refusal, stopRun } from './run/settle.ts'
 
@@ -50,7 +45,6 @@ async function syncUntilDone(
     const claim = await startItem(context, ids, { isAgain: overtaken > 0 })
     if (claim === null) return
     try {
-      if (claim.attempts > ATTEMPTS_MAX) return await failItem(context, claim)
       return await syncClaimed(context, claim)
     } catch (error) {
       if (!(error instanceof SupersededError)) throw error
@@ -73,116 +67,88 @@ async function waitForOther(context: SyncContext, claim: Claim, overtaken: numbe
 }
 
 async function syncClaimed(context: SyncContext, claim: Claim): Promise<void> {
-  const { batchKey, operation } = claim
-  if (batchKey === null || operation === null) throw new Error(`Item ${claim.itemId} has no batch.`)
+  const { batchKey, operation } = batchOf(claim)
   describeSpan({ 'collab_sync.operation': operation, 'collab_sync.batch.key': batchKey })
-  const done = new DoneScopes(claim)
   const readingSince = performance.now()
-  const scopes = (await readScopes(context.database, batchKey, operation)).filter(({ scopeNo }) =>
-    done.isWanted(scopeNo),
-  )
-  const stopped = context.runSignals.signalOf(claim.runId)
-  const readMs = performance.now() - readingSince
-  const batch = new BatchInProgress(context, claim, { batchKey, operation }, done, stopped, readMs)
-  await batch.sync(scopes)
+  const done = new DoneScopes(claim)
+  const all = await readScopes(context.database, batchKey, operation)
+  const scopes = all.filter(({ scopeNo }) => done.isWanted(scopeNo))
+  await new BatchInProgress(context, claim, performance.now() - readingSince).sync(scopes)
 }
 
-function priorityOf(claim: Claim): Priority {
-  return isNarrowClaim(claim) ? 'high' : 'normal'
-}
-
-/** One claimed batch: its scopes are asked for, many at a time, until all are or something ends it. */
+/** One batch of a run: its scopes are fetched, many at a time, until all are or something ends it. */
 class BatchInProgress {
   readonly #context: SyncContext
   readonly #claim: Claim
-  readonly #where: { batchKey: number; operation: Operation }
-  readonly #asking: Asking
-  readonly #commits: BatchCommits
-  /** The first error that ends the batch; the scopes still waiting are not asked. */
-  #fatal: unknown = null
+  readonly #batch: ClaimedBatch
+  /** Aborts with the first error that ends the batch: scopes that still wait are not fetched. */
   readonly #ended = new AbortController()
-  /** Ends what waits; calls in flight come to their end. */
-  readonly #waitSignal: AbortSignal
-  #stopping: Promise<unknown> | null = null
-  #withdrawn: WithdrawnError | null = null
+  /** The end of the run, or the reason to leave it to other workers. */
+  #stopping: Promise<WithdrawnError | null> | null = null
 
-  constructor(
-    context: SyncContext,
-    claim: Claim,
-    where: { batchKey: number; operation: Operation },
-    done: DoneScopes,
-    stopped: AbortSignal,
-    databaseMs: number,
-  ) {
+  constructor(context: SyncContext, claim: Claim, databaseMs: number) {
     this.#context = context
     this.#claim = claim
-    this.#where = where
-    this.#waitSignal = AbortSignal.any([
-      stopped,
-      context.drained,
-      context.storeSignal.signal,
-      this.#ended.signal,
-    ])
-    const stats = { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
-    const onSent = (isRetry: boolean) => context.sentCalls.add(claim.runId, 1, isRetry ? 1 : 0)
-    const priority = priorityOf(claim)
-    const { lastErasure, writtenMember } = claim
-    const call = { stats, onSent, signal: stopped, waitSignal: this.#waitSignal, priority }
-    this.#asking = { ...context, lastErasure, writtenMember, call }
-    this.#commits = new BatchCommits(context, {
-      claim,
-      where,
-      done,
+    const stopped = context.runSignals.signalOf(claim.runId)
+    this.#batch = new ClaimedBatch(context, claim, {
+      call: {
+        signal: stopped,
+        waitSignal: AbortSignal.any([
+          stopped,
+          context.drained,
+          context.storeSignal.signal,
+          this.#ended.signal,
+        ]),
+        priority: isNarrowClaim(claim) ? 'high' : 'normal',
+      },
       record: (on, commit) => commitItem(on, { claim, ...commit }),
-      asking: this.#asking,
-      stats,
       databaseMs,
-      onError: (error) => this.#end(error),
+      onError: this.#end,
     })
   }
 
   /**
-   * Asks for the scopes and commits what comes.
+   * Fetches the scopes and commits the responses.
    * @throws SupersededError where another run wrote to the batch; DrainingError when the worker is stopping
    */
   async sync(scopes: readonly BatchScope[]): Promise<void> {
+    const { call, commits } = this.#batch
+    const { signal: ended } = this.#ended
     try {
-      await this.#askAll(scopes)
-      await this.#commits.answered()
-      if (this.#fatal !== null) return await this.#giveUp(this.#fatal)
-      await this.#commits.commitEnd()
+      if (this.#claim.attempts > ATTEMPTS_MAX) this.#failAll(scopes)
+      else
+        await this.#context.scopePlaces
+          .each(scopes, { ...call, signal: call.waitSignal }, (scope, triesAgain) =>
+            this.#syncScope(scope, triesAgain).catch(this.#end),
+          )
+          .catch(this.#end)
+      await commits.answered()
+      if (ended.aborted) return await this.#giveUp(ended.reason)
+      await commits.commitEnd()
     } finally {
-      this.#commits.close()
+      commits.close()
     }
   }
 
-  async #askAll(scopes: readonly BatchScope[]): Promise<void> {
-    const { scopePlaces } = this.#context
-    try {
-      const as = { signal: this.#waitSignal, priority: priorityOf(this.#claim) }
-      await scopePlaces.each(scopes, as, (scope, triesAgain) => this.#syncScope(scope, triesAgain))
-    } catch (error) {
-      this.#end(error)
-    }
+  /** Workers have died of the item again and again: what is left of it fails, and the run can end. */
+  #failAll(scopes: readonly BatchScope[]): void {
+    const error = new CallError(
+      `Workers took this batch up ${this.#claim.attempts} times without progress. Look for the cause in their logs, then run the failed scopes again.`,
+      { kind: 'refused', errorStatus: 'worker_died' },
+    )
+    for (const scope of scopes) this.#batch.add({ outcome: 'failed', scope, error })
   }
 
   async #syncScope(scope: BatchScope, triesAgain: () => void): Promise<void> {
-    if (this.#fatal !== null) return
+    if (this.#ended.signal.aborted) return
     const refusals = this.#context.runSignals.refusalsOf(this.#claim.runId)
-    try {
-      const { operation } = this.#where
-      const result = await askScope(this.#asking, operation, scope, this.#claim.scope, triesAgain)
-      if (!('incomplete' in result) || result.incomplete === null) refusals.answered()
-      this.#commits.add(result)
-    } catch (error) {
-      if (error instanceof CallError && isForbidden(error) && error.attempts > 0)
-        await this.#suspect(refusals, scope, error)
-      const isFault = isScopeFault(error)
-      if (isFault && error instanceof CallError)
-        this.#commits.add(this.#commits.failed(scope, error))
-      else if (isFault && !this.#waitSignal.aborted) this.#commits.addFault(scope, error)
-      else this.#end(error)
-    }
+    const result = await this.#batch.fetch(scope, triesAgain)
+    if (result.outcome === 'failed') {
+      const { error } = result
+      if (isForbidden(error) && error.attempts > 0) await this.#suspect(refusals, scope, error)
+    } else if (result.outcome === 'unchanged' || (result.outcome !== 'fault' && !result.incomplete))
+      refusals.answered()
+    this.#batch.add(result)
   }
 
   /** Ends the batch, and the run with it, where not the scope is refused but key and token. */
@@ -190,8 +156,7 @@ class BatchInProgress {
     if (!refusals.refused(scope.organizationKey)) return
     try {
       const organizations = [...refusals.organizations]
-      const { call } = this.#asking
-      if (await areCredentialsRefused(this.#context, this.#claim, organizations, call))
+      if (await areCredentialsRefused(this.#context, this.#claim, organizations, this.#batch.call))
         this.#end(refusedCredentials(error))
     } catch (failure) {
       refusals.startAgain()
@@ -199,8 +164,7 @@ class BatchInProgress {
     }
   }
 
-  #end(error: unknown): void {
-    this.#fatal ??= error
+  readonly #end = (error: unknown): void => {
     this.#ended.abort(error)
     // No call of this process can succeed.
     if (error instanceof CallError) {
@@ -211,28 +175,28 @@ class BatchInProgress {
   }
 
   /** Ends the run; where it is this worker that cannot reach the service, and others can, it is left to them. */
-  async #stopOrWithdraw(error: CallError): Promise<void> {
+  async #stopOrWithdraw(error: CallError): Promise<WithdrawnError | null> {
     const { runId } = this.#claim
     if (error.kind === 'credentials') {
       await stopRun(this.#context, runId, 'failed', refusal(error))
-    } else if (await canOthersCall(this.#context)) {
-      this.#withdrawn = new WithdrawnError(describeUnreachable(error))
-    } else {
-      const problem = `${describeUnreachable(error)} ${error.message}`
-      await stopRun(this.#context, runId, 'failed', problem)
+      return null
     }
+    const problem = describeUnreachable(error)
+    if (await canOthersCall(this.#context)) return new WithdrawnError(problem)
+    await stopRun(this.#context, runId, 'failed', `${problem} ${error.message}`)
+    return null
   }
 
   /** What was answered before the end is true, and is kept where it can be, with the calls that were made. */
   async #giveUp(error: unknown): Promise<void> {
     if (error instanceof SupersededError) throw error
-    await this.#stopping
-    await this.#commits.commitRest()
+    const withdrawn = await this.#stopping
+    await this.#batch.commits.commitRest()
     const { database, deadAfterS, workerId } = this.#context
     const { runId, itemId } = this.#claim
-    if (this.#withdrawn !== null) {
+    if (withdrawn !== null) {
       await items.giveBack.run(database, { runId, itemId, workerId })
-      throw this.#withdrawn
+      throw withdrawn
     }
     if (this.#stopping !== null || error instanceof RunStoppedError) {
       await items.skip.run(database, { runId, itemId, deadAfterS })

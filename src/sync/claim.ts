@@ -1,11 +1,8 @@
-import { claimItem, commitItem, noCounts } from '../database/claims.ts'
-import type { Claim, Counts } from '../database/claims.ts'
-import { insertFailures } from '../database/failures.ts'
-import { transaction } from '../database/pool.ts'
-import { keepCheck, readScopes } from '../database/scopes.ts'
+import { claimItem } from '../database/claims.ts'
+import type { Claim } from '../database/claims.ts'
 import * as items from '../database/statements/items.ts'
 import * as runs from '../database/statements/runs.ts'
-import { CallError, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import type { SyncContext } from './context.ts'
 import { stopRun } from './run/settle.ts'
 
@@ -53,38 +50,14 @@ export async function startItem(
   return claim
 }
 
-/**
- * Gives up an item that workers have died of again and again: what is left of it fails, and the run can end.
- * @throws SupersededError where another claim has written to the batch
- */
-export async function failItem(context: SyncContext, claim: Claim): Promise<void> {
-  const { batchKey, operation, runId } = claim
-  if (batchKey === null || operation === null) return
-  const done = new DoneScopes(claim)
-  const scopes = (await readScopes(context.database, batchKey, operation)).filter(({ scopeNo }) =>
-    done.isWanted(scopeNo),
-  )
-  const error = new CallError(
-    `Workers took this batch up ${claim.attempts} times without progress. Look for the cause in their logs, then run the failed scopes again.`,
-    { kind: 'refused', errorStatus: 'worker_died' },
-  )
-  const counts: Counts = { ...noCounts(), scopesFailed: scopes.length }
-  await transaction(context.database, async (client) => {
-    const failures = scopes.map((scope) => ({ scope, error }))
-    await insertFailures(client, { runId, batchKey, operation }, failures)
-    await keepCheck(client, scopes, { isFailing: true, at: claim.at })
-    const isCommitted = await commitItem(client, {
-      claim,
-      counts,
-      doneScopes: done.bitsWith(scopes.map(({ scopeNo }) => scopeNo)),
-      isEnd: true,
-    })
-    if (!isCommitted) throw new SupersededError()
-  })
+/** The batch of a claimed item. */
+export function batchOf({ batchKey, operation, itemId }: Claim) {
+  if (batchKey === null || operation === null) throw new Error(`Item ${itemId} has no batch.`)
+  return { batchKey, operation }
 }
 
 /** Scopes a batch can hold: the width of the bit strings in `sync.run_items`. */
-const BATCH_SCOPES = 256
+export const BATCH_SCOPES = 256
 
 /** Which scopes of a batch are wanted and which are committed, as bits. */
 export class DoneScopes {

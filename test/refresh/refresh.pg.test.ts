@@ -10,6 +10,7 @@ import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
 import type { SharedRateLimit } from '../../src/service/wait.ts'
 import { Hints } from '../../src/sync/refresh/hints.ts'
 import { NotedFailures } from '../../src/sync/refresh/looking.ts'
+import type { Looking } from '../../src/sync/refresh/looking.ts'
 import { Clock } from '../../src/sync/refresh/clock.ts'
 import { Refresher } from '../../src/sync/refresh/refresher.ts'
 import { settleRun } from '../../src/sync/run/settle.ts'
@@ -17,6 +18,7 @@ import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
 import { openSelfSignedServer } from '../service/self-signed.ts'
+import type { FaultRule } from '../service/faults.ts'
 
 const BUDGET = 1000
 const PROMISE = { freshnessPromiseMs: 26 * 3_600_000 }
@@ -55,7 +57,7 @@ async function refresherOf(app: App, workerId = app.sync.workerId) {
     for (let each = 0; each < count; each += 1) await refresher.step()
     await refresher.ended()
   }
-  return { refresher, counted, steps, context }
+  return { refresher, counted, steps, context, budget }
 }
 
 async function beat(app: App, workerId: string): Promise<void> {
@@ -204,26 +206,10 @@ test('a batch that others write to while it is swept is not asked for again as a
   const [one, other] = [somePlace(it), somePlace(it, 1)]
   addComment(it.world, one, { text: 'found by the sweep' })
   const calls = it.standIn.calls.byOperation.comments
-  const batch = await ask<{ key: number }>(
-    it,
-    'select batch_key as key from collab_store.annotations where annotation_key = $1',
-    [await keyOf(it, one)],
-  )
-  // Another claim writes as soon as the first calls have come in.
+  const gone = somePlace(it, 2)
   it.standIn.setFaults([
-    {
-      kind: 'custom',
-      times: 1,
-      match: { ...idsOf(other) },
-      respond: (_, response) => {
-        void it.pool
-          .query('update collab_store.batches set version = nextval($1) where batch_key = $2', [
-            'sync.claim_no',
-            batch[0]?.key,
-          ])
-          .then(() => response.destroy())
-      },
-    },
+    await supersededBy(it, other),
+    { kind: 'not-found', match: { ...idsOf(gone) } },
   ])
   await it.steps(4)
   const [row] = await ask<{ comment_count: number; checked: boolean }>(
@@ -235,7 +221,33 @@ test('a batch that others write to while it is swept is not asked for again as a
   expect(row).toEqual({ comment_count: it.world.comments(one)?.length, checked: true })
   const annotations = [...places(it.world)].length
   expect(it.standIn.calls.byOperation.comments - calls).toBeLessThan(annotations + 20)
+  // A failure that was thrown away with the commit is written with the next one.
+  const failing =
+    'select annotation_key as key from collab_store.annotations where failing_since is not null'
+  expect(await ask(it, failing)).toEqual([{ key: await keyOf(it, gone) }])
 })
+
+/** Another claim writes to the batch of the place while it is fetched; that call gets no response. */
+async function supersededBy(
+  it: { pool: App['store']['database'] },
+  place: Place,
+): Promise<FaultRule> {
+  const key = await keyOf(it, place)
+  return {
+    kind: 'custom',
+    times: 1,
+    match: { ...idsOf(place) },
+    respond: (_, response) => {
+      void it.pool
+        .query(
+          `update collab_store.batches b set version = nextval('sync.claim_no')
+           from collab_store.annotations a where a.batch_key = b.batch_key and a.annotation_key = $1`,
+          [key],
+        )
+        .then(() => response.destroy())
+    },
+  }
+}
 
 function idsOf({ organizationId, documentId, annotationId }: Place) {
   return { organizationId, documentId, annotationId: annotationId ?? '' }
@@ -451,28 +463,11 @@ test('a hint is looked at next, once however often it comes, and again where it 
   const key = await keyOf(it, place)
   await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
   await it.steps(1)
-  const looking = {
-    context: it.context,
-    budget: {
-      acquire: async () => {},
-      pauseAll: async () => {},
-      snapshot: () => NO_SLOT_WAITS,
-      close: async () => {},
-    },
-    item: { runId: '', itemId: 0 },
-    signal: it.context.drained,
-    clock: new Clock(() => refresh.begin.one(it.context.database)),
-    looked: () => {},
-  }
-  const [item] = await ask<{ run_id: string; item_id: string }>(
-    it,
-    `select run_id, item_id from sync.run_items where kind = 'refresh'`,
-  )
-  const own = { ...looking, item: { runId: item?.run_id ?? '', itemId: Number(item?.item_id) } }
+  const looking = await lookingOf(it)
   const hints = new Hints()
   const noticedMs = Date.now()
   await until('the hint is a moment old', () => Date.now() > noticedMs + 50)
-  const looks = await hints.look(own, { budget: BUDGET, share: 0.1 }, new NotedFailures())
+  const looks = await hints.look(looking, { budget: BUDGET, share: 0.1 })
   expect(looks?.calls).toBe(1)
   expect(await ask(it, 'select * from sync.hints')).toEqual([])
   const [row] = await ask<{ comment_count: number }>(
@@ -483,8 +478,49 @@ test('a hint is looked at next, once however often it comes, and again where it 
   expect(row?.comment_count).toBe(it.world.comments(place)?.length)
   // What the promise needs is never spent on hints.
   await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
-  expect(await new Hints().look(own, { budget: BUDGET, share: 1 }, new NotedFailures())).toBeNull()
+  expect(await new Hints().look(looking, { budget: BUDGET, share: 1 })).toBeNull()
 })
+
+test('a thread to whose batch another claim writes while it is fetched is fetched again, within the budget', async () => {
+  const it = await opened()
+  const place = somePlace(it, 3)
+  const key = await keyOf(it, place)
+  await it.steps(1)
+  addComment(it.world, place, { text: 'new' })
+  await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
+  it.standIn.setFaults([await supersededBy(it, place)])
+  const hints = new Hints()
+  const noticedMs = Date.now()
+  await until('a hint is allowed', () => Date.now() > noticedMs + 50)
+  const { calls } = it.counted
+  const looks = await hints.look(await lookingOf(it), { budget: BUDGET, share: 0.1 })
+  expect(looks?.calls).toBe(2)
+  expect(it.counted.calls - calls).toBe(2)
+  const rows = await ask(
+    it,
+    `select comment_count, failing_since is not null as failing, (select count(*)::int from sync.hints) as hints
+     from collab_store.annotations where annotation_key = $1`,
+    [key],
+  )
+  const comments = it.world.comments(place)?.length
+  expect(rows).toEqual([{ comment_count: comments, failing: false, hints: 0 }])
+})
+
+/** As the refresher has it once its day has begun. */
+async function lookingOf(it: Awaited<ReturnType<typeof opened>>): Promise<Looking> {
+  const [item] = await ask<{ run_id: string; item_id: string }>(
+    it,
+    `select run_id, item_id from sync.run_items where kind = 'refresh'`,
+  )
+  return {
+    context: it.context,
+    budget: it.budget,
+    item: { runId: item?.run_id ?? '', itemId: Number(item?.item_id) },
+    noted: new NotedFailures(),
+    clock: new Clock(() => refresh.begin.one(it.context.database)),
+    looked: () => {},
+  }
+}
 
 test('new annotations of a small import are looked at next, those of a large one wait', async () => {
   const it = await opened()

@@ -1,4 +1,5 @@
 import { leastBudget } from '../../database/definitions.ts'
+import { BATCH_SCOPES } from '../claim.ts'
 
 /**
  * How calls are shared out among threads: classes by how long a thread has been quiet, each with a weight, and the class that
@@ -115,7 +116,6 @@ const PAGE_MIN = 8
 /** Batches are handed out for longer: what a page costs is then little for each look. */
 const BATCHES_S = 20
 const BATCHES_MAX = 8
-const BATCH_SCOPES = 256
 /** No longer than this part of the promise: what is handed out together is not looked at in the order of its last checks. */
 const PROMISED_PART = 0.02
 /** How many looks of one class are planned together. */

@@ -1,9 +1,7 @@
 import * as refresh from '../../database/statements/refresh.ts'
-import { HINTED } from './classes.ts'
-import { lookAtThread } from './look.ts'
-import { claimLooks } from './looked-at-batch.ts'
+import { lookAtThreads } from './look.ts'
 import { LooksSoFar } from './looking.ts'
-import type { Looking, NotedFailures } from './looking.ts'
+import type { Looking } from './looking.ts'
 
 /** Hints take at most this part of the calls, and never what the promise needs. */
 const SHARE_MAX = 0.5
@@ -24,29 +22,32 @@ export class Hints {
   async look(
     looking: Looking,
     { budget, share }: { budget: number; share: number },
-    noted: NotedFailures,
   ): Promise<LooksSoFar | null> {
     const limit = this.#allowed(budget * Math.max(0, Math.min(SHARE_MAX, 1 - share)))
     if (limit < 1) return null
-    const { database, deadAfterS, workerId } = looking.context
+    const { database, deadAfterS, drained, workerId } = looking.context
     const taken = await refresh.takeHints.all(database, { workerId, limit, deadAfterS })
     if (taken.length === 0) return null
     this.#saved -= taken.length
     const keys = taken.map(({ key }) => key)
-    const done = new Set(keys)
+    let done = new Set<number>()
     const soFar = new LooksSoFar()
     try {
-      const claim = await claimLooks(looking, await looking.clock.now())
-      const threads = await refresh.threads.all(database, { keys })
-      for (const { key } of threads) done.delete(key)
-      const looks = threads.map(async (thread) => {
-        await looking.budget.acquire(looking.signal, 'high')
-        const asked = { thread, claim, priority: 'high' as const }
-        soFar.learn(await lookAtThread(looking, soFar, asked, noted), null)
-        done.add(thread.key)
+      const { ended } = await lookAtThreads(looking, soFar, {
+        keys,
+        at: await looking.clock.now(),
+        priority: 'high',
+        begin: async (look) => ({
+          ended: Promise.resolve(looking.budget.acquire(drained, 'high')).then(look),
+        }),
+        looked: ({ key }, looked) => {
+          soFar.learn(looked, null)
+          done.add(key)
+        },
       })
-      for (const look of await Promise.allSettled(looks))
-        if (look.status === 'rejected') throw look.reason
+      await ended
+      // Those that left the catalog too.
+      done = new Set(keys)
     } finally {
       const left = keys.filter((key) => !done.has(key))
       await refresh.endHints.run(database, { keys: [...done], workerId })
@@ -54,9 +55,6 @@ export class Hints {
     }
     return soFar
   }
-
-  /** Number of the class under which its looks are counted. */
-  readonly class = HINTED
 
   #allowed(callsPerSecond: number): number {
     const nowMs = performance.now()

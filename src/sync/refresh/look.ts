@@ -1,109 +1,70 @@
-import type { BatchScope } from '../../database/scopes.ts'
 import type { RowOf } from '../../database/statement.ts'
 import * as refresh from '../../database/statements/refresh.ts'
 import type { Priority } from '../../service/wait.ts'
-import { SupersededError } from '../claim.ts'
 import { claimLooks, LookedAtBatch } from './looked-at-batch.ts'
-import type { LookClaim } from './looked-at-batch.ts'
-import { LooksSoFar } from './looking.ts'
-import type { BeginLook, Looking, NotedFailures } from './looking.ts'
-import type { RefreshPage } from './pass.ts'
+import type { BeginLook, Looked, Looking, LooksSoFar } from './looking.ts'
 
-/** A thread as it is looked at by itself. */
-export type ThreadToLook = RowOf<typeof refresh.threads>
-
-/** Looks that are superseded are made again, so many times: then the thread waits for its next turn. */
-const TRIES = 4
-/** Which thread of its batch a claim is for says the result; that it is not for all of them says this. */
-const ONE_SCOPE = '1'
-
-/**
- * Looks at one thread. One that is as it was writes nothing.
- * @param noted what failed today
- * @throws what ends the work: refused credentials, the worker stopping, PostgreSQL away
- */
-export async function lookAtThread(
-  looking: Looking,
-  soFar: LooksSoFar,
-  first: { readonly thread: ThreadToLook; readonly claim: LookClaim; readonly priority: Priority },
-  noted: NotedFailures,
-): Promise<'found' | 'unchanged' | 'failed'> {
-  let { thread, claim } = first
-  for (let tries = 1; ; tries += 1) {
-    const { batchKey, batchXmin } = thread
-    const scope: BatchScope = { ...thread, kind: 'annotation' }
-    const where = { batchKey, operation: 'comments' as const, priority: first.priority }
-    const own = { ...claim, ...where, batchXmin, onlyScopes: ONE_SCOPE }
-    const batch = new LookedAtBatch(looking, soFar, own, where)
-    try {
-      const result = await batch.ask(scope)
-      const outcome = 'fault' in result ? null : result.outcome
-      if (outcome === 'unchanged' && !thread.isFailing && thread.checkedAt !== null) {
-        soFar.unchanged(scope)
-        return 'unchanged'
-      }
-      if (outcome === 'failed' && noted.has(scope)) {
-        soFar.failedAgain()
-        return 'failed'
-      }
-      batch.add(scope, result)
-      const wrote = await batch.end()
-      noted.note(scope, wrote.scopesFailed > 0)
-      if (wrote.scopesFailed > 0) return 'failed'
-      return wrote.commentsWritten + wrote.commentsDeleted > 0 ? 'found' : 'unchanged'
-    } catch (error) {
-      if (!(error instanceof SupersededError) || tries >= TRIES) throw error
-      const at = await looking.clock.now()
-      const now = await refresh.threads.first(looking.context.database, { keys: [scope.key] })
-      if (now === undefined) return 'unchanged'
-      thread = now
-      claim = await claimLooks(looking, at)
-    } finally {
-      batch.close()
-    }
-  }
+/** Threads to fetch each by itself. */
+interface ThreadsToLook {
+  readonly keys: readonly number[]
+  /** Begin of the looks: none is older. */
+  readonly at: Date
+  readonly priority: Priority
+  readonly begin: BeginLook
+  /** Called when a thread was fetched, and what was found is committed. */
+  readonly looked: (thread: RowOf<typeof refresh.threads>, looked: Looked) => void
 }
 
 /**
- * Begins to look at the threads of a page, one after the other.
- * @returns once all are begun; `ended` when all have ended, and rejects as {@link lookAtThread} throws
+ * Begins to fetch threads, one after the other; those that left the catalog are passed over. A thread to whose batch another
+ * claim wrote meanwhile is fetched again, after the others.
+ * @returns once all are begun; `ended` when all have ended, and rejects with what ends the work: refused credentials, the
+ * worker stopping, PostgreSQL away
  */
 export async function lookAtThreads(
   looking: Looking,
-  { at, threads }: RefreshPage,
-  noted: NotedFailures,
-  begin: BeginLook,
-): Promise<{ readonly ended: Promise<LooksSoFar> }> {
-  const soFar = new LooksSoFar()
+  soFar: LooksSoFar,
+  threads: ThreadsToLook,
+): Promise<{ readonly ended: Promise<void> }> {
+  const { keys, at, priority, begin, looked } = threads
+  const { clock, context } = looking
   const begun: Promise<void>[] = []
+  const superseded: number[] = []
   let isFailed = false
-  const beginAll = async () => {
-    const claim = await claimLooks(looking, at)
-    const keys = threads.map(({ key }) => key)
-    const sweptAt = new Map(threads.map((each) => [each.key, each.sweptAt]))
-    for (const thread of await refresh.threads.all(looking.context.database, { keys })) {
-      if (isFailed) return
+  try {
+    const drawn = await claimLooks(looking, at)
+    for (const thread of await refresh.threads.all(context.database, { keys: [...keys] })) {
+      if (isFailed) break
+      const { batchKey, batchXmin, key, scopeNo } = thread
+      const onlyScopes = '1'.padStart(scopeNo + 1, '0')
+      const claim = { ...drawn, batchKey, batchXmin, operation: 'comments' as const, onlyScopes }
       const { ended } = await begin(async () => {
-        const asked = { thread, claim, priority: 'normal' as const }
-        const looked = await lookAtThread(looking, soFar, asked, noted)
-        const before = Math.max(Number(sweptAt.get(thread.key)), Number(thread.checkedAt))
-        soFar.learn(looked, before > 0 ? at.getTime() - before : null)
-        looking.looked(looked, thread.organizationKey)
+        const batch = new LookedAtBatch(looking, soFar, claim, priority)
+        try {
+          const found = await batch.look({ ...thread, kind: 'annotation' })
+          if ((await batch.end()) !== null) superseded.push(key)
+          else looked(thread, found === 'found' && batch.comments === 0 ? 'unchanged' : found)
+        } finally {
+          batch.close()
+        }
       })
-      begun.push(
-        ended.catch((error: unknown) => {
-          isFailed = true
-          throw error
-        }),
-      )
+      ended.catch(() => (isFailed = true))
+      begun.push(ended)
     }
+  } catch (error) {
+    begun.push(Promise.reject(error as Error))
   }
-  await beginAll().catch((error: unknown) => begun.push(Promise.reject(error as Error)))
-  return { ended: allEnded(begun).then(() => soFar) }
+  const again = async () => {
+    if (superseded.length === 0) return
+    const now = await clock.now()
+    const { ended } = await lookAtThreads(looking, soFar, { ...threads, keys: superseded, at: now })
+    await ended
+  }
+  return { ended: allEnded(begun).then(again) }
 }
 
 /** Waits for all, then throws what the first that failed threw. */
-async function allEnded(looks: readonly Promise<void>[]): Promise<void> {
+export async function allEnded(looks: readonly Promise<void>[]): Promise<void> {
   for (const look of await Promise.allSettled(looks))
     if (look.status === 'rejected') throw look.reason
 }

@@ -1,25 +1,19 @@
-import { commitItem, noCounts } from '../../database/claims.ts'
-import type { Claim, Counts } from '../../database/claims.ts'
+import { commitItem } from '../../database/claims.ts'
+import type { Claim } from '../../database/claims.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import * as refresh from '../../database/statements/refresh.ts'
 import { zoneDays } from '../../database/zone-days.ts'
-import { CallError } from '../../errors.ts'
-import type { Operation } from '../../errors.ts'
-import type { CallStats } from '../../service/client.ts'
 import type { Priority } from '../../service/wait.ts'
-import { DoneScopes } from '../claim.ts'
-import { BatchCommits } from '../commit/batch-commits.ts'
-import type { Asking } from '../fetch/comments.ts'
-import type { AskedResult } from '../fetch/result.ts'
-import { askScope } from '../fetch/schedule.ts'
-import { isScopeFault } from '../isolate.ts'
-import type { Looking, LooksSoFar } from './looking.ts'
+import { SupersededError } from '../claim.ts'
+import { ClaimedBatch } from '../claimed-batch.ts'
+import type { RecordCommit } from '../commit/commit.ts'
+import type { Looked, Looking, LooksSoFar } from './looking.ts'
 
-/** A claim, but for the batch that it is for. */
-export type LookClaim = Omit<Claim, 'batchKey' | 'batchXmin' | 'operation' | 'onlyScopes'>
-
-/** Draws a claim for looks that begin at `at`. */
-export async function claimLooks({ context, item }: Looking, at: Date): Promise<LookClaim> {
+/** Draws a claim for looks that begin at `at`; its batch is for the caller to add. */
+export async function claimLooks(
+  { context, item }: Looking,
+  at: Date,
+): Promise<Omit<Claim, 'batchKey' | 'batchXmin' | 'operation' | 'onlyScopes'>> {
   const { database } = context
   const drawn = await refresh.claim.one(database)
   return {
@@ -40,128 +34,110 @@ export async function claimLooks({ context, item }: Looking, at: Date): Promise<
   }
 }
 
-/** A batch as it is looked at under one claim: some of its scopes, or all. */
+/** A batch as refresh fetches it under one claim: some of its scopes, or all. */
 export class LookedAtBatch {
   readonly #looking: Looking
   readonly #soFar: LooksSoFar
   readonly #claim: Claim
-  readonly #where: { readonly batchKey: number; readonly operation: Operation }
-  readonly #asking: Asking
-  readonly #commits: BatchCommits
-  readonly #stats: CallStats = {
-    calls: 0,
-    retries: 0,
-    waitedMs: 0,
-    waitedThrottledMs: 0,
-    serviceMs: 0,
-  }
-  #fatal: unknown = null
-  #wrote = noCounts()
+  readonly #batch: ClaimedBatch
+  /** Scopes whose results are committed, and whether they failed. */
+  readonly #added = new Map<BatchScope, boolean>()
+  /** Calls that the budget was asked for before they were due. */
+  #paidCalls = 0
+  #failure: { readonly error: unknown } | null = null
+  /** Comments that were written or deleted. */
+  comments = 0
 
-  constructor(
-    looking: Looking,
-    soFar: LooksSoFar,
-    claim: Claim,
-    where: { batchKey: number; operation: Operation; priority: Priority },
-  ) {
-    const { budget, context, item, signal } = looking
-    const { lastErasure, writtenMember } = claim
+  constructor(looking: Looking, soFar: LooksSoFar, claim: Claim, priority: Priority) {
+    const { budget, clock, context } = looking
     this.#looking = looking
     this.#soFar = soFar
     this.#claim = claim
-    this.#where = where
-    const onSent = (isRetry: boolean) => context.sentCalls.add(item.runId, 1, isRetry ? 1 : 0)
-    const call = {
-      stats: this.#stats,
-      onSent,
-      waitSignal: signal,
-      beforeTry: (waitSignal?: AbortSignal) => budget.acquire(waitSignal, where.priority),
-      priority: where.priority,
-    }
-    // The looks of a page may be half an hour apart: what they find is dated by each of them.
-    const seenAt = () => looking.clock.about()
-    this.#asking = { ...context, lastErasure, writtenMember, call, seenAt }
-    this.#commits = new BatchCommits(context, {
-      claim,
-      where,
-      done: new DoneScopes({ onlyScopes: null, doneScopes: null }),
-      record: (on, commit) => this.#record(on, commit),
-      asking: this.#asking,
-      stats: this.#stats,
-      databaseMs: 0,
-      onError: (error) => (this.#fatal ??= error),
+    this.#batch = new ClaimedBatch(context, claim, {
+      call: {
+        waitSignal: context.drained,
+        priority,
+        beforeTry: (signal) => {
+          if (this.#paidCalls === 0) return budget.acquire(signal, priority)
+          this.#paidCalls -= 1
+          return null
+        },
+      },
+      // The looks of a page may be half an hour apart: what they find is dated by each of them.
+      seenAt: () => clock.about(),
+      record: (...commit) => this.#record(...commit),
+      onError: (error) => (this.#failure ??= { error }),
     })
   }
 
   /**
-   * Asks for a scope; the budget was asked for its first call.
+   * Fetches a scope; the budget was asked for its first call. Nothing is written where the scope is as it was, or fails as
+   * it did before.
    * @throws what is no failure of the scope alone, such as refused credentials, or the end of the work
    */
-  async ask(scope: BatchScope): Promise<AskedResult | { readonly fault: unknown }> {
-    const { call } = this.#asking
-    let isFirst = true
-    const beforeTry = (waitSignal?: AbortSignal) => {
-      if (!isFirst) return call.beforeTry?.(waitSignal) ?? null
-      isFirst = false
-      return null
+  async look(scope: BatchScope): Promise<Looked> {
+    this.#paidCalls += 1
+    const result = await this.#batch.fetch(scope)
+    const { outcome } = result
+    if (outcome === 'unchanged' && this.#isChecked(scope)) this.#soFar.unchanged(scope)
+    else if (outcome === 'failed' && this.#looking.noted.has(scope)) this.#soFar.failedAgain()
+    else {
+      this.#added.set(scope, outcome === 'failed')
+      this.#batch.add(result)
     }
-    try {
-      const asking = { ...this.#asking, call: { ...call, beforeTry } }
-      return await askScope(asking, this.#where.operation, scope, {})
-    } catch (error) {
-      if (!isScopeFault(error) || this.#looking.signal.aborted) throw error
-      return error instanceof CallError ? this.#commits.failed(scope, error) : { fault: error }
-    }
-  }
-
-  /** Takes an answer that is to be written, to be committed soon. */
-  add(scope: BatchScope, result: AskedResult | { readonly fault: unknown }): void {
-    if ('fault' in result) this.#commits.addFault(scope, result.fault)
-    else this.#commits.add(result)
+    if (outcome === 'unchanged' || outcome === 'failed') return outcome
+    return outcome === 'fault' || result.incomplete !== null ? 'failed' : 'found'
   }
 
   /**
-   * Commits what is left, and that the batch was looked at as a whole where the claim is for all of it.
-   * @returns what was written
-   * @throws SupersededError where another claim wrote to the batch: its scopes are to be asked for again
+   * Commits what is to be written, and that the batch was checked where the claim is for all of it.
+   * @returns null; where another claim wrote to the batch, the places of the scopes to fetch again
+   * @throws what ended the batch
    */
-  async end(): Promise<Counts> {
-    await this.#commits.answered()
-    if (this.#fatal !== null) throw this.#fatal
-    await this.#commits.commitEnd()
-    return this.#wrote
+  async end(): Promise<ReadonlySet<number> | null> {
+    const added = [...this.#added]
+    try {
+      await this.#batch.commits.answered()
+      if (this.#failure !== null) throw this.#failure.error
+      if (this.#isWhole || added.length > 0) await this.#batch.commits.commitEnd()
+    } catch (error) {
+      if (!(error instanceof SupersededError)) throw error
+      return new Set(added.map(([{ scopeNo }]) => scopeNo))
+    }
+    for (const [scope, isFailed] of added) this.#looking.noted.note(scope, isFailed)
+    return null
   }
 
-  /** Nothing more of it is committed. To be called at its end, whatever that was. */
+  /** To be called at its end, whatever that was. */
   close(): void {
-    this.#soFar.calls += this.#stats.calls
-    this.#commits.close()
+    this.#soFar.calls += this.#batch.call.stats.calls
+    this.#batch.commits.close()
+  }
+
+  get #isWhole(): boolean {
+    return this.#claim.onlyScopes === null
+  }
+
+  /** Whether the end of its page or batch is the check of a scope that is as it was. */
+  #isChecked({ hasOwnCheck, isFailing, checkedAt }: BatchScope): boolean {
+    return this.#isWhole ? !hasOwnCheck : !isFailing && checkedAt !== null
   }
 
   /** Where nothing changed the batch's row is all that is written; what looks that found nothing count is added at the end of their page. */
-  async #record(
-    ...[on, commit]: Parameters<ConstructorParameters<typeof BatchCommits>[1]['record']>
-  ) {
-    const { batchKey } = this.#where
-    const { claimNo, batchXmin, claimedAt, onlyScopes } = this.#claim
-    const checkedAt = commit.isEnd && onlyScopes === null ? claimedAt : null
-    const { counts } = commit
+  async #record(...[on, commit]: Parameters<RecordCommit>): Promise<boolean> {
+    const { batchKey, claimNo, batchXmin, claimedAt } = this.#claim
+    const { counts, isEnd } = commit
+    const checkedAt = isEnd && this.#isWhole ? claimedAt : null
     const isCounted = counts.scopesSucceeded + counts.scopesFailed + counts.scopesHeld > 0
     if (isCounted) {
       const part = { ...commit, claim: this.#claim, isEnd: false, doneScopes: '' }
       if (!(await commitItem(on, part))) return false
     }
     if (!isCounted || checkedAt !== null) {
-      const written = await refresh.commitBatch.run(on, { batchKey, claimNo, batchXmin, checkedAt })
-      if (written === 0) return false
+      const whole = { batchKey: batchKey as number, claimNo, batchXmin, checkedAt }
+      if ((await refresh.commitBatch.run(on, whole)) === 0) return false
     }
-    this.#wrote = addedUp(this.#wrote, counts)
+    this.comments += counts.commentsWritten + counts.commentsDeleted
     return true
   }
-}
-
-function addedUp(one: Counts, other: Counts): Counts {
-  const sum = { ...one }
-  for (const name of Object.keys(sum) as (keyof Counts)[]) sum[name] += other[name]
-  return sum
 }

@@ -12,11 +12,11 @@ export interface Looking {
   readonly item: { readonly runId: string; readonly itemId: number }
   /** Calls that all processes may send for refresh. */
   readonly budget: SharedRateLimit
-  /** Gives up what waits; calls in flight end. */
-  readonly signal: AbortSignal
   /** By which checks, and what they find, are dated. */
   readonly clock: Clock
-  /** Hears of each look. */
+  /** What failed today. */
+  readonly noted: NotedFailures
+  /** Called after each look. */
   readonly looked: (looked: Looked, organizationKey: number) => void
 }
 
@@ -50,9 +50,16 @@ export class LooksSoFar {
   calls = 0
   readonly #looks = { found: 0, unchanged: 0, failed: 0 }
   readonly #learned = { found: 0, gapS: 0 }
-  readonly #unchanged = { organization: 0, group: 0, document: 0, annotation: 0 }
-  #records = 0
-  #failedAgain = 0
+  /** Of those that wrote nothing. */
+  readonly #counts = {
+    scopesSucceeded: 0,
+    scopesFailed: 0,
+    recordsUnchanged: 0,
+    organizationsDone: 0,
+    documentsDone: 0,
+    groupsDone: 0,
+    annotationsDone: 0,
+  }
 
   /** What the looks tell of how often threads of their class change. */
   get learned(): { readonly found: number; readonly gapS: number } {
@@ -69,31 +76,22 @@ export class LooksSoFar {
 
   /** A look that found nothing and wrote nothing. */
   unchanged({ kind, recordCount }: BatchScope): void {
-    this.#unchanged[kind] += 1
-    this.#records += recordCount
+    this.#counts.scopesSucceeded += 1
+    this.#counts.recordsUnchanged += recordCount
+    this.#counts[`${kind}sDone`] += 1
   }
 
   /** A look that failed as the one before did, and wrote nothing. */
   failedAgain(): void {
-    this.#failedAgain += 1
+    this.#counts.scopesFailed += 1
   }
 
   /** Adds them to the hour, and those that wrote nothing to the day. */
   async write(on: On, item: Looking['item'], of: number, at: Date): Promise<void> {
     const { found, failed, unchanged } = this.#looks
-    const { organization, document, group, annotation } = this.#unchanged
     const looks = found + failed + unchanged
     if (looks === 0) return
     await refresh.countLooks.run(on, { at, class: of, looks, calls: this.calls, found, failed })
-    await refresh.addLooks.run(on, {
-      ...item,
-      scopesSucceeded: organization + document + group + annotation,
-      scopesFailed: this.#failedAgain,
-      recordsUnchanged: this.#records,
-      organizationsDone: organization,
-      documentsDone: document,
-      groupsDone: group,
-      annotationsDone: annotation,
-    })
+    await refresh.addLooks.run(on, { ...item, ...this.#counts })
   }
 }

@@ -49,12 +49,12 @@ export class Planner {
   /**
    * The next page.
    * @param moment of the definitions, with a budget
-   * @param sweeping looks that this worker has left of batches in hand: they are granted before others are handed out
+   * @param isSweeping whether this worker has looks left of batches in hand: they are granted before others are handed out
    * @returns `granted` where looks of batches in hand come next; null where nothing is to be looked at now
    */
   async next(
     moment: Moment & Promised,
-    sweeping: number,
+    isSweeping: boolean,
   ): Promise<RefreshPage | { readonly granted: number } | null> {
     const { database, deadAfterS, operations, workerId } = this.#context
     const page = await transaction(database, async (client) => {
@@ -71,7 +71,7 @@ export class Planner {
         begun.push(now)
       }
       this.scopes = begun[EVERYTHING]?.threads ?? 0
-      return this.#choose(client, moment, begun, sweeping)
+      return this.#choose(client, moment, begun, isSweeping)
     })
     if (page !== null && 'pageId' in page) this.#inHand.add(page.pageId)
     return page
@@ -133,7 +133,7 @@ export class Planner {
     client: Client,
     moment: Moment & Promised,
     sweeps: readonly Sweep[],
-    sweeping: number,
+    isSweeping: boolean,
   ): Promise<RefreshPage | { readonly granted: number } | null> {
     const looks = looksAPage(moment)
     const classes = sweeps.map(stateOf)
@@ -146,7 +146,7 @@ export class Planner {
     if (chosen !== EVERYTHING)
       return this.#handOutThreads(client, moment, sweeps, sweep, { limit: looks, after })
     await refresh.writeSweep.run(client, { ...sweep, virtualTime: after(looks) })
-    if (sweeping > 0) return { granted: looks }
+    if (isSweeping) return { granted: looks }
     return this.#handOutBatches(client, moment)
   }
 

@@ -6,15 +6,15 @@ import type { SharedRateLimit } from '../../service/wait.ts'
 import { WaitLine } from '../../service/wait.ts'
 import type { SyncContext } from '../context.ts'
 import { canOthersCall, refusal } from '../run/settle.ts'
-import { EVERYTHING, looksAPage, neededShare, type Promised } from './classes.ts'
+import { EVERYTHING, HINTED, looksAPage, neededShare, type Promised } from './classes.ts'
 import { Clock } from './clock.ts'
 import { Hints } from './hints.ts'
 import { Planner } from './plan.ts'
 import type { Moment, RefreshPage } from './pass.ts'
 import { SweptPage } from './sweep.ts'
 import { lookAtThreads } from './look.ts'
-import { NotedFailures } from './looking.ts'
-import type { Looking, LooksSoFar } from './looking.ts'
+import { LooksSoFar, NotedFailures } from './looking.ts'
+import type { Looking } from './looking.ts'
 import { Pauses } from './pauses.ts'
 
 /** Between two looks for something to do, where there is nothing. */
@@ -47,12 +47,12 @@ export class Refresher {
   readonly #ending = new Set<Promise<void>>()
   /** Batches in hand, which are looked at a portion at a time. */
   readonly #swept: SweptPage[] = []
-  #noted = new NotedFailures()
-  #day: { readonly runId: string; readonly itemId: number; readonly until: Date } | null = null
+  #day: (Looking & { readonly item: { readonly until: Date } }) | null = null
   #under = 0
   #waiting = 0
   #waitingMax = 1
   readonly #pauses: Pauses
+  readonly #shared: Omit<Looking, 'item' | 'noted'>
 
   /** @param clock the time and the definitions; PostgreSQL's own when left out */
   constructor(
@@ -64,12 +64,14 @@ export class Refresher {
     this.#budget = budget
     this.#clock = clock
     this.#planner = new Planner(context)
-    this.#pauses = new Pauses(context, () => clock.now())
+    const pauses = new Pauses(context, () => clock.now())
+    this.#pauses = pauses
+    this.#shared = { context, budget, clock, looked: (...look) => pauses.looked(...look) }
   }
 
   /** The item that holds what this worker does today; null before its first look. */
   get itemId(): number | null {
-    return this.#day?.itemId ?? null
+    return this.#day?.item.itemId ?? null
   }
 
   /** Until when refresh is paused for all workers; null where it is not. */
@@ -80,7 +82,10 @@ export class Refresher {
   /** Refreshes until the worker drains. Never rejects: what fails is logged and tried again. */
   async run(): Promise<void> {
     await Promise.all([this.#repeat(() => this.step()), this.#repeat(() => this.#lookAtHints())])
-    for (const page of this.#swept.splice(0)) this.#endSoon(page.page, page.end())
+    for (const page of this.#swept.splice(0)) {
+      page.failed(new Error('The worker is stopping.'))
+      this.#endSoon(page.page, page.end())
+    }
     await Promise.all(this.#ending)
   }
 
@@ -91,14 +96,13 @@ export class Refresher {
   async step(): Promise<number> {
     const moment = await this.#readyMoment()
     if (moment === null) return REST_MS
-    const left = this.#swept.reduce((sum, page) => sum + page.left, 0)
-    const next = await this.#planner.next(moment, left)
+    const next = await this.#planner.next(moment, this.#swept.length > 0)
     if (next === null) return IDLE_MS
     const looks = looksAPage(moment)
     if ('granted' in next) await this.#sweep(next.granted)
-    else if (next.class !== EVERYTHING) await this.#lookAtThreads(next)
+    else if (next.class !== EVERYTHING) await this.#lookAtThreads(moment.today, next)
     else {
-      this.#swept.push(new SweptPage(this.#looking(), next, this.#noted))
+      this.#swept.push(new SweptPage(moment.today, next))
       await this.#sweep(looks)
     }
     return 0
@@ -122,7 +126,7 @@ export class Refresher {
   }
 
   /** Null where refresh is switched off, paused or left to others, or where another worker makes the run of the day. */
-  async #readyMoment(): Promise<(Moment & Promised) | null> {
+  async #readyMoment(): Promise<(Moment & Promised & { readonly today: Looking }) | null> {
     if (performance.now() < this.#restsUntilMs) return null
     const { collabApi, database, workerId } = this.#context
     const moment = await this.#clock.moment()
@@ -132,24 +136,12 @@ export class Refresher {
     // What a former try was refused must not refuse this one unasked.
     if (pausedSince !== null) collabApi.startAfresh()
     this.#pauses.isPaused = pausedSince !== null
-    if (this.#day === null || at >= this.#day.until) {
-      this.#day = (await refresh.openRun.first(database, { at, workerId })) ?? null
-      this.#noted = new NotedFailures()
+    if (this.#day === null || at >= this.#day.item.until) {
+      const item = await refresh.openRun.first(database, { at, workerId })
+      this.#day = item ? { ...this.#shared, item, noted: new NotedFailures() } : null
     }
     this.#waitingMax = Math.max(1, Math.ceil(budget * WAITING_S))
-    return this.#day && { ...moment, budget }
-  }
-
-  #looking(): Looking {
-    if (this.#day === null) throw new Error('No day has begun.')
-    return {
-      context: this.#context,
-      budget: this.#budget,
-      item: this.#day,
-      signal: this.#context.drained,
-      clock: this.#clock,
-      looked: (looked, organizationKey) => this.#pauses.looked(looked, organizationKey),
-    }
+    return this.#day && { ...moment, budget, today: this.#day }
   }
 
   /** Begins a look: its call is sent when the budget allows it. @throws the signal's reason when the worker drains first */
@@ -173,28 +165,36 @@ export class Refresher {
     return { ended }
   }
 
-  async #lookAtThreads(page: RefreshPage): Promise<void> {
-    const begun = await lookAtThreads(this.#looking(), page, this.#noted, (look) =>
-      this.#begin(look),
+  async #lookAtThreads(looking: Looking, page: RefreshPage): Promise<void> {
+    const { at, threads } = page
+    const soFar = new LooksSoFar()
+    const sweptAt = new Map(threads.map((each) => [each.key, each.sweptAt]))
+    const { ended } = await lookAtThreads(looking, soFar, {
+      keys: threads.map(({ key }) => key),
+      at,
+      priority: 'normal',
+      begin: (look) => this.#begin(look),
+      looked: ({ key, checkedAt, organizationKey }, looked) => {
+        const before = Math.max(Number(sweptAt.get(key)), Number(checkedAt))
+        soFar.learn(looked, before > 0 ? at.getTime() - before : null)
+        looking.looked(looked, organizationKey)
+      },
+    })
+    this.#endSoon(
+      page,
+      ended.then(() => soFar),
     )
-    this.#endSoon(page, begun.ended)
   }
 
   /** Begins so many looks of the batches in hand. */
   async #sweep(looks: number): Promise<void> {
-    for (let left = looks; left > 0 && this.#swept[0] !== undefined;) {
+    let left = looks
+    while (left > 0 && this.#swept[0] !== undefined) {
       const [page] = this.#swept
-      try {
-        left = await page.begin(left, (look) => this.#begin(look))
-      } catch (error) {
-        page.failed(error)
-      }
-      if (page.left > 0) continue
+      left = await page.begin(left, (look) => this.#begin(look))
+      if (!page.isBegun) continue
       this.#swept.shift()
-      this.#endSoon(
-        page.page,
-        page.end((look) => this.#begin(look)),
-      )
+      this.#endSoon(page.page, page.end())
     }
   }
 
@@ -202,9 +202,12 @@ export class Refresher {
   #endSoon(page: RefreshPage, looks: Promise<LooksSoFar>): void {
     const ending = looks
       .then(async (soFar) => {
+        // Of the day that it is now: the item of the day before may be closed.
+        if (this.#day === null) throw new Error('No day has begun.')
+        const { item } = this.#day
         const at = await this.#clock.now()
         await this.#planner.end(page, at, soFar.learned, (client) =>
-          soFar.write(client, this.#looking().item, page.class, at),
+          soFar.write(client, item, page.class, at),
         )
       })
       .catch(async (error: unknown) => {
@@ -219,11 +222,10 @@ export class Refresher {
   async #lookAtHints(): Promise<number> {
     const moment = this.#pauses.isPaused ? null : await this.#readyMoment()
     if (moment === null) return REST_MS
-    const looking = this.#looking()
     const share = neededShare(this.#planner.scopes, moment)
     try {
-      const looks = await this.#hints.look(looking, { budget: moment.budget, share }, this.#noted)
-      await looks?.write(this.#context.database, looking.item, this.#hints.class, moment.at)
+      const looks = await this.#hints.look(moment.today, { budget: moment.budget, share })
+      await looks?.write(this.#context.database, moment.today.item, HINTED, moment.at)
     } catch (error) {
       await this.#failed(error)
     }
