@@ -1,3 +1,5 @@
+import { AttentionByKindSchema } from '../documents/attention.ts'
+import type { AttentionByKind } from '../documents/attention.ts'
 import { checked } from '../documents/check.ts'
 import { MISSING_NAMED, SetAsideBySchema } from '../documents/waiting.ts'
 import type { Held, RejectedChoice } from '../documents/waiting.ts'
@@ -6,9 +8,16 @@ import { transaction } from './pool.ts'
 import type { Database } from './pool.ts'
 import type { ScopeKind } from './scopes.ts'
 import type { On, RowOf } from './statement.ts'
+import * as attention from './statements/attention.ts'
 import * as held from './statements/held.ts'
 import * as pages from './statements/pages.ts'
 import * as rejected from './statements/rejected.ts'
+
+/** What needs a person now, one row a kind, the most urgent first. */
+export async function readAttention(database: Database): Promise<AttentionByKind[]> {
+  const rows = await attention.byKind.all(database)
+  return rows.map((row) => AttentionByKindSchema.parse(row))
+}
 
 /**
  * Listings that wait for a person: how many, and up to `limit` of them, the one first held first.
