@@ -19,15 +19,8 @@ export async function readAttention(database: Database): Promise<AttentionByKind
   return rows.map((row) => AttentionByKindSchema.parse(row))
 }
 
-/**
- * Listings that wait for a person: how many, and up to `limit` of them, the one first held first.
- * @param runId those that this run last saw; null for all
- */
-export async function readHeld(
-  database: Database,
-  runId: string | null,
-  limit: number,
-): Promise<Held> {
+/** Held listings of a run that wait for a decision: how many, and up to `limit` of them, the one first held first. */
+export async function readHeld(database: Database, runId: string, limit: number): Promise<Held> {
   const { held: listings } = await held.count.one(database, { runId })
   const first = { after: null, limit, mostUsers: MISSING_NAMED, heldId: null, organizationId: null }
   return { listings, first: listings > 0 ? await held.list.all(database, { runId, ...first }) : [] }
