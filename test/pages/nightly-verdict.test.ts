@@ -4,7 +4,7 @@ import { nightlyVerdict } from '../../src/pages/overview/nightly-verdict.ts'
 
 const MINUTE = 60_000
 const DUE = new Date('2025-11-21T02:00:00Z')
-const SCHEDULE = { next: new Date('2025-11-22T02:00:00Z') }
+const NEXT = new Date('2025-11-22T02:00:00Z')
 const SUCCEEDED = {
   status: 'succeeded',
   problem: null,
@@ -20,7 +20,7 @@ const SUCCEEDED = {
 } as RunDetails
 
 test('a night that went well is told with what it did', () => {
-  expect(nightlyVerdict(SUCCEEDED, SCHEDULE)).toEqual({
+  expect(nightlyVerdict(SUCCEEDED, NEXT)).toEqual({
     tone: 'good',
     title: 'The last nightly run succeeded',
     sentence:
@@ -30,34 +30,34 @@ test('a night that went well is told with what it did', () => {
 
 test('a night in which people left says so', () => {
   const nightly = { ...SUCCEEDED, usersRemoved: 1, membersRemoved: 1200 }
-  expect(nightlyVerdict(nightly, SCHEDULE).sentence).toMatch(
+  expect(nightlyVerdict(nightly, NEXT).sentence).toMatch(
     /7 users written, 1 user removed, 1,200 memberships ended\.$/,
   )
 })
 
 test('a night that did not go well is told with its own sentence', () => {
   const nightly = { ...SUCCEEDED, status: 'partial', problem: '3 scopes failed.' } as RunDetails
-  expect(nightlyVerdict(nightly, SCHEDULE)).toEqual({
+  expect(nightlyVerdict(nightly, NEXT)).toEqual({
     tone: 'warn',
     title: 'The last nightly run succeeded in part',
     sentence: '3 scopes failed.',
   })
-  expect(nightlyVerdict({ ...nightly, status: 'failed' }, SCHEDULE)).toMatchObject({ tone: 'bad' })
+  expect(nightlyVerdict({ ...nightly, status: 'failed' }, NEXT)).toMatchObject({ tone: 'bad' })
 })
 
 test('a run that is under way is told so', () => {
   const nightly = { ...SUCCEEDED, status: 'running', finishedAt: null } as RunDetails
-  expect(nightlyVerdict(nightly, SCHEDULE)).toMatchObject({
+  expect(nightlyVerdict(nightly, NEXT)).toMatchObject({
     tone: 'info',
     title: 'The nightly run is under way',
   })
 })
 
 test('before the first night nothing is judged', () => {
-  expect(nightlyVerdict(null, SCHEDULE)).toMatchObject({
+  expect(nightlyVerdict(null, NEXT)).toMatchObject({
     tone: 'idle',
     title: 'No nightly run yet',
     sentence: 'The first one starts when its time comes and a worker is alive.',
   })
-  expect(nightlyVerdict(null, { next: null }).sentence).toBe('None is scheduled.')
+  expect(nightlyVerdict(null, null).sentence).toBe('None is scheduled.')
 })

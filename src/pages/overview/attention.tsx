@@ -32,7 +32,7 @@ export function AttentionCard({ rows }: { rows: readonly AttentionByKind[] }) {
     <Card title={rows.length === 0 ? 'No open problems' : counted(rows.length, 'open problem')}>
       {rows.length === 0 ? (
         <p class="soft">
-          Every scope is up to date, no removal is held, and no record is rejected.
+          No scope fails or is overdue, no removal is held, and no rejected record is open.
         </p>
       ) : (
         <ul class="needs">

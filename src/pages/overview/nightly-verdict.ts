@@ -1,5 +1,4 @@
 import type { RunDetails } from '../../documents/run.ts'
-import type { NightlySchedule } from '../../documents/schedule.ts'
 import { count, counted, duration } from '../../format.ts'
 import { STATUS_TONES } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
@@ -14,11 +13,9 @@ export interface Verdict {
 /**
  * Describes the newest nightly run. sync.attention reports one that did not start.
  * @param nightly null where there was none yet
+ * @param next when the next one is due; null where none is scheduled
  */
-export function nightlyVerdict(
-  nightly: RunDetails | null,
-  { next }: Pick<NightlySchedule, 'next'>,
-): Verdict {
+export function nightlyVerdict(nightly: RunDetails | null, next: Date | null): Verdict {
   if (nightly === null) {
     return {
       tone: 'idle',

@@ -38,7 +38,11 @@ async function overview({ collabSync, database }: PageContext): Promise<Componen
   return (
     <>
       <div class="pair">
-        <Night verdict={nightlyVerdict(nightly, schedule)} nightly={nightly} schedule={schedule} />
+        <Night
+          verdict={nightlyVerdict(nightly, schedule.next)}
+          nightly={nightly}
+          schedule={schedule}
+        />
         <AttentionCard rows={attention} />
       </div>
       <MemberChanges
