@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import type { AttentionByKind } from './documents/attention.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './documents/run.ts'
 import { describeScope } from './documents/scope.ts'
 import type { ScopeIds } from './documents/scope.ts'
@@ -12,6 +13,16 @@ export function count(n: number): string {
 /** A number and its noun: `1 scope`, `1,200 scopes`. */
 export function counted(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
+}
+
+/** `acme (8), globex (3) and 2 more`: organizations with their counts, the highest first. */
+export function describeOrganizations({
+  organizations,
+  first,
+}: Pick<AttentionByKind, 'organizations' | 'first'>): string {
+  const named = first.map(({ organizationId, count: n }) => `${organizationId} (${count(n)})`)
+  const more = organizations - first.length
+  return `${named.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`
 }
 
 /** `340 ms`, `12.3 s`, `3 min 05 s`, `2 h 03 min`, `4 days`. */

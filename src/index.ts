@@ -5,6 +5,7 @@
 
 export { openCollabSync } from './client/open-collab-sync.ts'
 export type { CollabSync } from './client/collab-sync.ts'
+export type { Attention } from './documents/attention.ts'
 export type { CatalogChanges, CatalogEntry, CatalogLine } from './documents/catalog-line.ts'
 export type { Change, ChangesPage } from './documents/change.ts'
 export type { Failure, FailureReport } from './documents/run.ts'

@@ -32,6 +32,7 @@ import type {
   RejectedRecord,
   SetAsideDone,
 } from '../documents/waiting.ts'
+import type { Attention, AttentionRequestSchema } from '../documents/attention.ts'
 import type { ChangesPage, ChangesRequestSchema } from '../documents/change.ts'
 import type { Hinted, HintScopeSchema } from '../documents/hint.ts'
 import type { OfRunRequestSchema, Page } from '../documents/page.ts'
@@ -86,6 +87,8 @@ export interface CollabSync {
   watchRun(runId: string, options?: { signal?: AbortSignal }): AsyncIterable<Run>
   /** Resolves with the settled run. @throws as watchRun */
   waitForRun(runId: string, options?: { signal?: AbortSignal }): Promise<RunDetails>
+  /** What needs a person now, by kind and organization. */
+  listAttention(request?: z.input<typeof AttentionRequestSchema>): Promise<Page<Attention>>
   /** The newest first. */
   listFailures(request?: z.input<typeof FailuresRequestSchema>): Promise<Page<Failure>>
   /** The newest first; what was stored after all, or set aside, is left out. */

@@ -2,10 +2,12 @@ import * as z from 'zod'
 import { readChanges, readHeldBack } from '../database/changes.ts'
 import type { Database } from '../database/pool.ts'
 import { pageFailures, pageRuns } from '../database/run-reports.ts'
+import * as attention from '../database/statements/attention.ts'
 import * as catalog from '../database/statements/catalog.ts'
 import * as held from '../database/statements/held.ts'
 import * as organizations from '../database/statements/organizations.ts'
 import * as rejected from '../database/statements/rejected.ts'
+import { ATTENTION_KINDS, AttentionRequestSchema, AttentionSchema } from '../documents/attention.ts'
 import { CatalogRequestSchema } from '../documents/catalog-line.ts'
 import { ChangeSchema, ChangesRequestSchema } from '../documents/change.ts'
 import { checked, id, RunIdSchema } from '../documents/check.ts'
@@ -20,6 +22,7 @@ import type { CollabSync } from './collab-sync.ts'
 type Listings = Pick<
   CollabSync,
   | 'listRuns'
+  | 'listAttention'
   | 'listFailures'
   | 'listRejectedRecords'
   | 'listHeld'
@@ -32,6 +35,9 @@ type Listings = Pick<
 const RowId = z.int().min(0)
 /** As far as a timestamp of PostgreSQL's and a number of ours both reach. */
 const RunPlace = z.tuple([z.int().min(0), RunIdSchema]).readonly()
+
+/** Kind and organization of a row of sync.attention. */
+const AttentionPlace = z.tuple([z.enum(ATTENTION_KINDS), id.nullable()]).readonly()
 
 /** A user group, or something else. */
 const CatalogPlace = z.tuple([id.nullable(), id.nullable()]).readonly()
@@ -48,6 +54,19 @@ export function listingsOn(database: Database): Listings {
         keyOf: ({ key }) => key,
       })
       return { items: items.map(({ item }) => item), nextCursor }
+    },
+    async listAttention(request = {}) {
+      const { kind = null, ...page } = checked(AttentionRequestSchema, request, '')
+      return readPage(page, {
+        name: 'attention',
+        key: AttentionPlace,
+        read: async (after, limit) => {
+          const [afterKind, afterOrganizationId] = after ?? [null, null]
+          const of = { kind, afterKind, afterOrganizationId, limit }
+          return z.array(AttentionSchema).parse(await attention.page.all(database, of))
+        },
+        keyOf: (row): z.output<typeof AttentionPlace> => [row.kind, row.organizationId],
+      })
     },
     async listFailures(request = {}) {
       const asked = checked(FailuresRequestSchema, request, '')

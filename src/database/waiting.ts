@@ -1,3 +1,5 @@
+import { AttentionByKindSchema } from '../documents/attention.ts'
+import type { AttentionByKind } from '../documents/attention.ts'
 import { checked } from '../documents/check.ts'
 import { MISSING_NAMED, SetAsideBySchema } from '../documents/waiting.ts'
 import type { Held, RejectedChoice } from '../documents/waiting.ts'
@@ -6,19 +8,19 @@ import { transaction } from './pool.ts'
 import type { Database } from './pool.ts'
 import type { ScopeKind } from './scopes.ts'
 import type { On, RowOf } from './statement.ts'
+import * as attention from './statements/attention.ts'
 import * as held from './statements/held.ts'
 import * as pages from './statements/pages.ts'
 import * as rejected from './statements/rejected.ts'
 
-/**
- * Listings that wait for a person: how many, and up to `limit` of them, the one first held first.
- * @param runId those that this run last saw; null for all
- */
-export async function readHeld(
-  database: Database,
-  runId: string | null,
-  limit: number,
-): Promise<Held> {
+/** What needs a person now, one row a kind, the most urgent first. */
+export async function readAttention(database: Database): Promise<AttentionByKind[]> {
+  const rows = await attention.byKind.all(database)
+  return rows.map((row) => AttentionByKindSchema.parse(row))
+}
+
+/** Held listings of a run that wait for a decision: how many, and up to `limit` of them, the one first held first. */
+export async function readHeld(database: Database, runId: string, limit: number): Promise<Held> {
   const { held: listings } = await held.count.one(database, { runId })
   const first = { after: null, limit, mostUsers: MISSING_NAMED, heldId: null, organizationId: null }
   return { listings, first: listings > 0 ? await held.list.all(database, { runId, ...first }) : [] }

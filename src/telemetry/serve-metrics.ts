@@ -4,7 +4,6 @@ import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Database } from '../database/pool.ts'
 import type { JobQueue } from '../queue/queue.ts'
 import { nextNightly } from '../queue/schedule.ts'
-import { REFUSED } from '../sync/run/settle.ts'
 import { readSignals, serviceRegistry } from './service-registry.ts'
 import type { QueueSignals } from './service-registry.ts'
 
@@ -60,7 +59,7 @@ function boundedReader<T>(read: () => Promise<T>): () => Promise<T | null> {
 }
 
 function serviceReader({ database, queue }: MetricsOptions): () => Promise<string> {
-  const readStored = boundedReader(() => readSignals(database, REFUSED))
+  const readStored = boundedReader(() => readSignals(database))
   const readQueued = boundedReader(() => readQueue(queue))
   return async () => {
     const [stored, queued] = await Promise.all([readStored(), readQueued()])

@@ -2,8 +2,10 @@ import { Gauge, Registry } from 'prom-client'
 import { DEAD_AFTER_S } from '../database/claims.ts'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
+import * as attention from '../database/statements/attention.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import * as telemetry from '../database/statements/telemetry.ts'
+import { ATTENTION_KINDS } from '../documents/attention.ts'
 
 /** What metrics tell of PostgreSQL. */
 export interface StoredSignals {
@@ -11,18 +13,16 @@ export interface StoredSignals {
   readonly lastRuns: readonly RowOf<typeof telemetry.lastRuns>[]
   readonly state: RowOf<typeof telemetry.state>
   readonly freshness: RowOf<typeof scopes.freshness>
+  readonly attention: readonly Pick<RowOf<typeof attention.byKind>, 'kind' | 'count'>[]
 }
 
-/**
- * Four statements over small tables.
- * @param refusal how the problem of a run begins whose credentials were refused
- */
-export async function readSignals(database: Database, refusal: string): Promise<StoredSignals> {
+/** Five statements, one after the other: a scrape takes one connection. */
+export async function readSignals(database: Database): Promise<StoredSignals> {
   const totals = await telemetry.runTotals.all(database)
-  const lastRuns = await telemetry.lastRuns.all(database, { refusal })
+  const lastRuns = await telemetry.lastRuns.all(database)
   const state = await telemetry.state.one(database, { deadAfterS: DEAD_AFTER_S })
   const freshness = await scopes.freshness.one(database)
-  return { totals, lastRuns, state, freshness }
+  return { totals, lastRuns, state, freshness, attention: await attention.byKind.all(database) }
 }
 
 /** What `serve` tells at one moment; null is what could not be read. */
@@ -52,6 +52,7 @@ export function serviceRegistry({ stored, queue }: ServiceSignals): Registry {
     addLastRuns(gauge, stored.lastRuns)
     addFreshness(gauge, stored.freshness)
     addState(gauge, stored.state)
+    addAttention(gauge, stored.attention)
   }
   if (queue !== null) addQueue(gauge, queue)
   return registry
@@ -148,11 +149,6 @@ function addLastRuns(gauge: AddGauge, runs: StoredSignals['lastRuns']): void {
     'Records, or members of records, that the last settled run rejected.',
     (run) => run.rejected,
   )
-  each(
-    'credentials_refused',
-    'Whether the last settled run ended because the service refused key or token (1).',
-    (run) => (run.isRefused ? 1 : 0),
-  )
   gauge(
     'last_run_status',
     'What became of the last settled run: 1 for its status, 0 for the others.',
@@ -189,8 +185,6 @@ function addFreshness(gauge: AddGauge, freshness: StoredSignals['freshness']): v
 
 function addState(gauge: AddGauge, state: StoredSignals['state']): void {
   const one = (name: string, help: string, value: number | null) => gauge(name, help, [[{}, value]])
-  one('held_listings', 'Listings whose removals wait for a person.', state.held)
-  one('rejected_records', 'Rejected records that could not be stored since.', state.rejected)
   one('workers_alive', 'Workers with a heartbeat in the last 30 seconds.', state.workers)
   one('workers_calls_in_flight', 'Calls that they have in flight.', state.callsInFlight)
   one(
@@ -202,6 +196,16 @@ function addState(gauge: AddGauge, state: StoredSignals['state']): void {
     'open_run_age_seconds',
     'Age of the oldest run under way; 0 for none.',
     state.openRunAgeS ?? 0,
+  )
+}
+
+/** Kinds without a row are 0, so that a rule can compare a kind with its past. */
+function addAttention(gauge: AddGauge, rows: StoredSignals['attention']): void {
+  const counts = new Map(rows.map(({ kind, count }) => [kind, count]))
+  gauge(
+    'attention',
+    'What needs a person now, by kind, as in sync.attention: scopes, listings, records, workers or settings; 0 for nothing.',
+    ATTENTION_KINDS.map((kind) => [{ kind }, counts.get(kind) ?? 0] as const),
   )
 }
 

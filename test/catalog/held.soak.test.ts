@@ -68,7 +68,7 @@ describe('as a person sees it', () => {
     expect(json.code).toBe(3)
     expect(JSON.parse(json.stdout)).toMatchObject({ held: { lacking: 40 }, catalog: {} })
     expect((await run(['status'])).stdout).toMatch(
-      /Import 2 of the catalog is held, nothing was changed\. Of the 90 scopes .* lacks 40/,
+      /Import 2 of the catalog is held: it lacks 40 of 90 scopes\. Nothing was changed\./,
     )
     expect((await run(['catalog', 'show'])).stdout).toMatch(/held .* lacks 40 of 90 scopes/)
     const dry = await run(['catalog', 'import', '-', '--prune', '--dry-run'], text)
@@ -83,7 +83,7 @@ describe('as a person sees it', () => {
     expect(refused.code).toBe(3)
     expect(refused.stdout).toMatch(/an import that lacks just this was refused/)
     expect((await run(['status'])).stdout).toMatch(
-      /The catalog is as it was: an import came again that was refused\. Of the 90/,
+      /The catalog is as it was: import 2 was refused, and its source lacks the same 40 scopes still\./,
     )
     const refusedDry = await run(['catalog', 'import', '-', '--prune', '--dry-run'], text)
     expect(refusedDry.stdout).toMatch(/It would change nothing: an import that lacks just this was/)

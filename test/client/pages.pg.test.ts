@@ -90,8 +90,9 @@ test('failures are paged newest first, each once, of all runs, of one, or of one
 test('rejected records are paged newest first, cut where they are long', async () => {
   const [runId = ''] = await addRuns(1)
   await database.pool.query(
-    `insert into sync.rejected_records (run_id, operation, reason, record, is_whole, digest)
-    select $1, 'comments', 'odd', repeat('x', n * 100), true, n::text::bytea
+    `with o as (insert into collab_store.organizations (organization_id) values ('a'))
+    insert into sync.rejected_records (run_id, operation, organization_id, reason, record, is_whole, digest)
+    select $1, 'comments', 'a', 'odd', repeat('x', n * 100), true, n::text::bytea
     from generate_series(1, 40) n`,
     [runId],
   )
@@ -113,6 +114,15 @@ test('rejected records are paged newest first, cut where they are long', async (
 
 test('held listings are paged in the order they were held, without those that wait no more', async () => {
   const [runId = '', later = ''] = await addRuns(2)
+  await database.pool.query(
+    `with o as (insert into collab_store.organizations (organization_id) values ('a') returning organization_key),
+    b as (
+      insert into collab_store.batches (organization_key, batch_no, operation)
+      select organization_key, 0, 'users' from o returning batch_key, organization_key
+    )
+    insert into collab_store.documents (organization_key, batch_key, scope_no, document_id)
+    select organization_key, batch_key, n, 'd' || n from b cross join generate_series(1, 60) n`,
+  )
   await addHeld(runId, 1, 20)
   await database.pool.query(
     `update sync.held set resolved_at = now(), resolution = 'accepted' where scope_key % 4 = 0`,

@@ -11,6 +11,10 @@ let batchKey: number
 beforeAll(async () => {
   database = await createTestDatabase()
   batchKey = await addBatch(database.pool)
+  await database.pool.query(
+    `insert into collab_store.documents (organization_key, batch_key, scope_no, document_id)
+    select organization_key, batch_key, n, 'd' || n from collab_store.batches cross join generate_series(1, 4) n`,
+  )
 })
 afterAll(() => database?.drop())
 beforeEach(async () => void (await database.pool.query('delete from sync.held')))
@@ -131,6 +135,16 @@ describe('a listing that is held', () => {
       held.places.all(database.pool, { heldId: null, runId, organizationId })
     expect(await places('o')).toHaveLength(2)
     expect(await places('p')).toEqual([])
+    const setActive = (active: boolean) =>
+      database.pool.query(
+        `update collab_store.documents set active = $1 where document_id = 'd3'`,
+        [active],
+      )
+    await setActive(false)
+    expect((await list(null, null, 10)).map(({ documentId }) => documentId)).toEqual(['d1', 'd4'])
+    expect((await held.count.one(database.pool, { runId })).held).toBe(1)
+    expect(await places('o')).toHaveLength(1)
+    await setActive(true)
   })
 })
 

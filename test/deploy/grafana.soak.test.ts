@@ -56,7 +56,7 @@ describe('the dashboard', () => {
 
   test('asks Prometheus only for metrics that serve or a worker has', async () => {
     const signals = {
-      stored: await readSignals(database.pool, 'refused'),
+      stored: await readSignals(database.pool),
       queue: { jobs: { waiting: 0 }, nextNightly: new Date() },
     }
     const worker = createWorkerMetrics()

@@ -109,17 +109,6 @@ test('held listings come with who would leave and who stays', async () => {
   expect(await pages.held.first(pool, { heldId: 0 })).toBeUndefined()
 })
 
-test('what waits is counted, and no further than it is told', async () => {
-  const { pool } = live.database
-  const { rows } = await pool.query('select count(*)::int as held from sync.held')
-  expect(rows[0].held).toBeGreaterThan(2)
-  expect(await pages.waiting.one(pool, { limit: 1000 })).toEqual({
-    held: rows[0].held,
-    rejected: 0,
-  })
-  expect(await pages.waiting.one(pool, { limit: 2 })).toEqual({ held: 2, rejected: 0 })
-})
-
 function sum(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0)
 }

@@ -40,12 +40,11 @@ afterAll(async () => {
 
 test('the overview says whether last night succeeded, when the next run is due, and what needs a person', async () => {
   const words = wordsOf(await expectPage('/'))
-  expect(words).toContain('Last night succeeded in part')
+  expect(words).toContain('The last nightly run succeeded in part')
   expect(words).toContain('The next nightly run is due in')
-  expect(words).toContain(`${nightly['scopes_failed']} scopes of the last nightly run still fail.`)
-  expect(words).toContain('lacked so many users that nobody was removed.')
-  expect(words).toContain('1 record could not be stored.')
-  expect(words).toContain('No worker is alive')
+  expect(words).toContain(`${nightly['scopes_failed']} scopes failed at the last request, in `)
+  expect(words).toMatch(/listings? lacks? so many users that nobody was removed, in /)
+  expect(words).toContain(`1 record could not be stored, in organization "${whole}".`)
   expect(words).toMatch(/In 30 days [\d,]+ comments were written;/)
   expect(words).toMatch(/[\d,]+ of [\d,]+ scopes are stale/)
 })
@@ -56,9 +55,7 @@ test('the overview names a worker that has had a problem for more than a minute'
     `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, problem, problem_since)
     values ('w1', now(), now(), 0, 8, 'The queue is full.', now() - interval '61 seconds')`,
   )
-  expect(wordsOf(await expectPage('/'))).toMatch(
-    /Worker w1 has not been able to work since .* The queue is full\./,
-  )
+  expect(wordsOf(await expectPage('/'))).toMatch(/1 worker cannot work\..*w1: The queue is full\./)
   await pool.query(`delete from sync.workers where worker_id = 'w1'`)
 })
 

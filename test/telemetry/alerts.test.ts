@@ -50,7 +50,7 @@ async function exportedMetrics(): Promise<{ name: string; help: string }[]> {
     commentsDeleted: 1,
   }
   const kind = { trigger: 'schedule', status: 'succeeded' } as const
-  const times = { requestedS: 1, finishedS: 1, durationS: 1, isRefused: false }
+  const times = { requestedS: 1, finishedS: 1, durationS: 1 }
   const serve = serviceRegistry({
     stored: {
       totals: [{ ...kind, runs: 1, ...counts, ...scopes, ...records }],
@@ -59,8 +59,6 @@ async function exportedMetrics(): Promise<{ name: string; help: string }[]> {
         workers: 1,
         callsInFlight: 1,
         callsLimit: 1,
-        held: 0,
-        rejected: 0,
         openRunAgeS: null,
       },
       freshness: {
@@ -75,6 +73,7 @@ async function exportedMetrics(): Promise<{ name: string; help: string }[]> {
         newestCheck: new Date(0),
         promiseS: 1,
       },
+      attention: [],
     },
     queue: { jobs: { waiting: 0 }, nextNightly: new Date(0) },
   })

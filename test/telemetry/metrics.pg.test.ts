@@ -167,13 +167,12 @@ describe('the metrics of serve', () => {
     expect(sumOf(families, 'collab_sync_runs')).toBe(2)
   })
 
-  test('tell the last run, and that its credentials were refused', () => {
+  test('tell the last run', () => {
     const last = (name: string, labels = {}) =>
       valueOf(families, `collab_sync_last_run_${name}`, { trigger: 'cli', ...labels })
     expect(refused.status).toBe('failed')
     expect(last('status', { status: 'failed' })).toBe(1)
     expect(last('status', { status: 'partial' })).toBe(0)
-    expect(last('credentials_refused')).toBe(1)
     expect(last('calls')).toBe(of(refused, 'calls'))
     expect(last('scopes', { outcome: 'skipped' })).toBe(of(refused, 'scopes_skipped'))
     const finishedAt = (refused['finished_at'] as Date).getTime() / 1000
@@ -198,8 +197,11 @@ describe('the metrics of serve', () => {
       value('newest_check_age_seconds'),
     )
     expect(value('freshness_promise_seconds')).toBe(26 * 3600)
-    expect(value('held_listings')).toBe(of(run, 'scopes_held'))
-    expect(value('rejected_records')).toBe(of(run, 'rejected') + of(refused, 'rejected'))
+    const attention = (kind: string) => value('attention', { kind })
+    expect(attention('failing')).toBe(of(run, 'scopes_failed'))
+    expect(attention('held')).toBe(of(run, 'scopes_held'))
+    expect(attention('rejected')).toBe(of(run, 'rejected') + of(refused, 'rejected'))
+    expect(attention('catalog_empty')).toBe(0)
     expect(value('open_run_age_seconds')).toBe(0)
     expect(value('queue_jobs', { state: 'delayed' })).toBe(1)
     expect(value('next_nightly_timestamp_seconds')).toBeGreaterThan(Date.now() / 1000)

@@ -1,6 +1,6 @@
--- How many listings are held and wait for a person, of one run or in all.
+-- How many held listings wait for a decision, of one run or in all.
 -- Params: $1 runId?.
 -- Never null: held.
 select count(*)::int as held
 from sync.held
-where resolved_at is null and ($1::uuid is null or run_id = $1)
+where held_id in (select held_id from sync.open_holds) and ($1::uuid is null or run_id = $1)

@@ -1,11 +1,11 @@
--- A page of the listings that are held and wait for a person, the one first held first.
+-- A page of the held listings that wait for a decision, the one first held first.
 -- Params: $1 runId?, $2 after? (highest id of the page before), $3 limit, $4 mostUsers (named of each), $5 heldId?,
 -- $6 organizationId?.
 -- Never null: users_missing, first_missing_user_ids, first_missing_user_ids[].
 select held_id, run_id, at, kind, organization_id, document_id, organization_user_group_id, users_before, repeats,
   cardinality(missing_user_ids) as users_missing, missing_user_ids[1:$4] as first_missing_user_ids
 from sync.held
-where resolved_at is null and ($1::uuid is null or run_id = $1) and ($2::bigint is null or held_id > $2)
+where held_id in (select held_id from sync.open_holds) and ($1::uuid is null or run_id = $1) and ($2::bigint is null or held_id > $2)
   and ($5::bigint is null or held_id = $5) and ($6::text is null or organization_id = $6)
 order by held_id
 limit $3

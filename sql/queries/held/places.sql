@@ -1,7 +1,7 @@
--- Where listings lie that are held and wait, and the run that last saw the answer of each, the oldest first.
+-- The batch of each held listing that waits for a decision, and the run that last received its response, the oldest first.
 -- Params: $1 heldId?, $2 runId?, $3 organizationId?.
 select held_id, batch_key, run_id
 from sync.held
-where resolved_at is null and ($1::bigint is null or held_id = $1) and ($2::uuid is null or run_id = $2)
+where held_id in (select held_id from sync.open_holds) and ($1::bigint is null or held_id = $1) and ($2::uuid is null or run_id = $2)
   and ($3::text is null or organization_id = $3)
 order by held_id

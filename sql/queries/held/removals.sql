@@ -3,4 +3,4 @@
 -- Never null: user_id, is_refused.
 select unnest(missing_user_ids) as user_id, resolved_at is not null as is_refused
 from sync.held
-where kind = $1 and scope_key = $2 and (resolved_at is null or is_standing)
+where kind = $1 and scope_key = $2 and (is_standing or held_id in (select held_id from sync.open_holds))

@@ -24,9 +24,7 @@ with organizations as (
 select o.organization_id, o.active, coalesce(c.scopes, 0) as scopes, coalesce(c.annotations, 0) as annotations, b.comments,
   coalesce(c.never_checked, 0) as never_checked, coalesce(c.failing, 0) as failing, coalesce(c.stale, 0) as stale,
   coalesce(c.overdue, 0) as overdue, c.oldest_check, c.newest_check,
-  (
-    select count(*)::int from sync.held h where h.organization_id = o.organization_id and h.resolved_at is null
-  ) as held
+  (select count(*)::int from sync.open_holds h where h.organization_id = o.organization_id) as held
 from organizations o
 left join checks c using (organization_key)
 cross join lateral (

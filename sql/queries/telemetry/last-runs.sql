@@ -1,14 +1,13 @@
 -- The last settled run of each who asks.
--- Params: $1 refusal (how the problem of a run begins whose credentials were refused).
--- Never null: requested_s, finished_s, is_refused.
+-- Params: none.
+-- Never null: requested_s, finished_s.
 select r.*
 from unnest(array['schedule', 'cli', 'http', 'api', 'hint', 'refresh']) t (trigger)
 cross join lateral (
   select trigger, status, calls, retries, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped, rejected,
     extract(epoch from requested_at)::float8 as requested_s,
     extract(epoch from finished_at)::float8 as finished_s,
-    extract(epoch from finished_at - started_at)::float8 as duration_s,
-    coalesce(starts_with(problem, $1), false) as is_refused
+    extract(epoch from finished_at - started_at)::float8 as duration_s
   from sync.runs
   where trigger = t.trigger and finished_at is not null
   order by requested_at desc, run_id desc

@@ -1,5 +1,3 @@
-import { describeBlocked } from '../../notify/blocked-worker.ts'
-import { describeTrouble, mendTrouble } from '../../notify/catalog-trouble.ts'
 import { readFreshness } from '../../client/freshness.ts'
 import { listingsOn } from '../../client/listings.ts'
 import { readSchedule } from '../../client/schedule.ts'
@@ -7,28 +5,33 @@ import { DEAD_AFTER_S } from '../../database/claims.ts'
 import type { Database } from '../../database/pool.ts'
 import { readRecentRuns, readWaits } from '../../database/run-reports.ts'
 import type { RowOf } from '../../database/statement.ts'
-import * as catalog from '../../database/statements/catalog.ts'
 import * as observed from '../../database/statements/observed.ts'
-import * as pages from '../../database/statements/pages.ts'
 import * as workersOf from '../../database/statements/workers.ts'
-import { readHeld } from '../../database/waiting.ts'
+import { readAttention } from '../../database/waiting.ts'
+import type { AttentionByKind } from '../../documents/attention.ts'
 import type { Freshness } from '../../documents/freshness.ts'
 import { describeMemberChange } from '../../documents/member-change.ts'
-import type { Held } from '../../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
 import type { Run, Wait } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { UsageError } from '../../errors.ts'
-import { count, counted, describeRequest, duration, shorten, shortId, time } from '../../format.ts'
+import {
+  count,
+  counted,
+  describeOrganizations,
+  describeRequest,
+  duration,
+  shorten,
+  shortId,
+  time,
+} from '../../format.ts'
 import { printable } from '../../printable.ts'
-import { describeDiffering } from '../../rate-limit/lowest.ts'
-import type { LimitOf } from '../../rate-limit/lowest.ts'
 import { readDemoSettings } from '../../settings/demo.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { EXIT } from '../exit.ts'
 import { facts, heading, paint, print, printJson, table } from '../output.ts'
-import { failuresTable, heldTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
+import { failuresTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
 import { refreshLines, staleParts } from '../refresh-details.ts'
 import { findRun } from '../requested-scope.ts'
 import { quietLog, withTables } from '../with-store.ts'
@@ -40,24 +43,16 @@ interface Overview {
   readonly readAt: Date
   readonly runs: readonly Run[]
   readonly workers: readonly WorkerReport[]
-  /** Of the workers, those that have had a problem for more than a minute. */
-  readonly workersBlocked: readonly RowOf<typeof workersOf.blocked>[]
   /** What live workers wait for, by kind. */
   readonly waiting: readonly Wait[]
-  /** What live workers set as SYNC_RATE_LIMIT, the lowest first. */
-  readonly rateLimits: readonly LimitOf[]
-  readonly held: Held
-  /** Rejected records that are open; counted to 1,000. */
-  readonly rejectedOpen: number
-  /** An import of the catalog that is held, or could not be read. */
-  readonly catalog: readonly RowOf<typeof catalog.troubles>[]
+  /** What needs a person now, the most urgent first. */
+  readonly attention: readonly AttentionByKind[]
   /** Members of records that are new, gone or of another type since a week ago; 10 at most. */
   readonly memberChanges: readonly RowOf<typeof observed.recent>[]
   readonly freshness: Freshness
   readonly schedule: NightlySchedule
 }
 
-const HELD_SHOWN = 10
 const MEMBER_CHANGES_SHOWN = 10
 
 interface StatusOptions {
@@ -108,41 +103,23 @@ async function printOverview(
   settings: Settings,
   { json, limit = 10 }: StatusOptions,
 ): Promise<void> {
-  const [
-    runs,
-    workers,
-    workersBlocked,
-    waits,
-    rateLimits,
-    held,
-    waiting,
-    troubles,
-    memberChanges,
-    freshness,
-    schedule,
-  ] = await Promise.all([
-    readRecentRuns(database, limit),
-    workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
-    workersOf.blocked.all(database, { deadAfterS: DEAD_AFTER_S }),
-    readWaits(database, null),
-    workersOf.rateLimits.all(database, { deadAfterS: DEAD_AFTER_S, own: null, name: null }),
-    readHeld(database, null, HELD_SHOWN),
-    pages.waiting.one(database, { limit: 1000 }),
-    catalog.troubles.all(database),
-    observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
-    readFreshness(database),
-    readSchedule(database, settings),
-  ])
+  const [runs, workers, waiting, attention, memberChanges, freshness, schedule] = await Promise.all(
+    [
+      readRecentRuns(database, limit),
+      workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
+      readWaits(database, null),
+      readAttention(database),
+      observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
+      readFreshness(database),
+      readSchedule(database, settings),
+    ],
+  )
   const overview: Overview = {
     readAt: new Date(),
     runs,
     workers,
-    workersBlocked,
-    waiting: waits,
-    rateLimits,
-    held,
-    rejectedOpen: waiting.rejected,
-    catalog: troubles,
+    waiting,
+    attention,
     memberChanges,
     freshness,
     schedule,
@@ -152,28 +129,19 @@ async function printOverview(
 }
 
 function describe(overview: Overview): string {
-  const { freshness, held, memberChanges, rejectedOpen, runs } = overview
-  const differing = describeDiffering(overview.rateLimits)
+  const { attention, freshness, memberChanges, runs } = overview
   return [
     facts([
       ['catalog', describeFreshness(overview)],
-      ['nightly', describeNightly(overview)],
+      ['nightly', describeNightly(overview.schedule)],
       ['workers', describeWorkers(overview.workers)],
     ]),
     ...overview.waiting.map(({ sentence }) => `  ${sentence}`),
-    ...overview.workersBlocked.map((each) => paint.yellow(printable(describeBlocked(each)))),
-    ...(differing === null ? [] : [paint.yellow(printable(differing))]),
-    ...overview.catalog.map((each) =>
-      paint.yellow(printable(`${describeTrouble(each)} ${mendTrouble(each)}`)),
-    ),
     ...(freshness.refresh === null ? [] : refreshLines(freshness.refresh)),
+    ...(attention.length === 0 ? [] : [heading('Needs attention'), ...attention.flatMap(linesOf)]),
     heading('Runs'),
     runs.length === 0 ? '  None yet. Start one with: collab-sync run' : runsTable(runs),
     ...(runs.some(({ workersGone }) => workersGone) ? [`  ${paint.yellow(LEFT_ALONE)}`] : []),
-    ...(held.listings === 0 ? [] : [heldHeading(held.listings), heldTable(held.first), HELD_HINT]),
-    ...(rejectedOpen === 0
-      ? []
-      : [heading(`Rejected: ${counted(rejectedOpen, 'record')}, see collab-sync rejected`)]),
     ...(memberChanges.length === 0
       ? []
       : [
@@ -185,18 +153,22 @@ function describe(overview: Overview): string {
   ].join('\n')
 }
 
-function heldHeading(listings: number): string {
-  return heading(
-    `Held: ${counted(listings, 'listing')} lacked so many users that nobody was removed`,
-  )
-}
+const URGENCY_PAINT = { high: paint.red, medium: paint.yellow, low: paint.cyan }
 
-const HELD_HINT =
-  '  See whose: collab-sync status RUN. If it is right, remove them: collab-sync accept RUN; if not: refuse RUN'
+/** What is wrong, with organizations and words of others where there are any, and what to do about it. */
+function linesOf(row: AttentionByKind): string[] {
+  const { urgency, sentence, organizations, words, fix } = row
+  return [
+    `  ${URGENCY_PAINT[urgency](printable(sentence))}`,
+    ...(organizations > 1 ? [`    ${printable(describeOrganizations(row))}`] : []),
+    ...(words === null ? [] : [`    ${printable(words)}`]),
+    `    ${fix}`,
+  ]
+}
 
 function describeFreshness({ freshness, readAt }: Overview): string {
   const { scopes, annotations, failing, stale, oldestCheck } = freshness
-  if (scopes === 0) return 'empty; fill it with: collab-sync catalog import FILE'
+  if (scopes === 0) return 'empty'
   const size = `${counted(scopes, 'scope')} (${counted(annotations, 'annotation')})`
   const paintStale = failing > 0 ? paint.red : paint.yellow
   const parts = stale > 0 ? [paintStale(`${count(stale)} stale (${staleParts(freshness)})`)] : []
@@ -207,14 +179,10 @@ function describeFreshness({ freshness, readAt }: Overview): string {
   return [size, age, ...parts].join(', ')
 }
 
-function describeNightly({ schedule, workers }: Overview): string {
-  if (schedule.cron === null || schedule.next === null) {
-    return 'removed; set one with: collab-sync schedule set "0 2 * * *"'
-  }
-  const nobody = workers.some(({ alive }) => alive)
-    ? ''
-    : `; ${paint.yellow('no worker is alive to start it (collab-sync worker)')}`
-  return `next at ${time(schedule.next)} (${schedule.cron}, ${schedule.timeZone})${nobody}`
+function describeNightly({ cron, next, timeZone }: NightlySchedule): string {
+  return cron === null || next === null
+    ? 'none scheduled'
+    : `next at ${time(next)} (${cron}, ${timeZone})`
 }
 
 function describeWorkers(workers: readonly WorkerReport[]): string {

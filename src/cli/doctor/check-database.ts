@@ -8,14 +8,13 @@ import { checkDatabase, codeOf, describeDatabase, rolledBack } from '../../datab
 import type { Database } from '../../database/pool.ts'
 import { describeServer } from '../../database/server.ts'
 import type { Server } from '../../database/server.ts'
+import * as attention from '../../database/statements/attention.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import * as workers from '../../database/statements/workers.ts'
 import * as written from '../../database/statements/written.ts'
 import { count, counted, duration, time } from '../../format.ts'
-import { describeBlocked } from '../../notify/blocked-worker.ts'
 import { inTime } from '../../queue/queue.ts'
 import { RATE_LIMIT_NAME } from '../../rate-limit/limiter.ts'
-import { describeDiffering } from '../../rate-limit/lowest.ts'
 import { tryPostgresRateLimit } from '../../rate-limit/postgres.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../store.ts'
@@ -71,8 +70,7 @@ export async function checkStore(
         check('refresh', () => checkRefresh(database)),
         check('schedule', () => schedule(database, settings)),
         check('workers', () => frozenWorkers(database)),
-        check('workers', () => blockedWorkers(database)),
-        check('rate limit', () => rateLimits(database, settings)),
+        check('workers', () => troubledWorkers(database)),
         check('feed of changes', () => heldBackFeed(database)),
       ])
     : []
@@ -222,23 +220,18 @@ async function frozenWorkers(database: Database): Promise<Finding[]> {
   )
 }
 
-async function blockedWorkers(database: Database): Promise<Finding[]> {
-  const blocked = await workers.blocked.all(database, { deadAfterS: DEAD_AFTER_S })
-  return blocked.map((worker) =>
-    warn(
-      'workers',
-      describeBlocked(worker),
-      'fix what it names; the worker then continues by itself',
-    ),
-  )
-}
-
-async function rateLimits(database: Database, { rateLimit }: Settings): Promise<Finding[]> {
-  const own = { own: rateLimit ?? null, name: 'these settings' }
-  const limits = await workers.rateLimits.all(database, { deadAfterS: DEAD_AFTER_S, ...own })
-  const differing = describeDiffering(limits)
-  if (differing === null) return []
-  return [warn('rate limit', differing, 'set the same SYNC_RATE_LIMIT for all processes')]
+/** Workers that cannot work, or whose settings differ. */
+async function troubledWorkers(database: Database): Promise<Finding[]> {
+  const rows = await attention.byKind.all(database)
+  return rows
+    .filter(({ kind }) => kind === 'worker_blocked' || kind === 'settings_differ')
+    .map(({ kind, sentence, words, fix }) =>
+      warn(
+        'workers',
+        [sentence, words].filter(Boolean).join(' '),
+        kind === 'worker_blocked' ? 'fix what it names; the worker then continues by itself' : fix,
+      ),
+    )
 }
 
 /** Younger transactions mostly end by themselves. */

@@ -16,7 +16,7 @@ export const baseline = new Statement<
   neverNull: 'kind scopeKey mostMembers disputedUserIds',
 })
 
-/** How many listings are held and wait for a person, of one run or in all. */
+/** How many held listings wait for a decision, of one run or in all. */
 export const count = new Statement<{ runId: string | null }, { held: number }>('held/count', {
   parameters: 'runId',
   columns: 'held',
@@ -29,7 +29,7 @@ export const decide = new Statement<
   null
 >('held/decide', { parameters: 'heldId resolution by reason' })
 
-/** A page of the listings that are held and wait for a person, the one first held first. */
+/** A page of the held listings that wait for a decision, the one first held first. */
 export const list = new Statement<
   {
     runId: string | null
@@ -82,7 +82,7 @@ export const note = new Statement<
   columns: 'repeats',
 })
 
-/** Where listings lie that are held and wait, and the run that last saw the answer of each, the oldest first. */
+/** The batch of each held listing that waits for a decision, and the run that last received its response, the oldest first. */
 export const places = new Statement<
   { heldId: number | null; runId: string | null; organizationId: string | null },
   { heldId: number; batchKey: number; runId: string }

@@ -36,7 +36,7 @@ export const heldUsers = new Statement<
   neverNull: 'heldId isMissing userId inAll',
 })
 
-/** One held listing that waits; nothing where it is resolved already. */
+/** One held listing that waits for a decision; no row where it is resolved, or left the catalog. */
 export const held = new Statement<
   { heldId: number },
   {
@@ -81,11 +81,6 @@ export const runsByDay = new Statement<
   neverNull: 'day runs succeeded partial failed cancelled underWay',
 })
 
-/** When a person last set or removed the nightly schedule; nothing where nobody did. */
-export const scheduleSetAt = new Statement<null, { setAt: Date }>('pages/schedule-set-at', {
-  columns: 'setAt',
-})
-
 /** The organizations that a run waited longest for, with what it did there. */
 export const slowestOrganizations = new Statement<
   { runId: string; limit: number },
@@ -103,9 +98,3 @@ export const slowestOrganizations = new Statement<
   columns: 'organizationId calls retries serviceMs waitedMs waitedThrottledMs databaseMs',
   neverNull: 'calls retries serviceMs waitedMs waitedThrottledMs databaseMs',
 })
-
-/** How much waits for a person: held listings, and rejected records that were neither stored after all nor set aside. Of either, more than the most that is counted are reported as that. */
-export const waiting = new Statement<{ limit: number }, { held: number; rejected: number }>(
-  'pages/waiting',
-  { parameters: 'limit', columns: 'held rejected', neverNull: 'held rejected' },
-)

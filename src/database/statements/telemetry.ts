@@ -3,7 +3,7 @@ import { Statement } from '../statement.ts'
 
 /** The last settled run of each who asks. */
 export const lastRuns = new Statement<
-  { refusal: string },
+  null,
   {
     trigger: 'schedule' | 'cli' | 'http' | 'api' | 'hint' | 'refresh'
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled'
@@ -17,13 +17,11 @@ export const lastRuns = new Statement<
     requestedS: number
     finishedS: number
     durationS: number | null
-    isRefused: boolean
   }
 >('telemetry/last-runs', {
-  parameters: 'refusal',
   columns:
-    'trigger status calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped rejected requestedS finishedS durationS isRefused',
-  neverNull: 'requestedS finishedS isRefused',
+    'trigger status calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped rejected requestedS finishedS durationS',
+  neverNull: 'requestedS finishedS',
 })
 
 /** What sync.runs adds up to, by who asked and what became of it; one row for each pair that occurs. */
@@ -56,19 +54,12 @@ export const runTotals = new Statement<
     'runs calls retries scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull usersWritten commentsWritten commentsDeleted rejected',
 })
 
-/** How things are at this moment, beside scopes/freshness: what waits for a person, who works, how long a run is open. */
+/** The live workers, and how long the oldest run has been open. */
 export const state = new Statement<
   { deadAfterS: number },
-  {
-    workers: number
-    callsInFlight: number
-    callsLimit: number
-    held: number
-    rejected: number
-    openRunAgeS: number | null
-  }
+  { workers: number; callsInFlight: number; callsLimit: number; openRunAgeS: number | null }
 >('telemetry/state', {
   parameters: 'deadAfterS',
-  columns: 'workers callsInFlight callsLimit held rejected openRunAgeS',
-  neverNull: 'workers callsInFlight callsLimit held rejected',
+  columns: 'workers callsInFlight callsLimit openRunAgeS',
+  neverNull: 'workers callsInFlight callsLimit',
 })

@@ -7,6 +7,7 @@ import {
   RunSchema,
   RunsRequestSchema,
 } from '../../documents/run.ts'
+import { AttentionRequestSchema, AttentionSchema } from '../../documents/attention.ts'
 import { CatalogEntrySchema, CatalogRequestSchema } from '../../documents/catalog-line.ts'
 import { ChangesPageSchema, ChangesRequestSchema } from '../../documents/change.ts'
 import { OrganizationSchema, OrganizationsRequestSchema } from '../../documents/freshness.ts'
@@ -33,6 +34,16 @@ export async function listingRoutes(
       answered: 'A page of runs.',
     }),
     async (request, reply) => sendPage(request, reply, request.query, collabSync.listRuns),
+  )
+  app.get(
+    '/attention',
+    listing(AttentionRequestSchema, AttentionSchema, {
+      id: 'listAttention',
+      tag: 'What needs a person',
+      summary: 'What is wrong now and needs a person, by kind and organization',
+      answered: 'A page of open problems.',
+    }),
+    async (request, reply) => sendPage(request, reply, request.query, collabSync.listAttention),
   )
   app.get(
     '/failures',

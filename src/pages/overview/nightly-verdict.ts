@@ -1,11 +1,9 @@
-import { lastDue } from '../../cron.ts'
 import type { RunDetails } from '../../documents/run.ts'
-import type { NightlySchedule } from '../../documents/schedule.ts'
 import { count, counted, duration } from '../../format.ts'
 import { STATUS_TONES } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
 
-/** Whether last night went well, in one line and in one sentence. */
+/** The status of the newest nightly run, as a title and a sentence. */
 export interface Verdict {
   readonly tone: Tone
   readonly title: string
@@ -13,35 +11,19 @@ export interface Verdict {
 }
 
 /**
- * Judges the newest nightly run, and whether the one that was due after it did start.
- * @param known.nightly the newest one; null where there was none yet
- * @param known.setAt when a person last set the schedule; null where the settings hold
- * @param known.lateAfterMs a run that is due may begin so much later
+ * Describes the newest nightly run. sync.attention reports one that did not start.
+ * @param nightly null where there was none yet
+ * @param next when the next one is due; null where none is scheduled
  */
-export function nightlyVerdict(known: {
-  nightly: RunDetails | null
-  schedule: NightlySchedule
-  setAt: Date | null
-  lateAfterMs: number
-  now: Date
-}): Verdict {
-  const { nightly, schedule } = known
+export function nightlyVerdict(nightly: RunDetails | null, next: Date | null): Verdict {
   if (nightly === null) {
     return {
       tone: 'idle',
       title: 'No nightly run yet',
       sentence:
-        schedule.next === null
+        next === null
           ? 'None is scheduled.'
           : 'The first one starts when its time comes and a worker is alive.',
-    }
-  }
-  const missedAt = missedAfter(nightly, known)
-  if (missedAt !== null) {
-    return {
-      tone: 'bad',
-      title: 'The nightly run did not start',
-      sentence: `It was due at ${missedAt.toISOString().slice(0, 16).replace('T', ' ')}. A worker must be alive to start it (\`collab-sync worker\`).`,
     }
   }
   return {
@@ -54,32 +36,10 @@ export function nightlyVerdict(known: {
 const TITLES: Record<RunDetails['status'], string> = {
   queued: 'The nightly run waits for a worker',
   running: 'The nightly run is under way',
-  succeeded: 'Last night succeeded',
-  partial: 'Last night succeeded in part',
-  failed: 'Last night failed',
-  cancelled: 'Last night’s run was cancelled',
-}
-
-/** The queue's clock may be a little ahead of PostgreSQL's. */
-const CLOCKS_APART_MS = 60_000
-
-/**
- * When the run after the newest one should have begun; null where none should have. One that is under way still is no
- * missing one, and a schedule asks for nothing before it was set.
- */
-function missedAfter(
-  nightly: RunDetails,
-  {
-    schedule: { cron, timeZone },
-    setAt,
-    lateAfterMs,
-    now,
-  }: { schedule: NightlySchedule; setAt: Date | null; lateAfterMs: number; now: Date },
-): Date | null {
-  if (cron === null || nightly.finishedAt === null) return null
-  const due = lastDue({ cron, timeZone }, new Date(now.getTime() - lateAfterMs))
-  const hasBegun = nightly.requestedAt.getTime() >= due.getTime() - CLOCKS_APART_MS
-  return hasBegun || (setAt !== null && setAt > due) ? null : due
+  succeeded: 'The last nightly run succeeded',
+  partial: 'The last nightly run succeeded in part',
+  failed: 'The last nightly run failed',
+  cancelled: 'The last nightly run was cancelled',
 }
 
 function whatItDid(run: RunDetails): string {

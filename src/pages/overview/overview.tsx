@@ -3,22 +3,19 @@ import type { ComponentChildren } from 'preact'
 import { describeMemberChange } from '../../documents/member-change.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import type { Run, RunDetails } from '../../documents/run.ts'
-import { DEAD_AFTER_S } from '../../database/claims.ts'
-import * as catalog from '../../database/statements/catalog.ts'
 import * as observed from '../../database/statements/observed.ts'
 import * as pages from '../../database/statements/pages.ts'
 import type { RowOf } from '../../database/statement.ts'
-import * as workers from '../../database/statements/workers.ts'
-import { count, counted, duration } from '../../format.ts'
+import { readAttention } from '../../database/waiting.ts'
+import { count, duration } from '../../format.ts'
 import { printable } from '../../printable.ts'
 import { Ago, AskButton, Card, Facts, Sentence, Sign, StatusBadge, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
 import { CALLS_PARTS, CallsChart, meanCall } from '../runs/run-parts.tsx'
 import type { CallsPart } from '../runs/run-parts.tsx'
+import { AttentionCard } from './attention.tsx'
 import { ActivityChart, AGE_BOUNDS_SECONDS, AgesTable, RunStrip } from './charts.tsx'
-import { needsOf, WAITING_MAX } from './needs.ts'
-import type { Need } from './needs.ts'
 import { nightlyVerdict } from './nightly-verdict.ts'
 import type { Verdict } from './nightly-verdict.ts'
 
@@ -29,52 +26,24 @@ export function overviewRoutes(app: FastifyInstance, context: PageContext): void
   })
 }
 
-async function overview({
-  collabSync,
-  database,
-  settings,
-}: PageContext): Promise<ComponentChildren> {
-  const now = new Date()
+async function overview({ collabSync, database }: PageContext): Promise<ComponentChildren> {
   const newestNightly = await pages.newestNightly.first(database)
-  const [nightly, newest, schedule, set, freshness, waiting, troubles, { alive }, workersBlocked] =
-    await Promise.all([
-      newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
-      collabSync.listRuns({ limit: 1 }).then(({ items }) => items[0] ?? null),
-      collabSync.getSchedule(),
-      pages.scheduleSetAt.first(database),
-      collabSync.getFreshness(),
-      pages.waiting.one(database, { limit: WAITING_MAX }),
-      catalog.troubles.all(database),
-      workers.countAlive.one(database, { deadAfterS: DEAD_AFTER_S }),
-      workers.blocked.all(database, { deadAfterS: DEAD_AFTER_S }),
-    ])
-  const isRunUnderWay = newest !== null && newest.finishedAt === null
-  const needs = needsOf({
-    nightly,
-    schedule,
-    freshness,
-    waiting,
-    troubles,
-    workersAlive: alive,
-    workersBlocked,
-    isRunUnderWay,
-    now,
-  })
+  const [nightly, newest, schedule, freshness, attention] = await Promise.all([
+    newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
+    collabSync.listRuns({ limit: 1 }).then(({ items }) => items[0] ?? null),
+    collabSync.getSchedule(),
+    collabSync.getFreshness(),
+    readAttention(database),
+  ])
   return (
     <>
       <div class="pair">
         <Night
-          verdict={nightlyVerdict({
-            nightly,
-            schedule,
-            setAt: set?.setAt ?? null,
-            lateAfterMs: settings.nightlyLateAfterMs,
-            now,
-          })}
+          verdict={nightlyVerdict(nightly, schedule.next)}
           nightly={nightly}
           schedule={schedule}
         />
-        <Needs needs={needs} />
+        <AttentionCard rows={attention} />
       </div>
       <MemberChanges
         changes={await observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN })}
@@ -146,35 +115,6 @@ function Night({
         </div>
       </div>
     </section>
-  )
-}
-
-/** What waits for a person. */
-function Needs({ needs }: { needs: readonly Need[] }) {
-  return (
-    <Card
-      title={needs.length === 0 ? 'Nothing needs you' : `${counted(needs.length, 'thing')} for you`}
-    >
-      {needs.length === 0 ? (
-        <p class="soft">Nothing failed last night, nothing is held, and nothing was rejected.</p>
-      ) : (
-        <ul class="needs">
-          {needs.map((need) => (
-            <li key={need.sentence}>
-              <span class={need.tone}>
-                <Sign tone={need.tone} />
-              </span>
-              <div>
-                <p>
-                  <Sentence of={need.sentence} />
-                </p>
-                <a href={need.path}>{need.words}</a>
-              </div>
-            </li>
-          ))}
-        </ul>
-      )}
-    </Card>
   )
 }
 

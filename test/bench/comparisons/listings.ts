@@ -5,7 +5,7 @@ import { insertRun, planPaging } from '../../../src/database/runs.ts'
 import * as batches from '../../../src/database/statements/batches.ts'
 import * as scopes from '../../../src/database/statements/scopes.ts'
 import * as workers from '../../../src/database/statements/workers.ts'
-import { readHeld } from '../../../src/database/waiting.ts'
+import { readAttention } from '../../../src/database/waiting.ts'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
 import { createBenchDatabase } from '../database.ts'
@@ -36,7 +36,7 @@ export const listings: Comparison = {
         'status RUN: under way, 8,000 items': () => readRun(pool, runId),
         'status RUN: failures by cause': () => readFailures(pool, runId),
         'status: workers': () => workers.read.all(pool, { deadAfterS: DEAD_AFTER_S }),
-        'status: held listings': () => readHeld(pool, null, 10),
+        'status: what needs a person': () => readAttention(pool),
         'status: freshness': () => scopes.freshness.one(pool),
         'plan: scopes in all': () =>
           batches.countScopes.one(pool, { operations: ['users', 'comments'] }),

@@ -1,0 +1,451 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { importCatalog } from '../../src/catalog/import.ts'
+import { decideImport } from '../../src/database/held-import.ts'
+import { rolledBack } from '../../src/database/pool.ts'
+import * as catalog from '../../src/database/statements/catalog.ts'
+import { readAttention } from '../../src/database/waiting.ts'
+import { catalogLines } from '../../src/demo/catalog.ts'
+import { ATTENTION_KINDS } from '../../src/documents/attention.ts'
+import type { AttentionByKind } from '../../src/documents/attention.ts'
+import type { CatalogLine } from '../../src/documents/catalog-line.ts'
+import { startRun } from '../../src/sync/run/start.ts'
+import { buildCommand } from '../cli/built-command.ts'
+import type { BuiltCommand } from '../cli/built-command.ts'
+import { endDirectly } from '../helpers/direct-run.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { BEARER, unlistened } from '../http/served.ts'
+import { askPages, wordsOf } from '../pages/ask-pages.ts'
+import { hostileComments } from '../pages/hostile.ts'
+import type { FaultRule } from '../service/faults.ts'
+import { parseExposition } from '../telemetry/exposition.ts'
+
+/** Each kind of sync.attention as it comes and goes, and everything that shows it at one state. */
+
+let live: Live
+let organizations: [string, string, string]
+
+beforeAll(async () => {
+  live = await openLive('none', { settings: { SYNC_RETRIES: '0' } })
+  organizations = [...live.world.organizationIds()] as [string, string, string]
+})
+afterAll(() => live.close())
+
+test('an empty catalog, then one that was never checked, then one that was', async () => {
+  expect(await kinds()).toEqual(['catalog_empty'])
+  await live.importCatalog()
+  const scopes = await one('select sum(scopes)::int from collab_store.batches')
+  expect(await readAttention(live.database.pool)).toMatchObject([
+    { kind: 'never_checked', count: scopes, organizations: 3, path: '/organizations', words: null },
+  ])
+  const app = await live.openApp()
+  const request = { trigger: 'cli', scope: {}, requestKey: null } as const
+  const { runId, items } = await startRun(app.sync, request)
+  expect(await kinds()).toEqual(['no_worker'])
+  expect((await rowOf('no_worker')).sentence).toBe('No worker is alive: a run waits for one.')
+  await endDirectly(app, runId, items)
+  expect(await kinds()).toEqual([])
+})
+
+test('the kinds are those that the view names', async () => {
+  const comment = await one(`select col_description('sync.attention'::regclass, 1)`)
+  expect(comment.match(/[a-z_]+(?=[,;. (])/g)?.filter((word: string) => isKind(word))).toEqual([
+    ...ATTENTION_KINDS,
+  ])
+})
+
+describe('of organizations', () => {
+  beforeEach(recover)
+
+  test('scopes that fail, with the run that failed last', async () => {
+    const [organizationId] = organizations
+    const run = await runWith({
+      kind: 'forbidden',
+      match: { operation: 'comments', organizationId },
+    })
+    expect(await readAttention(live.database.pool)).toMatchObject([
+      {
+        kind: 'failing',
+        urgency: 'high',
+        count: run['scopes_failed'],
+        organizations: 1,
+        first: [{ organizationId, count: run['scopes_failed'] }],
+        path: `/runs/${run.run_id}`,
+        fix: `\`collab-sync run --failed-of ${run.run_id.slice(0, 8)}\` requests what failed again.`,
+      },
+    ])
+    expect(
+      await one('select sum(scopes)::int from collab_store.checks where failing_since is not null'),
+    ).toBe(run['scopes_failed'])
+    await expectOneRowAScope()
+    live.standIn.setFaults([])
+    await live.run({ failedOf: run.run_id })
+    expect(await kinds()).toEqual([])
+  })
+
+  test('scopes without a good check within the promise', async () => {
+    await age(27)
+    const scopes = await one('select sum(scopes)::int from collab_store.checks where is_overdue')
+    expect(await readAttention(live.database.pool)).toMatchObject([
+      { kind: 'overdue', urgency: 'high', count: scopes, organizations: 3 },
+    ])
+    await expectOneRowAScope()
+    await live.run()
+    expect(await kinds()).toEqual([])
+  })
+
+  test('a held listing, however it fails and how old it gets', async () => {
+    const [organizationId, other] = organizations
+    const match = { operation: 'users', organizationId } as const
+    const run = await runWith({ kind: 'empty-list', match })
+    const held = { kind: 'held', count: run['scopes_held'], path: '/held' }
+    expect(await readAttention(live.database.pool)).toMatchObject([held])
+    await runWith(
+      { kind: 'forbidden', match },
+      { kind: 'forbidden', match: { operation: 'comments', organizationId: other } },
+    )
+    expect(await readAttention(live.database.pool)).toMatchObject([
+      { kind: 'failing', first: [{ organizationId: other }] },
+      held,
+    ])
+    await expectOneRowAScope()
+    await age(27)
+    expect(await kinds()).toEqual(['overdue', 'failing', 'held'])
+    await expectOneRowAScope()
+    await recover()
+    expect(await kinds()).toEqual([])
+  })
+
+  test('nothing that left the catalog', async () => {
+    const [organizationId] = organizations
+    await runWith(
+      { kind: 'empty-list', match: { operation: 'users', organizationId } },
+      hostileComments(organizationId),
+    )
+    expect(await kinds()).toEqual(['held', 'rejected'])
+    await load((line) => line.organizationId !== organizationId)
+    expect(
+      await one('select count(*)::int from sync.held where resolved_at is null'),
+    ).toBeGreaterThan(0)
+    expect(await kinds()).toEqual([])
+    await live.importCatalog()
+    expect(await kinds()).toContain('held')
+    await expectOneRowAScope()
+  })
+
+  test('records that could not be stored, until they are gone', async () => {
+    const [organizationId] = organizations
+    await runWith(hostileComments(organizationId))
+    expect(await readAttention(live.database.pool)).toMatchObject([
+      {
+        kind: 'rejected',
+        urgency: 'medium',
+        count: 1,
+        sentence: `1 record could not be stored, in organization "${organizationId}".`,
+      },
+    ])
+    await live.run()
+    expect(await kinds()).toEqual([])
+  })
+})
+
+describe('of the catalog', () => {
+  beforeEach(recover)
+
+  test('an import that is held, one that was refused and comes again, and a whole one', async () => {
+    const [organizationId] = organizations
+    const isWanted = (line: CatalogLine) => line.organizationId !== organizationId
+    await load(isWanted, false)
+    expect(await kinds()).toEqual(['catalog_held'])
+    const importId = Number(
+      await one(`select import_id from sync.catalog_imports where state = 'held'`),
+    )
+    const decision = { state: 'refused', decidedBy: 'somebody', reason: 'cut off' } as const
+    await decideImport(live.database.pool, { ...decision, importId })
+    expect(await kinds()).toEqual([])
+    await load(isWanted, false)
+    expect(await kinds()).toEqual(['catalog_failed'])
+    await load(() => true, false)
+    expect(await kinds()).toEqual([])
+  })
+
+  test('a source that cannot be read, whose words are apart', async () => {
+    const problem = 'CATALOG_SQL failed: no.'
+    const failed = { source: 'CATALOG_SQL', requestedBy: 'schedule', problem }
+    await catalog.insertFailedImport.run(live.database.pool, failed)
+    expect(await readAttention(live.database.pool)).toMatchObject([
+      {
+        kind: 'catalog_failed',
+        words: problem,
+        sentence: expect.not.stringContaining('CATALOG_SQL'),
+      },
+    ])
+    await load(() => true, false)
+    expect(await kinds()).toEqual([])
+  })
+})
+
+/** What workers write, each with what ends it. A worker that lives is there in all. */
+const OF_THE_INSTALLATION: readonly [kind: string, begins: string, ends: string][] = [
+  [
+    'worker_blocked',
+    `update sync.workers set problem = 'The queue is full.', problem_since = now() - interval '61 seconds'`,
+    'update sync.workers set problem = null, problem_since = null',
+  ],
+  [
+    'no_worker',
+    `update collab_store.definitions set next_due_at = now() + interval '1 hour'; delete from sync.workers`,
+    'update collab_store.definitions set next_due_at = null',
+  ],
+  [
+    'nightly_missed',
+    `update collab_store.definitions set schedule_since = now() - interval '1 day', last_due_at = now() - interval '61 minutes'`,
+    `insert into sync.runs (trigger, status, requested_at, finished_at) values ('schedule', 'succeeded', now() - interval '61 minutes', now())`,
+  ],
+  [
+    'nightly_late',
+    `insert into sync.runs (trigger, status, requested_at, finished_at)
+      select 'schedule', 'succeeded', at, at + interval '1 hour'
+      from generate_series(now() - interval '9 days', now() - interval '2 days', '1 day') at;
+    insert into sync.runs (trigger, status, requested_at) values ('schedule', 'running', now() - interval '3 hours')`,
+    `update sync.runs set status = 'succeeded', finished_at = now() where finished_at is null`,
+  ],
+  [
+    'credentials',
+    `insert into sync.runs (trigger, status, stopped_for, problem, finished_at) values ('cli', 'failed', 'credentials', 'Unauthenticated.', now())`,
+    `insert into sync.runs (trigger, status, calls, requested_at, finished_at) values ('cli', 'succeeded', 1, now() + interval '1 second', now())`,
+  ],
+  [
+    'unreachable',
+    `insert into sync.runs (trigger, status, stopped_for, problem, finished_at) values ('cli', 'failed', 'unreachable', 'Nothing listens there.', now())`,
+    `update collab_store.batches set checked_at = now() + interval '1 second'`,
+  ],
+  [
+    'throttled',
+    `update sync.workers set waiting = jsonb_build_object('kind', 'throttled', 'since', now() - interval '61 seconds', 'sentence', 'Come again.')`,
+    'update sync.workers set waiting = null',
+  ],
+  [
+    'refresh_paused',
+    `update sync.refresh_state set paused_since = now(), paused_until = now(), reason = 'The service is away.'`,
+    'update sync.refresh_state set paused_since = null, paused_until = null, reason = null',
+  ],
+  [
+    'settings_differ',
+    `update sync.workers set settings = '{"SYNC_RATE_LIMIT": null}';
+    insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, settings)
+    values ('w2', now(), now(), 0, 8, '{"SYNC_RATE_LIMIT": 5}')`,
+    `delete from sync.workers where worker_id = 'w2'`,
+  ],
+  [
+    'no_schedule',
+    'insert into sync.schedule (cron) values (null)',
+    `update sync.schedule set cron = '0 2 * * *'`,
+  ],
+]
+
+test.each(OF_THE_INSTALLATION)('%s', async (kind, begins, ends) => {
+  await recover()
+  await rolledBack(live.database.pool, async (client) => {
+    const read = async () =>
+      (await client.query('select kind from sync.attention_by_kind order by 1')).rows
+    await client.query(
+      `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit) values ('w1', now(), now(), 0, 8)`,
+    )
+    expect(await read()).toEqual([])
+    await client.query(begins)
+    expect(await read()).toEqual([{ kind }])
+    await client.query(ends)
+    expect(await read()).toEqual([])
+  })
+})
+
+describe('at one state', () => {
+  let command: BuiltCommand
+  beforeAll(async () => {
+    command = await buildCommand()
+    await recover()
+    const [one_, two, three] = organizations
+    await runWith(
+      { kind: 'forbidden', match: { operation: 'comments', organizationId: one_ } },
+      { kind: 'forbidden', match: { operation: 'comments', organizationId: two } },
+      { kind: 'empty-list', match: { operation: 'users', organizationId: two } },
+      { ...hostileComments(three), times: 2 },
+    )
+    const failed = { source: 'CATALOG_SQL', requestedBy: 'schedule', problem: 'the words <of> SQL' }
+    await catalog.insertFailedImport.run(live.database.pool, failed)
+  })
+  afterAll(() => command?.remove())
+
+  test('the page, status, /v1/attention, the metrics and reporting.attention say the same', async () => {
+    const rows = await readAttention(live.database.pool)
+    expect(rows.map(({ kind }) => kind)).toEqual(['failing', 'catalog_failed', 'held', 'rejected'])
+    const settings = { DATABASE_URL: live.database.url }
+    const { stdout: status } = await command.run(['status'], settings)
+    const { stdout: json } = await command.run(['status', '--json'], settings)
+    expect(JSON.parse(json).attention).toEqual(JSON.parse(JSON.stringify(rows)))
+
+    const app = await live.openApp()
+    const pages = await askPages(app)
+    const overview = wordsOf(await pages.get('/'))
+    const server = await unlistened(app)
+    const get = async (url: string) => (await server.app.inject({ url, headers: BEARER })).body
+    const families = parseExposition(await get('/metrics'))
+    const metrics = new Map(
+      families
+        .get('collab_sync_attention')
+        ?.samples.map(({ labels, value }) => [labels['kind'], value]),
+    )
+    expect([...metrics.keys()]).toEqual([...ATTENTION_KINDS])
+    expect(overview).toContain('4 open problems')
+    for (const row of rows) {
+      for (const text of [status, overview]) {
+        expect(text).toContain(row.sentence)
+        if (row.words !== null) expect(text).toContain(row.words)
+        if (row.organizations > 1)
+          expect(text).toContain(
+            row.first.map(({ organizationId, count }) => `${organizationId} (${count})`).join(', '),
+          )
+      }
+      expect(status).toContain(row.fix)
+      expect(overview.includes(row.fix.replaceAll('`', ''))).toBe(row.kind === 'catalog_failed')
+      const { items } = JSON.parse(await get(`/v1/attention?kind=${row.kind}`))
+      const sum = items.reduce((all: number, { count }: { count: number }) => all + count, 0)
+      const reported = await asReader(
+        'select sum(count)::int as count from reporting.attention where kind = $1',
+        [row.kind],
+      )
+      expect({ v1: sum, metrics: metrics.get(row.kind), reported: reported[0].count }).toEqual({
+        v1: row.count,
+        metrics: row.count,
+        reported: row.count,
+      })
+    }
+    expect([...metrics.values()].reduce((all, value) => all + value, 0)).toBe(
+      rows.reduce((all, { count }) => all + count, 0),
+    )
+
+    const whole = JSON.parse(await get('/v1/attention'))
+    expect(whole.nextCursor).toBeNull()
+    expect(whole.items.length).toBeGreaterThan(rows.length)
+    const paged: unknown[] = []
+    for (let cursor = ''; ;) {
+      const page = JSON.parse(await get(`/v1/attention?limit=1${cursor}`))
+      paged.push(...page.items)
+      if (page.nextCursor === null) break
+      cursor = `&cursor=${page.nextCursor}`
+    }
+    expect(paged).toEqual(whole.items)
+    await pages.close()
+    await server.app.close()
+  })
+
+  test('collab_reader sees it without words of others', async () => {
+    const rows = await asReader('select * from reporting.attention')
+    expect(rows.length).toBeGreaterThan(0)
+    expect(JSON.stringify(rows)).not.toContain('the words <of> SQL')
+    expect(Object.keys(rows[0])).not.toContain('words')
+    await expect(asReader('select * from sync.attention')).rejects.toThrow('permission denied')
+  })
+})
+
+async function kinds(): Promise<string[]> {
+  return (await readAttention(live.database.pool)).map(({ kind }) => kind)
+}
+
+async function rowOf(kind: string): Promise<AttentionByKind> {
+  const row = (await readAttention(live.database.pool)).find((each) => each.kind === kind)
+  if (row === undefined) throw new Error(`nothing is ${kind}`)
+  return row
+}
+
+function isKind(word: string): boolean {
+  return (ATTENTION_KINDS as readonly string[]).includes(word)
+}
+
+/** A run during which the service has these faults. */
+async function runWith(...faults: FaultRule[]) {
+  live.standIn.setFaults(faults)
+  return live.run()
+}
+
+/** A whole catalog, and a run without faults. */
+async function recover(): Promise<void> {
+  live.standIn.setFaults([])
+  await load(() => true)
+  await live.run()
+  expect(await kinds()).toEqual([])
+}
+
+async function load(isWanted: (line: CatalogLine) => boolean, acceptsAll = true): Promise<void> {
+  const lines = [...catalogLines(live.world)].filter(isWanted)
+  const source = {
+    name: 'test',
+    unit: 'line' as const,
+    async *lines() {
+      yield* lines.map((line, place) => ({ number: place + 1, line }))
+    },
+  }
+  await importCatalog(live.database.pool, source, { prune: true, acceptsAll })
+}
+
+/** Lets hours pass for all checks. */
+async function age(hours: number): Promise<void> {
+  for (const [table, column] of [
+    ['batches', 'checked_at'],
+    ['organizations', 'own_checked_at'],
+    ['documents', 'own_checked_at'],
+    ['user_groups', 'own_checked_at'],
+    ['annotations', 'own_checked_at'],
+  ])
+    await live.database.pool.query(
+      `update collab_store.${table} set ${column} = ${column} - make_interval(hours => $1)`,
+      [hours],
+    )
+}
+
+/** Counts the rows of the views of schema collab, each scope once. */
+async function expectOneRowAScope(): Promise<void> {
+  const { rows } = await live.database.pool.query(`
+    with scopes as (
+      select organization_id, null as document_id, null as user_group_id, checked_at, failing_since, in_catalog, true as has_users from collab.organizations
+      union all select organization_id, null, organization_user_group_id, checked_at, failing_since, in_catalog, true from collab.user_groups
+      union all select organization_id, document_id, null, checked_at, failing_since, in_catalog, true from collab.documents
+      union all select organization_id, document_id, null, checked_at, failing_since, in_catalog, false from collab.annotations
+    ), judged as (
+      select organization_id,
+        case
+          when has_users and exists (
+            select from sync.held h
+            where h.resolved_at is null and h.organization_id = s.organization_id
+              and h.document_id is not distinct from s.document_id
+              and h.organization_user_group_id is not distinct from s.user_group_id
+          ) then 'held'
+          when failing_since is not null then 'failing'
+          when checked_at is null then 'never_checked'
+          when checked_at < now() - interval '26 hours' then 'overdue'
+        end as kind
+      from scopes s where in_catalog
+    )
+    select kind, organization_id, count(*)::int as count from judged where kind is not null group by 1, 2 order by 1, 2`)
+  const told = await live.database.pool.query(
+    `select kind, organization_id, count::int as count from sync.attention
+    where kind in ('held', 'failing', 'never_checked', 'overdue') order by 1, 2`,
+  )
+  expect(rows.length).toBeGreaterThan(0)
+  expect(told.rows).toEqual(rows)
+}
+
+/** As collab_reader. */
+async function asReader(text: string, values: unknown[] = []): Promise<any[]> {
+  return rolledBack(live.database.pool, async (client) => {
+    await client.query('set local role collab_reader')
+    return (await client.query(text, values)).rows
+  })
+}
+
+/** The only column of the only row. */
+async function one(text: string): Promise<any> {
+  const { rows } = await live.database.pool.query({ text, rowMode: 'array' })
+  return rows[0]?.[0]
+}
