@@ -214,12 +214,12 @@ class BatchInProgress {
   async #stopOrWithdraw(error: CallError): Promise<void> {
     const { runId } = this.#claim
     if (error.kind === 'credentials') {
-      await stopRun(this.#context, runId, 'failed', refusal(error))
+      await stopRun(this.#context, runId, 'failed', refusal(error), 'credentials')
     } else if (await canOthersCall(this.#context)) {
       this.#withdrawn = new WithdrawnError(describeUnreachable(error))
     } else {
       const problem = `${describeUnreachable(error)} ${error.message}`
-      await stopRun(this.#context, runId, 'failed', problem)
+      await stopRun(this.#context, runId, 'failed', problem, 'unreachable')
     }
   }
 

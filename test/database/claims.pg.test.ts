@@ -234,6 +234,7 @@ describe('a worker', () => {
       problem: null,
       rateLimit: null,
       waiting: null,
+      settings: null,
     }
     await workers.heartbeat.run(pool, { workerId: 'w1', ...beat })
     expect(await alive()).toBe(3)
@@ -259,6 +260,7 @@ describe('a worker', () => {
       callMs: null,
       rateLimit: null,
       waiting: null,
+      settings: null,
     }
     const say = (problem: string | null) => workers.heartbeat.run(pool, { ...beat, problem })
     const blocked = () => workers.blocked.all(pool, { deadAfterS: 30 })

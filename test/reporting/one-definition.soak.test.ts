@@ -549,8 +549,6 @@ async function isMessageOpen(): Promise<boolean> {
     log: app.log,
     addresses: [],
     secret: undefined,
-    nightlyLateAfterMs: 1_800_000,
-    readNightly: async () => null,
     secondsBetween: 0,
   })
   await notifier.look()

@@ -47,13 +47,14 @@ export const heartbeat = new Statement<
     problem: string | null
     rateLimit: number | null
     waiting: string | null
+    settings: string | null
   },
   null
 >('workers/heartbeat', {
-  parameters: 'workerId callsInFlight mostCallsInFlight callMs problem rateLimit waiting',
+  parameters: 'workerId callsInFlight mostCallsInFlight callMs problem rateLimit waiting settings',
 })
 
-/** A worker ends, and those that died a day ago are forgotten. */
+/** A worker ends, and those that died a day ago are forgotten. When one ended that keeps the nightly schedule is noted: from then on there may be none. */
 export const leave = new Statement<{ workerId: string }, null>('workers/leave', {
   parameters: 'workerId',
 })
