@@ -7,7 +7,7 @@ import { RepeatedFault } from './log.ts'
 import { keepNotified } from './notify/notifier.ts'
 import type { QueueName } from './queue/backend.ts'
 import { itemDelivery } from './queue/queue.ts'
-import { keepSchedule } from './queue/schedule.ts'
+import { noteSchedule, registerSchedule } from './queue/schedule.ts'
 import { idsOf, startQueueWorker } from './queue/worker.ts'
 import type { Delivered, QueueWorker } from './queue/worker.ts'
 import { sharedSettings } from './settings/table.ts'
@@ -109,7 +109,8 @@ async function start(
   }
   try {
     if (options.keepsSchedule) {
-      const keep = () => keepSchedule(app.store.database, app.queue, app.settings)
+      const keep = async () =>
+        registerSchedule(app.queue, await noteSchedule(app.store.database, app.settings))
       const schedule = every(SWEEP_MS, app, 'nightly schedule', keep)
       upkeep.push(schedule)
       await schedule.now()

@@ -7,7 +7,7 @@ import { NewScheduleSchema } from '../documents/schedule.ts'
 import type { NightlySchedule } from '../documents/schedule.ts'
 import { inTime } from '../queue/queue.ts'
 import type { JobQueue } from '../queue/queue.ts'
-import { currentSchedule, keepSchedule, nextNightly } from '../queue/schedule.ts'
+import { currentSchedule, nextNightly, noteSchedule, registerSchedule } from '../queue/schedule.ts'
 import type { Settings } from '../settings/table.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
@@ -72,8 +72,9 @@ async function changeSchedule(
   to: SetSchedule,
 ): Promise<NightlySchedule> {
   await schedule.write.run(database, to)
+  const noted = await noteSchedule(database, settings)
   try {
-    await keepSchedule(database, queue, settings)
+    await registerSchedule(queue, noted)
   } catch (error) {
     log.warn({ err: error }, 'the queue cannot be reached; workers register the schedule')
   }

@@ -28,14 +28,13 @@ export async function currentSchedule(
 }
 
 /**
- * Notes the nightly schedule that holds in PostgreSQL, for those who report that a run is missing, and registers it in the
- * queue, or removes it there.
+ * Writes the nightly schedule that holds, and when it is due, to PostgreSQL: by it a run that did not start is reported.
+ * @returns the schedule; null where it was removed
  */
-export async function keepSchedule(
+export async function noteSchedule(
   database: Database,
-  queue: JobQueue,
   settings: ScheduleSettings,
-): Promise<void> {
+): Promise<Schedule | null> {
   const { cron, timeZone } = await currentSchedule(database, settings)
   const schedule = cron === null ? null : { cron, timeZone }
   const lateAfterMs = settings.nightlyLateAfterMs
@@ -47,18 +46,20 @@ export async function keepSchedule(
     nextDueAt: schedule && nextDue(schedule),
     lateAfterS: lateAfterMs / 1000,
   })
-  if (schedule) await registerSchedule(queue, schedule)
-  else await queue.bull.requests.removeJobScheduler(NIGHTLY)
+  return schedule
 }
 
 /**
  * Registers the nightly schedule, unless it is registered already and the job of its next run is in the queue. Safe from many
  * processes at once.
+ * @param schedule null removes it from the queue
  */
-export async function registerSchedule(
-  queue: JobQueue,
-  { cron, timeZone }: Schedule,
-): Promise<void> {
+export async function registerSchedule(queue: JobQueue, schedule: Schedule | null): Promise<void> {
+  if (schedule === null) {
+    await queue.bull.requests.removeJobScheduler(NIGHTLY)
+    return
+  }
+  const { cron, timeZone } = schedule
   // Two that register at once on PostgreSQL as queue make one fail; what stays is right.
   await pRetry(
     async () => {
