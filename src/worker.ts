@@ -1,18 +1,16 @@
 import type { App, WorkInProgress } from './app.ts'
-import { daysNeverDue } from './cron.ts'
 import type { Item } from './database/claims.ts'
-import * as definitions from './database/statements/definitions.ts'
 import * as refresh from './database/statements/refresh.ts'
 import * as runs from './database/statements/runs.ts'
-import * as schedule from './database/statements/schedule.ts'
 import * as workers from './database/statements/workers.ts'
 import { RepeatedFault } from './log.ts'
 import { keepNotified } from './notify/notifier.ts'
 import type { QueueName } from './queue/backend.ts'
 import { itemDelivery } from './queue/queue.ts'
-import { registerSchedule, unregisterSchedule } from './queue/schedule.ts'
+import { noteSchedule, registerSchedule } from './queue/schedule.ts'
 import { idsOf, startQueueWorker } from './queue/worker.ts'
 import type { Delivered, QueueWorker } from './queue/worker.ts'
+import { sharedSettings } from './settings/table.ts'
 import { Refresher } from './sync/refresh/refresher.ts'
 import { Sweep } from './sync/run/settle.ts'
 import { findWait, ReportedWaits } from './sync/waits.ts'
@@ -82,6 +80,7 @@ async function start(
   const refresher = isRefreshing ? new Refresher(app.sync, refreshBudget) : null
   const queueWorkers: QueueWorker[] = []
   const waits = new ReportedWaits(app.log, app.settings.retries)
+  const shared = options.keepsSchedule ? JSON.stringify(sharedSettings(app.settings)) : null
   const heartbeat = async () => {
     const problems = await Promise.all(queueWorkers.map((each) => each.problem()))
     app.sync.problems.set('queue', problems.find((problem) => problem !== null) ?? null)
@@ -89,7 +88,7 @@ async function start(
       hasJobs: [...app.inProgress].some(({ job }) => job !== REFRESH),
       refresh: refresher,
     })
-    await writeHeartbeat(app, waits.report(wait))
+    await writeHeartbeat(app, waits.report(wait), shared)
   }
   await heartbeat()
   const upkeep: { stop(): Promise<void> }[] = [
@@ -110,7 +109,9 @@ async function start(
   }
   try {
     if (options.keepsSchedule) {
-      const schedule = every(SWEEP_MS, app, 'nightly schedule', () => keepSchedule(app))
+      const keep = async () =>
+        registerSchedule(app.queue, await noteSchedule(app.store.database, app.settings))
+      const schedule = every(SWEEP_MS, app, 'nightly schedule', keep)
       upkeep.push(schedule)
       await schedule.now()
     }
@@ -197,7 +198,11 @@ async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>):
  * Says that this worker lives and what it waits for, ends what a frozen one holds up, and hears the lowest limit and which
  * runs are to end early.
  */
-async function writeHeartbeat(app: App, waiting: ReportedWait | null): Promise<void> {
+async function writeHeartbeat(
+  app: App,
+  waiting: ReportedWait | null,
+  settings: string | null,
+): Promise<void> {
   const { collabApi, database, deadAfterS, problems, runSignals } = app.sync
   const { inFlight, limit, latencyMsEwma } = collabApi.concurrency()
   await workers.heartbeat.run(database, {
@@ -208,6 +213,7 @@ async function writeHeartbeat(app: App, waiting: ReportedWait | null): Promise<v
     problem: problems.text,
     rateLimit: app.settings.rateLimit ?? null,
     waiting: waiting === null ? null : JSON.stringify(waiting),
+    settings,
   })
   await app.followRateLimit()
   for (const { workerId, pid, state, openS } of await workers.endSessions.all(database, {
@@ -218,17 +224,6 @@ async function writeHeartbeat(app: App, waiting: ReportedWait | null): Promise<v
       'a worker without a heartbeat held a transaction open: it was ended',
     )
   for (const { runId } of await runs.readStopping.all(database)) runSignals.abort(runId)
-}
-
-/** What a person set holds for all workers; without it the settings do. */
-async function keepSchedule(app: App): Promise<void> {
-  const set = await schedule.read.first(app.store.database)
-  const cron = set === undefined ? app.settings.cron : set.cron
-  const timeZone = set?.timeZone ?? app.settings.timeZone
-  const days = cron === null ? [] : daysNeverDue(cron)
-  await definitions.setDaysWithoutRun.run(app.store.database, { timeZone, days })
-  if (cron === null) return unregisterSchedule(app.queue)
-  await registerSchedule(app.queue, { cron, timeZone })
 }
 
 /** Does something now and then, one at a time, until stopped; a failure is logged, and the next time comes all the same. */

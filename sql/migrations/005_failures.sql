@@ -173,7 +173,6 @@ create table sync.held (
   document_id text collate "C",
   organization_user_group_id text collate "C",
   missing_user_ids text[] not null,
-  told_at timestamptz,
   decided_by text,
   reason text,
   is_standing boolean not null default false
@@ -199,7 +198,6 @@ comment on column sync.held.organization_id is 'The requested organization.';
 comment on column sync.held.document_id is 'The requested document, if any.';
 comment on column sync.held.organization_user_group_id is 'The user group asked for, if any.';
 comment on column sync.held.missing_user_ids is 'Users whom the response did not contain and who stay in the listing.';
-comment on column sync.held.told_at is 'When it was noted for the receivers of NOTIFY_URL; null where nobody is to be told, or not yet.';
 comment on column sync.held.decided_by is 'Who accepted or refused it: the user of the machine; http or api for a program.';
 comment on column sync.held.reason is 'The reason that the operator gave.';
 comment on column sync.held.is_standing is 'True for a refusal until the response changes.';

@@ -43,21 +43,18 @@ comment on column sync.access_tokens.created_by is 'The PostgreSQL role that add
 create table sync.notify_watch (
   only_row boolean primary key default true check (only_row),
   looked_at timestamptz,
-  watching_since timestamptz,
-  schedule_since timestamptz,
-  schedule text
+  watching_since timestamptz
 );
-comment on table sync.notify_watch is 'Whose turn it is to look for something to tell: a worker holds the one row while it looks.';
+comment on table sync.notify_watch is 'Whose turn it is to look for something to report: a process holds the one row while it looks.';
 comment on column sync.notify_watch.only_row is 'There is just one row.';
-comment on column sync.notify_watch.looked_at is 'When a worker last looked, so that many workers do not look more often than one.';
-comment on column sync.notify_watch.watching_since is 'When a worker with NOTIFY_URL looked for the first time: runs that ended before are not told.';
-comment on column sync.notify_watch.schedule_since is 'Since when workers know the nightly schedule as it is now: nights before it were not missed.';
-comment on column sync.notify_watch.schedule is 'The nightly schedule as workers last knew it: cron expression and time zone; empty where there is none.';
+comment on column sync.notify_watch.looked_at is 'When a process last looked, so that many do not look more often than one.';
+comment on column sync.notify_watch.watching_since is 'When a process with NOTIFY_URL looked for the first time: runs that ended before are not reported.';
 insert into sync.notify_watch default values;
 
 create table sync.notifications (
   notification_id uuid primary key default gen_random_uuid(),
   noted_at timestamptz not null default now(),
+  missing_since timestamptz,
   well_at timestamptz,
   run_id uuid,
   thing text not null unique,
@@ -66,15 +63,16 @@ create table sync.notifications (
   facts jsonb not null
 );
 create index notifications_not_well on sync.notifications (subject, noted_at) where well_at is null;
-comment on table sync.notifications is 'Things that people are told, one row each: a run that ended badly, a hold, a nightly run that is missing or late, rows that got old, and that these are well again. Kept for 90 days.';
+comment on table sync.notifications is 'What people are notified of, one row each: a run that failed or was cancelled, new fields of records, each kind of sync.attention, and that a kind is resolved. Kept for 90 days.';
 comment on column sync.notifications.notification_id is 'Identifies the message to its receivers (header webhook-id), so that a repeated one can be dropped.';
-comment on column sync.notifications.noted_at is 'When a worker noticed it.';
-comment on column sync.notifications.well_at is 'When it was found well again; null while it is not, and for what cannot be.';
+comment on column sync.notifications.noted_at is 'When it was noticed.';
+comment on column sync.notifications.missing_since is 'When a look did not find it any more; it is resolved where the next look does not find it either.';
+comment on column sync.notifications.well_at is 'When it was found resolved; null while it is not, and for what cannot be.';
 comment on column sync.notifications.run_id is 'The run it is about, if any; that row may have been pruned since.';
 comment on column sync.notifications.thing is 'Names the thing, so that it is told once.';
-comment on column sync.notifications.kind is 'What happened, such as run.partial: the type in the message.';
-comment on column sync.notifications.subject is 'What is to become well again: run, held, nightly or freshness; null where nothing is.';
-comment on column sync.notifications.facts is 'Ids, counts and times that the message is made from; nothing that a person wrote.';
+comment on column sync.notifications.kind is 'What happened, such as scopes.failing: the type in the message.';
+comment on column sync.notifications.subject is 'The kind of sync.attention that is to be resolved; null where nothing is.';
+comment on column sync.notifications.facts is 'What the message is made from: IDs, counts, times, and of a kind of sync.attention its sentence and words.';
 
 create table sync.notification_deliveries (
   notification_id uuid not null references sync.notifications on delete cascade,

@@ -219,11 +219,11 @@ select r.stopped_for, 'high', null, 1, r.finished_at, r.finished_at,
   '`collab-sync doctor` checks the connection to the service.', '/runs/' || r.run_id, r.problem
 from (
   select run_id, stopped_for, finished_at, problem from sync.runs
-  where calls > 0 or stopped_for is not null
+  where finished_at is not null and (calls > 0 or stopped_for is not null)
   order by requested_at desc
   limit 1
 ) r
-where r.stopped_for is not null and r.finished_at is not null
+where r.stopped_for is not null
   and not exists (select from collab_store.batches where checked_at > r.finished_at)
 union all
 select 'throttled', 'medium', null, count(*), min(waiting_since), max(waiting_since),

@@ -1,14 +1,13 @@
-import { daysNeverDue, nextDue } from '../cron.ts'
+import { nextDue } from '../cron.ts'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
-import * as definitions from '../database/statements/definitions.ts'
 import * as schedule from '../database/statements/schedule.ts'
 import { checked } from '../documents/check.ts'
 import { NewScheduleSchema } from '../documents/schedule.ts'
 import type { NightlySchedule } from '../documents/schedule.ts'
 import { inTime } from '../queue/queue.ts'
 import type { JobQueue } from '../queue/queue.ts'
-import { nextNightly, registerSchedule, unregisterSchedule } from '../queue/schedule.ts'
+import { currentSchedule, nextNightly, noteSchedule, registerSchedule } from '../queue/schedule.ts'
 import type { Settings } from '../settings/table.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
@@ -43,15 +42,13 @@ export async function readSchedule(
   settings: Settings,
   queue?: JobQueue,
 ): Promise<NightlySchedule> {
-  const set = await schedule.read.first(database)
-  const cron = set === undefined ? settings.cron : set.cron
-  const timeZone = set?.timeZone ?? settings.timeZone
+  const { cron, timeZone, isSet } = await currentSchedule(database, settings)
   const registered = queue === undefined ? null : await isRegistered(queue)
   if (cron === null) return { cron, timeZone, setBy: 'schedule remove', next: null, registered }
   return {
     cron,
     timeZone,
-    setBy: set === undefined ? 'settings' : 'schedule set',
+    setBy: isSet ? 'schedule set' : 'settings',
     next: nextDue({ cron, timeZone }),
     registered,
   }
@@ -75,12 +72,9 @@ async function changeSchedule(
   to: SetSchedule,
 ): Promise<NightlySchedule> {
   await schedule.write.run(database, to)
-  const timeZone = to.timeZone ?? settings.timeZone
-  const days = to.cron === null ? [] : daysNeverDue(to.cron)
-  await definitions.setDaysWithoutRun.run(database, { timeZone, days })
+  const noted = await noteSchedule(database, settings)
   try {
-    if (to.cron === null) await unregisterSchedule(queue)
-    else await registerSchedule(queue, { cron: to.cron, timeZone })
+    await registerSchedule(queue, noted)
   } catch (error) {
     log.warn({ err: error }, 'the queue cannot be reached; workers register the schedule')
   }

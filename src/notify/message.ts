@@ -1,13 +1,12 @@
-import { describeLacking } from './catalog-trouble.ts'
 import { describeMemberChange } from '../documents/member-change.ts'
-import { counted, roughAge } from '../format.ts'
+import { count, counted } from '../format.ts'
 import { printable } from '../printable.ts'
-import type { Notification } from './notification.ts'
+import type { ATTENTION, Notification } from './notification.ts'
 import type { ReceiverAddress } from './post.ts'
 
 /** What a person reads of a notification. */
 export interface Message {
-  /** One sentence. */
+  /** A sentence or some. */
   readonly text: string
   /** What to do about it; null where there is nothing to do. */
   readonly action: string | null
@@ -19,84 +18,8 @@ export interface Message {
 export function describeNotification(notification: Notification): Message {
   switch (notification.kind) {
     case 'run.failed':
-    case 'run.partial':
     case 'run.cancelled':
       return endedBadly(notification)
-    case 'run.recovered':
-      return {
-        text: `${trigger(notification.trigger)} stored what ${notification.problems === 1 ? 'an earlier run' : `${notification.problems} earlier runs`} failed to fetch.`,
-        action: null,
-        facts: [['run', notification.runId]],
-      }
-    case 'held.waiting':
-      return held(notification)
-    case 'held.settled':
-      return { text: 'No listing of users is held any more.', action: null, facts: [] }
-    case 'nightly.missed':
-      return {
-        text: `The nightly run that was due at ${notification.dueAt} has not started.`,
-        action:
-          'Is a worker alive? `collab-sync status` tells; `collab-sync run` syncs everything now.',
-        facts: [['schedule', `${notification.cron} (${notification.timeZone})`]],
-      }
-    case 'nightly.late':
-      return {
-        text: `The nightly run has been under way for ${roughAge(notification.runningS * 1000)}; usually it takes ${roughAge(notification.usualS * 1000)}.`,
-        action: `\`collab-sync status ${notification.runId}\` shows how far it is and what it waits for.`,
-        facts: [['run', notification.runId]],
-      }
-    case 'nightly.recovered':
-      return {
-        text: 'The nightly run has succeeded again.',
-        action: null,
-        facts: [['run', notification.runId]],
-      }
-    case 'freshness.passed':
-      return {
-        text: `Some of what is stored was not checked well within the promised ${roughAge(notification.promiseS * 1000)}.`,
-        action: '`collab-sync status` shows the last runs; `collab-sync run` syncs everything now.',
-        facts: [
-          ['oldest check', notification.oldestCheck ?? 'none'],
-          ['overdue', countedOrSome(notification.overdue)],
-          ['failing', countedOrSome(notification.failing)],
-          ['never checked', counted(notification.neverChecked, 'scope')],
-        ],
-      }
-    case 'freshness.recovered':
-      return {
-        text: `Everything that is stored was checked within the promised ${roughAge(notification.promiseS * 1000)} again.`,
-        action: null,
-        facts: [['oldest check', notification.oldestCheck ?? 'none']],
-      }
-    case 'catalog.held':
-      return {
-        text: `An import of the catalog is held. ${describeLacking(notification.source, notification)}`,
-        action: `Nothing was changed, and runs go on with the catalog as it is. If it is right: \`collab-sync accept --catalog ${notification.importId}\`. If not: \`collab-sync refuse --catalog ${notification.importId}\`.`,
-        facts: [['import', String(notification.importId)]],
-      }
-    case 'catalog.failed':
-      return {
-        text: 'The catalog could not be read anew: runs go on with it as it was.',
-        action: '`collab-sync catalog refresh` tries again.',
-        facts: [['problem', notification.problem ?? 'unknown']],
-      }
-    case 'catalog.settled':
-      return { text: 'No import of the catalog is held any more.', action: null, facts: [] }
-    case 'catalog.recovered':
-      return { text: 'The source of the catalog can be read again.', action: null, facts: [] }
-    case 'worker.blocked': {
-      const { workers, workerId, since } = notification
-      return {
-        text: `${counted(workers, 'worker')} cannot work: ${notification.problem}`,
-        action: '`collab-sync status` lists them; `collab-sync doctor` checks the connections.',
-        facts: [
-          ['worker', workerId],
-          ['since', since],
-        ],
-      }
-    }
-    case 'worker.recovered':
-      return { text: 'All running workers can work again.', action: null, facts: [] }
     case 'members.changed': {
       const { members, first } = notification
       return {
@@ -105,51 +28,65 @@ export function describeNotification(notification: Notification): Message {
         facts: first.map((each) => [each.change, describeMemberChange(each)] as const),
       }
     }
+    default:
+      if ('sentence' in notification) return needed(notification)
+      return { text: RESOLVED[notification.kind], action: null, facts: [] }
   }
 }
 
-function endedBadly(run: Notification & { kind: 'run.failed' | 'run.partial' | 'run.cancelled' }) {
+type Attention = Extract<Notification, { sentence: string }>
+
+/** What is said when a kind of sync.attention is resolved. */
+const RESOLVED: Record<(typeof ATTENTION)[keyof typeof ATTENTION][1], string> = {
+  'scopes.recovered': 'No scope fails any more, apart from held listings.',
+  'freshness.recovered':
+    'Every scope was checked within FRESHNESS_PROMISE again, apart from those that fail or are held.',
+  'held.settled': 'No listing of users is held any more.',
+  'rejected.settled': 'No rejected record needs a decision any more.',
+  'catalog.settled': 'No import of the catalog is held any more.',
+  'catalog.recovered': 'The source of the catalog can be read again.',
+  'worker.recovered': 'All running workers can work again.',
+  'worker.back': 'A worker is alive again, or none is needed any more.',
+  'nightly.recovered': 'No nightly run is missing or late any more.',
+  'credentials.accepted': 'The service accepts COLLAB_API_KEY and COLLAB_AUTH_TOKEN again.',
+  'service.recovered': 'The service responds again, and no worker waits for it any more.',
+  'refresh.resumed': 'Continuous refresh has resumed.',
+  'settings.agree': 'All running workers have the same settings again.',
+}
+
+function needed({ sentence, words, fix, since, organizations, first }: Attention): Message {
+  const named = (first ?? []).map(
+    (each) =>
+      ['organization', `${JSON.stringify(each.organizationId)}: ${count(each.count)}`] as const,
+  )
+  const more = organizations - named.length
+  return {
+    text: words === null ? sentence : `${sentence} ${words}`,
+    action: fix,
+    facts: [
+      ...(since === null ? [] : [['since', since] as const]),
+      ...named,
+      ...(more > 0 ? [['and', counted(more, 'other organization')] as const] : []),
+    ],
+  }
+}
+
+function endedBadly(run: Extract<Notification, { kind: 'run.failed' | 'run.cancelled' }>): Message {
   const { runId, scopesPlanned, scopesSucceeded, scopesFailed, scopesHeld, scopesSkipped } = run
-  const { recordsRejected = 0 } = run
-  const what = {
-    'run.failed': 'failed',
-    'run.partial':
-      'ended with some scopes failed or held, or records rejected; everything else is in',
-    'run.cancelled': 'was cancelled',
-  }[run.kind]
+  const isFailed = run.kind === 'run.failed'
   const retry =
     scopesFailed > 0 ? `, \`collab-sync run --failed-of ${runId}\` tries again what failed` : ''
   return {
-    text: `${trigger(run.trigger)} ${what}.`,
-    action:
-      run.kind === 'run.cancelled'
-        ? null
-        : `\`collab-sync status ${runId}\` shows why${retry}${scopesHeld > 0 ? `, \`collab-sync accept ${runId}\` applies what is held` : ''}${recordsRejected > 0 ? `, \`collab-sync rejected --run ${runId}\` shows what was rejected` : ''}.`,
+    text: `${trigger(run.trigger)} ${isFailed ? 'failed' : 'was cancelled'}.`,
+    action: isFailed ? `\`collab-sync status ${runId}\` shows why${retry}.` : null,
     facts: [
       ['run', runId],
       [
         'scopes',
         `${scopesPlanned} planned, ${scopesSucceeded} succeeded, ${scopesFailed} failed, ${scopesHeld} held, ${scopesSkipped} skipped`,
       ],
-      ...(recordsRejected > 0 ? [['records rejected', String(recordsRejected)] as const] : []),
     ],
-  } satisfies Message
-}
-
-function held({ runId, listings, usersMissing, first }: Notification & { kind: 'held.waiting' }) {
-  const places = first.map((each) => {
-    const ids = [each.organizationId, each.documentId, each.organizationUserGroupId]
-    const names = ids.filter((id) => id !== undefined).map((id) => JSON.stringify(id))
-    return [
-      each.kind,
-      `${names.join(' / ')}: ${counted(each.usersMissing, 'user')} missing`,
-    ] as const
-  })
-  return {
-    text: `${counted(listings, 'listing')} of users ${listings === 1 ? 'has' : 'have'} lost so many at once (${usersMissing}) that nobody was removed.`,
-    action: `Look with \`collab-sync status ${runId}\`; if it is right, \`collab-sync accept ${runId}\` removes them.`,
-    facts: [['run', runId], ...places],
-  } satisfies Message
+  }
 }
 
 function trigger(by: string): string {
@@ -216,9 +153,4 @@ function linesOf({ text, action, facts }: Message): string[] {
     ...(action === null ? [] : [action]),
     ...facts.map(([name, value]) => `${name}: ${value}`),
   ].map((line) => printable(line))
-}
-
-/** @param scopes left out by a version that did not count them */
-function countedOrSome(scopes: number | undefined): string {
-  return scopes === undefined ? 'some scopes' : counted(scopes, 'scope')
 }

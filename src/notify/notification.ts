@@ -4,26 +4,37 @@ import type { MemberChange } from '../documents/member-change.ts'
 /** A time as it comes out of PostgreSQL's JSON. */
 const isoTime = z.string()
 
-/** Held listings by their ids, five at most. */
-export const HeldFirst = z.array(
-  z.object({
-    heldId: z.number(),
-    kind: z.enum(['organization', 'document', 'group']),
-    organizationId: z.string(),
-    documentId: z.string().optional(),
-    organizationUserGroupId: z.string().optional(),
-    usersMissing: z.number(),
-  }),
-)
+/** Kinds of sync.attention that are reported: the type of the message, and that of the message when it is resolved. */
+export const ATTENTION = {
+  failing: ['scopes.failing', 'scopes.recovered'],
+  overdue: ['freshness.passed', 'freshness.recovered'],
+  held: ['held.waiting', 'held.settled'],
+  rejected: ['rejected.waiting', 'rejected.settled'],
+  catalog_held: ['catalog.held', 'catalog.settled'],
+  catalog_failed: ['catalog.failed', 'catalog.recovered'],
+  worker_blocked: ['worker.blocked', 'worker.recovered'],
+  no_worker: ['worker.none', 'worker.back'],
+  nightly_missed: ['nightly.missed', 'nightly.recovered'],
+  nightly_late: ['nightly.late', 'nightly.recovered'],
+  credentials: ['credentials.refused', 'credentials.accepted'],
+  unreachable: ['service.unreachable', 'service.recovered'],
+  throttled: ['service.throttled', 'service.recovered'],
+  refresh_paused: ['refresh.paused', 'refresh.resumed'],
+  settings_differ: ['settings.differ', 'settings.agree'],
+} as const
+
+type Types = (typeof ATTENTION)[keyof typeof ATTENTION]
+
+const TYPES: readonly Types[] = Object.values(ATTENTION)
 
 /**
- * What is kept of a notification, by its kind; stored as JSON, so only what JSON has. Nothing in it was written by a
- * person. What may be, such as the names of members that records have, is read when the message is sent, so that an
- * erasure has one place to look at.
+ * What is kept of a notification, by its kind; stored as JSON, so only what JSON has. What a person may have written, such
+ * as the names of members that records have, is read when the message is sent, so that an erasure has one place to look
+ * at; `words` are among the texts in which it looks for what it erases.
  */
 export const Facts = z.discriminatedUnion('kind', [
   z.object({
-    kind: z.enum(['run.failed', 'run.partial', 'run.cancelled']),
+    kind: z.enum(['run.failed', 'run.cancelled']),
     at: isoTime,
     runId: z.string(),
     trigger: z.string(),
@@ -32,81 +43,22 @@ export const Facts = z.discriminatedUnion('kind', [
     scopesFailed: z.number(),
     scopesHeld: z.number(),
     scopesSkipped: z.number(),
-    /** Whole records that were rejected and not set aside; left out by versions that did not count them. */
-    recordsRejected: z.number().optional(),
   }),
   z.object({
-    kind: z.literal('run.recovered'),
-    runId: z.string(),
-    trigger: z.string(),
+    kind: z.enum(TYPES.map(([type]) => type)),
     at: isoTime,
-    /** Earlier runs that this one makes good. */
-    problems: z.number(),
+    /** As in sync.attention_by_kind, like the members below. */
+    count: z.number(),
+    organizations: z.number(),
+    first: z.array(z.object({ organizationId: z.string(), count: z.number() })).nullable(),
+    since: isoTime.nullable(),
+    latest: isoTime.nullable(),
+    sentence: z.string(),
+    fix: z.string(),
+    path: z.string(),
+    words: z.string().nullable(),
   }),
-  z.object({
-    kind: z.literal('held.waiting'),
-    runId: z.string(),
-    at: isoTime,
-    listings: z.number(),
-    usersMissing: z.number(),
-    first: HeldFirst,
-  }),
-  z.object({ kind: z.literal('held.settled'), at: isoTime }),
-  z.object({
-    kind: z.literal('nightly.missed'),
-    at: isoTime,
-    dueAt: isoTime,
-    cron: z.string(),
-    timeZone: z.string(),
-  }),
-  z.object({
-    kind: z.literal('nightly.late'),
-    runId: z.string(),
-    at: isoTime,
-    dueAt: isoTime,
-    runningS: z.number(),
-    usualS: z.number(),
-  }),
-  z.object({ kind: z.literal('nightly.recovered'), runId: z.string(), at: isoTime }),
-  z.object({
-    kind: z.enum(['freshness.passed', 'freshness.recovered']),
-    at: isoTime,
-    oldestCheck: isoTime.nullable(),
-    promiseS: z.number(),
-    neverChecked: z.number(),
-    // Absent from what was noted before they were counted.
-    failing: z.number().optional(),
-    stale: z.number().optional(),
-    overdue: z.number().optional(),
-  }),
-  z.object({
-    kind: z.literal('catalog.held'),
-    at: isoTime,
-    importId: z.number(),
-    source: z.string(),
-    scopes: z.number().nullable(),
-    lacking: z.number().nullable(),
-    organizations: z.number().nullable(),
-    firstOrganizationId: z.string().nullable(),
-  }),
-  z.object({
-    kind: z.literal('catalog.failed'),
-    at: isoTime,
-    importId: z.number(),
-    source: z.string(),
-    problem: z.string().nullable(),
-  }),
-  z.object({ kind: z.enum(['catalog.settled', 'catalog.recovered']), at: isoTime }),
-  z.object({
-    kind: z.literal('worker.blocked'),
-    at: isoTime,
-    /** Workers that are blocked; the other members are of the one that has been for longest. */
-    workers: z.number(),
-    workerId: z.string(),
-    since: isoTime,
-    problem: z.string(),
-  }),
-  z.object({ kind: z.literal('worker.recovered'), at: isoTime }),
+  z.object({ kind: z.enum(TYPES.map(([, resolved]) => resolved)), at: isoTime }),
   z.object({
     kind: z.literal('members.changed'),
     at: isoTime,

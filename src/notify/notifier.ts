@@ -3,12 +3,10 @@ import * as z from 'zod'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as notify from '../database/statements/notify.ts'
-import * as schedule from '../database/statements/schedule.ts'
 import { MemberChangeSchema } from '../documents/member-change.ts'
 import { RepeatedFault } from '../log.ts'
 import type { Log } from '../log.ts'
 import { look } from './look.ts'
-import type { Watch } from './look.ts'
 import { bodyFor } from './message.ts'
 import { Facts } from './notification.ts'
 import type { Notification } from './notification.ts'
@@ -29,9 +27,6 @@ export interface NotifierOptions {
   readonly addresses: readonly ReceiverAddress[]
   /** `whsec_...` */
   readonly secret: string | undefined
-  readonly nightlyLateAfterMs: number
-  /** The nightly schedule as it is now; `none` where it was removed, null where it is no concern of this process. */
-  readonly readNightly: () => Promise<Watch['nightly']>
   /** Least seconds between two looks, whoever looks. */
   readonly secondsBetween: number
 }
@@ -55,10 +50,8 @@ export class Notifier {
 
   /** Looks for something to tell, unless somebody has just looked. @returns whether this process looked */
   async look(secondsBetween = this.#options.secondsBetween): Promise<boolean> {
-    const { database, log, nightlyLateAfterMs, readNightly } = this.#options
+    const { database, log } = this.#options
     return look(database, {
-      nightly: await readNightly(),
-      nightlyLateAfterMs,
       receivers: this.#receivers.map(({ key }) => key),
       secondsBetween,
       failing: this.#failing,
@@ -72,10 +65,14 @@ export class Notifier {
     return sent.reduce((sum, each) => sum + each, 0)
   }
 
-  /** Looks and delivers a last time, for a process that ends with what it is to tell of. */
+  /**
+   * Looks and delivers a last time, for a process that ends with what it is to tell of. It looks twice: what is resolved is
+   * reported by the second look, and nobody may be left for that one.
+   */
   async finish(): Promise<void> {
-    for (let tries = 0; tries < LAST_LOOK_TRIES && !(await this.look(0)); tries += 1) {
-      await sleep(50)
+    for (let tries = 0, looks = 0; tries < LAST_LOOK_TRIES && looks < 2; tries += 1) {
+      if (await this.look(0)) looks += 1
+      else await sleep(50)
     }
     await this.deliver()
   }
@@ -145,30 +142,27 @@ function pauseAfter(attempts: number): number {
 }
 
 const LOOK_MS = 10_000
-/** However many workers there are, somebody looks at most so often. */
+/** However many processes there are, one looks at most so often. */
 const SECONDS_BETWEEN = 5
 
 /** What the settings say about telling people. */
 export interface NotifySettings {
   readonly notifyUrls?: readonly ReceiverAddress[]
   readonly notifySecret?: string
-  readonly nightlyLateAfterMs: number
-  readonly cron: string
-  readonly timeZone: string
 }
 
 /**
  * Keeps telling the receivers of NOTIFY_URL until stopped; does nothing where there are none. It never fails: what goes
  * wrong is logged, and the next time comes all the same.
- * @param options.staysOn true for a worker: it keeps an eye on the nightly runs. A process that ends with its run looks
- *   a last time when it is stopped, since nobody may be left to tell of it.
+ * @param options.staysOn false for a process that ends with its run: it looks a last time when it is stopped, since nobody
+ *   may be left to tell of it.
  */
 export async function keepNotified(
   database: Database,
   settings: NotifySettings,
   options: { staysOn: boolean; log: Log },
 ): Promise<{ stop(): Promise<void> }> {
-  const { notifyUrls = [], notifySecret, nightlyLateAfterMs } = settings
+  const { notifyUrls = [], notifySecret } = settings
   if (notifyUrls.length === 0) return { stop: async () => {} }
   const { log, staysOn } = options
   const notifier = new Notifier({
@@ -176,8 +170,6 @@ export async function keepNotified(
     log,
     addresses: notifyUrls,
     secret: notifySecret,
-    nightlyLateAfterMs,
-    readNightly: async () => (staysOn ? readNightly(database, settings) : null),
     secondsBetween: SECONDS_BETWEEN,
   })
   const fault = new RepeatedFault(log, 'notification')
@@ -210,14 +202,4 @@ export async function keepNotified(
       if (!staysOn) await safely(() => notifier.finish())
     },
   }
-}
-
-/** What a person set holds for all workers; without it the settings do. */
-async function readNightly(
-  database: Database,
-  { cron, timeZone }: NotifySettings,
-): Promise<Watch['nightly']> {
-  const set = await schedule.read.first(database)
-  if (set === undefined) return { cron, timeZone }
-  return set.cron === null ? 'none' : { cron: set.cron, timeZone: set.timeZone ?? timeZone }
 }

@@ -84,7 +84,7 @@ export const OPERATOR_ROWS = {
     group: 'notify',
     parse: parseNotify.receivers,
     meaning:
-      'Who is notified when something needs a person, and when it is well again: addresses that take a POST, with spaces between; slack+https:// and teams+https:// for these two. The same for all workers.',
+      'Who is notified when something needs a person, and when it is well again: addresses that take a POST, with spaces between; slack+https:// and teams+https:// for these two. The same for all workers and `serve`.',
     example:
       'https://alerts.example.com/collab slack+https://hooks.slack.com/services/T0/B0/secret',
     secret: true,

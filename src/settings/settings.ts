@@ -45,8 +45,9 @@ export function readSettings<Need extends SettingNeed>(
     else faults.push(fault(setting, `${parsed.error.issues[0]?.message}${shown(setting, text)}`))
   }
   const settings = values as Settings & ServiceSettings
-  if (need.includes('service'))
-    faults.push(...serviceFaults(settings, given), ...notifyFaults(settings))
+  if (need.includes('service')) faults.push(...serviceFaults(settings, given))
+  // Workers and `serve` notify.
+  if (need.includes('service') || need.includes('http')) faults.push(...notifyFaults(settings))
   faults.push(...budgetFaults(settings), ...catalogFaults(given, need))
   if (faults.length > 0) throw new UsageError(faults.join('\n'))
   return settings
@@ -64,6 +65,8 @@ function isRead(setting: Setting, need: readonly SettingNeed[]): boolean {
   const { group } = setting
   if (group === 'sync' || group === 'telemetry' || group === 'notify' || group === 'catalog')
     return true
+  // It allows plain addresses in NOTIFY_URL too.
+  if (setting === SETTINGS.allowHttp && need.includes('http')) return true
   return need.includes(group)
 }
 
@@ -89,7 +92,6 @@ function serviceFaults(settings: Partial<Settings>, given: Environment): string[
   return faults
 }
 
-/** Whoever works also tells, so these are looked at where the service is. */
 function notifyFaults({ notifyUrls = [], notifySecret, allowHttp }: Settings): string[] {
   const faults: string[] = []
   const isOpen = (url: string) => url.startsWith('http:') && !isThisMachine(new URL(url).hostname)

@@ -26,6 +26,26 @@ export const SETTING_LIST: readonly { member: Member; setting: Setting }[] = (
   Object.keys(SETTINGS) as Member[]
 ).map((member) => ({ member, setting: SETTINGS[member] }))
 
+/** Settings that must be equal in all workers; none is a secret. */
+const SHARED = [
+  'operations',
+  'rateLimit',
+  'refreshBudget',
+  'shrinkLimit',
+  'heldAcceptAfter',
+  'cron',
+  'timeZone',
+  'nightlyLateAfterMs',
+  'privacyEmail',
+  'privacyRaw',
+  'maxIds',
+] as const satisfies readonly Member[]
+
+/** The values of settings that must be equal in all workers, by their names; null where one is unset. */
+export function sharedSettings(settings: Settings): Record<string, unknown> {
+  return Object.fromEntries(SHARED.map((each) => [SETTINGS[each].name, settings[each] ?? null]))
+}
+
 const HEADINGS: Record<SettingGroup, string> = {
   service: 'The service',
   database: 'PostgreSQL',

@@ -178,12 +178,12 @@ class BatchInProgress {
   async #stopOrWithdraw(error: CallError): Promise<WithdrawnError | null> {
     const { runId } = this.#claim
     if (error.kind === 'credentials') {
-      await stopRun(this.#context, runId, 'failed', refusal(error))
+      await stopRun(this.#context, runId, 'failed', refusal(error), 'credentials')
       return null
     }
     const problem = describeUnreachable(error)
     if (await canOthersCall(this.#context)) return new WithdrawnError(problem)
-    await stopRun(this.#context, runId, 'failed', `${problem} ${error.message}`)
+    await stopRun(this.#context, runId, 'failed', `${problem} ${error.message}`, 'unreachable')
     return null
   }
 

@@ -86,8 +86,14 @@ async function decide(state: 'accepted' | 'refused', importId?: number) {
   return decideImport(database.pool, { ...decision, importId: importId ?? (await heldId()) })
 }
 
-const troubles = async () =>
-  (await catalog.troubles.all(database.pool)).map(({ state, importId }) => `${importId} ${state}`)
+async function troubles(): Promise<string[]> {
+  const { rows } = await database.pool.query(
+    `select kind, sentence from sync.attention where kind like 'catalog\\_%' and kind <> 'catalog_empty'`,
+  )
+  return rows.map(({ kind, sentence }) =>
+    `${kind} ${/mport (\d+)/.exec(sentence)?.[1] ?? ''}`.trim(),
+  )
+}
 
 describe('an import that lacks more than a tenth, and more than ten', () => {
   test('of the whole changes nothing and is held; accepted, what it lacks becomes inactive', async () => {
@@ -209,11 +215,11 @@ describe('what is held', () => {
     await decide('refused')
     expect(await troubles()).toEqual([])
     await load(LINES.slice(40))
-    expect(await troubles()).toEqual(['2 refused'])
+    expect(await troubles()).toEqual(['catalog_failed 2'])
     await load(LINES)
     expect(await troubles()).toEqual([])
     expect((await load(LINES.slice(40))).held).toMatchObject({ isRefused: false, lacking: 40 })
-    expect(await troubles()).toEqual(['4 held'])
+    expect(await troubles()).toEqual(['catalog_held 4'])
   })
 
   test('and refused of one source says nothing of another, which ends its own failure', async () => {
@@ -225,16 +231,16 @@ describe('what is held', () => {
       problem: 'CATALOG_SQL failed: no.',
     }
     await catalog.insertFailedImport.run(database.pool, failed)
-    expect(await troubles()).toEqual(['3 failed'])
+    expect(await troubles()).toEqual(['catalog_failed'])
     const query = { ...sourceOf(LINES.slice(40)), name: 'CATALOG_SQL' }
     const held = await importCatalog(database.pool, query, { prune: true })
     expect(held.held).toMatchObject({ isRefused: false })
-    expect(await troubles()).toEqual(['4 held'])
+    expect(await troubles()).toEqual(['catalog_held 4'])
     await decide('refused')
     await catalog.insertFailedImport.run(database.pool, failed)
     // Single things are no list; a list of any source is.
     await addToCatalog(database.pool, [group(9)], { source: 'catalog add', requestedBy: 'me' })
-    expect(await troubles()).toEqual(['5 failed'])
+    expect(await troubles()).toEqual(['catalog_failed'])
     await load(LINES)
     expect(await troubles()).toEqual([])
   })
@@ -253,7 +259,7 @@ describe('what is held', () => {
 
   test('leaves active what was named since, or is new, with its parents', async () => {
     await load([group(1)])
-    expect(await troubles()).toEqual(['2 held'])
+    expect(await troubles()).toEqual(['catalog_held 2'])
     const by = { source: 'catalog add', requestedBy: 'me' }
     await addToCatalog(database.pool, [annotation(3), annotation(99), group(2)], by)
     await importCatalog(database.pool, sourceOf([annotation(4)]), { prune: false })

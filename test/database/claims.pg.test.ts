@@ -234,6 +234,7 @@ describe('a worker', () => {
       problem: null,
       rateLimit: null,
       waiting: null,
+      settings: null,
     }
     await workers.heartbeat.run(pool, { workerId: 'w1', ...beat })
     expect(await alive()).toBe(3)
@@ -259,16 +260,18 @@ describe('a worker', () => {
       callMs: null,
       rateLimit: null,
       waiting: null,
+      settings: null,
     }
     const say = (problem: string | null) => workers.heartbeat.run(pool, { ...beat, problem })
-    const blocked = () => workers.blocked.all(pool, { deadAfterS: 30 })
+    const blocked = async () =>
+      (await pool.query(`select words from sync.attention where kind = 'worker_blocked'`)).rows
     await say('The queue is away.')
     expect(await blocked()).toEqual([])
     await pool.query(
       `update sync.workers set problem_since = problem_since - interval '61 seconds'`,
     )
     await say('The queue is full.')
-    expect(await blocked()).toMatchObject([{ workerId: 'w1', problem: 'The queue is full.' }])
+    expect(await blocked()).toEqual([{ words: 'w1: The queue is full.' }])
     await say(null)
     await say('The queue is away.')
     expect(await blocked()).toEqual([])

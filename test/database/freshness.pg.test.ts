@@ -31,7 +31,14 @@ describe('the promise', () => {
     ['a promise of a week with a weekly schedule', 24 * 8, daysAgo(0, 1, 2, 3, 4, 5), 'UTC'],
   ])('%s: what is stale is counted back over the days that count', async (_, hours, days, zone) => {
     await setDefinitions(database.pool, { freshnessPromiseMs: hours * HOUR_MS })
-    await definitions.setDaysWithoutRun.run(database.pool, { timeZone: zone, days })
+    await definitions.setSchedule.run(database.pool, {
+      schedule: null,
+      timeZone: zone,
+      days,
+      lastDueAt: null,
+      nextDueAt: null,
+      lateAfterS: 1800,
+    })
     const { rows } = await database.pool.query(
       'select now() as now, stale_before as at from collab_store.promise',
     )

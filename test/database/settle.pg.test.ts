@@ -166,21 +166,23 @@ describe('a run that is to end early', () => {
 
   test('keeps the first reason; one that is settled is left alone', async () => {
     const runId = await addRun(database.pool)
-    const stop = (stopping: 'failed' | 'cancelled', problem: string) =>
-      runs.stop.first(database.pool, { runId, stopping, problem })
-    expect(await stop('failed', 'refused')).toEqual({ runId })
-    expect(await stop('cancelled', 'by a person')).toBeUndefined()
-    expect(await runRow(runId)).toMatchObject({ stopping: 'failed', problem: 'refused' })
+    const stop = (stopping: 'failed' | 'cancelled', problem: string, stoppedFor: string | null) =>
+      runs.stop.first(database.pool, { runId, stopping, problem, stoppedFor })
+    expect(await stop('failed', 'refused', 'credentials')).toEqual({ runId })
+    expect(await stop('cancelled', 'by a person', null)).toBeUndefined()
+    const stopped = { stopping: 'failed', problem: 'refused', stopped_for: 'credentials' }
+    expect(await runRow(runId)).toMatchObject(stopped)
     expect(await runs.readStopping.all(database.pool)).toEqual([{ runId }])
     const troubled = await addRun(database.pool, { problem: 'before' })
-    await runs.stop.first(database.pool, { runId: troubled, stopping: 'failed', problem: 'after' })
+    const after = { stopping: 'failed', problem: 'after', stoppedFor: null }
+    await runs.stop.first(database.pool, { runId: troubled, ...after })
     expect((await runRow(troubled)).problem).toBe('before')
     await runs.settle.first(database.pool, { runId: troubled, problem: null })
     await runs.settle.first(database.pool, { runId, problem: null })
     expect(await runs.readStopping.all(database.pool)).toEqual([])
     const settled = await addRun(database.pool, { status: 'succeeded', finished_at: new Date() })
-    const late = { runId: settled, stopping: 'cancelled', problem: 'late' } as const
-    expect(await runs.stop.first(database.pool, late)).toBeUndefined()
+    const late = { stopping: 'cancelled', problem: 'late', stoppedFor: null }
+    expect(await runs.stop.first(database.pool, { runId: settled, ...late })).toBeUndefined()
   })
 
   test('skips what nobody works on, and what the asking worker has in hand', async () => {

@@ -111,7 +111,7 @@ test('one part builds the image, and `up` pulls it from nowhere and builds it wh
 test('each part gets only the secrets that it uses, and no file of another', () => {
   const uses: Record<string, SettingGroup[]> = {
     migrate: ['database', 'queue'],
-    serve: ['database', 'queue', 'http'],
+    serve: ['database', 'queue', 'http', 'notify'],
     worker: ['database', 'queue', 'service', 'catalog', 'notify'],
   }
   for (const { setting } of SETTING_LIST) {

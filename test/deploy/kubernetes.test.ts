@@ -112,7 +112,8 @@ test('each part gets only the secrets that it uses', () => {
       .find(([each]) => each === name)?.[1]
       .spec.containers[0].envFrom.flatMap(({ secretRef }: any) => secretRef?.name ?? [])
   expect(secretsOf('collab-sync-migrate')).toEqual(['collab-sync-stores'])
-  expect(secretsOf('collab-sync-serve')).toEqual(['collab-sync-stores', 'collab-sync-http'])
+  const ofServe = ['collab-sync-stores', 'collab-sync-http', 'collab-sync-notify']
+  expect(secretsOf('collab-sync-serve')).toEqual(ofServe)
   expect(secretsOf('collab-sync-worker')).not.toContain('collab-sync-http')
 })
 
@@ -135,14 +136,14 @@ test('selectors select the pods that they are for', () => {
   expect(serve.metadata.labels).toMatchObject(service.spec.selector)
 })
 
-test('nothing goes in or out but what a policy names, and serve does not go out to the world', () => {
+test('nothing goes in or out but what a policy names, and only workers and serve go out to the world', () => {
   const policies = named('NetworkPolicy')
   const all = policies.find(({ spec }) => Object.keys(spec.podSelector).length === 0)
   expect(all.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] })
   const toWorld = policies.filter(({ spec }) => JSON.stringify(spec).includes('0.0.0.0/0'))
   expect(
     toWorld.map(({ spec }) => spec.podSelector.matchLabels['app.kubernetes.io/component']),
-  ).toEqual(['worker'])
+  ).toEqual(['worker', 'serve'])
 })
 
 test('autoscaling goes by a metric of serve and keeps a worker for the nightly run', () => {

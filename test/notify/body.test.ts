@@ -1,93 +1,57 @@
 import { describe, expect, test } from 'vitest'
 import { bodyFor, describeNotification } from '../../src/notify/message.ts'
+import { ATTENTION } from '../../src/notify/notification.ts'
 import type { Notification } from '../../src/notify/notification.ts'
 
 const RUN = '0193a6c5-0000-7000-8000-000000000001'
 const ID = '6f9d2c1e-1111-4222-8333-444455556666'
 const AT = '2026-11-21T02:10:00.000Z'
 
-const PARTIAL: Notification = {
-  kind: 'run.partial',
+const FAILED = {
+  kind: 'run.failed',
   at: AT,
   runId: RUN,
   trigger: 'schedule',
   scopesPlanned: 10,
-  scopesSucceeded: 7,
-  scopesFailed: 2,
-  scopesHeld: 1,
+  scopesSucceeded: 0,
+  scopesFailed: 10,
+  scopesHeld: 0,
   scopesSkipped: 0,
-}
+} as const satisfies Notification
 
-const HELD: Notification = {
-  kind: 'held.waiting',
+const FAILING = {
+  kind: 'scopes.failing',
   at: AT,
-  runId: RUN,
-  listings: 1,
-  usersMissing: 9,
+  count: 12,
+  organizations: 7,
   first: [
-    {
-      heldId: 1,
-      kind: 'document',
-      organizationId: '<!channel> & *acme*',
-      documentId: '[click](https://evil.example)',
-      usersMissing: 9,
-    },
+    { organizationId: '<!channel> & *acme*', count: 6 },
+    { organizationId: '[click](https://evil.example)', count: 1 },
   ],
-}
+  since: AT,
+  latest: AT,
+  sentence: '12 scopes failed at the last request, in 7 organizations.',
+  fix: '`collab-sync run --failed-of 0193a6c5` requests what failed again.',
+  path: `/runs/${RUN}`,
+  words: null,
+} as const satisfies Notification
+
+const RESOLVED = new Set(Object.values(ATTENTION).map(([, resolved]) => resolved))
 
 const ALL: Notification[] = [
-  PARTIAL,
-  { ...PARTIAL, recordsRejected: 3 },
-  { ...PARTIAL, kind: 'run.failed', scopesHeld: 0 },
-  { ...PARTIAL, kind: 'run.cancelled', trigger: 'http', scopesFailed: 0, scopesHeld: 0 },
-  { kind: 'run.recovered', runId: RUN, trigger: 'schedule', at: AT, problems: 2 },
-  HELD,
-  { kind: 'held.settled', at: AT },
-  { kind: 'nightly.missed', at: AT, dueAt: AT, cron: '0 2 * * *', timeZone: 'UTC' },
-  { kind: 'nightly.late', runId: RUN, at: AT, dueAt: AT, runningS: 7300, usualS: 95 },
-  { kind: 'nightly.recovered', runId: RUN, at: AT },
+  FAILED,
+  { ...FAILED, kind: 'run.cancelled', trigger: 'http', scopesFailed: 0, scopesSkipped: 10 },
+  FAILING,
   {
-    kind: 'freshness.passed',
-    at: AT,
-    oldestCheck: AT,
-    promiseS: 93_600,
-    neverChecked: 0,
-  },
-  {
-    kind: 'freshness.recovered',
-    at: AT,
-    oldestCheck: AT,
-    promiseS: 93_600,
-    neverChecked: 3,
-  },
-  {
-    kind: 'catalog.held',
-    at: AT,
-    importId: 7,
-    source: 'catalog.ndjson',
-    scopes: 90,
-    lacking: 84,
-    organizations: 2,
-    firstOrganizationId: '<!channel> & *acme*',
-  },
-  {
-    kind: 'catalog.failed',
-    at: AT,
-    importId: 8,
-    source: 'CATALOG_SQL',
-    problem: 'CATALOG_SQL failed: *no*.',
-  },
-  { kind: 'catalog.settled', at: AT },
-  { kind: 'catalog.recovered', at: AT },
-  {
+    ...FAILING,
     kind: 'worker.blocked',
-    at: AT,
-    workers: 2,
-    workerId: 'host:7:abc',
-    since: AT,
-    problem: 'The queue refuses jobs: READONLY.',
+    organizations: 0,
+    first: null,
+    sentence: '2 workers cannot work.',
+    fix: '`collab-sync doctor` checks the connections.',
+    words: 'host:7:abc: The queue refuses jobs: READONLY.',
   },
-  { kind: 'worker.recovered', at: AT },
+  ...[...RESOLVED].map((kind) => ({ kind, at: AT })),
   {
     kind: 'members.changed',
     at: AT,
@@ -99,7 +63,7 @@ const ALL: Notification[] = [
   },
 ]
 
-test('each notification is told in one sentence, and what is bad says what to do', () => {
+test('each notification says what happened, and what is bad says what to do', () => {
   expect(
     ALL.map((notification) => {
       const { text, action } = describeNotification(notification)
@@ -107,16 +71,6 @@ test('each notification is told in one sentence, and what is bad says what to do
     }),
   ).toMatchInlineSnapshot(`
     [
-      [
-        "run.partial",
-        "The nightly run ended with some scopes failed or held, or records rejected; everything else is in.",
-        "\`collab-sync status 0193a6c5-0000-7000-8000-000000000001\` shows why, \`collab-sync run --failed-of 0193a6c5-0000-7000-8000-000000000001\` tries again what failed, \`collab-sync accept 0193a6c5-0000-7000-8000-000000000001\` applies what is held.",
-      ],
-      [
-        "run.partial",
-        "The nightly run ended with some scopes failed or held, or records rejected; everything else is in.",
-        "\`collab-sync status 0193a6c5-0000-7000-8000-000000000001\` shows why, \`collab-sync run --failed-of 0193a6c5-0000-7000-8000-000000000001\` tries again what failed, \`collab-sync accept 0193a6c5-0000-7000-8000-000000000001\` applies what is held, \`collab-sync rejected --run 0193a6c5-0000-7000-8000-000000000001\` shows what was rejected.",
-      ],
       [
         "run.failed",
         "The nightly run failed.",
@@ -128,14 +82,24 @@ test('each notification is told in one sentence, and what is bad says what to do
         null,
       ],
       [
-        "run.recovered",
-        "The nightly run stored what 2 earlier runs failed to fetch.",
+        "scopes.failing",
+        "12 scopes failed at the last request, in 7 organizations.",
+        "\`collab-sync run --failed-of 0193a6c5\` requests what failed again.",
+      ],
+      [
+        "worker.blocked",
+        "2 workers cannot work. host:7:abc: The queue refuses jobs: READONLY.",
+        "\`collab-sync doctor\` checks the connections.",
+      ],
+      [
+        "scopes.recovered",
+        "No scope fails any more, apart from held listings.",
         null,
       ],
       [
-        "held.waiting",
-        "1 listing of users has lost so many at once (9) that nobody was removed.",
-        "Look with \`collab-sync status 0193a6c5-0000-7000-8000-000000000001\`; if it is right, \`collab-sync accept 0193a6c5-0000-7000-8000-000000000001\` removes them.",
+        "freshness.recovered",
+        "Every scope was checked within FRESHNESS_PROMISE again, apart from those that fail or are held.",
+        null,
       ],
       [
         "held.settled",
@@ -143,39 +107,9 @@ test('each notification is told in one sentence, and what is bad says what to do
         null,
       ],
       [
-        "nightly.missed",
-        "The nightly run that was due at 2026-11-21T02:10:00.000Z has not started.",
-        "Is a worker alive? \`collab-sync status\` tells; \`collab-sync run\` syncs everything now.",
-      ],
-      [
-        "nightly.late",
-        "The nightly run has been under way for 2 h 1 min; usually it takes 1 min.",
-        "\`collab-sync status 0193a6c5-0000-7000-8000-000000000001\` shows how far it is and what it waits for.",
-      ],
-      [
-        "nightly.recovered",
-        "The nightly run has succeeded again.",
+        "rejected.settled",
+        "No rejected record needs a decision any more.",
         null,
-      ],
-      [
-        "freshness.passed",
-        "Some of what is stored was not checked well within the promised 26 h.",
-        "\`collab-sync status\` shows the last runs; \`collab-sync run\` syncs everything now.",
-      ],
-      [
-        "freshness.recovered",
-        "Everything that is stored was checked within the promised 26 h again.",
-        null,
-      ],
-      [
-        "catalog.held",
-        "An import of the catalog is held. Of the 90 scopes that the catalog has, catalog.ndjson lacks 84: more than a tenth of each of 2 organizations, of "<!channel> & *acme*" the most.",
-        "Nothing was changed, and runs go on with the catalog as it is. If it is right: \`collab-sync accept --catalog 7\`. If not: \`collab-sync refuse --catalog 7\`.",
-      ],
-      [
-        "catalog.failed",
-        "The catalog could not be read anew: runs go on with it as it was.",
-        "\`collab-sync catalog refresh\` tries again.",
       ],
       [
         "catalog.settled",
@@ -188,13 +122,38 @@ test('each notification is told in one sentence, and what is bad says what to do
         null,
       ],
       [
-        "worker.blocked",
-        "2 workers cannot work: The queue refuses jobs: READONLY.",
-        "\`collab-sync status\` lists them; \`collab-sync doctor\` checks the connections.",
-      ],
-      [
         "worker.recovered",
         "All running workers can work again.",
+        null,
+      ],
+      [
+        "worker.back",
+        "A worker is alive again, or none is needed any more.",
+        null,
+      ],
+      [
+        "nightly.recovered",
+        "No nightly run is missing or late any more.",
+        null,
+      ],
+      [
+        "credentials.accepted",
+        "The service accepts COLLAB_API_KEY and COLLAB_AUTH_TOKEN again.",
+        null,
+      ],
+      [
+        "service.recovered",
+        "The service responds again, and no worker waits for it any more.",
+        null,
+      ],
+      [
+        "refresh.resumed",
+        "Continuous refresh has resumed.",
+        null,
+      ],
+      [
+        "settings.agree",
+        "All running workers have the same settings again.",
         null,
       ],
       [
@@ -206,30 +165,32 @@ test('each notification is told in one sentence, and what is bad says what to do
   `)
 })
 
+test('what needs a person names when it began and the first organizations', () => {
+  expect(describeNotification(FAILING).facts).toEqual([
+    ['since', AT],
+    ['organization', '"<!channel> & *acme*": 6'],
+    ['organization', '"[click](https://evil.example)": 1'],
+    ['and', '5 other organizations'],
+  ])
+  const whole = { ...FAILING, organizations: 0, first: null, since: null }
+  expect(describeNotification(whole).facts).toEqual([])
+})
+
 test('the JSON has id, type and time as Standard Webhooks recommends, and every fact', () => {
-  expect(JSON.parse(bodyFor('json', ID, PARTIAL))).toEqual({
+  const { kind, at, ...facts } = FAILING
+  expect(JSON.parse(bodyFor('json', ID, FAILING))).toEqual({
     id: ID,
-    type: 'run.partial',
-    timestamp: AT,
-    data: {
-      text: expect.stringMatching(/^The nightly run ended/),
-      action: expect.stringContaining(`collab-sync status ${RUN}`),
-      runId: RUN,
-      trigger: 'schedule',
-      scopesPlanned: 10,
-      scopesSucceeded: 7,
-      scopesFailed: 2,
-      scopesHeld: 1,
-      scopesSkipped: 0,
-    },
+    type: kind,
+    timestamp: at,
+    data: { text: FAILING.sentence, action: FAILING.fix, ...facts },
   })
 })
 
 describe('ids of the service that look like mark-up', () => {
   test('are plain text in Slack', () => {
-    const { text, ...rest } = JSON.parse(bodyFor('slack', ID, HELD))
+    const { text, ...rest } = JSON.parse(bodyFor('slack', ID, FAILING))
     expect(text).toContain(
-      'document: "&lt;!channel&gt; &amp; *acme*" / "[click](https://evil.example)": 9 users missing',
+      'organization: "&lt;!channel&gt; &amp; *acme*": 6\norganization: "[click](https://evil.example)": 1',
     )
     expect(text).not.toMatch(/[<>]/)
     expect(rest).toMatchObject({ mrkdwn: false, parse: 'none', unfurl_links: false })
@@ -237,11 +198,7 @@ describe('ids of the service that look like mark-up', () => {
 
   test('turn no order of letters and begin no line, in either', () => {
     const steering = 'a\u202eb\u2066c\u2028d\u009be'
-    const [first] = HELD.kind === 'held.waiting' ? HELD.first : []
-    const notification = {
-      ...HELD,
-      first: [{ ...first, organizationId: steering }],
-    } as Notification
+    const notification = { ...FAILING, first: [{ organizationId: steering, count: 1 }] }
     for (const shape of ['slack', 'teams'] as const) {
       const body = JSON.parse(bodyFor(shape, ID, notification)) as object
       const texts = JSON.stringify(body).replaceAll('\\\\u', '\\u')
@@ -251,7 +208,7 @@ describe('ids of the service that look like mark-up', () => {
   })
 
   test('are text runs in Teams, in which nothing is mark-up', () => {
-    const message = JSON.parse(bodyFor('teams', ID, HELD))
+    const message = JSON.parse(bodyFor('teams', ID, FAILING))
     expect(message.type).toBe('message')
     const [{ contentType, content }] = message.attachments
     expect(contentType).toBe('application/vnd.microsoft.card.adaptive')
@@ -260,6 +217,6 @@ describe('ids of the service that look like mark-up', () => {
     expect(paragraphs.flatMap(({ inlines }) => inlines.map(({ type }) => type))).toEqual(
       paragraphs.map(() => 'TextRun'),
     )
-    expect(paragraphs.at(-1)?.inlines[0]?.text).toContain('"<!channel> & *acme*"')
+    expect(paragraphs.at(-3)?.inlines[0]?.text).toContain('"<!channel> & *acme*"')
   })
 })

@@ -1,17 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Notifier } from '../../src/notify/notifier.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { ReceiverServer } from './receiver-server.ts'
 import { lookTogether, openRig } from './rig.ts'
 import type { Rig } from './rig.ts'
 
-/** What is told, and that it is told once, however many processes look. */
+/** How kinds of sync.attention are reported: once, however many processes look, and once more when they are resolved. */
 
 let receiver: ReceiverServer
 let rig: Rig
-let three: Notifier[]
+let notifier: Notifier
 /** What the receiver took since the test began. */
 let told: () => { type: string; data: Record<string, unknown> }[]
+const types = () => told().map(({ type }) => type)
+const sql = async (text: string, values: unknown[] = []) =>
+  (await rig.database.pool.query(text, values)).rows
 
 beforeAll(async () => {
   receiver = await startReceiver()
@@ -24,299 +27,374 @@ afterAll(async () => {
 beforeEach(async () => {
   await rig?.close()
   rig = await openRig([{ shape: 'json', url: `${receiver.url}/hook` }])
-  three = [rig.notifier(), rig.notifier(), rig.notifier()]
+  notifier = rig.notifier()
   const before = receiver.received.length
   told = () => receiver.received.slice(before).map(({ body }) => body)
-  await watchSince(48)
-})
-
-/** As if somebody had looked for so many hours. */
-async function watchSince(hours: number): Promise<void> {
-  await rig.database.pool.query(
-    'update sync.notify_watch set watching_since = now() - make_interval(hours => $1)',
-    [hours],
-  )
-}
-
-test('a run that ends badly is told once, and once more when a later one of its scope succeeds', async () => {
-  const scope = { organizationIds: ['acme'] }
-  const runId = await rig.endedRun({ status: 'partial', scope, failed: 3 })
-  await lookTogether(three)
-  expect(told()).toMatchObject([{ type: 'run.partial', data: { runId, scopesFailed: 3 } }])
-
-  await rig.endedRun({ scope: { organizationIds: ['other'] } })
-  await lookTogether(three)
-  expect(told()).toHaveLength(1)
-
-  const good = await rig.endedRun({ scope })
-  await lookTogether(three)
-  expect(told()[1]).toMatchObject({ type: 'run.recovered', data: { runId: good, problems: 1 } })
-  expect(told()).toHaveLength(2)
-})
-
-test('runs of hints are left out: there may be thousands of them', async () => {
-  await rig.endedRun({ status: 'failed', trigger: 'hint', failed: 10 })
-  await rig.endedRun({ status: 'partial', trigger: 'api', failed: 1 })
-  await lookTogether(three)
-  expect(told()).toMatchObject([{ type: 'run.partial', data: { trigger: 'api' } }])
-})
-
-/** An organization with ten scopes, of which its own listing fails. */
-async function failingOrganization(): Promise<void> {
-  const { pool } = rig.database
-  await pool.query(
-    `insert into collab_store.organizations (organization_id, own_checked_at, failing_since) values ('acme', '-infinity', now())`,
-  )
-  await pool.query(
+  // As if somebody had looked for two days.
+  await sql(`update sync.notify_watch set watching_since = now() - interval '2 days'`)
+  await sql(`insert into collab_store.organizations (organization_id) values ('acme')`)
+  await sql(
     `insert into collab_store.batches (organization_key, operation, batch_no, scopes, checked_at)
     select organization_key, 'users', 0, 10, now() from collab_store.organizations`,
   )
+})
+
+/** Looks twice, so that what is resolved is reported, and delivers. */
+async function look(): Promise<void> {
+  await notifier.look()
+  await notifier.look()
+  await notifier.deliver()
 }
 
-/** A run in which that listing failed. */
-async function failedRun(lost = 0): Promise<string> {
-  const scope = { organizationIds: ['acme'] }
-  const runId = await rig.endedRun({ status: 'partial', scope, failed: 1, asked: 1 })
-  const { pool } = rig.database
-  await pool.query('update sync.runs set records_lost = $2 where run_id = $1', [runId, lost])
-  await pool.query(
+/** The listing of the organization fails, in a run that has finished. */
+async function failListing(trigger = 'cli'): Promise<void> {
+  const runId = await rig.endedRun({ status: 'partial', trigger, failed: 1 })
+  await sql(
+    `update collab_store.organizations set own_checked_at = '-infinity', failing_since = now()`,
+  )
+  await sql(
     `insert into sync.failures (run_id, batch_key, scope_no, operation, attempts)
     select $1, batch_key, 0, 'users', 1 from collab_store.batches`,
     [runId],
   )
-  return runId
 }
 
-/** A retry of a run that is as large as the catalog. */
-async function retryOf(runId: string): Promise<string> {
-  const retried = await rig.endedRun()
-  await rig.database.pool.query('update sync.runs set retry_of = $2 where run_id = $1', [
-    retried,
-    runId,
-  ])
-  return retried
+async function mendListing(): Promise<void> {
+  await sql('update sync.failures set resolved_at = now()')
+  await sql('update collab_store.organizations set own_checked_at = null, failing_since = null')
 }
 
-async function resolveFailures(by: string): Promise<void> {
-  const { pool } = rig.database
-  await pool.query('update sync.failures set resolved_at = now(), resolved_by = $1', [by])
-  await pool.query('update collab_store.organizations set failing_since = null')
+async function hold(): Promise<void> {
+  await sql(
+    `insert into sync.held (run_id, batch_key, kind, scope_key, organization_id, users_before, content_digest, missing_user_ids)
+    select $1, batch_key, 'organization', organization_key, 'acme', 10, '', '{u1,u2,u3}' from collab_store.batches`,
+    [await rig.endedRun({ status: 'partial' })],
+  )
 }
 
-const typesTold = () => told().map(({ type }) => type)
+const resolveHeld = () => sql(`update sync.held set resolved_at = now(), resolution = 'accepted'`)
 
-test('a run is well again once nothing of it fails any more, and no retry passes for a run of everything', async () => {
-  await failingOrganization()
-  const retried = await retryOf(await failedRun())
-  await lookTogether(three)
-  expect(typesTold()).toEqual(['run.partial'])
-  await resolveFailures(retried)
-  await lookTogether(three)
-  expect(told()[1]).toMatchObject({ type: 'run.recovered', data: { runId: retried, problems: 1 } })
-
-  await failedRun()
-  await lookTogether(three)
-  await rig.endedRun()
-  await lookTogether(three)
-  expect(typesTold()).toEqual(['run.partial', 'run.recovered', 'run.partial', 'run.recovered'])
-})
-
-test('a run of what failed does not make good what another rejected', async () => {
-  await failingOrganization()
-  const runId = await failedRun(1)
-  await resolveFailures(await retryOf(runId))
-  await lookTogether(three)
-  expect(told()).toMatchObject([{ type: 'run.partial', data: { recordsRejected: 1 } }])
-  await rig.database.pool.query('update sync.runs set records_lost = 0 where run_id = $1', [runId])
-  await lookTogether(three)
-  expect(typesTold()).toEqual(['run.partial', 'run.recovered'])
-})
-
-test('a failed and a cancelled run are told, a good one is not', async () => {
-  await rig.endedRun({ status: 'failed', scope: { organizationIds: ['y'] }, failed: 10 })
-  await rig.endedRun({ status: 'cancelled', asked: 1 })
-  await rig.endedRun({ scope: { organizationIds: ['x'] } })
-  await lookTogether(three)
-  const types = told().map(({ type }) => type)
-  expect(types.sort()).toEqual(['run.cancelled', 'run.failed'])
-})
-
-test('what ended before anybody looked, or more than a day ago, is not told', async () => {
-  await rig.endedRun({ status: 'failed', failed: 10, asked: 30, ended: 25 })
-  await lookTogether(three)
-  await watchSince(1)
-  await rig.endedRun({ status: 'failed', failed: 10, asked: 3, ended: 2 })
-  await lookTogether(three)
-  expect(told()).toEqual([])
-})
-
-test('what is held is told once when its run is over, and once more when nothing waits any more', async () => {
-  const { pool } = rig.database
-  const runId = await rig.endedRun()
-  await pool.query(
-    `update sync.runs set status = 'running', finished_at = null where run_id = $1`,
-    [runId],
+async function reject(): Promise<void> {
+  await sql(
+    `insert into sync.rejected_records (run_id, operation, organization_id, reason, record, is_whole, digest)
+    values ($1, 'users', 'acme', 'odd', '{"secret": 1}', true, '\\x01')`,
+    [await rig.endedRun({ status: 'partial' })],
   )
-  for (const key of [1, 2]) {
-    await pool.query(
-      `insert into sync.held (run_id, batch_key, kind, scope_key, organization_id, document_id, users_before,
-        content_digest, missing_user_ids)
-      values ($1, 1, 'document', $2, 'acme', 'plan', 10, '\\x00', array['u1', 'u2', 'u3'])`,
-      [runId, key],
-    )
-  }
-  await lookTogether(three)
-  expect(told()).toEqual([])
+}
 
-  await pool.query(
-    `update sync.runs set status = 'succeeded', finished_at = now() where run_id = $1`,
-    [runId],
+/** An import of the catalog that is older than those after it. */
+async function imported(state: string): Promise<void> {
+  await sql(
+    `insert into sync.catalog_imports (source, requested_by, state, scopes, lacking, problem, prunes)
+    values ('CATALOG_SQL', 'schedule', $1, 90, 82, case when $1 = 'failed' then 'CATALOG_SQL failed: no.' end, true)`,
+    [state],
   )
-  await lookTogether(three)
-  expect(told()).toMatchObject([
-    { type: 'held.waiting', data: { runId, listings: 2, usersMissing: 6 } },
-  ])
-  expect(JSON.stringify(told())).not.toContain('u1')
+}
 
-  await pool.query(
-    `update sync.held set resolved_at = now(), resolution = 'accepted' where scope_key = 1`,
+async function addWorker(name: string, columns: Record<string, unknown> = {}): Promise<void> {
+  const given = { worker_id: name, calls_in_flight: 0, calls_limit: 8, ...columns }
+  const names = Object.keys(given)
+  await sql(
+    `insert into sync.workers (started_at, heartbeat_at, ${names.join(', ')})
+    values (now(), now(), ${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+    Object.values(given),
   )
-  await lookTogether(three)
-  expect(told()).toHaveLength(1)
-  await pool.query(`update sync.held set resolved_at = now(), resolution = 'accepted'`)
-  await lookTogether(three)
-  expect(told()[1]).toMatchObject({ type: 'held.settled' })
-  expect(told()).toHaveLength(2)
+}
+
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
+
+/** A worker that waits for the service since so many seconds. */
+const waitingFor = (secondsAgo: number) => ({
+  waiting: { kind: 'throttled', since: ago(secondsAgo), sentence: 'Waits.' },
 })
 
-test('freshness that passes its promise is told once, and once more when it is kept again', async () => {
-  const { pool } = rig.database
-  await pool.query(`insert into collab_store.organizations (organization_id) values ('acme')`)
-  await pool.query(
-    `insert into collab_store.batches (organization_key, operation, batch_no, scopes, checked_at)
-    select organization_key, 'users', 0, 1, now() - interval '27 hours' from collab_store.organizations`,
+/** The newest run was stopped since the service could not be called. */
+async function stopFor(reason: string, secondsAgo: number): Promise<void> {
+  await sql(
+    `update sync.runs set stopped_for = $2, calls = 1, finished_at = now() - make_interval(secs => $3) where run_id = $1`,
+    [await rig.endedRun({ trigger: 'hint' }), reason, secondsAgo],
   )
-  await lookTogether(three)
-  expect(told()).toMatchObject([{ type: 'freshness.passed', data: { promiseS: 93_600 } }])
-  await pool.query(`update collab_store.batches set checked_at = now() - interval '28 hours'`)
-  await lookTogether(three)
-  expect(told()).toHaveLength(1)
-  await pool.query('update collab_store.batches set checked_at = now()')
-  await lookTogether(three)
-  expect(told()[1]).toMatchObject({ type: 'freshness.recovered' })
-  await pool.query(`update collab_store.batches set checked_at = now() - interval '29 hours'`)
-  await lookTogether(three)
-  expect(told().map(({ type }) => type)).toEqual([
-    'freshness.passed',
-    'freshness.recovered',
-    'freshness.passed',
-  ])
-})
+  await sql(`update collab_store.batches set checked_at = now() - interval '1 hour'`)
+}
 
-test('workers that cannot work are reported once, and once more when all can work again', async () => {
-  const { pool } = rig.database
-  const say = (workerId: string, problem: string | null) =>
-    pool.query(
-      `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, problem, problem_since)
-      values ($1, now(), now(), 0, 8, $2::text, case when $2 is not null then now() - interval '2 minutes' end)
-      on conflict (worker_id) do update set problem = excluded.problem, problem_since = excluded.problem_since`,
-      [workerId, problem],
-    )
-  await say('w1', 'The queue is full.')
-  await say('w2', 'The queue is full.')
-  await lookTogether(three)
-  const data = { workers: 2, workerId: 'w1', problem: 'The queue is full.' }
-  expect(told()).toMatchObject([{ type: 'worker.blocked', data }])
-  await say('w1', null)
-  await lookTogether(three)
-  expect(told()).toHaveLength(1)
-  await say('w2', null)
-  await lookTogether(three)
-  expect(told().map(({ type }) => type)).toEqual(['worker.blocked', 'worker.recovered'])
-})
+const respond = () => sql('update collab_store.batches set checked_at = now()')
+const noWorkers = () => sql('delete from sync.workers')
 
-test('a held import of the catalog, and one that fails night after night, are told once, and once more when they are over', async () => {
-  const { pool } = rig.database
-  const imported = (state: string, source: string) =>
-    pool.query(
-      `insert into sync.catalog_imports (source, requested_by, state, scopes, lacking, organizations, first_organization_id, problem)
-      values ($2, 'schedule', $1, 90, 82, 1, 'acme', case when $1 = 'failed' then 'CATALOG_SQL failed: no.' end)`,
-      [state, source],
-    )
-  await imported('held', 'another file')
-  await lookTogether(three)
-  await pool.query(`update sync.catalog_imports set state = 'replaced'`)
-  await imported('held', 'a file')
-  await lookTogether(three)
-  await imported('failed', 'CATALOG_SQL')
-  await lookTogether(three)
-  await imported('failed', 'CATALOG_SQL')
-  await lookTogether(three)
-  expect(told()).toMatchObject([
-    { type: 'catalog.held', data: { source: 'another file' } },
-    { type: 'catalog.held', data: { lacking: 82, firstOrganizationId: 'acme', source: 'a file' } },
-    { type: 'catalog.failed', data: { problem: 'CATALOG_SQL failed: no.' } },
-  ])
-  await imported('applied', 'CATALOG_SQL')
-  await lookTogether(three)
-  await pool.query(`update sync.catalog_imports set state = 'refused' where state = 'held'`)
-  await lookTogether(three)
-  expect(told().map(({ type }) => type)).toEqual([
-    'catalog.held',
-    'catalog.held',
-    'catalog.failed',
-    'catalog.recovered',
-    'catalog.settled',
-  ])
-})
+interface Kind {
+  kind: string
+  type: string
+  resolved: string
+  begin(secondsAgo: number): Promise<unknown>
+  end(): Promise<unknown>
+}
 
-test('what the service sends otherwise than before is told once, and nothing of before anybody watched', async () => {
-  const { pool } = rig.database
-  const notice = (member: string, hoursAgo: number) =>
-    pool.query(
-      `insert into sync.member_changes (object, path, change, types, noticed_at)
-      values ('comment', array['data', $1], 'new', '{number}', now() - make_interval(hours => $2))`,
-      [member, hoursAgo],
-    )
-  await notice('old', 50)
-  await lookTogether(three)
-  expect(told()).toEqual([])
-  await notice('severity', 0)
-  await notice('due.at', 0)
-  await lookTogether(three)
-  await lookTogether(three)
-  expect(told()).toMatchObject([
-    {
-      type: 'members.changed',
-      data: {
-        members: 2,
-        first: [
-          { object: 'comment', member: 'data.severity', change: 'new', types: ['number'] },
-          { member: 'data."due.at"' },
-        ],
-      },
+const KINDS: Kind[] = [
+  {
+    kind: 'failing',
+    type: 'scopes.failing',
+    resolved: 'scopes.recovered',
+    begin: () => failListing(),
+    end: mendListing,
+  },
+  {
+    kind: 'overdue',
+    type: 'freshness.passed',
+    resolved: 'freshness.recovered',
+    begin: () => sql(`update collab_store.batches set checked_at = now() - interval '27 hours'`),
+    end: respond,
+  },
+  {
+    kind: 'held',
+    type: 'held.waiting',
+    resolved: 'held.settled',
+    begin: hold,
+    end: resolveHeld,
+  },
+  {
+    kind: 'rejected',
+    type: 'rejected.waiting',
+    resolved: 'rejected.settled',
+    begin: reject,
+    end: () => sql('update sync.rejected_records set gone_at = now()'),
+  },
+  {
+    kind: 'catalog_held',
+    type: 'catalog.held',
+    resolved: 'catalog.settled',
+    begin: () => imported('held'),
+    end: () => sql(`update sync.catalog_imports set state = 'refused', decided_at = now()`),
+  },
+  {
+    kind: 'catalog_failed',
+    type: 'catalog.failed',
+    resolved: 'catalog.recovered',
+    begin: () => imported('failed'),
+    end: () => imported('applied'),
+  },
+  {
+    kind: 'credentials',
+    type: 'credentials.refused',
+    resolved: 'credentials.accepted',
+    begin: () => stopFor('credentials', 1),
+    end: respond,
+  },
+  {
+    kind: 'refresh_paused',
+    type: 'refresh.paused',
+    resolved: 'refresh.resumed',
+    begin: () =>
+      sql(`update sync.refresh_state set paused_since = now(), paused_until = now(), reason = 'x'`),
+    end: () => sql('update sync.refresh_state set paused_since = null, paused_until = null'),
+  },
+]
+
+const PATIENT: Kind[] = [
+  {
+    kind: 'unreachable',
+    type: 'service.unreachable',
+    resolved: 'service.recovered',
+    begin: (secondsAgo) => stopFor('unreachable', secondsAgo),
+    end: respond,
+  },
+  {
+    kind: 'throttled',
+    type: 'service.throttled',
+    resolved: 'service.recovered',
+    begin: (secondsAgo) => addWorker('w1', waitingFor(secondsAgo)),
+    end: noWorkers,
+  },
+  {
+    kind: 'worker_blocked',
+    type: 'worker.blocked',
+    resolved: 'worker.recovered',
+    begin: (secondsAgo) =>
+      addWorker('w1', {
+        problem: 'The queue is full.',
+        problem_since: ago(secondsAgo),
+      }),
+    end: noWorkers,
+  },
+  {
+    kind: 'no_worker',
+    type: 'worker.none',
+    resolved: 'worker.back',
+    begin: (secondsAgo) =>
+      sql(
+        `update collab_store.definitions set next_due_at = now() + interval '1 hour',
+          worker_left_at = now() - make_interval(secs => $1)`,
+        [secondsAgo],
+      ),
+    end: () => addWorker('w1'),
+  },
+  {
+    kind: 'settings_differ',
+    type: 'settings.differ',
+    resolved: 'settings.agree',
+    begin: async (secondsAgo) => {
+      for (const limit of [10, 20])
+        await addWorker(`w${limit}`, { settings: { SYNC_RATE_LIMIT: limit } })
+      await sql('update sync.workers set started_at = $1', [ago(secondsAgo)])
     },
-  ])
-})
+    end: noWorkers,
+  },
+]
 
-test('a kind that cannot be checked is logged once, and the others are told', async () => {
-  const { pool } = rig.database
-  await pool.query('alter table sync.member_changes rename to gone')
-  const readNightly = async () => ({ cron: 'never', timeZone: 'UTC' })
-  const notifier = rig.notifier({ readNightly })
-  await rig.endedRun({ status: 'failed', failed: 10 })
-  await pool.query(
-    `insert into sync.catalog_imports (source, requested_by, state) values ('a file', 'cli', 'failed')`,
+describe('what needs a person', () => {
+  test.each([...KINDS, ...PATIENT])(
+    '$kind is reported once, and once more when it is resolved',
+    async ({ type, resolved, begin, end }) => {
+      await look()
+      expect(types()).toEqual([])
+      await begin(120)
+      await look()
+      expect(told()).toMatchObject([{ type }])
+      expect(told()[0]?.data).toMatchObject({
+        text: expect.stringContaining(told()[0]?.data['sentence'] as string),
+        action: expect.any(String),
+        count: expect.any(Number),
+        path: expect.stringMatching(/^\//),
+      })
+      await end()
+      await look()
+      expect(types()).toEqual([type, resolved])
+    },
   )
-  await lookTogether([notifier])
-  await lookTogether([notifier])
-  expect(told().map(({ type }) => type)).toEqual(['run.failed', 'catalog.failed'])
-  const failures = rig.logged.filter((line) => line.includes('could not be checked'))
-  expect(failures.map((line) => JSON.parse(line).kind)).toEqual(['nightly', 'members'])
+
+  test.each(PATIENT)('$kind is not reported within a minute', async ({ type, begin, end }) => {
+    await begin(30)
+    await look()
+    expect(types()).toEqual([])
+    await end()
+    await noWorkers()
+    await begin(90)
+    await look()
+    expect(types()).toEqual([type])
+  })
+
+  test('names the organizations, and no user, record or document', async () => {
+    await hold()
+    await reject()
+    await look()
+    expect(types().toSorted()).toEqual(['held.waiting', 'rejected.waiting'])
+    for (const { data } of told())
+      expect(data).toMatchObject({ first: [{ organizationId: 'acme', count: 1 }] })
+    expect(JSON.stringify(told())).not.toMatch(/u1|secret/)
+  })
+
+  test('is resolved by the second look in a row that does not find it', async () => {
+    const lookOnce = async () => {
+      await notifier.look()
+      await notifier.deliver()
+      return types()
+    }
+    await hold()
+    await lookOnce()
+    await sql('update sync.held set resolved_at = now()')
+    expect(await lookOnce()).toEqual(['held.waiting'])
+    await sql('update sync.held set resolved_at = null')
+    await lookOnce()
+    await sql('update sync.held set resolved_at = now()')
+    expect(await lookOnce()).toEqual(['held.waiting'])
+    expect(await lookOnce()).toEqual(['held.waiting', 'held.settled'])
+  })
+
+  test('is reported again while it is open where another decision waits, and only there', async () => {
+    const begin = async () => {
+      await hold()
+      await imported('held')
+      await imported('failed')
+      await look()
+    }
+    await begin()
+    const waiting = ['catalog.failed', 'catalog.held', 'held.waiting']
+    expect(types().toSorted()).toEqual(waiting)
+    await resolveHeld()
+    await sql(`update sync.catalog_imports set state = 'replaced' where state = 'held'`)
+    await begin()
+    expect(types().slice(3).toSorted()).toEqual(['catalog.held', 'held.waiting'])
+    await resolveHeld()
+    await look()
+    expect(types().slice(5)).toEqual(['held.settled'])
+  })
+
+  test('waits for the end of a run that was requested before, unless it is one of a hint', async () => {
+    await addWorker('w1')
+    const runs = await Promise.all(
+      ['cli', 'hint', 'refresh'].map((trigger) => rig.endedRun({ trigger, asked: 1 })),
+    )
+    await sql(`update sync.runs set status = 'running', finished_at = null`)
+    await hold()
+    await look()
+    expect(types()).toEqual([])
+    await sql(
+      `update sync.runs set status = 'succeeded', finished_at = now() where run_id = $1`,
+      runs.slice(0, 1),
+    )
+    await look()
+    expect(types()).toEqual(['held.waiting'])
+    // A later run finds another one.
+    await sql(
+      `update sync.runs set status = 'running', finished_at = null, requested_at = now() where run_id = $1`,
+      runs.slice(0, 1),
+    )
+    await resolveHeld()
+    await hold()
+    await look()
+    expect(types()).toEqual(['held.waiting'])
+  })
+
+  test('is not a scope that fails in hints and continuous refresh, until the promise is broken', async () => {
+    await failListing('hint')
+    await failListing('refresh')
+    await look()
+    expect(types()).toEqual([])
+    await sql(`update collab_store.organizations set own_checked_at = now() - interval '27 hours'`)
+    await look()
+    expect(types()).toEqual(['scopes.failing'])
+  })
+
+  test('is a service that throttles and then cannot be reached, until it responds', async () => {
+    await addWorker('w1', waitingFor(120))
+    await look()
+    await noWorkers()
+    await stopFor('unreachable', 120)
+    await look()
+    expect(types()).toEqual(['service.throttled', 'service.unreachable'])
+    await respond()
+    await look()
+    expect(types().slice(2)).toEqual(['service.recovered'])
+  })
+
+  test('is neither an empty catalog nor a schedule that was removed', async () => {
+    await sql('update collab_store.organizations set active = false')
+    await sql('insert into sync.schedule (cron) values (null)')
+    const found = await sql('select kind from sync.attention order by kind')
+    expect(found).toEqual([{ kind: 'catalog_empty' }, { kind: 'no_schedule' }])
+    await look()
+    expect(types()).toEqual([])
+  })
 })
 
-test('nobody looks more often than is asked for, whoever looks', async () => {
-  const patient = rig.notifier({ secondsBetween: 3600 })
-  expect([await patient.look(), await patient.look()]).toEqual([true, false])
-  expect(await rig.notifier({ secondsBetween: 3600 }).look()).toBe(false)
+test('many processes that look at once report it once', async () => {
+  const three = [notifier, rig.notifier(), rig.notifier()]
+  await hold()
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  await lookTogether(three)
+  expect(types().toSorted()).toEqual(['held.waiting', 'run.failed'])
+  await resolveHeld()
+  await lookTogether(three)
+  expect(types().slice(2)).toEqual(['held.settled'])
+})
+
+test('a kind that cannot be checked is logged once, and the others are reported', async () => {
+  await sql('alter table sync.member_changes rename to gone')
+  await sql('alter view sync.attention_by_kind rename to gone_too')
+  await rig.endedRun({ status: 'failed', failed: 10 })
+  await look()
+  await sql('alter view sync.gone_too rename to attention_by_kind')
+  await imported('failed')
+  await look()
+  expect(types()).toEqual(['run.failed', 'catalog.failed'])
+  const failures = rig.logged.filter((line) => line.includes('could not be checked'))
+  expect(failures.map((line) => JSON.parse(line).kind)).toEqual(['attention', 'members'])
 })

@@ -69,6 +69,11 @@ describe('what is refused', () => {
     expect(faultsOf(plain)[0]).toMatch(/^NOTIFY_URL must start with https:.*COLLAB_ALLOW_HTTP=1/)
     expect(faultsOf({ ...plain, COLLAB_ALLOW_HTTP: '1' })).toEqual([])
     expect(faultsOf({ NOTIFY_URL: 'slack+http://127.0.0.1:9/x' })).toEqual([])
+    // serve, which does not call the service, notifies too.
+    const serve = { need: ['http'], directory: '/nonexistent' } as const
+    expect(() => readSettings(plain, serve)).toThrow(/^NOTIFY_URL must start with https:/)
+    const allowed = readSettings({ ...plain, COLLAB_ALLOW_HTTP: '1' }, serve)
+    expect(allowed.notifyUrls).toEqual([{ shape: 'slack', url: 'http://10.0.0.7/x' }])
   })
 
   test('a receiver that checks signatures needs NOTIFY_SECRET; Slack and Teams do not', () => {

@@ -52,23 +52,27 @@ describe.each(QUEUE_KINDS)('whole workers, with the queue on %s', (queue) => {
     live.standIn.setFaults([{ kind: 'forbidden', match: { operation: 'users', organizationId } }])
     const bad = await run()
     expect(bad.status).toBe('partial')
-    await expect.poll(types, { timeout: 120_000 }).toEqual(['run.partial'])
+    await expect.poll(types, { timeout: 120_000 }).toEqual(['scopes.failing'])
     live.standIn.setFaults([])
     expect((await run()).status).toBe('succeeded')
-    await expect.poll(types, { timeout: 120_000 }).toEqual(['run.partial', 'run.recovered'])
+    await expect.poll(types, { timeout: 120_000 }).toEqual(['scopes.failing', 'scopes.recovered'])
     await Promise.all(workers.map((worker) => worker.stop()))
-    expect(types()).toEqual(['run.partial', 'run.recovered'])
+    expect(types()).toEqual(['scopes.failing', 'scopes.recovered'])
     expect(receiver.received[0]?.body.data).toMatchObject({
-      runId: bad.run_id,
-      scopesFailed: bad['scopes_failed'],
+      count: bad['scopes_failed'],
+      first: [{ organizationId, count: bad['scopes_failed'] }],
+      path: `/runs/${bad.run_id}`,
     })
   })
 
   test('a process that is there for its run alone tells of it before it ends', async () => {
     live.standIn.setFaults([{ kind: 'forbidden', match: { operation: 'users', organizationId } }])
     const { run_id: runId } = await live.run()
-    expect(receiver.received.map(({ body }) => [body.type, body.data['runId']])).toEqual([
-      ['run.partial', runId],
+    expect(receiver.received.map(({ body }) => [body.type, body.data['path']])).toEqual([
+      ['scopes.failing', `/runs/${runId}`],
     ])
+    live.standIn.setFaults([])
+    await live.run()
+    expect(types()).toEqual(['scopes.failing', 'scopes.recovered'])
   })
 })

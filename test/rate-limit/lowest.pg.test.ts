@@ -72,6 +72,7 @@ describe('workers that set different limits', () => {
       callMs: null,
       problem: null,
       waiting: null,
+      settings: null,
     }
     const say = (workerId: string, rateLimit: number | null) =>
       workers.heartbeat.run(pool, { workerId, rateLimit, ...beat })

@@ -309,7 +309,7 @@ test.each(faults)('$name', { timeout: 60_000 }, async ({ act, told, fromGood = t
   expect(tellers).toEqual(Object.fromEntries(Object.keys(tellers).map((name) => [name, all4])))
   expect((await onApp(app).getFreshness()).overdue).toBe(overdue)
   await expectMarks()
-  expect(await isMessageOpen()).toBe(overdue > 0)
+  await expectMessages()
 })
 
 test('a night without news, and one in which the same fails again, write no scope', async () => {
@@ -542,20 +542,21 @@ async function expectMarks(): Promise<void> {
   }
 }
 
-/** Whether people are told, and not yet told otherwise, that the promise is broken. */
-async function isMessageOpen(): Promise<boolean> {
+/** Expects that a message is open for each kind of sync.attention that scopes are in, and for no other. */
+async function expectMessages(): Promise<void> {
   const notifier = new Notifier({
     database: live.database.pool,
     log: app.log,
     addresses: [],
     secret: undefined,
-    nightlyLateAfterMs: 1_800_000,
-    readNightly: async () => null,
     secondsBetween: 0,
   })
-  await notifier.look()
-  return (
-    (await ask(`select from sync.notifications where subject = 'freshness' and well_at is null`))
-      .length > 0
-  )
+  // What is resolved is noted by the second look that does not find it.
+  for (let looks = 0; looks < 2; looks += 1) await notifier.look()
+  const kinds = `kind in ('failing', 'overdue', 'held', 'rejected') order by kind`
+  expect(
+    await ask(
+      `select kind from (select subject as kind from sync.notifications where well_at is null group by 1) n where ${kinds}`,
+    ),
+  ).toEqual(await ask(`select kind from sync.attention_by_kind where ${kinds}`))
 }

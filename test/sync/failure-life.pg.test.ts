@@ -222,7 +222,7 @@ test('a retry whose key is refused makes nothing stale, and says how much was no
   const before = await stale()
   live.standIn.setFaults([{ kind: 'unauthenticated' }])
   const retry = await live.run({ failedOf: run.run_id })
-  expect(retry.status).toBe('failed')
+  expect(retry).toMatchObject({ status: 'failed', stopped_for: 'credentials' })
   expect(await stale()).toEqual(before)
   const skipped = Number(retry['scopes_skipped'])
   const page = wordsOf(await pages.get(`/runs/${retry.run_id}`))

@@ -13,6 +13,8 @@ import { openFaultServer } from '../service/fault-server.ts'
 import { openSelfSignedServer } from '../service/self-signed.ts'
 import type { SelfSignedServer } from '../service/self-signed.ts'
 
+const STOPPED = { status: 'failed', stopped_for: 'unreachable' }
+
 let live: Live
 let untrusted: SelfSignedServer
 beforeEach(async () => {
@@ -29,7 +31,7 @@ test('an address where nothing listens ends the run after the tries of the first
   const closed = await openFaultServer()
   await closed[Symbol.asyncDispose]()
   const run = await live.run({ settings: { COLLAB_API_URL: closed.url, SYNC_RETRIES: '1' } })
-  expect(run).toMatchObject({ status: 'failed', calls: 0, scopes_failed: 0 })
+  expect(run).toMatchObject({ ...STOPPED, calls: 0, scopes_failed: 0 })
   expect(run['problem']).toMatch(
     /^The service cannot be reached \(.*ECONNREFUSED.*\): nothing listens there: are host and port in COLLAB_API_URL right\? /,
   )
@@ -39,7 +41,7 @@ test('a certificate that is not trusted ends the run at once, with what to do', 
   live = await openLive('none')
   await live.importCatalog()
   const run = await live.run({ settings: { COLLAB_API_URL: untrusted.url } })
-  expect(run).toMatchObject({ status: 'failed', calls: 0, scopes_failed: 0 })
+  expect(run).toMatchObject({ ...STOPPED, calls: 0, scopes_failed: 0 })
   expect(run['problem']).toMatch(
     /^The service cannot be reached \(self-signed certificate\): its certificate is not trusted: NODE_EXTRA_CA_CERTS/,
   )

@@ -112,6 +112,7 @@ test('a worker without a job says so, and one that is dead says nothing', async 
     problem: null,
     rateLimit: null,
     waiting,
+    settings: null,
   })
   expect(
     (await waits()).map(({ kind, workers: many, ofWorkers }) => [kind, many, ofWorkers]),

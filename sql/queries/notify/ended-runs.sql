@@ -1,11 +1,10 @@
--- Runs that ended other than succeeded, since somebody watches and within a day, and are not noted yet. Those of hints are left
--- out: there may be thousands while the service is away, and what they failed at is stale, which is told of all together.
+-- Runs that failed or were cancelled, since somebody watches and within a day, and are not noted yet. Those of hints are left
+-- out: there may be thousands while the service is away, and what they failed at is reported all together.
 -- Params: $1 since (when somebody watches).
--- Never null: finished_at, rejected.
-select run_id, trigger, status, finished_at, scopes_planned, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped,
-  records_lost::int as rejected
+-- Never null: finished_at.
+select run_id, trigger, status, finished_at, scopes_planned, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped
 from sync.runs r
-where finished_at >= greatest($1, now() - interval '1 day') and status in ('partial', 'failed', 'cancelled')
+where finished_at >= greatest($1, now() - interval '1 day') and status in ('failed', 'cancelled')
   and trigger <> 'hint'
   and not exists (select from sync.notifications n where n.thing = 'run:' || r.run_id)
 order by finished_at, run_id

@@ -1,8 +1,9 @@
 -- Asks a run to end early; the first reason stays. Of one of everything that fails so, what it was to look at may be out of
 -- date from now on (collab_store.promise); a retry has its scope, and is none.
--- Params: $1 runId, $2 stopping ('failed' or 'cancelled'), $3 problem (one sentence).
+-- Params: $1 runId, $2 stopping ('failed' or 'cancelled'), $3 problem (one sentence), $4 stoppedFor?
+-- ('credentials' or 'unreachable').
 with stopped as (
-  update sync.runs set stopping = $2, problem = coalesce(problem, $3)
+  update sync.runs set stopping = $2, problem = coalesce(problem, $3), stopped_for = $4
   where run_id = $1 and finished_at is null and stopping is null and trigger <> 'refresh'
   returning run_id, scope, retry_of, coalesce(started_at, requested_at) as began_at
 ), noted as (

@@ -1,7 +1,6 @@
 import { fileSource } from '../../catalog/file.ts'
 import { importCatalog } from '../../catalog/import.ts'
 import type { CatalogImport, ImportOptions } from '../../catalog/import.ts'
-import { describeLacking } from '../../notify/catalog-trouble.ts'
 import type { CatalogSource } from '../../catalog/lines.ts'
 import { refreshCatalog } from '../../catalog/refresh.ts'
 import { countCatalog } from '../../database/catalog.ts'
@@ -121,6 +120,17 @@ function describeBlanks(
   const where =
     lines === 1 ? `${unit} ${first}` : `${counted(lines, unit)}, first in ${unit} ${first}`
   return `Warning: ${name} has ids that begin or end with a blank (${where}). Such an id is kept as it is and differs from the same id without the blank.`
+}
+
+/** What an import lacks, as a sentence. */
+function describeLacking(source: string, held: HeldImport): string {
+  const { scopes, lacking, organizations, firstOrganizationId } = held
+  const whole = `Of the ${counted(scopes, 'scope')} that the catalog has, ${source} lacks ${count(lacking)}`
+  if (organizations === 0) return `${whole}.`
+  const first = JSON.stringify(firstOrganizationId)
+  return organizations === 1
+    ? `${whole}: more than a tenth of organization ${first}.`
+    : `${whole}: more than a tenth of each of ${count(organizations)} organizations, of ${first} the most.`
 }
 
 function describeHeld(name: string, held: HeldImport, isDryRun: boolean): string {

@@ -4,6 +4,7 @@ import { migrate } from '../../database/migrate.ts'
 import { UsageError } from '../../errors.ts'
 import { checkReach, openQueueLate, startHttp } from '../../http/start-http.ts'
 import type { Log } from '../../log.ts'
+import { keepNotified } from '../../notify/notifier.ts'
 import { onAbort } from '../../service/wait.ts'
 import { readDemoSettings } from '../../settings/demo.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -75,8 +76,10 @@ async function serveOn(
     const collabSync = collabSyncOn({ database, queue, settings, log, trigger: 'http' })
     const http = await startHttp({ settings, store, queue, collabSync, log })
     log.info({ address: http.url, queue: queue.place.kind }, 'serving')
+    // It is not waited for: PostgreSQL may be away. A worker that is away cannot report that itself.
+    const notifying = keepNotified(database, settings, { staysOn: true, log })
     await stopping
-    await http.stop()
+    await Promise.all([http.stop(), notifying.then((each) => each.stop())])
   } finally {
     await queue.close()
   }

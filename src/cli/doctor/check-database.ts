@@ -102,6 +102,7 @@ async function writes(database: Database): Promise<Finding> {
     problem: null,
     rateLimit: null,
     waiting: null,
+    settings: null,
   }
   try {
     await rolledBack(database, async (client) => {

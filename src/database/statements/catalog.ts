@@ -342,23 +342,5 @@ export const stageRemoved = new Statement<
 /** User groups that the lines name. */
 export const stageUserGroups = new Statement<null, null>('catalog/stage-user-groups')
 
-/** What keeps the catalog from being as its sources say: an import that is held; one that was refused and came again since; and a source that could not be read, until it can, or another list is imported. */
-export const troubles = new Statement<
-  null,
-  {
-    importId: number
-    at: Date
-    state: 'applied' | 'held' | 'accepted' | 'refused' | 'replaced' | 'failed'
-    source: string
-    scopes: number | null
-    lacking: number | null
-    organizations: number | null
-    firstOrganizationId: string | null
-    problem: string | null
-  }
->('catalog/troubles', {
-  columns: 'importId at state source scopes lacking organizations firstOrganizationId problem',
-})
-
 /** Takes what the lines of an import name out of what the held one lacks: somebody has asked for it since. */
 export const unholdNamed = new Statement<null, null>('catalog/unhold-named')

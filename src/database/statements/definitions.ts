@@ -22,11 +22,20 @@ export const read = new Statement<
   neverNull: 'freshnessPromiseS changeTargetS',
 })
 
-/** Notes on which days of the week the nightly schedule that holds never starts a run. */
-export const setDaysWithoutRun = new Statement<{ timeZone: string; days: readonly number[] }, null>(
-  'definitions/set-days-without-run',
-  { parameters: 'timeZone days' },
-)
+/** Notes the nightly schedule that holds, and when it is due. */
+export const setSchedule = new Statement<
+  {
+    schedule: string | null
+    timeZone: string
+    days: readonly number[]
+    lastDueAt: Date | null
+    nextDueAt: Date | null
+    lateAfterS: number
+  },
+  null
+>('definitions/set-schedule', {
+  parameters: 'schedule timeZone days lastDueAt nextDueAt lateAfterS',
+})
 
 /** Takes the definitions of the settings over. With another member that says when a comment was written, or other days, answers that are in hand are thrown away and asked for again, and stored comments are to be looked at. */
 export const set = new Statement<

@@ -6,11 +6,11 @@ export const abandon = new Statement<{ receivers: readonly string[] }, null>('no
   parameters: 'receivers',
 })
 
-/** Whether a listing that somebody was notified of still waits for a person. */
-export const anyHeld = new Statement<null, { waits: boolean }>('notify/any-held', {
-  columns: 'waits',
-  neverNull: 'waits',
-})
+/** What of sync.attention_by_kind to report: each kind once, and again while it is open only where a later decision waits. A kind is resolved when two looks in a row do not find it; its facts are then null. The service is not back while it throttles instead, or cannot be reached instead. */
+export const attention = new Statement<null, { kind: string; facts: unknown | null }>(
+  'notify/attention',
+  { columns: 'kind facts', neverNull: 'kind' },
+)
 
 /** Takes up the delivery to a receiver that has been due for longest: no other worker does while the lease lasts. The last try is the one after a day: where it fails, the delivery is given up. */
 export const claim = new Statement<
@@ -29,7 +29,7 @@ export const claim = new Statement<
   neverNull: 'isLast',
 })
 
-/** Runs that ended other than succeeded, since somebody watches and within a day, and are not noted yet. Those of hints are left out: there may be thousands while the service is away, and what they failed at is stale, which is told of all together. */
+/** Runs that failed or were cancelled, since somebody watches and within a day, and are not noted yet. Those of hints are left out: there may be thousands while the service is away, and what they failed at is reported all together. */
 export const endedRuns = new Statement<
   { since: Date },
   {
@@ -42,13 +42,12 @@ export const endedRuns = new Statement<
     scopesFailed: number
     scopesHeld: number
     scopesSkipped: number
-    rejected: number
   }
 >('notify/ended-runs', {
   parameters: 'since',
   columns:
-    'runId trigger status finishedAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped rejected',
-  neverNull: 'finishedAt rejected',
+    'runId trigger status finishedAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped',
+  neverNull: 'finishedAt',
 })
 
 /** A delivery failed: when to try again, or that it is given up. */
@@ -66,28 +65,6 @@ export const failed = new Statement<
 /** Forgets what was noted long ago, with its deliveries. */
 export const forget = new Statement<null, null>('notify/forget')
 
-/** Whether somebody was notified of a subject that is not well again. */
-export const isOpen = new Statement<{ subject: string }, { open: boolean }>('notify/is-open', {
-  parameters: 'subject',
-  columns: 'open',
-  neverNull: 'open',
-})
-
-/** Marks listings as reported that runs have held which are over by now, and that wait for a person. */
-export const markHeld = new Statement<
-  null,
-  {
-    listings: number
-    usersMissing: number
-    firstHeldId: number | null
-    runId: string | null
-    first: readonly unknown[] | null
-  }
->('notify/mark-held', {
-  columns: 'listings usersMissing firstHeldId runId first',
-  neverNull: 'listings usersMissing',
-})
-
 /** Marks what was noticed of members since somebody watches as told, and gives its numbers. What the message says is read when it is sent (notify/member-changes): the names of members may be ids, so they are kept in one place only. */
 export const markMembers = new Statement<{ since: Date }, { numbers: readonly number[] }>(
   'notify/mark-members',
@@ -104,29 +81,6 @@ export const memberChanges = new Statement<
   neverNull: 'members first',
 })
 
-/** Marks as well what was reported of missing and late nightly runs, once a scheduled run of that night or later succeeded. */
-export const nightlyWell = new Statement<
-  null,
-  { runId: string; finishedAt: Date; problems: number }
->('notify/nightly-well', { columns: 'runId finishedAt problems', neverNull: 'finishedAt problems' })
-
-/** Scheduled runs: whether one began since the last was due, the one under way, and how long they usually take (the median of the last 14 that ended by themselves, since a person last set the schedule). */
-export const nightly = new Statement<
-  { dueAt: Date },
-  {
-    began: boolean
-    runId: string | null
-    requestedAt: Date | null
-    runningS: number | null
-    usualOf: number
-    usualS: number | null
-  }
->('notify/nightly', {
-  parameters: 'dueAt',
-  columns: 'began runId requestedAt runningS usualOf usualS',
-  neverNull: 'began usualOf',
-})
-
 /** Notes a thing to tell, with a delivery for each receiver; nothing where it is noted already. */
 export const note = new Statement<
   {
@@ -140,30 +94,17 @@ export const note = new Statement<
   null
 >('notify/note', { parameters: 'thing kind subject runId facts receivers' })
 
-/** Marks as well what was reported of runs whose work has succeeded since: by a run of the whole catalog, by one of the same scope that was about as large, or, where all was requested and no whole record was rejected, once nothing fails any more that failed in it: then the run that resolved the last of it is named, when it has ended or is a day of refresh. */
-export const runsWell = new Statement<
-  null,
-  { runId: string; trigger: string; finishedAt: Date; problems: number }
->('notify/runs-well', {
-  columns: 'runId trigger finishedAt problems',
-  neverNull: 'runId trigger finishedAt problems',
-})
-
 /** A receiver took a message. */
 export const sent = new Statement<{ notificationId: string; receiver: string }, null>(
   'notify/sent',
   { parameters: 'notificationId receiver' },
 )
 
-/** Takes the turn to look for something to tell: the row stays locked until the transaction ends, and a worker that finds it locked, or looked at just now, leaves it. A schedule that is new starts its time anew. */
-export const takeTurn = new Statement<
-  { intervalS: number; schedule: string | null },
-  { now: Date; watchingSince: Date; scheduleSince: Date }
->('notify/take-turn', {
-  parameters: 'intervalS schedule',
-  columns: 'now watchingSince scheduleSince',
-  neverNull: 'now watchingSince scheduleSince',
-})
+/** Takes the turn to look for something to tell: the row stays locked until the transaction ends, and a process that finds it locked, or looked at just now, leaves it. */
+export const takeTurn = new Statement<{ intervalS: number }, { now: Date; watchingSince: Date }>(
+  'notify/take-turn',
+  { parameters: 'intervalS', columns: 'now watchingSince', neverNull: 'now watchingSince' },
+)
 
 /** Messages that receivers did not take, of the last seven days. */
 export const undelivered = new Statement<
@@ -173,12 +114,6 @@ export const undelivered = new Statement<
   parameters: 'receivers',
   columns: 'receiver givenUp waiting problem',
   neverNull: 'givenUp waiting problem',
-})
-
-/** Marks as well all that was reported of a subject. */
-export const well = new Statement<{ subject: string }, { firstId: string | null }>('notify/well', {
-  parameters: 'subject',
-  columns: 'firstId',
 })
 
 /** Gives up the delivery of a message of which nothing is left to tell; the receiver is not to blame. */

@@ -165,6 +165,6 @@ export const settle = new Statement<
 
 /** Asks a run to end early; the first reason stays. Of one of everything that fails so, what it was to look at may be out of date from now on (collab_store.promise); a retry has its scope, and is none. */
 export const stop = new Statement<
-  { runId: string; stopping: string; problem: string },
+  { runId: string; stopping: string; problem: string; stoppedFor: string | null },
   { runId: string }
->('runs/stop', { parameters: 'runId stopping problem', columns: 'runId' })
+>('runs/stop', { parameters: 'runId stopping problem stoppedFor', columns: 'runId' })

@@ -11,16 +11,6 @@ export const anyOtherAble = new Statement<
   neverNull: 'able',
 })
 
-/** Workers that live and have had a problem for more than a minute, the longest first; shorter ones end by themselves and are not reported. */
-export const blocked = new Statement<
-  { deadAfterS: number },
-  { workerId: string; problem: string; problemSince: Date }
->('workers/blocked', {
-  parameters: 'deadAfterS',
-  columns: 'workerId problem problemSince',
-  neverNull: 'problem problemSince',
-})
-
 /** How many workers live. */
 export const countAlive = new Statement<{ deadAfterS: number }, { alive: number }>(
   'workers/count-alive',
@@ -47,13 +37,14 @@ export const heartbeat = new Statement<
     problem: string | null
     rateLimit: number | null
     waiting: string | null
+    settings: string | null
   },
   null
 >('workers/heartbeat', {
-  parameters: 'workerId callsInFlight mostCallsInFlight callMs problem rateLimit waiting',
+  parameters: 'workerId callsInFlight mostCallsInFlight callMs problem rateLimit waiting settings',
 })
 
-/** A worker ends, and those that died a day ago are forgotten. */
+/** A worker ends, and those that died a day ago are forgotten. When one ended that keeps the nightly schedule is noted: from then on there may be none. */
 export const leave = new Statement<{ workerId: string }, null>('workers/leave', {
   parameters: 'workerId',
 })

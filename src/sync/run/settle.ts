@@ -48,6 +48,7 @@ export async function settleRun(
  * skipped, what is stored stays. It is settled by whoever gives up the last of its work: here, where nobody has any.
  * @param as what becomes of it: `failed` (its credentials were refused, say) or `cancelled` (a person asked)
  * @param problem why, in one sentence for a person
+ * @param stoppedFor why the service could not be called, where that is why
  * @returns false where it is over or stopping already
  */
 export async function stopRun(
@@ -55,9 +56,10 @@ export async function stopRun(
   runId: string,
   as: 'failed' | 'cancelled',
   problem: string,
+  stoppedFor: 'credentials' | 'unreachable' | null = null,
 ): Promise<boolean> {
   const { database, deadAfterS } = context
-  const stopped = await runs.stop.run(database, { runId, stopping: as, problem })
+  const stopped = await runs.stop.run(database, { runId, stopping: as, problem, stoppedFor })
   context.runSignals.abort(runId)
   await items.skip.run(database, { runId, itemId: null, deadAfterS })
   await settleRun(context, runId)
@@ -161,12 +163,9 @@ function likelyCause({ operation, httpStatus, organizations }: FailureCause): st
   return ` If that operation fails everywhere: ${GATES[operation]}; SYNC_OPERATIONS can leave it out.`
 }
 
-/** How the problem of a run begins whose credentials were refused; metrics know it by that. */
-export const REFUSED = 'The service refuses key or token'
-
 /** Why a run was stopped, for the person who can mend it. */
 export function refusal(error: CallError): string {
-  return `${REFUSED}: check ${CREDENTIALS}. ${error.message}`
+  return `The service refuses key or token: check ${CREDENTIALS}. ${error.message}`
 }
 
 /** Whether another live worker can call the service, as far as it knows: then a run need not end for want of this one. */

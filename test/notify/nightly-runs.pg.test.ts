@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import * as definitions from '../../src/database/statements/definitions.ts'
+import type { Notifier } from '../../src/notify/notifier.ts'
+import { startReceiver } from './receiver-server.ts'
+import type { ReceiverServer } from './receiver-server.ts'
+import { openRig } from './rig.ts'
+import type { Rig } from './rig.ts'
+
+/** What is reported of nightly runs: one that does not start, and one that takes far longer than usual. */
+
+let receiver: ReceiverServer
+let rig: Rig
+let notifier: Notifier
+let types: () => string[]
+const sql = async (text: string, values: unknown[] = []) =>
+  (await rig.database.pool.query(text, values)).rows
+
+beforeAll(async () => {
+  receiver = await startReceiver()
+})
+afterAll(async () => {
+  await rig.close()
+  await receiver.close()
+})
+
+beforeEach(async () => {
+  await rig?.close()
+  rig = await openRig([{ shape: 'json', url: `${receiver.url}/hook` }])
+  notifier = rig.notifier()
+  const before = receiver.received.length
+  types = () => receiver.received.slice(before).map(({ body }) => body.type)
+  await note(11)
+  await sql(`update collab_store.definitions set schedule_since = now() - interval '9 days'`)
+})
+
+/** As a worker notes the schedule: due so many hours ago, and every day. */
+async function note(hoursAgo: number, schedule = '0 2 * * * UTC'): Promise<void> {
+  const due = (days: number) => new Date(Date.now() - (hoursAgo - 24 * days) * 3_600_000)
+  await definitions.setSchedule.run(rig.database.pool, {
+    schedule,
+    timeZone: 'UTC',
+    days: [],
+    lastDueAt: due(0),
+    nextDueAt: due(1),
+    lateAfterS: 1800,
+  })
+  await sql(
+    `insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit)
+    values ('w1', now(), now(), 0, 8) on conflict do nothing`,
+  )
+}
+
+async function look(): Promise<void> {
+  await notifier.look()
+  await notifier.look()
+  await notifier.deliver()
+}
+
+test('a nightly run that does not start is reported once, and when one has started', async () => {
+  await look()
+  await look()
+  expect(types()).toEqual(['nightly.missed'])
+  const runId = await rig.endedRun({ trigger: 'schedule' })
+  await look()
+  expect(types()).toEqual(['nightly.missed', 'nightly.recovered'])
+  await sql('delete from sync.runs where run_id = $1', [runId])
+  await look()
+  expect(types().slice(2)).toEqual(['nightly.missed'])
+})
+
+test.each([
+  ['that is not late yet', () => note(0.4)],
+  ['before the schedule was known or set anew', () => note(11, '0 3 * * * UTC')],
+  ['that started', () => rig.endedRun({ trigger: 'schedule', asked: 11, ended: 10 })],
+  [
+    'while the one before is still under way',
+    async () => {
+      const runId = await rig.endedRun({ trigger: 'schedule', asked: 20 })
+      await sql(`update sync.runs set status = 'running', finished_at = null where run_id = $1`, [
+        runId,
+      ])
+    },
+  ],
+])('a nightly run %s is not missing', async (_, act) => {
+  await act()
+  await look()
+  expect(types()).toEqual([])
+})
+
+test('a night that comes while no worker is alive is missing as well', async () => {
+  await rig.endedRun({ trigger: 'schedule', asked: 35, ended: 34 })
+  await note(35)
+  await sql('delete from sync.workers')
+  await sql(`update collab_store.definitions set worker_left_at = now() - interval '20 hours'`)
+  await look()
+  expect(types().toSorted()).toEqual(['nightly.missed', 'worker.none'])
+})
+
+test('a nightly run beyond its usual time is reported once, and that it has finished', async () => {
+  for (const hours of [73, 49, 25])
+    await rig.endedRun({ trigger: 'schedule', asked: hours, ended: hours - 1 })
+  const runId = await rig.endedRun({ trigger: 'schedule' })
+  const begun = (minutesAgo: number) =>
+    sql(
+      `update sync.runs set status = 'running', finished_at = null, requested_at = now() - make_interval(mins => $2)
+      where run_id = $1`,
+      [runId, minutesAgo],
+    )
+  await begun(100)
+  await look()
+  expect(types()).toEqual([])
+  await begun(150)
+  await look()
+  expect(types()).toEqual(['nightly.late'])
+  await sql(`update sync.runs set status = 'succeeded', finished_at = now() where run_id = $1`, [
+    runId,
+  ])
+  await look()
+  expect(types()).toEqual(['nightly.late', 'nightly.recovered'])
+})

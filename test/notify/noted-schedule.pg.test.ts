@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
+import type { App } from '../../src/app.ts'
+import { lastDue, nextDue } from '../../src/cron.ts'
+import { startWorker } from '../../src/worker.ts'
+import { onApp } from '../client/on-app.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+
+/** What workers and commands write so that SQL knows of missing runs, absent workers and unequal settings. */
+
+let live: Live
+let app: App
+const NOTED =
+  'schedule, schedule_since, last_due_at, next_due_at, late_after::text, schedule_time_zone, worker_left_at'
+const noted = async () =>
+  (await live.database.pool.query(`select ${NOTED}, xmin from collab_store.definitions`)).rows[0]
+
+beforeAll(async () => {
+  // No night begins while this test runs.
+  live = await openLive('postgres', { settings: { SYNC_CRON: '0 0 29 2 *' } })
+  app = await live.openApp()
+})
+afterAll(() => live.close())
+
+test('a worker that keeps the schedule notes it, its settings, and when it left; run notes none of them', async () => {
+  const once = await startWorker(app, jobs, { keepsSchedule: false })
+  await once.stop()
+  expect(await noted()).toMatchObject({ schedule: null, worker_left_at: null })
+
+  const worker = await startWorker(app, jobs, { keepsSchedule: true })
+  const schedule = { cron: '0 0 29 2 *', timeZone: 'UTC' }
+  expect(await noted()).toMatchObject({
+    schedule: '0 0 29 2 * UTC',
+    schedule_since: expect.any(Date),
+    last_due_at: lastDue(schedule, new Date()),
+    next_due_at: nextDue(schedule),
+    late_after: '00:30:00',
+    worker_left_at: null,
+  })
+  const { rows } = await live.database.pool.query('select settings from sync.workers')
+  expect(rows).toEqual([
+    {
+      settings: {
+        SYNC_OPERATIONS: ['users', 'comments'],
+        SYNC_RATE_LIMIT: null,
+        REFRESH_BUDGET: null,
+        SYNC_SHRINK_LIMIT: 0.5,
+        HELD_ACCEPT_AFTER: null,
+        SYNC_CRON: '0 0 29 2 *',
+        SYNC_TZ: 'UTC',
+        NIGHTLY_LATE_AFTER: 1_800_000,
+        PRIVACY_EMAIL: 'keep',
+        PRIVACY_RAW: 'keep',
+        SYNC_MAX_IDS: 30,
+      },
+    },
+  ])
+  await worker.stop()
+  expect(await noted()).toMatchObject({ worker_left_at: expect.any(Date) })
+})
+
+test('a schedule that is set or removed is noted at once, and an equal one is not written again', async () => {
+  const collabSync = onApp(app)
+  const to = { cron: '30 1 * * *', timeZone: 'Asia/Tokyo' }
+  const before = await noted()
+  await collabSync.setSchedule(to)
+  const after = await noted()
+  expect(after).toMatchObject({
+    schedule: '30 1 * * * Asia/Tokyo',
+    schedule_time_zone: 'Asia/Tokyo',
+    next_due_at: nextDue(to),
+  })
+  expect(after.schedule_since > before.schedule_since).toBe(true)
+  await collabSync.setSchedule(to)
+  expect(await noted()).toEqual(after)
+  await collabSync.removeSchedule()
+  expect(await noted()).toMatchObject({ schedule: null, last_due_at: null, next_due_at: null })
+})
