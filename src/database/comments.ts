@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
 import { arraysOf, COMMENT_COLUMN_LIST, textsOf, USER_COLUMN_LIST } from '../columns.ts'
 import type { CommentColumns, UserColumns } from '../columns.ts'
-import { copyOf, encodeRows } from './comment-rows.ts'
-import type { AnnotationComments, EncodedRows } from './comment-rows.ts'
+import { copyRows } from './comment-rows.ts'
+import type { AnnotationComments } from './comment-rows.ts'
 import type { Client } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as statements from './statements/comments.ts'
@@ -29,20 +29,18 @@ export async function readStoredComments(
 
 /**
  * Adds comments that are not stored yet.
- * @param rows those that are rows already
- * @param at when the others were first seen
+ * @param at when they were first seen
  * @param days those of reports; UTC when left out
  */
 export async function insertComments(
   client: Client,
-  rows: EncodedRows,
-  others: readonly AnnotationComments[],
+  annotations: readonly AnnotationComments[],
   at: Date,
   days?: ZoneDays,
 ): Promise<void> {
-  if (rows.bytes === 0 && others.every(({ comments }) => comments.length === 0)) return
-  const bytes = copyOf(rows.chunks, encodeRows(others, at, days))
-  await pipeline(Readable.from(bytes), client.query(copyFrom(statements.copy.text)))
+  if (annotations.every(({ comments }) => comments.length === 0)) return
+  const rows = Readable.from(copyRows(annotations, at, days))
+  await pipeline(rows, client.query(copyFrom(statements.copy.text)))
 }
 
 /** Changes stored comments; keeps the superseded version where the content changed or the comment is back. */

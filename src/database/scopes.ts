@@ -91,23 +91,12 @@ export interface KnownAnswer {
   readonly bodyDigest: Buffer | null
   readonly contentDigest: Buffer | null
   readonly changed: boolean
-  /** Of an annotation whose comments are all new; of others PostgreSQL takes them from what is stored. */
-  readonly facts?: ThreadFacts
   /** When the annotation last changed, as far as its answer tells, in ISO 8601; null or left out where nothing changed. */
   readonly activeAt?: string | null
 }
 
 /** A thread that changed within so many seconds is looked at by itself, where there is continuous refresh: 11.4 days. */
 export const RECENT_S = 240 * 4 ** 6
-
-/** What reports ask of a thread; times in ISO 8601. */
-export interface ThreadFacts {
-  readonly firstCommentAt: string | null
-  readonly lastCommentAt: string | null
-  readonly firstAnswerAt: string | null
-  /** User ids, each once, in the order of their bytes. */
-  readonly authors: readonly string[]
-}
 
 const STORE_LISTING = {
   organization: statements.storeAnswerOrganizations,
@@ -122,21 +111,8 @@ export async function storeAnswers(
   answers: readonly KnownAnswer[],
   at: Date,
 ): Promise<void> {
-  const first = answers.flatMap(({ facts, ...answer }) => (facts ? [{ ...answer, facts }] : []))
-  if (first.length > 0)
-    await statements.storeFirstAnswerAnnotations.run(client, {
-      ...answerColumns(first),
-      liveComments: first.map(({ recordCount }) => recordCount),
-      firstCommentAts: first.map(({ facts }) => facts.firstCommentAt),
-      lastCommentAts: first.map(({ facts }) => facts.lastCommentAt),
-      firstAnswerAts: first.map(({ facts }) => facts.firstAnswerAt),
-      authors: first.map(({ facts }) => arrayText(facts.authors)),
-      at,
-      activeAts: first.map(({ activeAt = null }) => activeAt),
-      recentS: RECENT_S,
-    })
   for (const kind of KINDS) {
-    const those = answers.filter(({ scope, facts }) => scope.kind === kind && facts === undefined)
+    const those = answers.filter(({ scope }) => scope.kind === kind)
     if (those.length === 0) continue
     const records = those.map(({ recordCount }) => recordCount)
     if (kind === 'annotation')
@@ -158,9 +134,4 @@ function answerColumns(answers: readonly KnownAnswer[]) {
     bodyDigests: answers.map(({ bodyDigest }) => bodyDigest),
     contentDigests: answers.map(({ contentDigest }) => contentDigest),
   }
-}
-
-/** An array as PostgreSQL reads it from a text: arrays of different lengths make no array of arrays. */
-function arrayText(texts: readonly string[]): string {
-  return `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
 }

@@ -7,7 +7,6 @@ import type { Operation } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { PrivacyKeeper } from '../privacy/privacy.ts'
 import type { CollabApi } from '../service/client.ts'
-import type { WaitingThreads } from './commit/new-threads.ts'
 import type { SentCalls } from './counts.ts'
 import type { ScopePlaces } from './fetch/schedule.ts'
 import type { ObservedMembers } from './record/observed-members.ts'
@@ -190,8 +189,6 @@ export interface Committing {
   readonly emails: StoredEmails
   /** True where the commit is tried again when another one is writing users of its organization. */
   readonly yields?: boolean
-  /** The comments of the new threads among the results; left out where there are none. */
-  readonly newThreads?: WaitingThreads
   /** Counts of this commit; the writers add to them. */
   readonly counts: Counts
 }

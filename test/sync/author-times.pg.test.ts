@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { userTexts } from '../helpers/columns.ts'
+import { userColumns, userTexts } from '../helpers/columns.ts'
 import { transaction } from '../../src/database/pool.ts'
 import { putUsers, readUsers, USER_SOURCES } from '../../src/database/users.ts'
 import type { UserRow } from '../../src/database/users.ts'
@@ -60,6 +60,28 @@ test('a listing names whom authors have named, and no author after it', async ()
   expect(await store(listed)).toBe(1)
   expect(await store({ ...rowOf('between'), sourceAt: '2026-02-01T00:00:00.000Z' })).toBe(0)
   expect((await readAnn())?.name).toBe('Ann')
+})
+
+test('of several comments of an author the newest counts, whatever their order', () => {
+  const by = (userId: string, name: string, lastUpdated: string | null) => ({
+    author: { userId, texts: userTexts({ name }) },
+    lastUpdated,
+  })
+  const sightings = [
+    by('ann', 'old', TIMES.old),
+    by('ann', 'untimed', null),
+    by('ann', 'new', TIMES.new),
+    { author: null, lastUpdated: TIMES.new },
+    by('bob', 'untimed', null),
+    by('ann', 'between', TIMES.between),
+  ]
+  for (const some of [sightings, sightings.toReversed()])
+    expect(
+      [...authorsOf(some).values()].map((row) => [userColumns(row).name, row.sourceAt]).sort(),
+    ).toEqual([
+      ['new', TIMES.new],
+      ['untimed', null],
+    ])
 })
 
 const TIMES = {

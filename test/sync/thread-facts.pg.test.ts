@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { commentTexts } from '../helpers/columns.ts'
-import { CommentRows } from '../../src/database/comment-rows.ts'
 import { insertComments } from '../../src/database/comments.ts'
 import { transaction } from '../../src/database/pool.ts'
-import { threadFactsOf } from '../../src/sync/compare/comments.ts'
 import { CommentRecord } from '../../src/sync/record/comment.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
+
+/** What reports ask of a thread: collab_store.thread_facts. */
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -14,46 +14,84 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const AUTHORS = [null, 'b', 'B', 'a"\\ {}', 'ﬀ', '😀']
-const TIMES = [
-  null,
-  '0001-01-01T00:00:00.000Z',
-  '2026-01-02T03:04:05.678Z',
-  '9999-12-31T23:59:59.999Z',
-]
-
-test('the facts of a new thread are those that PostgreSQL finds in what was stored of it', async () => {
-  const threads = Array.from({ length: 300 }, (_, number) => ({
-    organizationKey: 1,
-    annotationKey: number + 1,
-    notBefore: null,
-    comments: Array.from({ length: number % 7 }, (_each, place) => comment(number, place)),
-  }))
-  const at = new Date()
-  await transaction(database.pool, (client) =>
-    insertComments(client, new CommentRows(at), threads, at),
-  )
-  const { rows } = await database.pool.query(
-    `select f.* from generate_series(1, $1) n cross join lateral collab_store.thread_facts(n) f order by n`,
-    [threads.length],
-  )
-  const found = rows.map((row) => ({
-    firstCommentAt: row.first_comment_at?.toISOString() ?? null,
-    lastCommentAt: row.last_comment_at?.toISOString() ?? null,
-    firstAnswerAt: row.first_answer_at?.toISOString() ?? null,
-    authors: row.authors,
-  }))
-  expect(threads.map(({ comments }) => threadFactsOf(comments))).toEqual(found)
+test('are its first and last time, the first answer of another author, and its authors', async () => {
+  const thread = [
+    comment(4, 'bob', at(30)),
+    comment(1, 'ann', at(10)),
+    comment(3, 'cid', at(20)),
+    comment(2, 'ann', at(15)),
+    comment(5, null, at(12)),
+    comment(6, 'dan', null),
+  ]
+  expect(await factsOf(thread)).toEqual({
+    first: at(10),
+    last: at(30),
+    answer: at(20),
+    authors: ['ann', 'bob', 'cid', 'dan'],
+  })
 })
 
-/** Authors and times in ever new combinations. */
-function comment(thread: number, place: number): CommentRecord {
-  const turn = thread * 31 + place * 17
-  const writtenAt = TIMES[(turn >> 4) % TIMES.length] ?? null
-  const texts = commentTexts({
-    lastUpdated: TIMES[(turn >> 2) % TIMES.length] ?? null,
-    authorUserId: AUTHORS[turn % AUTHORS.length] ?? null,
-    commentText: 'x',
-  })
-  return new CommentRecord((place * 5) % 7, texts, null, 0, writtenAt)
+test('are empty for an empty thread and for one without times or authors', async () => {
+  const nothing = { first: null, last: null, answer: null, authors: [] }
+  expect(await factsOf([])).toEqual(nothing)
+  expect(await factsOf([comment(1, null, null)])).toEqual(nothing)
+})
+
+test.each([
+  ['while only one author wrote', [comment(1, 'ann', at(1)), comment(2, 'ann', at(2))], null],
+  ['where the first author is unknown', [comment(1, null, at(1)), comment(2, 'bob', at(2))], null],
+  [
+    'where of two at the same time the one with the lower ID has no author',
+    [comment(2, 'bob', at(1)), comment(1, null, at(1)), comment(9, 'ann', at(9))],
+    null,
+  ],
+])('have no answer %s', async (_where, thread, answer) => {
+  expect(await factsOf(thread)).toMatchObject({ answer })
+})
+
+test.each([
+  [
+    'the lower ID of two at the same time',
+    [comment(2, null, at(1)), comment(1, 'bob', at(1)), comment(9, 'ann', at(9))],
+    at(9),
+  ],
+  [
+    'the one with a time',
+    [comment(1, 'bob', null), comment(2, 'ann', at(5)), comment(9, 'bob', at(9))],
+    at(9),
+  ],
+])('take as the first comment %s', async (_which, thread, answer) => {
+  expect(await factsOf(thread)).toMatchObject({ answer })
+})
+
+test('name authors once, in the order of their bytes', async () => {
+  const authors = ['\u{1f600}', '\uffee', 'b', 'a', 'é', 'a"\\ {}', 'b']
+  const thread = authors.map((author, id) => comment(id, author, at(id)))
+  expect((await factsOf(thread)).authors).toEqual(['a', 'a"\\ {}', 'b', 'é', '\uffee', '\u{1f600}'])
+})
+
+function at(minute: number): string {
+  return `2026-01-02T03:${String(minute).padStart(2, '0')}:00.000Z`
+}
+
+function comment(commentId: number, authorUserId: string | null, lastUpdated: string | null) {
+  return new CommentRecord(commentId, commentTexts({ authorUserId, lastUpdated }), null, 0)
+}
+
+let annotationKey = 0
+
+async function factsOf(comments: readonly CommentRecord[]) {
+  const thread = { organizationKey: 1, annotationKey: ++annotationKey, notBefore: null, comments }
+  await transaction(database.pool, (client) => insertComments(client, [thread], new Date()))
+  const { rows } = await database.pool.query('select * from collab_store.thread_facts($1)', [
+    annotationKey,
+  ])
+  const {
+    first_comment_at: first,
+    last_comment_at: last,
+    first_answer_at: answer,
+    authors,
+  } = rows[0]
+  const iso = (time: Date | null) => time?.toISOString() ?? null
+  return { first: iso(first), last: iso(last), answer: iso(answer), authors }
 }

@@ -186,27 +186,6 @@ export const storeAnswerUserGroups = new Statement<
   null
 >('scopes/store-answer-user-groups', { parameters: 'keys users bodyDigests contentDigests' })
 
-/** What is known of annotations whose first answer was stored: all their comments are new, so that what reports ask of a thread comes from the answer, and nothing is read back. */
-export const storeFirstAnswerAnnotations = new Statement<
-  {
-    keys: readonly number[]
-    liveComments: readonly number[]
-    bodyDigests: readonly (Buffer | null)[]
-    contentDigests: readonly (Buffer | null)[]
-    firstCommentAts: readonly (string | null)[]
-    lastCommentAts: readonly (string | null)[]
-    firstAnswerAts: readonly (string | null)[]
-    authors: readonly string[]
-    at: Date
-    activeAts: readonly (string | null)[]
-    recentS: number
-  },
-  null
->('scopes/store-first-answer-annotations', {
-  parameters:
-    'keys liveComments bodyDigests contentDigests firstCommentAts lastCommentAts firstAnswerAts authors at activeAts recentS',
-})
-
 /** Notes that users of an organization were written from a scope outside its first users batch, so that an older answer to its own listing is thrown away. Returns nothing where a newer one has written already. */
 export const touchHeadBatch = new Statement<
   { organizationKey: number; claimNo: number },

@@ -9,12 +9,11 @@ import type { DoneScopes } from '../claim.ts'
 import type { SyncContext } from '../context.ts'
 import { countsSince } from '../counts.ts'
 import type { Asking } from '../fetch/comments.ts'
-import { logFailure, logFault, type AskedResult } from '../fetch/result.ts'
-import type { FailedResult, ScopeResult } from '../fetch/result.ts'
+import { logFailure, logFault } from '../fetch/result.ts'
+import type { AskedResult, FailedResult } from '../fetch/result.ts'
 import { failedBy, isolateRecords, isScopeFault } from '../isolate.ts'
 import { Uncommitted } from './buffer.ts'
 import { commitAnswers, type RecordCommit, writeResults } from './commit.ts'
-import type { NewThreads } from './new-threads.ts'
 
 /** What the commits of one batch need to know of it. */
 export interface CommitsOf {
@@ -50,7 +49,7 @@ export class BatchCommits {
     this.#of = of
     this.#databaseMs = of.databaseMs
     const { memory } = context.collabApi
-    this.#uncommitted = new Uncommitted(of.claim, memory, () => this.#commitSoon())
+    this.#uncommitted = new Uncommitted(memory, () => this.#commitSoon())
   }
 
   /** Takes an answer, to be committed soon. */
@@ -131,9 +130,9 @@ export class BatchCommits {
 
   /** Nothing of a commit that fails counts as done: its answers are asked for again. */
   async #commit(isEnd: boolean): Promise<void> {
-    const { answers, newThreads, memory } = this.#uncommitted.take()
+    const { answers, memory } = this.#uncommitted.take()
     try {
-      await this.#commitInParts(answers, newThreads, isEnd)
+      await this.#commitInParts(answers, isEnd)
     } catch (error) {
       if (answers.length === 0 || !isScopeFault(error)) throw error
       await this.#commitEach(answers, error)
@@ -144,24 +143,20 @@ export class BatchCommits {
   }
 
   /** The last resort: scope by scope, those that are not in yet. */
-  async #commitEach(answers: readonly ScopeResult[], error: unknown): Promise<void> {
+  async #commitEach(answers: readonly AskedResult[], error: unknown): Promise<void> {
     for (const { scope } of answers)
       if (this.#of.done.isWanted(scope.scopeNo)) await this.#commitIsolated(scope, error)
   }
 
   /** In one transaction; where the data of some answers are refused, those of the others all the same. */
-  async #commitInParts(
-    answers: readonly ScopeResult[],
-    newThreads: NewThreads,
-    isEnd: boolean,
-  ): Promise<void> {
+  async #commitInParts(answers: readonly AskedResult[], isEnd: boolean): Promise<void> {
     try {
-      await this.#commitAtOnce(answers, isEnd, newThreads)
+      await this.#commitAtOnce(answers, isEnd)
     } catch (error) {
       if (answers.length < 2 || !isScopeFault(error)) throw error
       const half = answers.length >> 1
       for (const part of [answers.slice(0, half), answers.slice(half)])
-        await this.#commitInParts(part, newThreads, false).catch((fault: unknown) => {
+        await this.#commitInParts(part, false).catch((fault: unknown) => {
           if (part.length > 1 || !isScopeFault(fault)) throw fault
           return this.#commitEach(part, fault)
         })
@@ -202,21 +197,11 @@ export class BatchCommits {
     return { ...where, claim, record, shrinkLimit, heldAcceptAfter, emails: privacy.emails, counts }
   }
 
-  async #commitAtOnce(
-    answers: readonly ScopeResult[],
-    isEnd: boolean,
-    newThreads?: NewThreads,
-  ): Promise<void> {
+  async #commitAtOnce(answers: readonly AskedResult[], isEnd: boolean): Promise<void> {
     const stats = { ...this.#of.stats }
     const counts = countsSince(this.#counted, stats, this.#databaseMs)
-    const threads = answers.filter((answer) => answer.outcome === 'new-thread')
     const { log, observed } = this.#context
-    const committing = {
-      ...this.#committing(counts),
-      log,
-      observed,
-      ...(newThreads === undefined ? {} : { newThreads: newThreads.of(threads) }),
-    }
+    const committing = { ...this.#committing(counts), log, observed }
     const doneScopes = this.#of.done.bitsWith(answers.map(({ scope }) => scope.scopeNo))
     await withSpan('commit', { 'collab_sync.scopes': answers.length }, () =>
       commitAnswers(this.#context.database, committing, answers, { doneScopes, isEnd }),

@@ -1,43 +1,30 @@
 import pLimit from 'p-limit'
 import type { LimitFunction } from 'p-limit'
 import { unitsOf } from '../../columns.ts'
-import type { Claim } from '../../database/claims.ts'
 import type { Database } from '../../database/pool.ts'
 import type { HeldMemory, MemoryBudget } from '../../service/memory.ts'
-import type { AskedResult, ScopeResult } from '../fetch/result.ts'
-import { NewThreads } from './new-threads.ts'
+import type { AskedResult } from '../fetch/result.ts'
 
 /** Answers are committed at the latest when they are this old: what a killed worker has to ask again. */
 const COMMIT_AFTER_MS = 500
 /** ... or when they hold this much, so that memory does not grow with the answers. */
 const COMMIT_AFTER_RECORDS = 4000
-/** What a record takes beside its texts. */
-const RECORD_BYTES = 500
+/** What an answer, and each of its records, takes beside its texts. */
+const RECORD_BYTES = 650
 
 /** The responses of one batch that wait for their commit. */
 export class Uncommitted {
-  readonly #claim: Pick<Claim, 'at' | 'days'>
   readonly #memoryBudget: MemoryBudget
   readonly #unregister: () => void
   #memory: HeldMemory
-  #newThreads: NewThreads
-  #answers: ScopeResult[] = []
+  #answers: AskedResult[] = []
   #records = 0
   #oldestAt = 0
 
-  /**
-   * @param claim when what they bring was first seen, and the days of reports
-   * @param commitSoon called while the memory budget is full: what this batch holds of it is to be committed at once
-   */
-  constructor(
-    claim: Pick<Claim, 'at' | 'days'>,
-    memoryBudget: MemoryBudget,
-    commitSoon: () => void,
-  ) {
-    this.#claim = claim
+  /** @param commitSoon called while the memory budget is full: what this batch holds of it is to be committed at once */
+  constructor(memoryBudget: MemoryBudget, commitSoon: () => void) {
     this.#memoryBudget = memoryBudget
     this.#memory = memoryBudget.open()
-    this.#newThreads = new NewThreads(claim.at, claim.days)
     this.#unregister = memoryBudget.whenFull(() => {
       if (this.#memory.bytes > 0) commitSoon()
     })
@@ -53,21 +40,18 @@ export class Uncommitted {
     return isOld || this.#records >= COMMIT_AFTER_RECORDS
   }
 
-  add(asked: AskedResult): void {
-    const rowBytesBefore = this.#newThreads.bytes
-    const result = (asked.outcome === 'comments' && this.#newThreads.add(asked)) || asked
+  add(result: AskedResult): void {
     const { records, bytes } = sizeOf(result)
     if (this.isEmpty) this.#oldestAt = performance.now()
     this.#answers.push(result)
     this.#records += records
-    this.#memory.resize(this.#memory.bytes + bytes + this.#newThreads.bytes - rowBytesBefore)
+    this.#memory.resize(this.#memory.bytes + bytes)
   }
 
   /** Takes all responses out, to commit them. The caller gives their memory back when the commit ends. */
-  take(): { answers: readonly ScopeResult[]; newThreads: NewThreads; memory: HeldMemory } {
-    const taken = { answers: this.#answers, newThreads: this.#newThreads, memory: this.#memory }
+  take(): { answers: readonly AskedResult[]; memory: HeldMemory } {
+    const taken = { answers: this.#answers, memory: this.#memory }
     this.#answers = []
-    this.#newThreads = new NewThreads(this.#claim.at, this.#claim.days)
     this.#records = 0
     this.#memory = this.#memoryBudget.open()
     return taken
@@ -81,11 +65,10 @@ export class Uncommitted {
 }
 
 /** What a result holds on the heap until it is committed, in records and about in bytes. */
-function sizeOf(result: ScopeResult): { records: number; bytes: number } {
+function sizeOf(result: AskedResult): { records: number; bytes: number } {
   if (result.outcome === 'unchanged' || result.outcome === 'failed') return { records: 0, bytes: 0 }
-  if (result.outcome === 'new-thread') return { records: result.comments, bytes: RECORD_BYTES }
   const { length: records } = result.records
-  let bytes = records * RECORD_BYTES
+  let bytes = (1 + records) * RECORD_BYTES
   if (result.outcome === 'comments') for (const { texts } of result.records) bytes += unitsOf(texts)
   return { records, bytes }
 }

@@ -1,4 +1,3 @@
-import { CommentRows } from '../../database/comment-rows.ts'
 import {
   deleteComments,
   insertComments,
@@ -12,7 +11,7 @@ import { putUsers } from '../../database/users.ts'
 import { activeAtOf, compareComments, notBeforeOf } from '../compare/comments.ts'
 import type { CommentChanges } from '../compare/comments.ts'
 import type { Committing } from '../context.ts'
-import type { CommentsResult, NewThreadResult } from '../fetch/result.ts'
+import type { CommentsResult } from '../fetch/result.ts'
 import type { CommentRecord } from '../record/comment.ts'
 import { authorsOf } from './user-rows.ts'
 import { usersToPut } from './users.ts'
@@ -25,9 +24,8 @@ export async function commitComments(
   client: Client,
   committing: Committing,
   results: readonly CommentsResult[],
-  firstAnswers: readonly NewThreadResult[] = [],
 ): Promise<void> {
-  const organizationKey = [...results, ...firstAnswers][0]?.scope.organizationKey
+  const organizationKey = results[0]?.scope.organizationKey
   if (organizationKey === undefined) return
   const { emails, claim } = committing
   const { at, runId, days } = claim
@@ -44,9 +42,7 @@ export async function commitComments(
   }))
   // Only comments that changed speak of their authors.
   const written = compared.flatMap(({ changes: { added, changed } }) => [added, changed]).flat()
-  const { newThreads } = committing
-  const sightings = [...(newThreads?.authors.values() ?? []), ...written]
-  const users = await usersToPut(client, committing, organizationKey, authorsOf(sightings))
+  const users = await usersToPut(client, committing, organizationKey, authorsOf(written))
   const commentsOf = (pick: (changes: CommentChanges) => readonly CommentRecord[]) =>
     compared.map(({ result, changes }) => ({
       organizationKey,
@@ -55,14 +51,10 @@ export async function commitComments(
       seenAt: result.scope.seenAt,
       comments: pick(changes),
     }))
-  const rows = newThreads?.rows ?? new CommentRows(at, days)
   const added = commentsOf((changes) => changes.added)
-  await insertComments(client, rows, added, at, days)
-  await updateComments(
-    client,
-    commentsOf(({ changed }) => changed),
-    at,
-  )
+  await insertComments(client, added, at, days)
+  const changed = commentsOf((changes) => changes.changed)
+  await updateComments(client, changed, at)
   const gone = compared.flatMap(({ result: { scope }, changes }) =>
     changes.deleted.map((commentId) => ({
       annotationKey: scope.key,
@@ -73,24 +65,15 @@ export async function commitComments(
   await deleteComments(client, gone, at)
   await storeAnswers(
     client,
-    [
-      ...firstAnswers.map(firstAnswerOf),
-      ...compared.flatMap(({ result, changes }) => knownAnswerOf(result, changes, claim.claimedAt)),
-    ],
+    compared.flatMap(({ result, changes }) => knownAnswerOf(result, changes, claim.claimedAt)),
     at,
   )
   for (const { result, changes } of compared) count(committing, result, changes)
-  for (const thread of firstAnswers) countNewThread(committing, thread)
   // Last, where others may wait for them shortest.
   committing.counts.usersWritten += await putUsers(client, organizationKey, users.rows, at, {
     emails,
     runId,
   })
-}
-
-function firstAnswerOf(thread: NewThreadResult): KnownAnswer {
-  const { scope, comments: recordCount, bodyDigest, contentDigest, facts, activeAt } = thread
-  return { scope, recordCount, bodyDigest, contentDigest, changed: true, facts, activeAt }
 }
 
 /**
@@ -117,12 +100,4 @@ function count({ counts }: Committing, result: CommentsResult, changes: CommentC
   counts.commentsWritten += changes.added.length + changes.changed.length
   counts.commentsDeleted += changes.deleted.length
   counts.rejected += rejects.length
-}
-
-function countNewThread({ counts }: Committing, thread: NewThreadResult): void {
-  counts.recordsReceived += thread.comments + thread.rejectedItems
-  counts.recordsInserted += thread.comments
-  counts.recordsRejected += thread.rejectedItems
-  counts.commentsWritten += thread.comments
-  counts.rejected += thread.rejects.length
 }

@@ -13,7 +13,7 @@ import type { Operation } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { SupersededError } from '../claim.ts'
 import type { Committing, WritersClaim } from '../context.ts'
-import type { CommentsResult, NewThreadResult, ScopeResult, UsersResult } from '../fetch/result.ts'
+import type { AskedResult, CommentsResult, UsersResult } from '../fetch/result.ts'
 import { digestOfRejected } from '../record/digest.ts'
 import type { ObservedMembers } from '../record/observed-members.ts'
 import { inCommitSlot } from './buffer.ts'
@@ -40,7 +40,7 @@ export async function commitAnswers(
     readonly observed: ObservedMembers
     readonly log: Log
   },
-  results: readonly ScopeResult[],
+  results: readonly AskedResult[],
   end: Pick<ItemCommit, 'doneScopes' | 'isEnd'>,
 ): Promise<void> {
   const { counts, claim, record } = committing
@@ -79,7 +79,7 @@ const YIELD_MAX_MS = 30_000
 async function isWritten(
   client: Client,
   committing: Committing,
-  results: readonly ScopeResult[],
+  results: readonly AskedResult[],
 ): Promise<boolean> {
   try {
     await writeResults(client, committing, results)
@@ -101,7 +101,7 @@ async function isWritten(
 export async function writeResults(
   client: Client,
   committing: Committing,
-  results: readonly ScopeResult[],
+  results: readonly AskedResult[],
 ): Promise<Listing[]> {
   const { claim, batchKey, operation, counts } = committing
   const { version, batchXmin } = await scopes.lockBatch.one(client, {
@@ -115,13 +115,10 @@ export async function writeResults(
   )
   const listings = await commitUsers(client, committing, users)
   const held = listings.filter(({ isHeld }) => isHeld).map(({ result }) => result.scope)
-  const firstAnswers = results.filter(
-    (result): result is NewThreadResult => result.outcome === 'new-thread',
-  )
-  await commitComments(client, committing, comments, firstAnswers)
+  await commitComments(client, committing, comments)
   const failures = failuresOf(results)
   await insertFailures(client, { runId: claim.runId, batchKey, operation }, failures)
-  const answers = [...users, ...comments, ...firstAnswers]
+  const answers = [...users, ...comments]
   counts.recordsLost += await noteRejected(
     client,
     { runId: claim.runId, operation, isRefresh: claim.trigger === 'refresh' },
@@ -178,16 +175,16 @@ async function noteChecks(
   await setCheck(client, whole, claim.claimedAt)
 }
 
-function isOfPart(result: ScopeResult): boolean {
+function isOfPart(result: AskedResult): boolean {
   return (result.outcome === 'users' || result.outcome === 'comments') && !result.isListing
 }
 
 /** True where the one statement that records the item is all there is to write. */
-function isPlain(result: ScopeResult, claim: WritersClaim): boolean {
+function isPlain(result: AskedResult, claim: WritersClaim): boolean {
   return result.outcome === 'unchanged' && claim.onlyScopes === null && !result.scope.hasOwnCheck
 }
 
-function countUnchanged(counts: Counts, results: readonly ScopeResult[]): void {
+function countUnchanged(counts: Counts, results: readonly AskedResult[]): void {
   for (const result of results) {
     if (result.outcome !== 'unchanged') continue
     counts.recordsReceived += result.records
@@ -210,7 +207,7 @@ function countDone(counts: Counts, done: readonly BatchScope[]): void {
   }
 }
 
-function failuresOf(results: readonly ScopeResult[]): ScopeFailure[] {
+function failuresOf(results: readonly AskedResult[]): ScopeFailure[] {
   return results.flatMap((result) => {
     if (result.outcome === 'failed') return [{ scope: result.scope, error: result.error }]
     if (result.outcome === 'unchanged' || result.incomplete === null) return []
@@ -219,15 +216,16 @@ function failuresOf(results: readonly ScopeResult[]): ScopeFailure[] {
 }
 
 /** An answer that lists all, of a scope that has no digest, as those have of which something was rejected. */
-function mayMissRejected(result: UsersResult | CommentsResult | NewThreadResult): boolean {
-  const isWhole = result.outcome === 'new-thread' || result.isListing
+function mayMissRejected(result: UsersResult | CommentsResult): boolean {
   const mayLack = result.outcome === 'users' && result.mayLackUsers
-  return isWhole && !mayLack && result.incomplete === null && result.scope.bodyDigest === null
+  return (
+    result.isListing && !mayLack && result.incomplete === null && result.scope.bodyDigest === null
+  )
 }
 
 function rejectedOf(
   operation: Operation,
-  results: readonly (UsersResult | CommentsResult | NewThreadResult)[],
+  results: readonly (UsersResult | CommentsResult)[],
 ): RejectedRecord[] {
   return results.flatMap(({ scope, rejects }) =>
     rejects.map((reject) => ({

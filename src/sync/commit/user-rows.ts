@@ -32,26 +32,19 @@ export interface AuthorSighting {
  * too.
  */
 export function authorsOf(sightings: Iterable<AuthorSighting>): UserCandidates {
-  const newest = new Map<string, AuthorSighting>()
-  for (const sighting of sightings) keepNewest(newest, sighting)
+  const newest = new Map<string, { author: UserColumns; lastUpdated: string | null }>()
+  for (const { author, lastUpdated } of sightings) {
+    if (author === null) continue
+    const other = newest.get(author.userId)
+    if (other === undefined || (lastUpdated ?? '') > (other.lastUpdated ?? ''))
+      newest.set(author.userId, { author, lastUpdated })
+  }
   const candidates: UserCandidates = new Map()
   for (const [userId, { author, lastUpdated }] of newest) {
-    if (author === null) continue
     const from = { source: USER_SOURCES.author, sourceAt: lastUpdated, listed: false }
     candidates.set(userId, { ...author, digest: digestOfUser(author), ...from })
   }
   return candidates
-}
-
-/** Keeps a sighting where it is the newest of its author. */
-export function keepNewest(
-  newest: Map<string, AuthorSighting>,
-  { author, lastUpdated }: AuthorSighting,
-): void {
-  if (author === null) return
-  const other = newest.get(author.userId)
-  if (other === undefined || (lastUpdated ?? '') > (other.lastUpdated ?? ''))
-    newest.set(author.userId, { author, lastUpdated })
 }
 
 /** The candidates that would change what is stored. */

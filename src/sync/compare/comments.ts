@@ -1,5 +1,5 @@
 import type { StoredComment } from '../../database/comments.ts'
-import type { BatchScope, ThreadFacts } from '../../database/scopes.ts'
+import type { BatchScope } from '../../database/scopes.ts'
 import type { CommentRecord } from '../record/comment.ts'
 
 /** What an answer changes of one annotation. */
@@ -138,47 +138,4 @@ export function isSuspiciousSince(
 
 function isLargeLoss(lost: number, before: number, limit: number): boolean {
   return lost > SMALL_LOSS && lost > before * limit
-}
-
-/**
- * What reports ask of a thread, from the comments themselves: the same as collab_store.thread_facts finds where every
- * comment is live and in its first version, without reading back what was just written.
- */
-export function threadFactsOf(comments: readonly CommentRecord[]): ThreadFacts {
-  let first: CommentRecord | null = null
-  let last: string | null = null
-  for (const comment of comments) {
-    if (first === null || isBefore(comment, first)) first = comment
-    const { knownWrittenAt } = comment
-    if (knownWrittenAt !== null && (last === null || knownWrittenAt > last)) last = knownWrittenAt
-  }
-  const opener = first?.authorUserId ?? null
-  const authors = new Set<string>()
-  let firstAnswerAt: string | null = null
-  for (const { authorUserId, knownWrittenAt } of comments) {
-    if (authorUserId === null) continue
-    authors.add(authorUserId)
-    if (opener === null || authorUserId === opener || knownWrittenAt === null) continue
-    if (firstAnswerAt === null || knownWrittenAt < firstAnswerAt) firstAnswerAt = knownWrittenAt
-  }
-  return {
-    firstCommentAt: first?.knownWrittenAt ?? null,
-    lastCommentAt: last,
-    firstAnswerAt,
-    authors: inByteOrder(authors),
-  }
-}
-
-/** By time, those without one last, then by id. Times are ISO 8601 in UTC with milliseconds: as texts they sort as times. */
-function isBefore(a: CommentRecord, b: CommentRecord): boolean {
-  if (a.knownWrittenAt === b.knownWrittenAt) return a.commentId < b.commentId
-  if (a.knownWrittenAt === null || b.knownWrittenAt === null) return b.knownWrittenAt === null
-  return a.knownWrittenAt < b.knownWrittenAt
-}
-
-/** UTF-16 sorts otherwise than UTF-8 only where half a pair stands for a character. */
-function inByteOrder(texts: Iterable<string>): string[] {
-  const sorted = [...texts].sort()
-  if (!sorted.some((text) => /[\ud800-\udfff]/.test(text))) return sorted
-  return sorted.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
 }

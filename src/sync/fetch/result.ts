@@ -1,4 +1,4 @@
-import type { BatchScope, ThreadFacts } from '../../database/scopes.ts'
+import type { BatchScope } from '../../database/scopes.ts'
 import type { CallError, Operation } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { CommentRecord } from '../record/comment.ts'
@@ -7,9 +7,6 @@ import type { UserRecord } from '../record/user.ts'
 
 /** What came of asking for one scope. */
 export type AskedResult = UnchangedResult | CommentsResult | UsersResult | FailedResult
-
-/** The same, as it waits for its commit. */
-export type ScopeResult = AskedResult | NewThreadResult
 
 /** The answer is the one that is stored. */
 export interface UnchangedResult {
@@ -31,17 +28,6 @@ interface AnswerResult {
   readonly texts?: ReadonlyMap<unknown, string>
   /** Why the answer may be incomplete: its records are stored, it removes nothing, and the scope failed. */
   readonly incomplete: CallError | null
-}
-
-/** The listing of an annotation under which nothing was ever stored: its comments are among the rows of `NewThreads`. */
-export interface NewThreadResult extends AnswerResult {
-  readonly outcome: 'new-thread'
-  readonly comments: number
-  /** Where its rows are among those of `NewThreads`, in bytes. */
-  readonly rows: { readonly from: number; readonly to: number }
-  readonly facts: ThreadFacts
-  /** lastUpdated of the comment that changed last. */
-  readonly activeAt: string | null
 }
 
 /** Comments to store. */

@@ -11,7 +11,7 @@ import type { CallStats } from '../../service/client.ts'
 import { writeResults } from '../commit/commit.ts'
 import type { SyncContext } from '../context.ts'
 import type { Asking } from '../fetch/comments.ts'
-import type { ScopeResult } from '../fetch/result.ts'
+import type { AskedResult } from '../fetch/result.ts'
 import { askScope, inParallel } from '../fetch/schedule.ts'
 import { AS_RUN, scopesOfRun } from './start.ts'
 import type { ScopeInBatch, ScopesRequest } from './start.ts'
@@ -114,7 +114,7 @@ async function ask(
   asking: Asking,
   { operation, scope }: ScopeInBatch,
   request: ScopesRequest,
-): Promise<ScopeResult> {
+): Promise<AskedResult> {
   try {
     return await askScope(asking, operation, scope, request.scope)
   } catch (error) {
@@ -129,7 +129,7 @@ async function planScope(
   context: SyncContext,
   scope: Scope,
   place: ScopeInBatch,
-  result: ScopeResult,
+  result: AskedResult,
 ): Promise<Planned> {
   if (result.outcome === 'unchanged') {
     const { records } = result

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
-import { copyOf, encodeRows } from '../../../src/database/comment-rows.ts'
+import { copyRows } from '../../../src/database/comment-rows.ts'
 import type { AnnotationComments } from '../../../src/database/comment-rows.ts'
 import * as statements from '../../../src/database/statements/comments.ts'
 import type { World } from '../../../src/demo/world.ts'
@@ -26,7 +26,7 @@ export const firstLoad: Comparison = {
   name: 'first-load',
   title: 'The first load: from bytes of answers to committed rows',
   explains:
-    'Answers come from memory. collab-sync parses, checks and digests them, writes comments, users, memberships, checkpoints and counts, a transaction for every batch, 4,000 records or half second, three at a time. It is compared with the limit of the write: a binary COPY of the very same comments into a table of the contract, `raw` and all, with nothing but its key, on one connection, 4,000 rows a transaction, encoded beforehand by PostgreSQL itself. Beside it the same with our narrow rows, encoded as it goes and beforehand. A comment waits for its commit as a row outside of the heap, and only as many scopes are begun as calls can use: both are for the garbage collector, which took a fifth of the time before. What is left is the half of PostgreSQL (three indexes besides the key) and that of Node (parsing, digests, encoding, sockets), which share the two cores.',
+    'Answers come from memory. collab-sync parses, checks and digests them, writes comments, users, memberships, checkpoints and counts, a transaction for every batch, 4,000 records or half second, three at a time. It is compared with the limit of the write: a binary COPY of the very same comments into a table of the contract, `raw` and all, with nothing but its key, on one connection, 4,000 rows a transaction, encoded beforehand by PostgreSQL itself. Beside it the same with our narrow rows, encoded as it goes and beforehand. Only as many scopes are begun as calls can use, because the garbage collector moves every comment that waits for its commit. What is left is the half of PostgreSQL (three indexes besides the key) and that of Node (parsing, digests, encoding, sockets), which share the two cores.',
   async run(servers) {
     const world = worldOf(WORLD)
     const rows = commentRows(world)
@@ -158,14 +158,14 @@ async function copyRate(
     alter table plain.copied add primary key (annotation_key, comment_id)`)
   const chunks = inTransactions(rows)
   const at = new Date()
-  const encoded = encoding === 'beforehand' ? chunks.map((chunk) => [...bytesOf(chunk, at)]) : null
+  const encoded = encoding === 'beforehand' ? chunks.map((chunk) => bytesOf(chunk, at)) : null
   const client = await database.pool.connect()
   try {
     await servers.admin.query('checkpoint')
     const startedMs = performance.now()
     for (const [index, chunk] of chunks.entries()) {
-      const bytes = encoded?.[index] ?? bytesOf(chunk, at)
-      await pipeline(Readable.from(bytes), client.query(copyFrom(copyInto(table))))
+      const sent = encoded?.[index] ?? copyRows(chunk, at)
+      await pipeline(Readable.from(sent), client.query(copyFrom(copyInto(table))))
     }
     return (COMMENTS / (performance.now() - startedMs)) * 1000
   } finally {
@@ -174,8 +174,8 @@ async function copyRate(
   }
 }
 
-function bytesOf(annotations: readonly AnnotationComments[], at: Date): Iterable<Buffer> {
-  return copyOf(encodeRows(annotations, at))
+function bytesOf(annotations: readonly AnnotationComments[], at: Date): Buffer[] {
+  return [...copyRows(annotations, at)].map((rows) => Buffer.from(rows))
 }
 
 function copyInto(table: string): string {
