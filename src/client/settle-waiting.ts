@@ -7,6 +7,9 @@ import { decideHeld } from '../sync/held.ts'
 import type { HeldDecision } from '../sync/held.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
+export { countHeld, decideHeld, HELD_CHANGED } from '../sync/held.ts'
+export type { HeldCounts } from '../sync/held.ts'
+
 /** Settles what waits for a person: held listings and rejected records. */
 export function settlingOn({
   database,

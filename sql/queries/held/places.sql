@@ -1,6 +1,8 @@
--- Where listings lie that are held and wait, and the run that last saw the answer of each, the oldest first.
+-- Where listings lie that are held and wait, the run that last saw the response of each, and how many users it lacked, the
+-- oldest first.
 -- Params: $1 heldId?, $2 runId?, $3 organizationId?.
-select held_id, batch_key, run_id
+-- Never null: users_missing.
+select held_id, batch_key, run_id, users_before, cardinality(missing_user_ids) as users_missing
 from sync.held
 where resolved_at is null and ($1::bigint is null or held_id = $1) and ($2::uuid is null or run_id = $2)
   and ($3::text is null or organization_id = $3)
