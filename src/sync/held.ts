@@ -57,8 +57,8 @@ const ANY = { heldId: null, runId: null, organizationId: null }
  * Decides about held listings: each in a transaction of its own, so that what was decided stays if a later one fails; safe to
  * repeat.
  * @param seen the counts that the person saw
- * @returns how many listings were decided, how many users left, or stay for it, and how many listings of the choice were not
- * decided: because of `fault`, or because another decision or run came first
+ * @returns how many listings were decided, the run that last saw them (null where several did), how many users left, or stay
+ * for it, and how many listings of the choice were not decided: because of `fault`, or because another decision or run came first
  * @throws UsageError where none of those is held, or they have changed since they were seen
  */
 export async function decideHeld(
@@ -66,7 +66,13 @@ export async function decideHeld(
   choice: HeldChoice,
   decision: HeldDecision,
   seen?: Omit<HeldCounts, 'usersBefore'>,
-): Promise<{ listings: number; users: number; left: number; fault?: unknown }> {
+): Promise<{
+  listings: number
+  users: number
+  runId: string | null
+  left: number
+  fault?: unknown
+}> {
   const chosen = { ...ANY, ...choice }
   const places = await holds.places.all(database, chosen)
   const now = countsOf(places)
@@ -74,7 +80,7 @@ export async function decideHeld(
     throw new UsageError(HELD_CHANGED)
   if (places.length === 0)
     throw new UsageError(
-      `Nothing that is held${describeChoice(chosen)} waits to be ${decision.resolution}.`,
+      `Nothing that is held${describeChoice(chosen)} waits to be ${decision.resolution}.${chosen.runId === null ? '' : ' A later run may have received another response.'}`,
     )
   let listings = 0
   let users = 0
@@ -87,15 +93,23 @@ export async function decideHeld(
       users += decided
     }
   } catch (error) {
-    if (listings === 0) throw error
     fault = error
   }
-  return { listings, users, left: places.length - listings, fault }
+  if (listings === 0) throw fault ?? new UsageError(HELD_CHANGED)
+  const [{ runId }] = places as [HeldPlace]
+  const isOfOneRun = places.every((place) => place.runId === runId)
+  return {
+    listings,
+    users,
+    runId: isOfOneRun ? runId : null,
+    left: places.length - listings,
+    fault,
+  }
 }
 
 /** Said to a person whose page shows what is no longer so. */
 export const HELD_CHANGED =
-  'The held removals have changed since this page was shown: a decision was made, or a later run received a response. Look again.'
+  'The held removals have changed since you looked: a decision was made, or a later run received a response. Look again.'
 
 const SEEN = ['listings', 'users', 'answers'] as const
 

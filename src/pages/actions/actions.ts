@@ -72,7 +72,7 @@ function heldAction(
       const { effect, ...question } = words
       return {
         ...question,
-        words: `${words.words} ${counted(users, 'user')}`,
+        words: `${words.words} ${counted(users, 'user')}${listings === 1 ? '' : ` (${counted(listings, 'listing')})`}`,
         sentences: [`${await describeHeld(database, fields)}:`, describeLacking(counts), effect],
         carries: { listings, users, answers },
         back: '/held',
