@@ -266,8 +266,6 @@ function rejectedOf(run: RunDetails): string[] {
   return [
     heading('Rejected records'),
     table(REJECTED_COLUMNS, rows),
-    ...(run.rejected > rows.length
-      ? [`  See all that are open: collab-sync rejected --run ${shortId(run.runId)}`]
-      : []),
+    `  See all that are open: collab-sync rejected --run ${shortId(run.runId)}. Set them aside: collab-sync rejected set-aside ID --reason TEXT`,
   ]
 }

@@ -1,55 +1,37 @@
-import * as holds from '../database/statements/held.ts'
+import type * as z from 'zod'
 import { settleRejected } from '../database/waiting.ts'
 import { checked } from '../documents/check.ts'
-import { AcceptHeldSchema, RefuseHeldSchema } from '../documents/waiting.ts'
-import { UsageError } from '../errors.ts'
+import { AcceptHeldSchema, HeldIdSchema, RefuseHeldSchema } from '../documents/waiting.ts'
 import { decideHeld } from '../sync/held.ts'
 import type { HeldDecision } from '../sync/held.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
+
+export { countHeld, decideHeld, HELD_CHANGED } from '../sync/held.ts'
+export type { HeldCounts } from '../sync/held.ts'
 
 /** Settles what waits for a person: held listings and rejected records. */
 export function settlingOn({
   database,
   trigger,
 }: Parts): Pick<CollabSync, 'acceptHeld' | 'refuseHeld' | 'setAsideRejectedRecords'> {
-  const decide = async (
+  const decide = (
     heldId: number,
     resolution: HeldDecision['resolution'],
-    {
-      runId: seenIn,
-      reason = null,
-    }: { runId?: string | undefined; reason?: string | undefined | null },
+    { runId, reason }: z.output<typeof AcceptHeldSchema>,
   ) => {
-    const [held] = Number.isSafeInteger(heldId)
-      ? await holds.places.all(database, { heldId, runId: null, organizationId: null })
-      : []
-    const waitsNot = new UsageError(
-      `No held listing ${JSON.stringify(heldId)} is waiting to be ${resolution}.`,
-    )
-    if (held === undefined) throw waitsNot
-    if (seenIn !== undefined && seenIn !== held.runId)
-      throw new UsageError(
-        `A later run has seen another answer of held listing ${heldId} since: look at it again.`,
-      )
-    const done = await decideHeld({ database }, held, { resolution, by: trigger, reason })
-    if (done.listings === 0) throw waitsNot
-    return { runId: held.runId, users: done.users }
+    const choice = { heldId: checked(HeldIdSchema, heldId, 'heldId'), runId: runId ?? null }
+    const decision = { resolution, by: trigger, reason: reason ?? null }
+    return decideHeld({ database }, choice, decision)
   }
   return {
     async acceptHeld(heldId, request = {}) {
-      const { runId, users } = await decide(
-        heldId,
-        'accepted',
-        checked(AcceptHeldSchema, request, ''),
-      )
+      const given = checked(AcceptHeldSchema, request, '')
+      const { runId, users } = await decide(heldId, 'accepted', given)
       return { runId, accepted: 1, removed: users }
     },
     async refuseHeld(heldId, request) {
-      const { runId, users } = await decide(
-        heldId,
-        'refused',
-        checked(RefuseHeldSchema, request, ''),
-      )
+      const given = checked(RefuseHeldSchema, request, '')
+      const { runId, users } = await decide(heldId, 'refused', given)
       return { runId, refused: 1, kept: users }
     },
     async setAsideRejectedRecords(choice, as) {

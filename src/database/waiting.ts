@@ -48,20 +48,25 @@ export interface HeldUsers {
 
 export interface SomeUsers {
   readonly inAll: number
+  /** How many come after the first ones. */
+  readonly more: number
   readonly first: readonly { readonly userId: string; readonly name: string | null }[]
 }
 
 /**
  * Who is in held listings now.
  * @param limit users named, of those missing and of those staying
+ * @param after the last users of the page before, by ID
  * @returns by held id
  */
 export async function readHeldUsers(
   database: Database,
   heldIds: readonly number[],
   limit: number,
+  after: { missing?: string | undefined; staying?: string | undefined } = {},
 ): Promise<Map<number, HeldUsers>> {
-  const rows = await pages.heldUsers.all(database, { heldIds, limit })
+  const { missing: afterMissing = null, staying: afterStaying = null } = after
+  const rows = await pages.heldUsers.all(database, { heldIds, limit, afterMissing, afterStaying })
   return new Map(
     heldIds.map((heldId) => {
       const ofListing = rows.filter((row) => row.heldId === heldId)
@@ -79,6 +84,7 @@ export async function readHeldUsers(
 function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]): SomeUsers {
   return {
     inAll: rows[0]?.inAll ?? 0,
+    more: (rows[0]?.fromHere ?? 0) - rows.length,
     first: rows.map(({ userId, name }) => ({ userId, name })),
   }
 }
@@ -120,7 +126,7 @@ export async function settleRejected(
     throw new UsageError(
       ids === null
         ? 'That run rejected nothing that is open or set aside.'
-        : `Of ${ids.length} ids ${found} are of rejected records that are open or set aside: nothing was done. See: collab-sync rejected.`,
+        : `Of ${ids.length} ids ${found} are of rejected records that are open or set aside: nothing was done.`,
     )
   })
 }

@@ -124,7 +124,7 @@ export function ForOperators({ children }: { children: ComponentChildren }) {
 
 interface AskButtonProps {
   readonly action: string
-  readonly fields?: Record<string, string>
+  readonly fields?: Record<string, string | undefined>
   readonly words: string
   /** What tells it from others with the same words, for those who only hear it. */
   readonly about?: string
@@ -136,9 +136,10 @@ export function AskButton({ action, fields = {}, words, about, kind = 'quiet' }:
   return (
     <ForOperators>
       <form method="get" action={`/actions/${action}`}>
-        {Object.entries(fields).map(([name, value]) => (
-          <input key={name} type="hidden" name={name} value={value} />
-        ))}
+        {Object.entries(fields).map(
+          ([name, value]) =>
+            value !== undefined && <input key={name} type="hidden" name={name} value={value} />,
+        )}
         <button class={`button ${kind}`} type="submit">
           {words}
           {about !== undefined && <span class="unseen"> {about}</span>}

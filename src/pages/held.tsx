@@ -1,42 +1,81 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
+import { countHeld } from '../client/settle-waiting.ts'
+import type { HeldCounts } from '../client/settle-waiting.ts'
+import * as pages from '../database/statements/pages.ts'
+import type { RowOf } from '../database/statement.ts'
 import { readHeldUsers } from '../database/waiting.ts'
-import type { HeldUsers, SomeUsers } from '../database/waiting.ts'
+import type { HeldUsers } from '../database/waiting.ts'
+import { id } from '../documents/check.ts'
 import { count, counted, shortId } from '../format.ts'
 import { AskButton, Card, Time } from './elements.tsx'
-import { sendPage } from './layout.tsx'
+import { sendPage, sendUnknown } from './layout.tsx'
 import { optionalText, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import type { HeldListing } from '../documents/waiting.ts'
-import type { Page } from '../documents/page.ts'
 import { RejectedSection } from './rejected.tsx'
-import { Pager } from './tables.tsx'
+import { Pager, pathWith } from './tables.tsx'
 
 const LISTINGS_A_PAGE = 10
+/** Listings of one organization that are shown beside those of others; the page of the organization has all. */
+const LISTINGS_OF_ORGANIZATION = 3
 const RECORDS_A_PAGE = 10
 const USERS_SHOWN = 8
+const USERS_A_PAGE = 100
+
+const READ = { config: { right: 'read' } } as const
+
+const HeldId = z.coerce.number().int().positive()
 
 const Query = z.object({
-  run: optionalText,
-  cursor: optionalText,
+  run: z.uuid().optional(),
+  organization: id.optional(),
+  cursor: HeldId.optional(),
   rejectedCursor: optionalText,
 })
 
-/** `/held`: what waits for a person, and why: held removals side by side with what they would do, and rejected records. */
+/** The last users of the page before. */
+const UsersQuery = z.object({ leaving: id.optional(), staying: id.optional() })
+
+type UsersQuery = z.output<typeof UsersQuery>
+
+type Listing = RowOf<typeof pages.held>
+
+/** Parameters of `pages.held` for one listing. */
+export function heldListing(heldId: number) {
+  const any = { runId: null, organizationId: null, after: null }
+  return { ...any, heldId, mostOfOrganization: 1, limit: 1 }
+}
+
+/** `/held`: held removals by organization, and rejected records. `/held/ID`: who would leave a listing, and who stays. */
 export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageContext): void {
-  app.get('/held', { config: { right: 'read' } }, async (request, reply) => {
-    const { run, cursor, rejectedCursor } = readFields(Query, request.query)
-    const ofRun = run ? { runId: run } : {}
-    const [held, rejected] = await Promise.all([
-      collabSync.listHeld({ ...ofRun, limit: LISTINGS_A_PAGE, ...(cursor && { cursor }) }),
+  app.get('/held', READ, async (request, reply) => {
+    const { run, organization, cursor, rejectedCursor } = readFields(Query, request.query)
+    const found = await pages.held.all(database, {
+      heldId: null,
+      runId: run ?? null,
+      organizationId: organization ?? null,
+      after: cursor ?? null,
+      mostOfOrganization: organization === undefined ? LISTINGS_OF_ORGANIZATION : null,
+      limit: LISTINGS_A_PAGE + 1,
+    })
+    const listings = found.slice(0, LISTINGS_A_PAGE)
+    const heldIds = listings.map(({ heldId }) => heldId)
+    const organizationIds = [...new Set(listings.map(({ organizationId }) => organizationId))]
+    const countOf = (organizationId: string | null) =>
+      countHeld({ database }, { runId: run ?? null, organizationId })
+    const [users, groups, ofRun, rejected] = await Promise.all([
+      readHeldUsers(database, heldIds, USERS_SHOWN),
+      Promise.all(organizationIds.map(countOf)),
+      run === undefined ? null : countOf(null),
       collabSync.listRejectedRecords({
-        ...ofRun,
+        ...(run && { runId: run }),
         limit: RECORDS_A_PAGE,
         ...(rejectedCursor && { cursor: rejectedCursor }),
       }),
     ])
-    const heldIds = held.items.map(({ heldId }) => heldId)
-    const users = await readHeldUsers(database, heldIds, USERS_SHOWN)
+    const query = { run, organization, cursor: cursor?.toString(), rejectedCursor }
+    const last = found.length > LISTINGS_A_PAGE ? heldIds.at(-1) : undefined
     return sendPage(
       reply,
       { title: 'Held and rejected', part: '/held' },
@@ -47,54 +86,139 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
             <a href="/held">Of all runs</a>
           </p>
         )}
-        <HeldSection held={held} users={users} query={{ run, cursor, rejectedCursor }} />
-        <RejectedSection rejected={rejected} query={{ run, cursor, rejectedCursor }} />
+        {organization !== undefined && <a href={pathWith('/held', { run })}>All organizations</a>}
+        <Card title="Held removals" id="held">
+          <p class="soft">
+            These listings lost so many users at once that collab-sync removed none of them. Accept
+            the removal if it is right. Refuse it if the service is at fault: collab-sync asks again
+            only when the response changes.
+          </p>
+          {listings.length === 0 && <p>Nothing is held.</p>}
+          {ofRun !== null && <Several counts={ofRun.counts} fields={{ run }} of="this run" />}
+        </Card>
+        {groups.map(({ counts, byRun }, place) => (
+          <Organization
+            key={place}
+            organizationId={organizationIds[place] as string}
+            isAlone={organization !== undefined}
+            {...{ run, counts, byRun, listings, users }}
+          />
+        ))}
+        <Pager path="/held" query={query} nextCursor={last?.toString() ?? null} />
+        <RejectedSection rejected={rejected} query={query} />
       </>,
+    )
+  })
+  app.get<{ Params: { heldId: string } }>('/held/:heldId', READ, async (request, reply) => {
+    const query = readFields(UsersQuery, request.query)
+    const heldId = HeldId.safeParse(request.params.heldId).data ?? 0
+    const [listing] = await pages.held.all(database, heldListing(heldId))
+    if (listing === undefined) return sendUnknown(reply, 'No removal of that ID is held.')
+    const after = { missing: query.leaving, staying: query.staying }
+    const users = (await readHeldUsers(database, [heldId], USERS_A_PAGE, after)).get(heldId)
+    return sendPage(
+      reply,
+      { title: 'Held removal', part: '/held' },
+      <Card title={`Organization ${listing.organizationId}`}>
+        <Listing listing={listing} users={users} query={query} />
+        <Pager
+          path={`/held/${heldId}`}
+          query={{ cursor: query.leaving ?? query.staying }}
+          nextCursor={null}
+        />
+      </Card>,
     )
   })
 }
 
-/** Listings that lacked so many users that nobody was removed, each with what accepting it would do. */
-function HeldSection({
-  held,
+function Organization({
+  organizationId,
+  isAlone,
+  run,
+  counts,
+  byRun,
+  listings,
   users,
-  query,
-}: {
-  held: Page<HeldListing>
+}: Awaited<ReturnType<typeof countHeld>> & {
+  organizationId: string
+  isAlone: boolean
+  run: string | undefined
+  listings: readonly Listing[]
   users: ReadonlyMap<number, HeldUsers>
-  query: Record<string, string | undefined>
 }) {
+  const shown = listings.filter((listing) => listing.organizationId === organizationId)
+  const fields = { organization: organizationId, run }
+  const ofRuns = byRun.length > 1 ? byRun : []
   return (
-    <Card title="Held removals" id="held">
-      <p class="soft">
-        A listing that suddenly lacks many of its users may be a fault of the service, so nobody was
-        removed. Accept it where it is right; refuse it where it is not, and the same answer is not
-        held again.
-      </p>
-      {held.items.length === 0 && <p>Nothing is held.</p>}
-      {held.items.map((listing) => (
+    <Card title={`Organization ${organizationId}`}>
+      <Several counts={counts} fields={fields} of={`organization ${organizationId}`} />
+      {ofRuns.map(([runId, ofRun]) => (
+        <Several
+          key={runId}
+          counts={ofRun}
+          fields={{ ...fields, run: runId }}
+          of={`run ${shortId(runId)}`}
+        />
+      ))}
+      {shown.map((listing) => (
         <Listing key={listing.heldId} listing={listing} users={users.get(listing.heldId)} />
       ))}
-      <Pager path="/held" query={query} nextCursor={held.nextCursor} />
+      {counts.listings > shown.length && !isAlone && (
+        <a href={pathWith('/held', fields)}>All {counted(counts.listings, 'listing')}</a>
+      )}
     </Card>
   )
 }
 
-function Listing({ listing, users }: { listing: HeldListing; users: HeldUsers | undefined }) {
+/** Several listings with buttons for all of them; one has buttons of its own. */
+function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; of: string }) {
+  if (counts.listings < 2) return null
+  return (
+    <div class="head">
+      <p>
+        All of {of}: {describeLacking(counts)}
+      </p>
+      <Decide fields={fields} words=" all" about={`of ${of}`} />
+    </div>
+  )
+}
+
+/** How many users listings lack, in a sentence. */
+export function describeLacking({ listings, users, usersBefore }: HeldCounts): string {
+  const lacking = `${counted(users, 'user')} of ${count(usersBefore)}`
+  if (listings === 1) return `It lacks ${lacking}.`
+  return `${counted(listings, 'listing')} lack ${lacking}. A user missing from several listings is counted in each.`
+}
+
+type Fields = Record<string, string | undefined>
+
+function Decide({ words = '', ...button }: { fields: Fields; words?: string; about: string }) {
+  return (
+    <div class="row">
+      <AskButton action="accept" words={`Accept${words}`} {...button} />
+      <AskButton action="refuse" words={`Refuse${words}`} {...button} />
+    </div>
+  )
+}
+
+function Listing({
+  listing,
+  users,
+  query = {},
+}: {
+  listing: Listing
+  users: HeldUsers | undefined
+  query?: UsersQuery
+}) {
   const name = listingName(listing)
   return (
     <article class="held">
       <div class="head">
         <h3>{name}</h3>
-        {['accept', 'refuse'].map((action) => (
-          <AskButton
-            key={action}
-            action={action}
-            fields={{ held: String(listing.heldId), run: listing.runId }}
-            words={action === 'accept' ? 'Accept' : 'Refuse'}
-            about={`the removal in ${name}`}
-          />
-        ))}
+        <Decide
+          fields={{ held: String(listing.heldId), run: listing.runId }}
+          about={`the removal in ${name}`}
+        />
       </div>
       <p class="soft small">
         {counted(listing.usersMissing, 'user')} of {count(listing.usersBefore)} missing, first seen{' '}
@@ -102,59 +226,41 @@ function Listing({ listing, users }: { listing: HeldListing; users: HeldUsers | 
         <a href={`/runs/${listing.runId}`}>{shortId(listing.runId)}</a>
         {listing.repeats > 0 && `, and again in ${counted(listing.repeats, 'nightly run')} since`}.
       </p>
-      {users !== undefined && <Sides users={users} />}
+      {users !== undefined && <Sides heldId={listing.heldId} users={users} query={query} />}
     </article>
   )
 }
 
-function Sides({ users: { missing, staying } }: { users: HeldUsers }) {
+/** Who leaves beside who stays; a list that is cut leads to the page of the listing, where the others follow. */
+function Sides({ heldId, users, query }: { heldId: number; users: HeldUsers; query: UsersQuery }) {
+  const sides = [
+    ['Leave if you accept', 'leaving', users.missing],
+    ['Stay in any case', 'staying', users.staying],
+  ] as const
   return (
     <div class="sides">
-      <div class="side">
-        <h4>Before: {counted(missing.inAll + staying.inAll, 'user')}, as stored now</h4>
-        <ul>
-          <UserLines users={missing} mark="leaves" />
-          <UserLines users={staying} />
-        </ul>
-      </div>
-      <div class="side">
-        <h4>After: {counted(staying.inAll, 'user')}, as the service answered</h4>
-        {staying.inAll === 0 ? (
-          <p class="soft small">Nobody is left.</p>
-        ) : (
+      {sides.map(([words, cursor, { inAll, first, more }]) => (
+        <div key={cursor} class="side">
+          <h4>
+            {words}: {counted(inAll, 'user')}
+          </h4>
           <ul>
-            <UserLines users={staying} />
+            {first.map(({ userId, name }) => (
+              // Names of every script: none may turn around what stands beside it.
+              <li key={userId}>
+                <bdi>{name ?? userId}</bdi>
+                {name !== null && <bdi class="soft">{userId}</bdi>}
+              </li>
+            ))}
           </ul>
-        )}
-      </div>
-    </div>
-  )
-}
-
-function UserLines({ users, mark }: { users: SomeUsers; mark?: string }) {
-  const more = users.inAll - users.first.length
-  return (
-    <>
-      {users.first.map(({ userId, name }) => (
-        // Names of every script: none may turn around what stands beside it.
-        <li key={userId}>
-          {mark === undefined ? (
-            <bdi>{name ?? userId}</bdi>
-          ) : (
-            <del>
-              <bdi>{name ?? userId}</bdi>
-            </del>
+          {more > 0 && (
+            <a href={pathWith(`/held/${heldId}`, { ...query, [cursor]: first.at(-1)?.userId })}>
+              and {count(more)} more who {cursor === 'leaving' ? 'leave' : 'stay'}
+            </a>
           )}
-          {name !== null && <bdi class="soft">{userId}</bdi>}
-          {mark !== undefined && <span class="soft">({mark})</span>}
-        </li>
+        </div>
       ))}
-      {more > 0 && (
-        <li class="soft">
-          and {count(more)} more{mark !== undefined && ` who ${mark.replace(/s$/, '')}`}
-        </li>
-      )}
-    </>
+    </div>
   )
 }
 

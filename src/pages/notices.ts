@@ -16,10 +16,10 @@ const NOTICES = {
   'run-known': () => info('This run was asked for before; nothing new was started.'),
   'run-cancelled': () =>
     good('The run ends: nothing further is asked for, and what is stored stays.'),
-  'held-refused': (kept: number) =>
-    good(`The removal is refused: ${counted(kept, 'user')} kept in the listing.`),
-  'held-accepted': (removed: number) =>
-    good(`The removal is accepted: ${counted(removed, 'user')} left the listing.`),
+  'held-refused': (kept: number, listings: number, left: number) =>
+    decided(`The removal is refused: ${counted(kept, 'user')} kept in`, listings, left),
+  'held-accepted': (removed: number, listings: number, left: number) =>
+    decided(`The removal is accepted: ${counted(removed, 'user')} left`, listings, left),
   'rejected-set-aside': (records: number) =>
     good(`${counted(records, 'record')} set aside: the same content makes no later run partial.`),
   'schedule-set': () => good('The nightly schedule is set, for all workers.'),
@@ -49,6 +49,13 @@ export function noticeOf(query: unknown): Notice | null {
   return isComplete && numbers.every((n) => Number.isSafeInteger(n) && n >= 0)
     ? write(...numbers)
     : null
+}
+
+/** @param left listings that were not decided: another decision or run came first, or the work stopped half way */
+function decided(what: string, listings: number, left: number): Notice {
+  const where = listings === 1 ? 'the listing' : counted(listings, 'listing')
+  if (left === 0) return good(`${what} ${where}.`)
+  return info(`${what} ${where}. Not decided: ${counted(left, 'listing')}. Look again.`)
 }
 
 function good(sentence: string): Notice {

@@ -90,7 +90,7 @@ export function Pager({ path, query, nextCursor, cursorName = 'cursor', anchor }
 }
 
 /** A path with the members of a query that have a value. */
-function pathWith(path: string, query: Record<string, string | undefined>): string {
+export function pathWith(path: string, query: Record<string, string | undefined>): string {
   const given = Object.entries(query).filter((pair): pair is [string, string] => !!pair[1])
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
 import { storeAnswers } from '../database/scopes.ts'
@@ -10,6 +11,7 @@ import { UsageError } from '../errors.ts'
 import type { SyncContext } from './context.ts'
 
 type TakenHold = RowOf<typeof holds.take>
+type HeldPlace = RowOf<typeof holds.places>
 
 /** What a person decides about held listings. */
 export interface HeldDecision {
@@ -27,31 +29,99 @@ export interface HeldChoice {
   readonly organizationId?: string | null
 }
 
+/** How many listings are held, as a person sees it before deciding. */
+export interface HeldCounts {
+  readonly listings: number
+  /** Users missing from them; one who is missing from several is counted in each. */
+  readonly users: number
+  readonly usersBefore: number
+  /** A digest of the listings and of the run that last saw each: it differs when a later run has seen one of them. */
+  readonly answers: string
+}
+
+/** Counts held listings, in all and by the run that last saw them. */
+export async function countHeld(
+  { database }: Pick<SyncContext, 'database'>,
+  choice: HeldChoice,
+): Promise<{ counts: HeldCounts; byRun: (readonly [runId: string, counts: HeldCounts])[] }> {
+  const places = await holds.places.all(database, { ...ANY, ...choice })
+  const ofRun = new Map<string, HeldPlace[]>(places.map(({ runId }) => [runId, []]))
+  for (const place of places) ofRun.get(place.runId)?.push(place)
+  const byRun = [...ofRun].map(([runId, its]) => [runId, countsOf(its)] as const)
+  return { counts: countsOf(places), byRun }
+}
+
+const ANY = { heldId: null, runId: null, organizationId: null }
+
 /**
  * Decides about held listings: each in a transaction of its own, so that what was decided stays if a later one fails; safe to
  * repeat.
- * @returns how many listings were decided, and how many users left, or stay for it
- * @throws UsageError where none of those is held
+ * @param seen the counts that the person saw
+ * @returns how many listings were decided, the run that last saw them (null where several did), how many users left, or stay
+ * for it, and how many listings of the choice were not decided: because of `fault`, or because another decision or run came first
+ * @throws UsageError where none of those is held, or they have changed since they were seen
  */
 export async function decideHeld(
   { database }: Pick<SyncContext, 'database'>,
-  { heldId = null, runId = null, organizationId = null }: HeldChoice,
+  choice: HeldChoice,
   decision: HeldDecision,
-): Promise<{ listings: number; users: number }> {
-  const places = await holds.places.all(database, { heldId, runId, organizationId })
+  seen?: Omit<HeldCounts, 'usersBefore'>,
+): Promise<{
+  listings: number
+  users: number
+  runId: string | null
+  left: number
+  fault?: unknown
+}> {
+  const chosen = { ...ANY, ...choice }
+  const places = await holds.places.all(database, chosen)
+  const now = countsOf(places)
+  if (seen !== undefined && SEEN.some((name) => seen[name] !== now[name]))
+    throw new UsageError(HELD_CHANGED)
   if (places.length === 0)
     throw new UsageError(
-      `Nothing that is held${describeChoice({ heldId, runId, organizationId })} waits to be ${decision.resolution}.`,
+      `Nothing that is held${describeChoice(chosen)} waits to be ${decision.resolution}.${chosen.runId === null ? '' : ' A later run may have received another response.'}`,
     )
   let listings = 0
   let users = 0
-  for (const place of places) {
-    const decided = await transaction(database, (client) => decideOne(client, place, decision))
-    if (decided === null) continue
-    listings += 1
-    users += decided
+  let fault: unknown
+  try {
+    for (const place of places) {
+      const decided = await transaction(database, (client) => decideOne(client, place, decision))
+      if (decided === null) continue
+      listings += 1
+      users += decided
+    }
+  } catch (error) {
+    fault = error
   }
-  return { listings, users }
+  if (listings === 0) throw fault ?? new UsageError(HELD_CHANGED)
+  const [{ runId }] = places as [HeldPlace]
+  const isOfOneRun = places.every((place) => place.runId === runId)
+  return {
+    listings,
+    users,
+    runId: isOfOneRun ? runId : null,
+    left: places.length - listings,
+    fault,
+  }
+}
+
+/** Said to a person whose page shows what is no longer so. */
+export const HELD_CHANGED =
+  'The held removals have changed since you looked: a decision was made, or a later run received a response. Look again.'
+
+const SEEN = ['listings', 'users', 'answers'] as const
+
+function countsOf(places: readonly HeldPlace[]): HeldCounts {
+  const digest = createHash('sha256')
+  for (const { heldId, runId } of places) digest.update(`${heldId} ${runId} `)
+  return {
+    listings: places.length,
+    users: places.reduce((sum, { usersMissing }) => sum + usersMissing, 0),
+    usersBefore: places.reduce((sum, { usersBefore }) => sum + usersBefore, 0),
+    answers: digest.digest('hex'),
+  }
 }
 
 function describeChoice({ heldId, runId, organizationId }: HeldChoice): string {
@@ -65,7 +135,7 @@ function describeChoice({ heldId, runId, organizationId }: HeldChoice): string {
 /** @returns how many users; null where the listing is not held any more, or another run has seen it since */
 async function decideOne(
   client: Client,
-  { heldId, batchKey, runId }: RowOf<typeof holds.places>,
+  { heldId, batchKey, runId }: HeldPlace,
   { resolution, by, reason }: HeldDecision,
 ): Promise<number | null> {
   // The batch first, as every run that may resolve the listing does. What a person decides is of no run in the feed of changes.

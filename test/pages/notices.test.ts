@@ -2,11 +2,19 @@ import { expect, test } from 'vitest'
 import { noticeOf, pathWithNotice } from '../../src/pages/notices.ts'
 
 test('an address says what an action did, with its counts', () => {
-  const path = pathWithNotice('/held', 'held-accepted', [12])
-  expect(path).toBe('/held?done=held-accepted&counts=12')
-  expect(noticeOf({ done: 'held-accepted', counts: '12' })).toEqual({
+  const path = pathWithNotice('/held', 'held-accepted', [12, 1, 0])
+  expect(path).toBe('/held?done=held-accepted&counts=12.1.0')
+  expect(noticeOf({ done: 'held-accepted', counts: '12.1.0' })).toEqual({
     tone: 'good',
     sentence: 'The removal is accepted: 12 users left the listing.',
+  })
+})
+
+test('what was not decided is said, too', () => {
+  expect(noticeOf({ done: 'held-refused', counts: '12.3.2' })).toEqual({
+    tone: 'info',
+    sentence:
+      'The removal is refused: 12 users kept in 3 listings. Not decided: 2 listings. Look again.',
   })
 })
 

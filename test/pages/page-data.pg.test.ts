@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as pages from '../../src/database/statements/pages.ts'
 import { readHeldUsers } from '../../src/database/waiting.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
+import { heldListing } from '../../src/pages/held.tsx'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 
@@ -94,7 +95,7 @@ test('held listings come with who would leave and who stays', async () => {
     `select held_id, run_id, users_before from sync.held where kind = 'organization'`,
   )
   const { held_id: heldId, run_id: runId, users_before: usersBefore } = rows[0]
-  expect(await pages.held.first(pool, { heldId })).toMatchObject({
+  expect(await pages.held.first(pool, heldListing(heldId))).toMatchObject({
     heldId,
     runId,
     kind: 'organization',
@@ -105,8 +106,29 @@ test('held listings come with who would leave and who stays', async () => {
   const users = (await readHeldUsers(pool, [heldId], 2)).get(heldId)
   expect(users?.missing.inAll).toBe(usersBefore)
   expect(users?.missing.first).toHaveLength(2)
-  expect(users?.staying).toEqual({ inAll: 0, first: [] })
-  expect(await pages.held.first(pool, { heldId: 0 })).toBeUndefined()
+  expect(users?.missing.more).toBe(usersBefore - 2)
+  expect(users?.staying).toEqual({ inAll: 0, more: 0, first: [] })
+  expect(await pages.held.first(pool, heldListing(0))).toBeUndefined()
+})
+
+test('all users of a held listing are paged through, those who leave apart from those who stay', async () => {
+  const { pool } = live.database
+  const held = await pool.query(
+    `update sync.held set missing_user_ids = missing_user_ids[1:cardinality(missing_user_ids) - 3]
+    where kind = 'organization' returning held_id as id, missing_user_ids as missing`,
+  )
+  const { id, missing } = held.rows[0]
+  const seen = { missing: [] as string[], staying: [] as string[] }
+  for (let isMore = true; isMore;) {
+    const after = { missing: seen.missing.at(-1), staying: seen.staying.at(-1) }
+    const users = (await readHeldUsers(pool, [id], 2, after)).get(id)
+    for (const side of ['missing', 'staying'] as const)
+      seen[side].push(...(users?.[side].first ?? []).map(({ userId }) => userId))
+    isMore = [users?.missing.more, users?.staying.more].some((more = 0) => more > 0)
+  }
+  expect(seen.missing).toEqual(missing.toSorted())
+  expect(seen.staying).toHaveLength(3)
+  expect(new Set([...seen.missing, ...seen.staying]).size).toBe(missing.length + 3)
 })
 
 function sum(values: readonly number[]): number {

@@ -4,7 +4,7 @@ import { openDatabase } from '../../src/database/pool.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 import { askPages, hiddenFields, wordsOf } from './ask-pages.ts'
-import type { PagesAsked } from './ask-pages.ts'
+import type { Answer, PagesAsked } from './ask-pages.ts'
 import { HOSTILE, hostileComments, importHostilePlace, putHostileUser } from './hostile.ts'
 
 const PAGES = ['/', '/runs', '/organizations', '/held', '/schedule']
@@ -150,12 +150,31 @@ test('a run under way is cancelled after a question, and says so', async () => {
   expect(wordsOf(await expectPage(`/runs/${runId}`))).toMatch(/cancelled|It is ending/)
 })
 
-test('a held removal is shown before and after, and accepted only as it was seen', async () => {
+test('everybody who would leave a listing is on its page', async () => {
+  const { pool } = live.database
+  const { rows } = await pool.query(
+    `select held_id as id, missing_user_ids as missing from sync.held
+    where resolved_at is null order by cardinality(missing_user_ids) desc limit 1`,
+  )
+  const { id, missing } = rows[0]
+  const more = (await expectPage('/held')).text.match(/href="(\/held\/[^"]+)"/)?.[1] ?? ''
+  expect(decoded(more)).toMatch(/^\/held\/\d+\?leaving=/)
+  await expectPage(decoded(more))
+  const page = await expectPage(`/held/${id}`)
+  for (const userId of missing) expect(decoded(page.text)).toContain(userId)
+  const last = missing.toSorted().at(-2)
+  const next = await expectPage(`/held/${id}?${new URLSearchParams({ leaving: last })}`)
+  expect(decoded(next.text)).toContain(missing.toSorted().at(-1))
+  expect(decoded(next.text)).not.toContain(missing.toSorted()[0])
+  expect(next.text).toContain('First page')
+  expect((await pages.get('/held/999999')).status).toBe(404)
+  expect((await pages.get('/held/odd')).status).toBe(404)
+})
+
+test('a held removal is shown with who leaves and who stays, and accepted only as it was seen', async () => {
   const page = await expectPage('/held')
-  expect(wordsOf(page)).toContain('After: 0 users, as the service answered')
-  const [accept = ''] =
-    page.text.match(/<form method="get" action="\/actions\/accept">.*?<\/form>/) ?? []
-  const fields = hiddenFields({ ...page, text: accept })
+  expect(wordsOf(page)).toContain('Stay in any case: 0 users')
+  const fields = buttonOf(page, 'accept', 'held')
   const question = await expectPage(`/actions/accept?${new URLSearchParams(fields)}`)
   expect(wordsOf(question)).toContain('Accept the removal?')
   const stale = { ...fields, run: '00000000-0000-4000-8000-000000000000' }
@@ -163,26 +182,66 @@ test('a held removal is shown before and after, and accepted only as it was seen
     status: 400,
   })
   const done = await pages.post('/actions/accept', hiddenFields(question))
-  expect(done.headers['location']).toMatch(/^\/held\?done=held-accepted&counts=\d+$/)
+  expect(done.headers['location']).toMatch(/^\/held\?done=held-accepted&counts=\d+\.1\.0$/)
   const after = wordsOf(await expectPage(String(done.headers['location'])))
   expect(after).toMatch(/The removal is accepted: \d+ users? left the listing\./)
   const again = await pages.post('/actions/accept', hiddenFields(question))
   expect(again.status).toBe(400)
+  expect(wordsOf(again)).toContain('Look again.')
 })
 
 test('a held removal is refused with a reason', async () => {
-  const page = await expectPage('/held')
-  const [refuse = ''] =
-    page.text.match(/<form method="get" action="\/actions\/refuse">.*?<\/form>/) ?? []
-  const fields = hiddenFields({ ...page, text: refuse })
+  const fields = buttonOf(await expectPage('/held'), 'refuse', 'held')
   const question = await expectPage(`/actions/refuse?${new URLSearchParams(fields)}`)
   expect(wordsOf(question)).toContain('Refuse the removal?')
   const without = await pages.post('/actions/refuse', hiddenFields(question))
   expect(without.status).toBe(400)
   const done = await pages.post('/actions/refuse', { ...hiddenFields(question), reason: 'no' })
-  expect(done.headers['location']).toMatch(/^\/held\?done=held-refused&counts=\d+$/)
+  expect(done.headers['location']).toMatch(/^\/held\?done=held-refused&counts=\d+\.1\.0$/)
   const after = wordsOf(await expectPage(String(done.headers['location'])))
   expect(after).toMatch(/The removal is refused: \d+ users? kept in the listing\./)
+})
+
+test.each(['organization', 'run'])(
+  'what is held in one %s is decided in one go, as it was counted, with one reason',
+  async (by) => {
+    const choice = { organization: held, run: String(nightly.run_id) }
+    const path = by === 'run' ? `/held?run=${choice.run}` : '/held'
+    const button = buttonOf(await expectPage(path), 'refuse', by)
+    expect(button).toEqual({ [by]: choice[by as 'run'] })
+    const question = await expectPage(`/actions/refuse?${new URLSearchParams(button)}`)
+    const fields = { ...hiddenFields(question), reason: 'their directory was down' }
+    const { rows } = await live.database.pool.query(
+      `select count(*)::text as listings, sum(cardinality(missing_user_ids))::text as users
+      from sync.held where resolved_at is null`,
+    )
+    expect(fields).toMatchObject(rows[0])
+    expect(wordsOf(question)).toContain(`${rows[0].listings} listings lack ${rows[0].users} users`)
+    const other = await pages.post('/actions/refuse', { ...fields, users: '1' })
+    expect(other.status).toBe(400)
+    expect(wordsOf(other)).toContain('Look again.')
+    const done = await pages.post('/actions/refuse', fields)
+    expect(done.headers['location']).toContain(`counts=${rows[0].users}.${rows[0].listings}.0`)
+    expect(wordsOf(await expectPage(path))).toContain('Nothing is held.')
+    const { rows: decided } = await live.database.pool.query(
+      `update sync.held set resolved_at = null, resolution = null, decided_by = null, reason = null, is_standing = false
+      where reason = $1 returning held_id`,
+      [fields.reason],
+    )
+    expect(decided).toHaveLength(Number(rows[0].listings))
+  },
+)
+
+test('no page names a command where it has a button', async () => {
+  const { rows } = await live.database.pool.query(
+    'select problem from sync.runs where run_id = $1',
+    [nightly.run_id],
+  )
+  expect(rows[0].problem).toMatch(/user listings? lost so many users.*rejected/)
+  for (const path of ['/held', `/held?run=${nightly.run_id}`, `/runs/${nightly.run_id}`])
+    expect(wordsOf(await expectPage(path)), path).not.toMatch(
+      /collab-sync (accept|refuse|rejected)/,
+    )
 })
 
 test('a rejected record is set aside with a reason', async () => {
@@ -270,6 +329,17 @@ async function expectPage(path: string) {
   expect(page.text.match(/<h1>/g), path).toHaveLength(1)
   expect(page.text, path).not.toMatch(/ style="|<style|javascript:/)
   return page
+}
+
+/** The fields of the first button of a page that asks for an action by such a field, first of all. */
+function buttonOf(page: Answer, action: string, by: string): Record<string, string> {
+  const forms = page.text.matchAll(
+    new RegExp(`<form method="get" action="/actions/${action}">.*?</form>`, 'g'),
+  )
+  const all = [...forms].map(([text]) => hiddenFields({ ...page, text }))
+  const found = all.find((fields) => Object.keys(fields)[0] === by)
+  if (found === undefined) throw new Error(`${action} is not asked for by ${by}.`)
+  return found
 }
 
 async function countRuns(): Promise<number> {

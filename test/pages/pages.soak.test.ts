@@ -177,7 +177,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
 
   test('a held removal is looked at and accepted', async () => {
     await page.goto(`${http.url}/held`)
-    await page.getByText('After: 0 users, as the service answered').first().waitFor()
+    await page.getByText('Stay in any case: 0 users').first().waitFor()
     await page
       .getByRole('button', { name: `Accept the removal in organization ${held}`, exact: true })
       .click()
@@ -295,6 +295,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
       organizations: '/organizations',
       search: `/organizations?search=${organization}`,
       held: '/held',
+      heldUsers: `/held/${heldId}`,
       schedule: '/schedule',
       sync: `/actions/sync?organization=${organization}`,
       retry: `/actions/retry?run=${nightly.run_id}`,

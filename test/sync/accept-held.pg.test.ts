@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { UsageError } from '../../src/errors.ts'
-import { decideHeld } from '../../src/sync/held.ts'
+import { countHeld, decideHeld } from '../../src/sync/held.ts'
 import type { HeldChoice } from '../../src/sync/held.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
@@ -33,6 +33,52 @@ test('what was held is removed on a word, in the organization that was named and
     users: before[second],
   })
   expect(await present()).toEqual({ ...before, [first]: 0, [second]: 0 })
+})
+
+test('a decision is refused once another one was made, or a later run has seen a listing, since it was counted', async () => {
+  const [first, second] = [...live.world.organizationIds()] as [string, string]
+  await runWithEmptyListingsOf(first, second)
+  const choice = { organizationId: first }
+  const before = await present()
+  const { counts: seen } = await countHeld(context(), choice)
+  expect(seen).toMatchObject({ listings: await waitingOf(first), users: before[first] })
+  const later = await runWithEmptyListingsOf(first, second)
+  const decision = { resolution: 'accepted', by: 'ann', reason: null } as const
+  const decide = (counts: typeof seen) => decideHeld(context(), choice, decision, counts)
+  await expect(decide(seen)).rejects.toThrow(/Look again\.$/)
+  const { counts: again, byRun } = await countHeld(context(), choice)
+  expect(byRun).toEqual([[later.run_id, again]])
+  expect({ ...again, answers: '' }).toEqual({ ...seen, answers: '' })
+  await expect(decide({ ...again, users: again.users + 1 })).rejects.toThrow(/Look again\.$/)
+  expect(await present()).toEqual(before)
+  expect(await decide(again)).toMatchObject({
+    listings: again.listings,
+    users: again.users,
+    left: 0,
+  })
+  await expect(decide(again)).rejects.toThrow(/Look again\.$/)
+  expect(await waitingOf(second)).toBe(1 + countListings(second))
+})
+
+test('what was decided before a listing fails stays decided, and the rest waits on', async () => {
+  const [first] = [...live.world.organizationIds()] as [string]
+  await runWithEmptyListingsOf(first)
+  const waiting = await waitingOf(first)
+  expect(waiting).toBeGreaterThan(2)
+  const { pool } = live.database
+  const { rows } = await pool.query('select max(held_id)::int as last from sync.held')
+  await pool.query(
+    `alter table sync.held add constraint fails check (resolved_at is null or held_id < ${rows[0].last})`,
+  )
+  expect(await accept({ organizationId: first })).toMatchObject({
+    listings: waiting - 1,
+    left: 1,
+    fault: expect.objectContaining({ constraint: 'fails' }),
+  })
+  expect(await waitingOf(first)).toBe(1)
+  await expect(accept({ organizationId: first })).rejects.toMatchObject({ constraint: 'fails' })
+  await pool.query('alter table sync.held drop constraint fails')
+  expect(await accept({ organizationId: first })).toMatchObject({ listings: 1, left: 0 })
 })
 
 test('the next run looks at an accepted listing again and brings back who is in it after all', async () => {
@@ -87,9 +133,10 @@ test('thirty nights of one wrong answer remove nobody; refused it is not asked a
   const waiting = await waitingOf(first)
   expect(waiting).toBe(1 + countListings(first))
   const decision = { resolution: 'refused', by: 'ann', reason: 'a fault of theirs' } as const
-  expect(await decideHeld(context(), { organizationId: first }, decision)).toEqual({
+  expect(await decideHeld(context(), { organizationId: first }, decision)).toMatchObject({
     listings: waiting,
     users: before[first],
+    left: 0,
   })
   for (let nights = 0; nights < 15; nights += 1)
     expect(await night()).toMatchObject({ status: 'succeeded', scopes_held: 0, problem: null })

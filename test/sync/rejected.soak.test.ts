@@ -40,7 +40,7 @@ test('where each record of an annotation is rejected the run is partial, its pro
     status: 'partial',
     scopes_failed: 0,
     records_rejected: bad.length,
-    problem: `${bad.length} whole records were rejected (mostly: commentId is a string, not an integer): look with \`collab-sync rejected\`, then have them mended at the service, or set them aside with \`collab-sync rejected set-aside\`.`,
+    problem: `${bad.length} whole records were rejected (mostly: commentId is a string, not an integer): correct them at the service, or set them aside.`,
   })
   const { report, heard } = await verifyAll()
   expect(report).toMatchObject({ differing: bad.length, failed: 0, setAside: 0 })

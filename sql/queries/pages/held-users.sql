@@ -1,6 +1,7 @@
--- Who is in the listings that are held: those whom the answer lacked, and those it still had; so many of each.
--- Params: $1 heldIds, $2 limit (users of each kind and listing).
--- Never null: held_id, is_missing, user_id, in_all.
+-- Users of held listings: those whom the response lacked, and those it contained; so many of each, and how many there are in
+-- all and from this page on.
+-- Params: $1 heldIds, $2 limit (users of each kind and listing), $3 afterMissing?, $4 afterStaying? (last IDs of the page before).
+-- Never null: held_id, is_missing, user_id, in_all, from_here.
 with held as (
   select h.held_id, h.kind, h.scope_key, h.missing_user_ids, o.organization_key
   from sync.held h
@@ -18,14 +19,18 @@ with held as (
   select h.held_id, h.organization_key, g.user_id
   from held h join collab_store.user_group_members g on h.kind = 'group' and g.user_group_key = h.scope_key
   where g.removed_at is null
-), placed as (
+), divided as (
   select p.held_id, p.organization_key, p.user_id, m.user_id is not null as is_missing,
-    row_number() over (partition by p.held_id, m.user_id is not null order by p.user_id) as place,
     count(*) over (partition by p.held_id, m.user_id is not null)::int as in_all
   from present p
   left join (select held_id, unnest(missing_user_ids) as user_id from held) m using (held_id, user_id)
+), placed as (
+  select d.*, row_number() over (partition by d.held_id, d.is_missing order by d.user_id) as place,
+    count(*) over (partition by d.held_id, d.is_missing)::int as from_here
+  from divided d
+  where d.user_id > coalesce(case when d.is_missing then $3::text else $4::text end, '')
 )
-select p.held_id, p.is_missing, p.user_id, u.name, p.in_all
+select p.held_id, p.is_missing, p.user_id, u.name, p.in_all, p.from_here
 from placed p
 left join collab_store.users u using (organization_key, user_id)
 where p.place <= $2

@@ -66,7 +66,7 @@ export async function decide(
     else if (dryRun) print('Nothing that is held there waits for a person.')
     if (dryRun) return EXIT.done
     const decision = { resolution: state, by: processUser(), reason }
-    const { listings, users } = await decideHeld({ database }, choice, decision)
+    const { listings, users, left, fault } = await decideHeld({ database }, choice, decision)
     const { runId } = choice
     if (json)
       printJson(
@@ -76,8 +76,9 @@ export async function decide(
       )
     else
       print(
-        `${counted(listings, 'listing')} ${state}: ${counted(users, 'user')} ${state === 'accepted' ? 'removed' : 'kept'}.`,
+        `${counted(listings, 'listing')} ${state}: ${counted(users, 'user')} ${state === 'accepted' ? 'removed' : 'kept'}.${left === 0 ? '' : ` Not decided: ${counted(left, 'listing')}.`}`,
       )
+    if (fault !== undefined) throw fault
     return EXIT.done
   })
 }

@@ -82,11 +82,15 @@ export const note = new Statement<
   columns: 'repeats',
 })
 
-/** The batch of each held listing that waits for a decision, and the run that last received its response, the oldest first. */
+/** The batch of each held listing that waits for a decision, the run that last received its response, and how many users it lacked, the oldest first. */
 export const places = new Statement<
   { heldId: number | null; runId: string | null; organizationId: string | null },
-  { heldId: number; batchKey: number; runId: string }
->('held/places', { parameters: 'heldId runId organizationId', columns: 'heldId batchKey runId' })
+  { heldId: number; batchKey: number; runId: string; usersBefore: number; usersMissing: number }
+>('held/places', {
+  parameters: 'heldId runId organizationId',
+  columns: 'heldId batchKey runId usersBefore usersMissing',
+  neverNull: 'usersMissing',
+})
 
 /** Users whose removal from a listing waits for a decision, or was refused. */
 export const removals = new Statement<

@@ -26,33 +26,54 @@ export const checkAges = new Statement<{ bounds: readonly number[] }, { scopes: 
   { parameters: 'bounds', columns: 'scopes', neverNull: 'scopes' },
 )
 
-/** Who is in the listings that are held: those whom the answer lacked, and those it still had; so many of each. */
+/** Users of held listings: those whom the response lacked, and those it contained; so many of each, and how many there are in all and from this page on. */
 export const heldUsers = new Statement<
-  { heldIds: readonly number[]; limit: number },
-  { heldId: number; isMissing: boolean; userId: string; name: string | null; inAll: number }
+  {
+    heldIds: readonly number[]
+    limit: number
+    afterMissing: string | null
+    afterStaying: string | null
+  },
+  {
+    heldId: number
+    isMissing: boolean
+    userId: string
+    name: string | null
+    inAll: number
+    fromHere: number
+  }
 >('pages/held-users', {
-  parameters: 'heldIds limit',
-  columns: 'heldId isMissing userId name inAll',
-  neverNull: 'heldId isMissing userId inAll',
+  parameters: 'heldIds limit afterMissing afterStaying',
+  columns: 'heldId isMissing userId name inAll fromHere',
+  neverNull: 'heldId isMissing userId inAll fromHere',
 })
 
-/** One held listing that waits for a decision; no row where it is resolved, or left the catalog. */
+/** A page of the listings that wait for a decision, by organization, and of each organization the ones first held. */
 export const held = new Statement<
-  { heldId: number },
+  {
+    heldId: number | null
+    runId: string | null
+    organizationId: string | null
+    after: number | null
+    mostOfOrganization: number | null
+    limit: number
+  },
   {
     heldId: number
     runId: string
+    at: Date
     kind: 'organization' | 'document' | 'group'
     organizationId: string
     documentId: string | null
     organizationUserGroupId: string | null
     usersBefore: number
+    repeats: number
     usersMissing: number
   }
 >('pages/held', {
-  parameters: 'heldId',
+  parameters: 'heldId runId organizationId after mostOfOrganization limit',
   columns:
-    'heldId runId kind organizationId documentId organizationUserGroupId usersBefore usersMissing',
+    'heldId runId at kind organizationId documentId organizationUserGroupId usersBefore repeats usersMissing',
   neverNull: 'usersMissing',
 })
 

@@ -1,11 +1,14 @@
 import * as z from 'zod'
 import type { CollabSync } from '../../client/collab-sync.ts'
+import { countHeld, decideHeld, HELD_CHANGED } from '../../client/settle-waiting.ts'
 import * as pages from '../../database/statements/pages.ts'
+import { checked, id } from '../../documents/check.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
 import type { RunDetails } from '../../documents/run.ts'
+import { AcceptHeldSchema, RefuseHeldSchema } from '../../documents/waiting.ts'
 import { UsageError } from '../../errors.ts'
 import { count, counted, nothingToRetry, shortId } from '../../format.ts'
-import { listingName } from '../held.tsx'
+import { describeLacking, heldListing, listingName } from '../held.tsx'
 import { pathWithNotice } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
 
@@ -33,87 +36,99 @@ export interface Question {
   readonly words: string
   /** True where it takes something away. */
   readonly isDanger?: boolean
-  /** True where it is to be said why: the field `reason`. */
-  readonly asksReason?: boolean
+  /** Whether the form asks why: the field `reason`. */
+  readonly reason?: 'required' | 'optional'
+  /** Fields of the form besides those of the address, such as the counts that the question shows. */
+  readonly carries?: object
   /** Where the way back leads. */
   readonly back: string
 }
 
-interface HeldFields {
-  held: number
-  run: string
-  reason?: string | undefined
-}
+/** Which held listings: those that all of the members given name; and how many they were when the question was shown. */
+const HeldFields = z.object({
+  held: z.coerce.number().int().positive().optional(),
+  run: z.uuid().optional(),
+  organization: id.optional(),
+  listings: z.coerce.number().optional(),
+  users: z.coerce.number().optional(),
+  answers: z.string().optional(),
+  reason: z.string().max(1000).optional(),
+})
 
-/**
- * Decides about one held listing, as it was looked at.
- * @param decide says what will happen, and does it; its notice tells how many users it was
- */
+type HeldFields = z.output<typeof HeldFields>
+
+/** Decides about held listings, as they were seen: those of an organization or a run, or one. */
 function heldAction(
   name: 'accept' | 'refuse',
-  decide: {
-    ask(
-      users: string,
-    ): Pick<Question, 'title' | 'words' | 'isDanger' | 'asksReason'> & { what: string }
-    perform(collabSync: CollabSync, fields: HeldFields): Promise<number>
-  },
+  words: Pick<Question, 'title' | 'words' | 'isDanger' | 'reason'> & { effect: string },
 ): Action<HeldFields> {
   return {
     name,
-    fields: z.object({
-      held: z.coerce.number().int().positive(),
-      run: z.uuid(),
-      reason: z.string().max(1000).optional(),
-    }),
-    async ask({ database }, { held: heldId, run }) {
-      const held = await pages.held.first(database, { heldId })
-      if (held === undefined)
-        throw new UsageError(
-          'This listing is not held any more: somebody decided about it, or a later run settled it.',
-        )
-      if (held.runId !== run)
-        throw new UsageError(
-          'A later run has seen another answer since: look at the listing again.',
-        )
-      const { what, ...question } = decide.ask(counted(held.usersMissing, 'user'))
+    fields: HeldFields,
+    async ask({ database }, fields) {
+      const { counts } = await countHeld({ database }, choiceOf(fields))
+      if (counts.listings === 0) throw new UsageError(HELD_CHANGED)
+      const { listings, users, answers } = counts
+      const { effect, ...question } = words
       return {
         ...question,
-        sentences: [
-          `The listing of ${listingName(held)}:`,
-          `${counted(held.usersMissing, 'user')} of ${count(held.usersBefore)} ${what}`,
-        ],
+        words: `${words.words} ${counted(users, 'user')}${listings === 1 ? '' : ` (${counted(listings, 'listing')})`}`,
+        sentences: [`${await describeHeld(database, fields)}:`, describeLacking(counts), effect],
+        carries: { listings, users, answers },
         back: '/held',
       }
     },
-    async perform({ collabSync }, fields) {
-      const users = await decide.perform(collabSync, fields)
-      return pathWithNotice('/held', name === 'accept' ? 'held-accepted' : 'held-refused', [users])
+    async perform({ database }, { reason, ...fields }) {
+      const isAccepted = name === 'accept'
+      const given = { reason: reason || undefined }
+      checked(isAccepted ? AcceptHeldSchema : RefuseHeldSchema, given, '')
+      const { listings = 0, users = 0, answers = '' } = fields
+      const done = await decideHeld(
+        { database },
+        choiceOf(fields),
+        { resolution: isAccepted ? 'accepted' : 'refused', by: 'http', reason: reason || null },
+        { listings, users, answers },
+      )
+      const counts = [done.users, done.listings, done.left]
+      return pathWithNotice('/held', isAccepted ? 'held-accepted' : 'held-refused', counts)
     },
   }
 }
 
-/** Applies the removals of one held listing. */
+/** @throws UsageError where nothing is named: that would be everything */
+function choiceOf({ held, run, organization }: HeldFields) {
+  if (held === undefined && run === undefined && organization === undefined)
+    throw new UsageError('Name a held listing, a run or an organization.')
+  return { heldId: held ?? null, runId: run ?? null, organizationId: organization ?? null }
+}
+
+async function describeHeld(
+  database: PageContext['database'],
+  { held, run, organization }: HeldFields,
+): Promise<string> {
+  const [listing] = held === undefined ? [] : await pages.held.all(database, heldListing(held))
+  const where = organization === undefined ? [] : [`Organization ${organization}`]
+  const seenBy = run === undefined ? [] : [`Run ${shortId(run)}`]
+  return [...(listing === undefined ? where : [listingName(listing)]), ...seenBy].join(', ')
+}
+
+/** Applies the removals of held listings. */
 export const acceptHeld = heldAction('accept', {
-  ask: (users) => ({
-    title: 'Accept the removal?',
-    what: 'leave it, as the service answered. Their rows stay, with the time at which they left; a later answer that holds them again brings them back.',
-    words: `Remove ${users}`,
-    isDanger: true,
-  }),
-  perform: async (collabSync, { held, run }) =>
-    (await collabSync.acceptHeld(held, { runId: run })).removed,
+  title: 'Accept the removal?',
+  words: 'Remove',
+  effect:
+    'The users leave, as in the response of the service. Their rows stay, with the time at which they left. If a later response contains them, they return.',
+  isDanger: true,
+  reason: 'optional',
 })
 
-/** Leaves the users of one held listing in it. */
+/** Leaves the users of held listings in them. */
 export const refuseHeld = heldAction('refuse', {
-  ask: (users) => ({
-    title: 'Refuse the removal?',
-    what: "stay, though the service's answer lacks them. While it answers just the same, nobody is asked again.",
-    words: `Keep ${users}`,
-    asksReason: true,
-  }),
-  perform: async (collabSync, { held, run, reason = '' }) =>
-    (await collabSync.refuseHeld(held, { runId: run, reason })).kept,
+  title: 'Refuse the removal?',
+  words: 'Keep',
+  effect:
+    'The users stay, though the response of the service lacks them. A listing is held again only when its response changes.',
+  reason: 'required',
 })
 
 /** Sets a rejected record aside, by its content. */
@@ -130,7 +145,7 @@ export const setAside: Action<{ record: number; reason?: string | undefined }> =
         'Nothing is stored of it. The same content at the same place makes no later run partial, and is no longer listed as open.',
       ],
       words: 'Set it aside',
-      asksReason: true,
+      reason: 'required',
       back: '/held#rejected',
     }
   },

@@ -51,16 +51,16 @@ function Ask({ path, fields, question }: { path: string; fields: object; questio
         <p key={sentence}>{sentence}</p>
       ))}
       <form class="row" method="post" action={path}>
-        {Object.entries(fields).map(
+        {Object.entries({ ...fields, ...question.carries }).map(
           ([name, value]) =>
             value !== undefined && (
               <input key={name} type="hidden" name={name} value={String(value)} />
             ),
         )}
         <input type="hidden" name="key" value={randomUUID()} />
-        {question.asksReason && (
+        {question.reason !== undefined && (
           <label>
-            Why <input name="reason" required maxLength={1000} />
+            Why <input name="reason" required={question.reason === 'required'} maxLength={1000} />
           </label>
         )}
         <button class={`button ${question.isDanger ? 'danger' : 'primary'}`} type="submit">

@@ -130,7 +130,6 @@ details[open] > summary { margin-bottom: var(--space-3) }
 .side { display: flex; flex-direction: column; gap: var(--space-2); padding: var(--space-4); border: 1px solid var(--line); border-radius: var(--round); min-width: 0 }
 .side h4 { margin: 0; font-size: var(--small) }
 .side li { display: flex; flex-wrap: wrap; gap: 0 var(--space-2); font-size: var(--small); padding-block: .125rem }
-.side del { color: var(--bad) }
 pre { padding: var(--space-3); border-radius: .375rem; background: var(--page); white-space: pre-wrap }
 .record { min-width: 14rem; max-width: 34rem; max-height: 5.25rem; padding: var(--space-2); overflow: auto }
 `

@@ -104,14 +104,14 @@ function describeProblem(
 
 function describeHeld(held: number): string | null {
   if (held === 0) return null
-  return `${counted(held, 'listing')} of users lost so many at once that nobody was removed: look, then decide with \`collab-sync accept\` or \`collab-sync refuse\`.`
+  return `${counted(held, 'user listing')} lost so many users at once that collab-sync removed none of them: accept or refuse the removal.`
 }
 
 function describeLost({ records, reason }: LostRecords): string | null {
   if (records === 0) return null
   const what = `${counted(records, 'whole record')} ${records === 1 ? 'was' : 'were'}`
   const why = reason === null ? '' : records === 1 ? ` (${reason})` : ` (mostly: ${reason})`
-  return `${what} rejected${why}: look with \`collab-sync rejected\`, then have them mended at the service, or set them aside with \`collab-sync rejected set-aside\`.`
+  return `${what} rejected${why}: correct them at the service, or set them aside.`
 }
 
 function describeFailures(causes: readonly FailureCause[], isAnswered: boolean): string | null {
