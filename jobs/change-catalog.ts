@@ -1,4 +1,5 @@
 import { addToCatalog, removeFromCatalog } from '../src/catalog/change.ts'
+import { actorOfJob } from '../src/documents/action.ts'
 import { CatalogJobSchema } from '../src/documents/catalog-line.ts'
 import { checked } from '../src/documents/check.ts'
 import type { Job } from './job.ts'
@@ -9,7 +10,7 @@ export const changeCatalogJob: Job = {
   async perform(app, { data }) {
     const asked = checked(CatalogJobSchema, data, 'data')
     const { database } = app.store
-    const by = { source: `catalog ${asked.change}`, requestedBy: 'api' }
+    const by = { source: `catalog ${asked.change}`, requestedBy: actorOfJob(asked) }
     return asked.change === 'add'
       ? addToCatalog(database, asked.lines, { ...by, add: asked.add })
       : removeFromCatalog(database, asked.lines, by)

@@ -1,4 +1,6 @@
 import { daysNeverDue, nextDue } from '../cron.ts'
+import { noteAction } from '../database/actions.ts'
+import { transaction } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as definitions from '../database/statements/definitions.ts'
@@ -13,7 +15,7 @@ import type { Settings } from '../settings/table.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
 /** What a person set: a cron expression in a time zone, or nothing at all. */
-type SetSchedule = RowOf<typeof schedule.read>
+type SetSchedule = Pick<RowOf<typeof schedule.read>, 'cron' | 'timeZone'>
 
 /** Whoever looks at the schedule waits no longer for a queue that hangs. */
 const ASKED_MS = 1_000
@@ -47,11 +49,14 @@ export async function readSchedule(
   const cron = set === undefined ? settings.cron : set.cron
   const timeZone = set?.timeZone ?? settings.timeZone
   const registered = queue === undefined ? null : await isRegistered(queue)
-  if (cron === null) return { cron, timeZone, setBy: 'schedule remove', next: null, registered }
+  const who = { by: set?.by ?? null, setAt: set?.setAt ?? null }
+  if (cron === null)
+    return { cron, timeZone, setBy: 'schedule remove', ...who, next: null, registered }
   return {
     cron,
     timeZone,
     setBy: set === undefined ? 'settings' : 'schedule set',
+    ...who,
     next: nextDue({ cron, timeZone }),
     registered,
   }
@@ -71,11 +76,15 @@ async function isRegistered(queue: JobQueue): Promise<boolean | null> {
  * @param to checked; where the time zone is null, that of the settings holds
  */
 async function changeSchedule(
-  { database, queue, settings, log }: Omit<Parts, 'trigger'>,
+  { database, queue, settings, log, by }: Omit<Parts, 'trigger'>,
   to: SetSchedule,
 ): Promise<NightlySchedule> {
-  await schedule.write.run(database, to)
   const timeZone = to.timeZone ?? settings.timeZone
+  await transaction(database, async (client) => {
+    if ((await schedule.write.run(client, to)) === 0) return
+    if (to.cron === null) await noteAction(client, by, 'schedule_removed', {})
+    else await noteAction(client, by, 'schedule_set', { target: `${to.cron} (${timeZone})` })
+  })
   const days = to.cron === null ? [] : daysNeverDue(to.cron)
   await definitions.setDaysWithoutRun.run(database, { timeZone, days })
   try {

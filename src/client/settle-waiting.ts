@@ -10,7 +10,7 @@ import type { CollabSync, Parts } from './collab-sync.ts'
 /** Settles what waits for a person: held listings and rejected records. */
 export function settlingOn({
   database,
-  trigger,
+  by,
 }: Parts): Pick<CollabSync, 'acceptHeld' | 'refuseHeld' | 'setAsideRejectedRecords'> {
   const decide = async (
     heldId: number,
@@ -31,7 +31,7 @@ export function settlingOn({
       throw new UsageError(
         `A later run has seen another answer of held listing ${heldId} since: look at it again.`,
       )
-    const done = await decideHeld({ database }, held, { resolution, by: trigger, reason })
+    const done = await decideHeld({ database }, held, { resolution, by, reason })
     if (done.listings === 0) throw waitsNot
     return { runId: held.runId, users: done.users }
   }
@@ -52,8 +52,8 @@ export function settlingOn({
       )
       return { runId, refused: 1, kept: users }
     },
-    async setAsideRejectedRecords(choice, as) {
-      return { changed: await settleRejected(database, choice, as) }
+    async setAsideRejectedRecords(choice, { reason }) {
+      return { changed: await settleRejected(database, choice, { by, reason }) }
     },
   }
 }

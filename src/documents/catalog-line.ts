@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { RequestedBySchema } from './action.ts'
 import { id } from './check.ts'
 import { PageRequestSchema } from './page.ts'
 import { ScopeIdsSchema } from './scope.ts'
@@ -54,10 +55,12 @@ export const NewLinesSchema = z
 /** What is asked to be removed from the catalog. */
 export const OldLinesSchema = z.strictObject({ lines: LinesSchema })
 
+const jobMembers = { requestedBy: RequestedBySchema.optional() }
+
 /** The data of a `catalog` job. */
 export const CatalogJobSchema = z.discriminatedUnion('change', [
-  NewLinesSchema.extend({ change: z.literal('add') }),
-  OldLinesSchema.extend({ change: z.literal('remove') }),
+  NewLinesSchema.extend({ change: z.literal('add'), ...jobMembers }),
+  OldLinesSchema.extend({ change: z.literal('remove'), ...jobMembers }),
 ])
 
 const CatalogCountsSchema = z.object({

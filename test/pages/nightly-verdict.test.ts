@@ -8,6 +8,8 @@ const SCHEDULE = {
   cron: '0 2 * * *',
   timeZone: 'UTC',
   setBy: 'settings',
+  by: null,
+  setAt: null,
   next: new Date('2025-11-22T02:00:00Z'),
   registered: true,
 } as const

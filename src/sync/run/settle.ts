@@ -1,5 +1,6 @@
+import { noteAction } from '../../database/actions.ts'
 import type { Item } from '../../database/claims.ts'
-import { isDataFault } from '../../database/pool.ts'
+import { isDataFault, transaction } from '../../database/pool.ts'
 import type { FailureCause } from '../../database/runs.ts'
 import type { RowOf } from '../../database/statement.ts'
 import * as holds from '../../database/statements/held.ts'
@@ -48,6 +49,7 @@ export async function settleRun(
  * skipped, what is stored stays. It is settled by whoever gives up the last of its work: here, where nobody has any.
  * @param as what becomes of it: `failed` (its credentials were refused, say) or `cancelled` (a person asked)
  * @param problem why, in one sentence for a person
+ * @param by who cancels it; left out where nobody does
  * @returns false where it is over or stopping already
  */
 export async function stopRun(
@@ -55,13 +57,18 @@ export async function stopRun(
   runId: string,
   as: 'failed' | 'cancelled',
   problem: string,
+  by?: string,
 ): Promise<boolean> {
   const { database, deadAfterS } = context
-  const stopped = await runs.stop.run(database, { runId, stopping: as, problem })
+  const isStopped = await transaction(database, async (client) => {
+    if ((await runs.stop.run(client, { runId, stopping: as, problem })) === 0) return false
+    if (by !== undefined) await noteAction(client, by, 'run_cancelled', { runId })
+    return true
+  })
   context.runSignals.abort(runId)
   await items.skip.run(database, { runId, itemId: null, deadAfterS })
   await settleRun(context, runId)
-  return stopped === 1
+  return isStopped
 }
 
 /** Whole records that a run rejected and nobody has set aside, and the commonest reason. */

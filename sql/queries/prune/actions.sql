@@ -1,0 +1,6 @@
+-- Deletes acts from some blocks of the table. Those on a run that is kept stay with it, and so does who set the schedule.
+-- Params: $1 before, $2 firstBlock, $3 endBlock.
+delete from sync.actions a
+where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid and at < $1
+  and not exists (select from sync.runs r where r.run_id = a.run_id)
+  and at not in (select s.set_at from sync.schedule s)
