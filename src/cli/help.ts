@@ -99,7 +99,7 @@ export const CANCEL = prose(
 export const HISTORY =
   prose(`Shows what users and programs did, the newest first: runs requested and cancelled, removals and imports accepted and
 refused, changes of the catalog, of the schedule and of tokens, records set aside, persons erased. Nightly runs, continuous
-refresh and hints are not listed. A name after "says:" is what a program calls itself; nothing proves it.`)
+refresh and hints are not listed. A name behind "says:" is what a program calls itself, which nothing proves.`)
 
 export const ACCEPT =
   prose(`A listing that suddenly lacks many of its users is held: nobody is removed until a person accepts it here, by run, listing

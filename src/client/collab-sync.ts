@@ -159,7 +159,7 @@ export interface CollabSync {
 
 /** A `CollabSync` that several users share, such as those of `serve`. */
 export interface SharedCollabSync extends CollabSync {
-  /** The same, which lists what is done under another name. */
+  /** The same client, whose actions are listed under another name. */
   as(by: string): SharedCollabSync
 }
 
@@ -170,7 +170,7 @@ export interface Parts {
   readonly queue: JobQueue
   readonly settings: Settings
   readonly log: Log
-  /** Whom `sync.actions` lists what is done under. */
+  /** The name that `sync.actions` lists its actions under. */
   readonly by: string
   /** What `sync.runs` says of who asked. */
   readonly trigger: 'http' | 'api'

@@ -3,8 +3,8 @@ import type { Client } from './pool.ts'
 import * as actions from './statements/actions.ts'
 
 /**
- * Notes an act of a user or program, in the transaction of the act.
- * @param by who does it
+ * Notes an action of a user or program, in the transaction that makes its change.
+ * @param by the name of who does it
  * @param to.target what it is done to, in words that name no user of the service
  */
 export async function noteAction(

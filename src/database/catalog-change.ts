@@ -63,10 +63,10 @@ export async function removeScopes(
   return changes
 }
 
-/** The nightly run refreshes the catalog: then nobody changes it. */
+/** Stands for a user where the nightly run refreshes the catalog: that is not an action. */
 export const BY_SCHEDULE = 'schedule'
 
-/** Notes what an import changed: in the table of imports, and as an act where a user or program changed something. */
+/** Notes what an import changed: in the table of imports, and as an action where a user or program changed something. */
 export async function noteImport(
   client: Client,
   by: { source: string; requestedBy: string; prunes: boolean | null; lines: number },

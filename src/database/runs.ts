@@ -12,7 +12,7 @@ import * as runs from './statements/runs.ts'
 export interface NewRun {
   readonly trigger: Trigger
   readonly scope: Scope
-  /** Who requests it; left out for what nobody does: runs by schedule, hints. */
+  /** The user or program that requests it; left out for runs by schedule and hints. */
   readonly by?: string
   /** Names the request, so that one delivered twice makes one run; null where it cannot come twice. */
   readonly requestKey: string | null

@@ -40,7 +40,7 @@ export const RequestedBySchema = text
   .max(100, 'must not be longer than 100 characters')
   .describe('Who requests it: listed as `says: NAME`, because nothing proves it.')
 
-/** Whom a job of the queue is listed under. */
+/** The name that the actions of a job are listed under. */
 export function actorOfJob({ requestedBy }: { requestedBy?: string | undefined }): string {
   return requestedBy === undefined ? 'a program' : asSaid(requestedBy)
 }

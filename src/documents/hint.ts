@@ -19,7 +19,7 @@ export const HintScopeSchema = z
 
 export type HintScope = z.output<typeof HintScopeSchema>
 
-/** What is hinted with: the body of a request. */
+/** The body of a hint. */
 export const NewHintSchema = z
   .strictObject({ scope: HintScopeSchema, add: AddSchema.optional() })
   .meta({ id: 'NewHint' })

@@ -194,7 +194,7 @@ export function scopesInAll(run: Run): number {
   return Math.max(run.scopesExpected, run.scopesPlanned)
 }
 
-/** What a run is asked for with: the body of a request. */
+/** The body of a request for a run. */
 export const NewRunSchema = z
   .strictObject({ scope: ScopeSchema.optional(), add: AddSchema.optional() })
   .meta({ id: 'NewRun', description: '`{}` asks for everything in the catalog.' })

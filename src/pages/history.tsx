@@ -38,7 +38,7 @@ export function ActionsTable({ actions }: { actions: readonly Action[] }) {
     <Table
       label="Actions"
       caption="Actions, the newest first"
-      empty="There are none."
+      empty="There are no actions."
       rows={actions}
       columns={COLUMNS}
     />

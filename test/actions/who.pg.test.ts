@@ -182,7 +182,7 @@ describe('a command', () => {
   })
 
   test('history lists acts page by page, the newest first', async () => {
-    expect(await run('history')).toBe('Nobody has done anything yet.\n')
+    expect(await run('history')).toBe('There are no actions.\n')
     for (const hour of [1, 2, 3]) await run('schedule', 'set', `0 ${hour} * * *`)
     const first = JSON.parse(await run('history', '--limit', '2', '--json'))
     expect(first.items).toMatchObject([

@@ -1,4 +1,4 @@
--- A page of acts, of one run or all, the newest first.
+-- A page of actions, of one run or all, the newest first.
 -- Params: $1 runId?, $2 before? (lowest id of the page before), $3 limit.
 select action_id, at, by, action, run_id, target, reason
 from sync.actions

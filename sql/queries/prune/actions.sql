@@ -1,4 +1,5 @@
--- Deletes acts from some blocks of the table. Those on a run that is kept stay with it, and so does who set the schedule.
+-- Deletes actions from some blocks of the table. Those on a run that is kept stay, and so does the one that set the current
+-- schedule.
 -- Params: $1 before, $2 firstBlock, $3 endBlock.
 delete from sync.actions a
 where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid and at < $1

@@ -18,7 +18,7 @@ export async function history(options: {
     const page = await listingsOn(database).listActions(request)
     if (json) printJson(page)
     else {
-      print(page.items.length === 0 ? 'Nobody has done anything yet.' : actionsTable(page.items))
+      print(page.items.length === 0 ? 'There are no actions.' : actionsTable(page.items))
       if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
     }
     return EXIT.done

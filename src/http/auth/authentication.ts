@@ -13,7 +13,7 @@ declare module 'fastify' {
     right?: Right | 'none'
   }
   interface FastifyRequest {
-    /** Whom what it changes is listed under. */
+    /** The name that its actions are listed under. */
     by: string
     /** Whether the rights of its token cover what changes something. */
     mayOperate: boolean

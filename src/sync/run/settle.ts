@@ -49,7 +49,7 @@ export async function settleRun(
  * skipped, what is stored stays. It is settled by whoever gives up the last of its work: here, where nobody has any.
  * @param as what becomes of it: `failed` (its credentials were refused, say) or `cancelled` (a person asked)
  * @param problem why, in one sentence for a person
- * @param by who cancels it; left out where nobody does
+ * @param by the user or program that cancels it
  * @returns false where it is over or stopping already
  */
 export async function stopRun(
