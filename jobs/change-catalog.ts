@@ -1,5 +1,4 @@
 import { addToCatalog, removeFromCatalog } from '../src/catalog/change.ts'
-import { actorOfJob } from '../src/documents/action.ts'
 import { CatalogJobSchema } from '../src/documents/catalog-line.ts'
 import { checked } from '../src/documents/check.ts'
 import type { Job } from './job.ts'
@@ -10,7 +9,7 @@ export const changeCatalogJob: Job = {
   async perform(app, { data }) {
     const asked = checked(CatalogJobSchema, data, 'data')
     const { database } = app.store
-    const by = { source: `catalog ${asked.change}`, requestedBy: actorOfJob(asked) }
+    const by = { source: `catalog ${asked.change}`, requestedBy: asked.requestedBy }
     return asked.change === 'add'
       ? addToCatalog(database, asked.lines, { ...by, add: asked.add })
       : removeFromCatalog(database, asked.lines, by)

@@ -1,5 +1,4 @@
 import { addScope } from '../src/catalog/change.ts'
-import { actorOfJob } from '../src/documents/action.ts'
 import { checked } from '../src/documents/check.ts'
 import { HintJobSchema } from '../src/documents/hint.ts'
 import { hint } from '../src/sync/run/hint.ts'
@@ -9,9 +8,8 @@ import type { Job } from './job.ts'
 export const hintJob: Job = {
   name: 'hint',
   async perform(app, { data }) {
-    const asked = checked(HintJobSchema, data, 'data')
-    const { scope, add } = asked
-    if (add) await addScope(app.store.database, scope, actorOfJob(asked), 'hint --add')
+    const { scope, add, requestedBy } = checked(HintJobSchema, data, 'data')
+    if (add) await addScope(app.store.database, scope, requestedBy, 'hint --add')
     const { hinted, items } = await hint(app.sync, scope)
     await app.deliver(items)
     return hinted

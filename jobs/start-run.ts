@@ -1,5 +1,4 @@
 import { addScope } from '../src/catalog/change.ts'
-import { actorOfJob } from '../src/documents/action.ts'
 import { checked } from '../src/documents/check.ts'
 import { StartRunJobSchema } from '../src/documents/run.ts'
 import { startRun } from '../src/sync/run/start.ts'
@@ -10,8 +9,7 @@ export const startRunJob: Job = {
   name: 'start-run',
   async perform(app, { data, requestKey }) {
     const asked = checked(StartRunJobSchema, data ?? {}, 'data')
-    const { scope = {}, add } = asked
-    const by = actorOfJob(asked)
+    const { scope = {}, add, requestedBy: by } = asked
     if (add) await addScope(app.store.database, scope, by)
     const { runId, items } = await startRun(app.sync, { trigger: 'api', scope, requestKey, by })
     await app.deliver(items)

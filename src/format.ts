@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http'
-import type { Action } from './documents/action.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './documents/run.ts'
 import { describeScope } from './documents/scope.ts'
 import type { ScopeIds } from './documents/scope.ts'
@@ -90,19 +89,6 @@ export function describeAnswer(failed: {
 /** What a run requests, for a person: its scope, or what failed in the run that it retries. */
 export function describeRequest({ scope, retryOf }: Pick<Run, 'scope' | 'retryOf'>): string {
   return retryOf === null ? describeScope(scope) : `what failed in run ${shortId(retryOf)}`
-}
-
-/** Who requested a run, and how: `ann (http)`; how alone where that is not known, or nobody did. */
-export function describeRequester({
-  requestedBy,
-  trigger,
-}: Pick<Run, 'requestedBy' | 'trigger'>): string {
-  return requestedBy === null ? trigger : `${requestedBy} (${trigger})`
-}
-
-/** What was done, in words: `run requested`. */
-export function actionWords(action: Action['action']): string {
-  return action.replaceAll('_', ' ')
 }
 
 /** What became of a scope that failed. */

@@ -6,12 +6,10 @@ import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Failure, FailureReport, Run, RunDetails } from '../documents/run.ts'
 import { UsageError } from '../errors.ts'
 import {
-  actionWords,
   count,
   counted,
   describeAnswer,
   describeRequest,
-  describeRequester,
   describeStates,
   duration,
   FAILURE_STATES,
@@ -64,7 +62,7 @@ export function describeRun(run: RunDetails): string {
       ['run', run.runId],
       [
         'asked for',
-        `${time(run.requestedAt)} by ${describeRequester(run)}: ${describeRequest(run)}`,
+        `${time(run.requestedAt)} by ${run.requestedBy ?? run.trigger}: ${describeRequest(run)}`,
       ],
       ['scopes', scopesOf(run)],
       ['calls', callsOf(run)],
@@ -272,7 +270,7 @@ export function actionsTable(actions: readonly Action[]): string {
   const rows = actions.map(({ at, by, action, target, reason, runId }) => [
     time(at),
     shorten(by, 30),
-    actionWords(action),
+    action.replaceAll('_', ' '),
     shorten(target ?? '', 60),
     shorten(reason ?? '', 60),
     runId === null ? '' : shortId(runId),

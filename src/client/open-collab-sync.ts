@@ -2,7 +2,7 @@ import { migrate, requireSchema } from '../database/migrate.ts'
 import { checkDatabase } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import { tellingAway } from '../database/server.ts'
-import { asSaid, RequestedBySchema } from '../documents/action.ts'
+import { RequestedBySchema } from '../documents/action.ts'
 import { checked } from '../documents/check.ts'
 import { createLog } from '../log.ts'
 import { processUser } from '../process-user.ts'
@@ -55,9 +55,8 @@ const NEED = ['database', 'queue'] as const
 export async function openCollabSync(
   options: { environment?: Environment; requestedBy?: string } = {},
 ): Promise<CollabSync> {
-  const { environment } = options
-  const requestedBy = checked(RequestedBySchema.optional(), options.requestedBy, 'requestedBy')
-  const by = requestedBy === undefined ? processUser() : asSaid(requestedBy)
+  const { environment, requestedBy } = options
+  const by = checked(RequestedBySchema.optional(), requestedBy, 'requestedBy') ?? processUser()
   const settings =
     environment === undefined
       ? readSettings(process.env, { need: NEED })

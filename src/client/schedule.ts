@@ -49,17 +49,10 @@ export async function readSchedule(
   const cron = set === undefined ? settings.cron : set.cron
   const timeZone = set?.timeZone ?? settings.timeZone
   const registered = queue === undefined ? null : await isRegistered(queue)
-  const who = { by: set?.by ?? null, setAt: set?.setAt ?? null }
-  if (cron === null)
-    return { cron, timeZone, setBy: 'schedule remove', ...who, next: null, registered }
-  return {
-    cron,
-    timeZone,
-    setBy: set === undefined ? 'settings' : 'schedule set',
-    ...who,
-    next: nextDue({ cron, timeZone }),
-    registered,
-  }
+  const known = { timeZone, by: set?.by ?? null, setAt: set?.setAt ?? null, registered }
+  if (cron === null) return { ...known, cron, setBy: 'schedule remove', next: null }
+  const setBy = set === undefined ? 'settings' : 'schedule set'
+  return { ...known, cron, setBy, next: nextDue({ cron, timeZone }) }
 }
 
 async function isRegistered(queue: JobQueue): Promise<boolean | null> {

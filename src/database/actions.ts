@@ -1,12 +1,10 @@
-import type { Action } from '../documents/action.ts'
 import type { Client } from './pool.ts'
+import type { RowOf } from './statement.ts'
 import * as actions from './statements/actions.ts'
 
-/**
- * Notes an action of a user or program, in the transaction that makes its change.
- * @param by the name of who does it
- * @param to.target what it is done to, in words that name no user of the service
- */
+type Action = RowOf<typeof actions.list>
+
+/** Notes an action of a user or program, in the transaction that makes its change. Its target must name no user of the service. */
 export async function noteAction(
   client: Client,
   by: string,

@@ -117,8 +117,7 @@ export async function settleRejected(
       : rejected.setAside.one(client, { ...meant, by, reason }))
     if (found > 0 && found >= (ids ?? []).length) {
       const action = reason === null ? 'records_restored' : 'records_set_aside'
-      const target =
-        ids === null ? `${changed} rejected records` : `rejected records ${ids.join(', ')}`
+      const target = ids?.join(', ') ?? null
       if (changed > 0) await noteAction(client, by, action, { runId: meant.runId, target, reason })
       return changed
     }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { RequestedBySchema } from './action.ts'
+import { JobRequestedBySchema } from './action.ts'
 import { id } from './check.ts'
 import { PageRequestSchema } from './page.ts'
 import { ScopeIdsSchema } from './scope.ts'
@@ -55,12 +55,10 @@ export const NewLinesSchema = z
 /** What is asked to be removed from the catalog. */
 export const OldLinesSchema = z.strictObject({ lines: LinesSchema })
 
-const jobMembers = { requestedBy: RequestedBySchema.optional() }
-
 /** The data of a `catalog` job. */
 export const CatalogJobSchema = z.discriminatedUnion('change', [
-  NewLinesSchema.extend({ change: z.literal('add'), ...jobMembers }),
-  OldLinesSchema.extend({ change: z.literal('remove'), ...jobMembers }),
+  NewLinesSchema.extend({ change: z.literal('add'), requestedBy: JobRequestedBySchema }),
+  OldLinesSchema.extend({ change: z.literal('remove'), requestedBy: JobRequestedBySchema }),
 ])
 
 const CatalogCountsSchema = z.object({

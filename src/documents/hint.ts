@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { RequestedBySchema } from './action.ts'
+import { JobRequestedBySchema } from './action.ts'
 import { AddSchema } from './catalog-line.ts'
 import { id, RunIdSchema } from './check.ts'
 
@@ -25,7 +25,7 @@ export const NewHintSchema = z
   .meta({ id: 'NewHint' })
 
 /** The data of a `hint` job. */
-export const HintJobSchema = NewHintSchema.extend({ requestedBy: RequestedBySchema.optional() })
+export const HintJobSchema = NewHintSchema.extend({ requestedBy: JobRequestedBySchema })
 
 export const HintedSchema = z
   .object({

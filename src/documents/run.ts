@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ActionSchema, RequestedBySchema } from './action.ts'
+import { ActionSchema, JobRequestedBySchema } from './action.ts'
 import { AddSchema } from './catalog-line.ts'
 import { id, RunIdSchema, text } from './check.ts'
 import { HeldSchema, RejectedRecordSchema } from './waiting.ts'
@@ -200,7 +200,7 @@ export const NewRunSchema = z
   .meta({ id: 'NewRun', description: '`{}` asks for everything in the catalog.' })
 
 /** The data of a `start-run` job. */
-export const StartRunJobSchema = NewRunSchema.extend({ requestedBy: RequestedBySchema.optional() })
+export const StartRunJobSchema = NewRunSchema.extend({ requestedBy: JobRequestedBySchema })
 
 /** The same key again gives the run that it made the first time. */
 export const IdempotencyKeySchema = text.max(255, 'must not be longer than 255 characters')

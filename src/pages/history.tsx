@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import type { Action } from '../documents/action.ts'
-import { actionWords, shorten, shortId } from '../format.ts'
+import { shortId } from '../format.ts'
 import { Time } from './elements.tsx'
 import { sendPage } from './layout.tsx'
 import { optionalText, readFields } from './page-context.ts'
@@ -10,7 +10,6 @@ import { Pager, Table } from './tables.tsx'
 import type { Column } from './tables.tsx'
 
 const Query = z.object({ cursor: optionalText })
-const TEXT_CHARACTERS = 200
 
 /** `/history`: what users and programs did, the newest first. */
 export function historyRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
@@ -48,8 +47,8 @@ export function ActionsTable({ actions }: { actions: readonly Action[] }) {
 const COLUMNS: readonly Column<Action>[] = [
   ['At', ({ at }) => <Time at={at} />, 'nowrap'],
   ['By', ({ by }) => by, 'id'],
-  ['Action', ({ action }) => actionWords(action)],
-  ['Of', ({ target }) => shorten(target ?? '', TEXT_CHARACTERS), 'id'],
+  ['Action', ({ action }) => action.replaceAll('_', ' ')],
+  ['Of', ({ target }) => target, 'id'],
   ['Reason', ({ reason }) => reason, 'id'],
   ['Run', ({ runId }) => runId !== null && <a href={`/runs/${runId}`}>{shortId(runId)}</a>],
 ]

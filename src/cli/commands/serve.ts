@@ -72,14 +72,7 @@ async function serveOn(
     await requireDefinitions(database, settings).catch((error: unknown) => {
       if (error instanceof UsageError) throw error
     })
-    const collabSync = collabSyncOn({
-      database,
-      queue,
-      settings,
-      log,
-      by: 'serve',
-      trigger: 'http',
-    })
+    const collabSync = collabSyncOn({ database, queue, settings, log, by: 'http', trigger: 'http' })
     const http = await startHttp({ settings, store, queue, collabSync, log })
     log.info({ address: http.url, queue: queue.place.kind }, 'serving')
     await stopping

@@ -19,16 +19,7 @@ import { scopesDone, scopesInAll } from '../../documents/run.ts'
 import type { Run, Wait } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { UsageError } from '../../errors.ts'
-import {
-  count,
-  counted,
-  describeRequest,
-  describeRequester,
-  duration,
-  shorten,
-  shortId,
-  time,
-} from '../../format.ts'
+import { count, counted, describeRequest, duration, shorten, shortId, time } from '../../format.ts'
 import { printable } from '../../printable.ts'
 import { describeDiffering } from '../../rate-limit/lowest.ts'
 import type { LimitOf } from '../../rate-limit/lowest.ts'
@@ -267,7 +258,7 @@ function rowOf(run: Run): string[] {
   return [
     shortId(run.runId),
     time(run.requestedAt),
-    shorten(describeRequester(run), 30),
+    shorten(run.requestedBy ?? run.trigger, 30),
     paintedStatus(run.status),
     run.startedAt === null ? '' : duration(run.durationMs),
     run.finishedAt === null ? `${done} of ${count(scopesInAll(run))}` : done,

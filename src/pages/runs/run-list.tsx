@@ -1,14 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import type { Run, RunStatus } from '../../documents/run.ts'
-import {
-  count,
-  describeRequest,
-  describeRequester,
-  duration,
-  shorten,
-  shortId,
-} from '../../format.ts'
+import { count, describeRequest, duration, shorten, shortId } from '../../format.ts'
 import { AskButton, STATUS_TONES, StatusBadge, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { optionalText, readFields } from '../page-context.ts'
@@ -78,7 +71,7 @@ const COLUMNS: readonly Column<Run>[] = [
   ['Run', ({ runId }) => <a href={`/runs/${runId}`}>{shortId(runId)}</a>],
   ['Status', ({ status }) => <StatusBadge status={status} />],
   ['Asked for', ({ requestedAt }) => <Time at={requestedAt} />, 'nowrap'],
-  ['By', describeRequester, 'id'],
+  ['By', ({ requestedBy, trigger }) => requestedBy ?? trigger, 'id'],
   ['Took', (run) => (run.startedAt === null ? '–' : duration(run.durationMs)), 'number'],
   ['Scopes', ({ scopesPlanned }) => count(scopesPlanned), 'number'],
   ['Failed', ({ scopesFailed }) => count(scopesFailed), 'number'],

@@ -4,7 +4,7 @@ import { findRunIds } from '../../database/run-reports.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'
 import type { RunDetails } from '../../documents/run.ts'
-import { counted, describeRequest, describeRequester, duration, shortId } from '../../format.ts'
+import { counted, describeRequest, duration, shortId } from '../../format.ts'
 import { AskButton, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
 import { ActionsTable } from '../history.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
@@ -164,7 +164,7 @@ function RunFacts({ run }: { run: RunDetails }) {
             </a>
           ),
         ],
-        ['Asked for by', describeRequester(run)],
+        ['Asked for by', run.requestedBy ?? run.trigger],
         ['Asked for', <Time key="asked" at={run.requestedAt} />],
         ['Began', run.startedAt === null ? 'not yet' : <Time key="began" at={run.startedAt} />],
         ['Took', run.startedAt === null ? '–' : duration(run.durationMs)],
