@@ -9,7 +9,7 @@ export const changeCatalogJob: Job = {
   async perform(app, { data }) {
     const asked = checked(CatalogJobSchema, data, 'data')
     const { database } = app.store
-    const by = { source: `catalog ${asked.change}`, requestedBy: 'api' }
+    const by = { source: `catalog ${asked.change}`, requestedBy: asked.requestedBy }
     return asked.change === 'add'
       ? addToCatalog(database, asked.lines, { ...by, add: asked.add })
       : removeFromCatalog(database, asked.lines, by)

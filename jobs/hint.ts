@@ -1,6 +1,6 @@
 import { addScope } from '../src/catalog/change.ts'
 import { checked } from '../src/documents/check.ts'
-import { NewHintSchema } from '../src/documents/hint.ts'
+import { HintJobSchema } from '../src/documents/hint.ts'
 import { hint } from '../src/sync/run/hint.ts'
 import type { Job } from './job.ts'
 
@@ -8,8 +8,8 @@ import type { Job } from './job.ts'
 export const hintJob: Job = {
   name: 'hint',
   async perform(app, { data }) {
-    const { scope, add } = checked(NewHintSchema, data, 'data')
-    if (add) await addScope(app.store.database, scope, 'api', 'hint --add')
+    const { scope, add, requestedBy } = checked(HintJobSchema, data, 'data')
+    if (add) await addScope(app.store.database, scope, requestedBy, 'hint --add')
     const { hinted, items } = await hint(app.sync, scope)
     await app.deliver(items)
     return hinted

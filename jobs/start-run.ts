@@ -1,6 +1,6 @@
 import { addScope } from '../src/catalog/change.ts'
 import { checked } from '../src/documents/check.ts'
-import { NewRunSchema } from '../src/documents/run.ts'
+import { StartRunJobSchema } from '../src/documents/run.ts'
 import { startRun } from '../src/sync/run/start.ts'
 import type { Job } from './job.ts'
 
@@ -8,9 +8,10 @@ import type { Job } from './job.ts'
 export const startRunJob: Job = {
   name: 'start-run',
   async perform(app, { data, requestKey }) {
-    const { scope = {}, add } = checked(NewRunSchema, data ?? {}, 'data')
-    if (add) await addScope(app.store.database, scope, 'api')
-    const { runId, items } = await startRun(app.sync, { trigger: 'api', scope, requestKey })
+    const asked = checked(StartRunJobSchema, data ?? {}, 'data')
+    const { scope = {}, add, requestedBy: by } = asked
+    if (add) await addScope(app.store.database, scope, by)
+    const { runId, items } = await startRun(app.sync, { trigger: 'api', scope, requestKey, by })
     await app.deliver(items)
     return { runId }
   },

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { refreshCatalog } from './catalog/refresh.ts'
+import { BY_SCHEDULE } from './database/catalog-change.ts'
 import { DEAD_AFTER_S } from './database/claims.ts'
 import type { Item } from './database/claims.ts'
 import { requireDefinitions } from './database/definitions.ts'
@@ -150,7 +151,7 @@ export async function openApp(
       if (settings.catalogSql === undefined) return
       const url = settings.catalogDatabaseUrl ?? store.databaseUrl
       const query = { url, text: settings.catalogSql }
-      const options = { prune: settings.catalogPrune, requestedBy: 'schedule' }
+      const options = { prune: settings.catalogPrune, requestedBy: BY_SCHEDULE }
       try {
         const done = await refreshCatalog(store.database, query, options)
         if (done.held === null) log.info(done, 'catalog refreshed')

@@ -130,7 +130,7 @@ comment on column sync.set_aside_records.organization_id is 'The organization as
 comment on column sync.set_aside_records.document_id is 'The document asked for, if any.';
 comment on column sync.set_aside_records.annotation_id is 'The annotation asked for, if any.';
 comment on column sync.set_aside_records.organization_user_group_id is 'The user group asked for, if any.';
-comment on column sync.set_aside_records.set_aside_by is 'Who did it: the user of the machine, or http for a program.';
+comment on column sync.set_aside_records.set_aside_by is 'Who did it, as in sync.actions.';
 comment on column sync.set_aside_records.reason is 'Why, in the words of whoever did it.';
 
 create view sync.unstored_records as
@@ -198,7 +198,7 @@ comment on column sync.held.organization_id is 'The requested organization.';
 comment on column sync.held.document_id is 'The requested document, if any.';
 comment on column sync.held.organization_user_group_id is 'The user group asked for, if any.';
 comment on column sync.held.missing_user_ids is 'Users whom the response did not contain and who stay in the listing.';
-comment on column sync.held.decided_by is 'Who accepted or refused it: the user of the machine; http or api for a program.';
+comment on column sync.held.decided_by is 'Who accepted or refused it, as in sync.actions.';
 comment on column sync.held.reason is 'The reason that the operator gave.';
 comment on column sync.held.is_standing is 'True for a refusal until the response changes.';
 comment on index sync.refused_listings is 'Refusals that stand, by listing.';

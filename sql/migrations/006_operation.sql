@@ -125,7 +125,7 @@ comment on column sync.catalog_imports.import_id is 'Our id of the row.';
 comment on column sync.catalog_imports.at is 'When it was made first (our clock).';
 comment on column sync.catalog_imports.last_seen_at is 'When an import last lacked just the same, or failed just the same (our clock).';
 comment on column sync.catalog_imports.source is 'The file, CATALOG_SQL, or what named single lines, such as catalog add.';
-comment on column sync.catalog_imports.requested_by is 'Who asked for it: user of the command, schedule, http, or api for a program.';
+comment on column sync.catalog_imports.requested_by is 'Who requested it, as in sync.actions; schedule for the nightly run.';
 comment on column sync.catalog_imports.state is 'applied: the catalog is as it says. held: it lacks so much that nothing was changed, and a person decides. accepted, refused: somebody decided. replaced: a later import took its place. failed: CATALOG_SQL could not be read.';
 comment on column sync.catalog_imports.lines is 'Lines, or rows, that were read; null where that failed.';
 comment on column sync.catalog_imports.came is 'Scopes that were added or became active again: organizations, documents, annotations, user groups.';
@@ -137,7 +137,7 @@ comment on column sync.catalog_imports.first_organization_id is 'The one of them
 comment on column sync.catalog_imports.lacking_digest is 'Tells what it lacks from what another one lacks.';
 comment on column sync.catalog_imports.problem is 'Of a failed one: why.';
 comment on column sync.catalog_imports.decided_at is 'When somebody accepted or refused it.';
-comment on column sync.catalog_imports.decided_by is 'Who did.';
+comment on column sync.catalog_imports.decided_by is 'Who did, as in sync.actions.';
 comment on column sync.catalog_imports.reason is 'Why.';
 comment on column sync.catalog_imports.prunes is 'Whether what its lines do not name became inactive, or is to; null where it was not read, or where single things were added or removed.';
 

@@ -181,7 +181,7 @@ function addPrune(program: Command, onExitCode: OnExitCode): void {
     .command('prune')
     .summary('delete old history and runs')
     .description(
-      `Deletes what ended before a time: superseded versions of comments and of people, past memberships, the feed of changes, and settled runs with their items, failures, rejected records and resolved holds. What is current stays, deleted comments too. In small steps: syncs go on beside it, and it may be stopped and repeated.`,
+      `Deletes what ended before a time: superseded versions of comments and of people, past memberships, the feed of changes, and settled runs with their items, failures, rejected records and resolved holds, and what users did. What is current stays, deleted comments too. In small steps: syncs go on beside it, and it may be stopped and repeated.`,
     )
     .requiredOption('--older-than <age>', 'such as 400d; d for days, w for weeks', age)
     .option(...JSON_OPTION)

@@ -96,6 +96,11 @@ export const CANCEL = prose(
   `Ends a run early: no further call is made for it, what is stored stays, what was not asked is skipped.`,
 )
 
+export const HISTORY =
+  prose(`Shows what users and programs did, the newest first: runs requested and cancelled, removals and imports accepted and
+refused, changes of the catalog, of the schedule and of tokens, records set aside, persons erased. Nightly runs, continuous
+refresh and hints are not listed. A name behind "says:" is what a program calls itself, which nothing proves.`)
+
 export const ACCEPT =
   prose(`A listing that suddenly lacks many of its users is held: nobody is removed until a person accepts it here, by run, listing
 or organization (or the same answer has come in as many nightly runs as HELD_ACCEPT_AFTER says). See what a run held with: collab-sync status RUN. An import of the catalog that

@@ -35,6 +35,17 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
       onExitCode(await (await import('./commands/cancel.ts')).cancel(run, options)),
     )
 
+  program
+    .command('history')
+    .summary('who did what')
+    .description(help.HISTORY)
+    .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
+    .option('--cursor <cursor>', 'go on from there: the nextCursor of the list before')
+    .option(...JSON_OPTION)
+    .action(async (options) =>
+      onExitCode(await (await import('./commands/history.ts')).history(options)),
+    )
+
   for (const [name, state, summary, description] of [
     [
       'accept',

@@ -74,10 +74,11 @@ export function checkRequest(options: RequestOptions): void {
 
 /** The run that the options ask for. @throws UsageError naming the option, or a run that is not there */
 export async function requestOf(database: Database, options: RequestOptions): Promise<NewRun> {
-  const request = { trigger: 'cli', requestKey: null } as const
+  const by = processUser()
+  const request = { trigger: 'cli', requestKey: null, by } as const
   if (options.failedOf === undefined) {
     const scope = scopeOf(options)
-    if (options.add) await addScope(database, scope, processUser())
+    if (options.add) await addScope(database, scope, by)
     return { ...request, scope }
   }
   return { ...request, ...(await failedOf(database, await findRun(database, options.failedOf))) }

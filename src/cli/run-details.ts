@@ -1,5 +1,6 @@
 import type { Database } from '../database/pool.ts'
 import { readRunDetails } from '../database/run-reports.ts'
+import type { Action } from '../documents/action.ts'
 import type { HeldListing } from '../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Failure, FailureReport, Run, RunDetails } from '../documents/run.ts'
@@ -59,7 +60,10 @@ export function describeRun(run: RunDetails): string {
     '',
     facts([
       ['run', run.runId],
-      ['asked for', `${time(run.requestedAt)} by ${run.trigger}: ${describeRequest(run)}`],
+      [
+        'asked for',
+        `${time(run.requestedAt)} by ${run.requestedBy ?? run.trigger}: ${describeRequest(run)}`,
+      ],
       ['scopes', scopesOf(run)],
       ['calls', callsOf(run)],
       ['comments', commentsOf(run)],
@@ -69,6 +73,7 @@ export function describeRun(run: RunDetails): string {
     ]),
     ...failuresOf(run),
     ...heldOf(run),
+    ...actionsOf(run),
     ...rejectedOf(run),
     ...(run.workersGone ? ['', `  ${paint.yellow(LEFT_ALONE)}`] : []),
   ].join('\n')
@@ -250,6 +255,27 @@ export function heldTable(held: readonly HeldListing[]): string {
       time(one.at),
     ]),
   )
+}
+
+/** What users did to a run, but for its request. */
+function actionsOf(run: RunDetails): string[] {
+  const actions = run.actions.filter(({ action }) => action !== 'run_requested')
+  return actions.length === 0 ? [] : [heading('Actions'), actionsTable(actions)]
+}
+
+const ACTION_COLUMNS = ['at', 'by', 'action', 'of', 'reason', 'run'].map((head) => ({ head }))
+
+/** What users and programs did, as a table. */
+export function actionsTable(actions: readonly Action[]): string {
+  const rows = actions.map(({ at, by, action, target, reason, runId }) => [
+    time(at),
+    shorten(by, 30),
+    action.replaceAll('_', ' '),
+    shorten(target ?? '', 60),
+    shorten(reason ?? '', 60),
+    runId === null ? '' : shortId(runId),
+  ])
+  return table(ACTION_COLUMNS, rows)
 }
 
 const REJECTED_COLUMNS = ['id', 'from', 'what', 'reason', 'as received'].map((head) => ({ head }))

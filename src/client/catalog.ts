@@ -6,9 +6,9 @@ import type { CollabSync, Parts } from './collab-sync.ts'
 /** Changing what there is to sync. */
 export function catalogOn({
   database,
-  trigger,
+  by: requestedBy,
 }: Parts): Pick<CollabSync, 'addToCatalog' | 'removeFromCatalog'> {
-  const by = (source: string) => ({ source, requestedBy: trigger })
+  const by = (source: string) => ({ source, requestedBy })
   return {
     async addToCatalog(request) {
       const { lines, add } = checked(NewLinesSchema, request, '')

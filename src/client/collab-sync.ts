@@ -32,6 +32,7 @@ import type {
   RejectedRecord,
   SetAsideDone,
 } from '../documents/waiting.ts'
+import type { Action } from '../documents/action.ts'
 import type { Attention, AttentionRequestSchema } from '../documents/attention.ts'
 import type { ChangesPage, ChangesRequestSchema } from '../documents/change.ts'
 import type { Hinted, HintScopeSchema } from '../documents/hint.ts'
@@ -95,13 +96,14 @@ export interface CollabSync {
   listRejectedRecords(request?: z.input<typeof OfRunRequestSchema>): Promise<Page<RejectedRecord>>
   /**
    * Sets rejected records aside for good, by their content: the same in the same scope makes no later run partial.
-   * @param as.by who does it
    * @throws UsageError where one of them is not there
    */
   setAsideRejectedRecords(
     choice: RejectedChoice,
-    as: { by: string; reason: string },
+    options: { reason: string },
   ): Promise<SetAsideDone>
+  /** What users and programs did, the newest first. */
+  listActions(request?: z.input<typeof OfRunRequestSchema>): Promise<Page<Action>>
   /** What waits for a person, the one first held first. */
   listHeld(request?: z.input<typeof OfRunRequestSchema>): Promise<Page<HeldListing>>
   /**
@@ -158,6 +160,12 @@ export interface CollabSync {
   close(): Promise<void>
 }
 
+/** A `CollabSync` that several users share, such as those of `serve`. */
+export interface SharedCollabSync extends CollabSync {
+  /** The same client, whose actions are listed under another name. */
+  as(by: string): SharedCollabSync
+}
+
 /** What a `CollabSync` works on; whoever opened the parts closes them. */
 export interface Parts {
   readonly database: Database
@@ -165,6 +173,8 @@ export interface Parts {
   readonly queue: JobQueue
   readonly settings: Settings
   readonly log: Log
+  /** The name that `sync.actions` lists its actions under. */
+  readonly by: string
   /** What `sync.runs` says of who asked. */
   readonly trigger: 'http' | 'api'
 }

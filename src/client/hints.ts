@@ -11,9 +11,7 @@ import { isHandedOver, NOT_DELIVERED } from './runs.ts'
 export function hintingOn(parts: Parts): Pick<CollabSync, 'hint'> {
   return {
     hint: (scope, options = {}) =>
-      giveHint(parts, { scope, ...options }, parts.trigger, (reason) =>
-        parts.log.warn({ reason }, NOT_DELIVERED),
-      ),
+      giveHint(parts, { scope, ...options }, (reason) => parts.log.warn({ reason }, NOT_DELIVERED)),
   }
 }
 
@@ -23,13 +21,12 @@ export function hintingOn(parts: Parts): Pick<CollabSync, 'hint'> {
  * @throws UsageError for a wrong scope, or one that names what the catalog lacks
  */
 export async function giveHint(
-  parts: Pick<Parts, 'database' | 'queue' | 'log'>,
+  parts: Pick<Parts, 'database' | 'queue' | 'log' | 'by'>,
   request: z.input<typeof NewHintSchema>,
-  requestedBy: string,
   onFailure: (reason: string) => void,
 ): Promise<Hinted> {
   const { scope, add } = checked(NewHintSchema, request, '')
-  if (add) await addScope(parts.database, scope, requestedBy, 'hint --add')
+  if (add) await addScope(parts.database, scope, parts.by, 'hint --add')
   const { hinted, items } = await hint(parts, scope)
   if (hinted.runId !== null && items.length > 0) await isHandedOver(parts.queue, items, onFailure)
   return hinted

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { readChanges, readHeldBack } from '../database/changes.ts'
 import type { Database } from '../database/pool.ts'
 import { pageFailures, pageRuns } from '../database/run-reports.ts'
+import * as actions from '../database/statements/actions.ts'
 import * as attention from '../database/statements/attention.ts'
 import * as catalog from '../database/statements/catalog.ts'
 import * as held from '../database/statements/held.ts'
@@ -25,6 +26,7 @@ type Listings = Pick<
   | 'listAttention'
   | 'listFailures'
   | 'listRejectedRecords'
+  | 'listActions'
   | 'listHeld'
   | 'listOrganizations'
   | 'listChanges'
@@ -86,6 +88,15 @@ export function listingsOn(database: Database): Listings {
         key: RowId,
         read: (before, limit) => rejected.list.all(database, { ...of, before, limit }),
         keyOf: ({ rejectedRecordId }) => rejectedRecordId,
+      })
+    },
+    async listActions(request = {}) {
+      const { runId = null, ...page } = checked(OfRunRequestSchema, request, '')
+      return readPage(page, {
+        name: 'actions',
+        key: RowId,
+        read: (before, limit) => actions.list.all(database, { runId, before, limit }),
+        keyOf: ({ actionId }) => actionId,
       })
     },
     async listHeld(request = {}) {

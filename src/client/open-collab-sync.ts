@@ -2,14 +2,17 @@ import { migrate, requireSchema } from '../database/migrate.ts'
 import { checkDatabase } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import { tellingAway } from '../database/server.ts'
+import { RequestedBySchema } from '../documents/action.ts'
+import { checked } from '../documents/check.ts'
 import { createLog } from '../log.ts'
+import { processUser } from '../process-user.ts'
 import { migrateQueue } from '../queue/backend.ts'
 import { openQueue } from '../queue/queue.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { Environment } from '../settings/environment.ts'
 import { openStore } from '../store.ts'
 import { catalogOn } from './catalog.ts'
-import type { CollabSync, Parts } from './collab-sync.ts'
+import type { CollabSync, Parts, SharedCollabSync } from './collab-sync.ts'
 import { readFreshness } from './freshness.ts'
 import { hintingOn } from './hints.ts'
 import { listingsOn } from './listings.ts'
@@ -25,6 +28,8 @@ const NEED = ['database', 'queue'] as const
  * alive.
  * @param options.environment where the settings are looked up, in place of `process.env`; a file `.env` in the working
  *   directory is read too
+ * @param options.requestedBy what the program calls itself: `sync.actions` lists what it does as `says: NAME`, and under the
+ *   user of the process where it is left out
  * @throws UsageError for settings that are missing or wrong; EnvironmentError where PostgreSQL or the queue is away, or the
  *   tables are not of this version
  * @example
@@ -48,9 +53,10 @@ const NEED = ['database', 'queue'] as const
  * ```
  */
 export async function openCollabSync(
-  options: { environment?: Environment } = {},
+  options: { environment?: Environment; requestedBy?: string } = {},
 ): Promise<CollabSync> {
-  const { environment } = options
+  const { environment, requestedBy } = options
+  const by = checked(RequestedBySchema.optional(), requestedBy, 'requestedBy') ?? processUser()
   const settings =
     environment === undefined
       ? readSettings(process.env, { need: NEED })
@@ -64,7 +70,7 @@ export async function openCollabSync(
     await migrateQueue(store.queuePlace)
     const queue = await openQueue(store.queuePlace, log)
     const { database } = store
-    const parts = { database, queue, settings, log, trigger: 'api' } as const
+    const parts = { database, queue, settings, log, by, trigger: 'api' } as const
     return {
       ...collabSyncOn(parts),
       async close() {
@@ -82,7 +88,7 @@ export async function openCollabSync(
  * A `CollabSync` on parts that somebody else opened; `close` leaves them to whoever opened them.
  * Nothing is asked before a method is called. The tables must be of this program's version (`requireSchema`).
  */
-export function collabSyncOn(parts: Parts): CollabSync {
+export function collabSyncOn(parts: Parts): SharedCollabSync {
   const { database } = parts
   const { watchRun, ...runs } = runsOn(parts)
   return {
@@ -97,6 +103,7 @@ export function collabSyncOn(parts: Parts): CollabSync {
       getFreshness: () => readFreshness(database),
     }),
     watchRun,
+    as: (by) => collabSyncOn({ ...parts, by }),
     close: async () => {},
   }
 }

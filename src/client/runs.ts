@@ -22,11 +22,7 @@ import type { CollabSync, Parts } from './collab-sync.ts'
 type Runs = Pick<CollabSync, 'getRun' | 'cancelRun' | 'watchRun' | 'waitForRun'>
 
 /** One run: what is known of it, its end, and following it there. */
-export function runsOn({
-  database,
-  log,
-  trigger,
-}: Pick<Parts, 'database' | 'log'> & { trigger: Parts['trigger'] | 'cli' }): Runs {
+export function runsOn({ database, log, by }: Pick<Parts, 'database' | 'log' | 'by'>): Runs {
   return {
     getRun: (runId) => readDetails(database, runId),
     async cancelRun(runId) {
@@ -34,7 +30,7 @@ export function runsOn({
       if (run.finishedAt !== null) throw isOver(run)
       const runSignals = new RunSignals()
       const context = { database, deadAfterS: DEAD_AFTER_S, log, runSignals }
-      if (await stopRun(context, runId, 'cancelled', CANCELLED_BY[trigger])) return
+      if (await stopRun(context, runId, 'cancelled', 'It was cancelled.', { by })) return
       const now = await requireRun(database, runId)
       if (now.finishedAt !== null && now.status !== 'cancelled') throw isOver(now)
     },
@@ -56,12 +52,6 @@ function isOver({ runId, status }: Run): UsageError {
   return new UsageError(`Run ${runId} is over: its status is ${status}.`)
 }
 
-const CANCELLED_BY = {
-  cli: 'It was cancelled with: collab-sync cancel.',
-  http: 'It was cancelled over HTTP.',
-  api: 'It was cancelled by a program.',
-} as const
-
 /** A queue that hangs must not hold up who asked: the run is stored, and workers look for what nobody delivered. */
 const DELIVERY_MS = 5_000
 
@@ -70,8 +60,7 @@ export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'
   return {
     async startRun(request = {}) {
       const { scope = {}, add, idempotencyKey } = checked(RunRequestSchema, request, '')
-      const { database, trigger } = parts
-      if (add) await addScope(database, scope, trigger)
+      if (add) await addScope(parts.database, scope, parts.by)
       return askOnce(parts, { scope }, keyOf(parts.trigger, idempotencyKey))
     },
     async retryRun(runId, request = {}) {
@@ -103,12 +92,12 @@ async function askOnce(
   request: Pick<NewRun, 'scope' | 'failedOf'>,
   requestKey: string | null,
 ): Promise<RequestedRun> {
-  const { database, settings, trigger } = parts
+  const { database, settings, trigger, by } = parts
   const earlier =
     requestKey === null ? undefined : await runs.findByRequest.first(database, { requestKey })
   if (earlier !== undefined) return known(database, earlier.runId, request.scope)
   const context = { database, operations: settings.operations }
-  const { runId, items } = await startRun(context, { ...request, trigger, requestKey })
+  const { runId, items } = await startRun(context, { ...request, trigger, requestKey, by })
   // Without items somebody has made it since we looked.
   if (items.length === 0) return known(database, runId, request.scope)
   const isDelivered = await isHandedOver(parts.queue, items, (reason) =>

@@ -1,4 +1,6 @@
 import { nextDue } from '../cron.ts'
+import { noteAction } from '../database/actions.ts'
+import { transaction } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as schedule from '../database/statements/schedule.ts'
@@ -12,7 +14,7 @@ import type { Settings } from '../settings/table.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
 /** What a person set: a cron expression in a time zone, or nothing at all. */
-type SetSchedule = RowOf<typeof schedule.read>
+type SetSchedule = Pick<RowOf<typeof schedule.read>, 'cron' | 'timeZone'>
 
 /** Whoever looks at the schedule waits no longer for a queue that hangs. */
 const ASKED_MS = 1_000
@@ -42,16 +44,12 @@ export async function readSchedule(
   settings: Settings,
   queue?: JobQueue,
 ): Promise<NightlySchedule> {
-  const { cron, timeZone, isSet } = await currentSchedule(database, settings)
+  const current = await currentSchedule(database, settings)
+  const { cron, timeZone, setAt } = current
   const registered = queue === undefined ? null : await isRegistered(queue)
-  if (cron === null) return { cron, timeZone, setBy: 'schedule remove', next: null, registered }
-  return {
-    cron,
-    timeZone,
-    setBy: isSet ? 'schedule set' : 'settings',
-    next: nextDue({ cron, timeZone }),
-    registered,
-  }
+  if (cron === null) return { ...current, registered, setBy: 'schedule remove', next: null }
+  const setBy = setAt === null ? 'settings' : 'schedule set'
+  return { ...current, registered, setBy, next: nextDue({ cron, timeZone }) }
 }
 
 async function isRegistered(queue: JobQueue): Promise<boolean | null> {
@@ -68,10 +66,15 @@ async function isRegistered(queue: JobQueue): Promise<boolean | null> {
  * @param to checked; where the time zone is null, that of the settings holds
  */
 async function changeSchedule(
-  { database, queue, settings, log }: Omit<Parts, 'trigger'>,
+  { database, queue, settings, log, by }: Omit<Parts, 'trigger'>,
   to: SetSchedule,
 ): Promise<NightlySchedule> {
-  await schedule.write.run(database, to)
+  await transaction(database, async (client) => {
+    if ((await schedule.write.run(client, to)) === 0) return
+    const target = `${to.cron} (${to.timeZone ?? settings.timeZone})`
+    if (to.cron === null) await noteAction(client, by, 'schedule_removed', {})
+    else await noteAction(client, by, 'schedule_set', { target })
+  })
   const noted = await noteSchedule(database, settings)
   try {
     await registerSchedule(queue, noted)

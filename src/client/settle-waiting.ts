@@ -12,7 +12,7 @@ export type { HeldCounts } from '../sync/held.ts'
 /** Settles what waits for a person: held listings and rejected records. */
 export function settlingOn({
   database,
-  trigger,
+  by,
 }: Parts): Pick<CollabSync, 'acceptHeld' | 'refuseHeld' | 'setAsideRejectedRecords'> {
   const decide = (
     heldId: number,
@@ -20,7 +20,7 @@ export function settlingOn({
     { runId, reason }: z.output<typeof AcceptHeldSchema>,
   ) => {
     const choice = { heldId: checked(HeldIdSchema, heldId, 'heldId'), runId: runId ?? null }
-    const decision = { resolution, by: trigger, reason: reason ?? null }
+    const decision = { resolution, by, reason: reason ?? null }
     return decideHeld({ database }, choice, decision)
   }
   return {
@@ -34,8 +34,8 @@ export function settlingOn({
       const { runId, users } = await decide(heldId, 'refused', given)
       return { runId, refused: 1, kept: users }
     },
-    async setAsideRejectedRecords(choice, as) {
-      return { changed: await settleRejected(database, choice, as) }
+    async setAsideRejectedRecords(choice, { reason }) {
+      return { changed: await settleRejected(database, choice, { by, reason }) }
     },
   }
 }

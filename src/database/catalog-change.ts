@@ -1,4 +1,5 @@
 import type { CatalogChanges } from '../documents/catalog-line.ts'
+import { noteAction } from './actions.ts'
 import { transaction } from './pool.ts'
 import type { Client, Database } from './pool.ts'
 import type { On } from './statement.ts'
@@ -55,12 +56,27 @@ export async function removeScopes(
     await catalog.analyzeLacking.run(client)
     const done = await deactivateLacking(client)
     await catalog.countBatchScopes.run(client)
-    const counts = countChanges(done)
-    if (counts.went > 0) await catalog.insertImport.run(client, { ...by, prunes: null, ...counts })
+    if (countChanges(done).went > 0) await noteImport(client, { ...by, prunes: null }, done)
     return done
   })
   await analyzeWhereLarge(database, changes)
   return changes
+}
+
+/** Stands for a user where the nightly run refreshes the catalog: that is not an action. */
+export const BY_SCHEDULE = 'schedule'
+
+/** Notes what an import changed: in the table of imports, and as an action where a user or program changed something. */
+export async function noteImport(
+  client: Client,
+  by: { source: string; requestedBy: string; prunes: boolean | null; lines: number },
+  changes: CatalogChanges,
+): Promise<void> {
+  const { came, went } = countChanges(changes)
+  await catalog.insertImport.run(client, { ...by, came, went })
+  if (came + went === 0 || by.requestedBy === BY_SCHEDULE) return
+  const target = `${by.source}: ${came} added, ${went} removed`
+  await noteAction(client, by.requestedBy, 'catalog_changed', { target })
 }
 
 /** How many scopes came, or came back, and how many went. */

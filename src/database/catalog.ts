@@ -4,9 +4,9 @@ import { from as copyFrom } from 'pg-copy-streams'
 import {
   analyzeWhereLarge,
   beginCatalogChange,
-  countChanges,
   deactivateLacking,
   NO_CHANGES,
+  noteImport,
 } from './catalog-change.ts'
 import { holdImport } from './held-import.ts'
 import type { HeldImport, ImportRequest } from './held-import.ts'
@@ -94,13 +94,8 @@ async function holdOrMerge(client: Client, request: ImportRequest): Promise<Load
   }
   const changes = await merge(client, prune === true)
   if ((await catalog.heldImport.first(client)) !== undefined) await catalog.unholdNamed.run(client)
-  await catalog.insertImport.run(client, {
-    source,
-    requestedBy,
-    prunes: prune,
-    lines: request.lines(),
-    ...countChanges(changes),
-  })
+  const by = { source, requestedBy, prunes: prune, lines: request.lines() }
+  await noteImport(client, by, changes)
   return { ...changes, held }
 }
 

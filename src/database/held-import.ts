@@ -7,6 +7,7 @@ import {
   deactivateLacking,
   NO_CHANGES,
 } from './catalog-change.ts'
+import { noteAction } from './actions.ts'
 import { transaction } from './pool.ts'
 import type { Client, Database } from './pool.ts'
 import type { RowOf } from './statement.ts'
@@ -87,6 +88,8 @@ export async function decideImport(
     const done = state === 'accepted' ? await applyHeld(client, importId) : NO_CHANGES
     const { went } = countChanges(done)
     await catalog.decideImport.run(client, { importId, state, decidedBy, reason, went })
+    const target = `import ${importId}: ${went} removed`
+    await noteAction(client, decidedBy, `import_${state}`, { target, reason })
     return done
   })
   await analyzeWhereLarge(database, changes)

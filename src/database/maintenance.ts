@@ -19,6 +19,7 @@ const TABLES = {
   rejectedRecords: ['sync.rejected_records', statements.rejectedRecords],
   held: ['sync.held', statements.held],
   runs: ['sync.runs', statements.runs],
+  actions: ['sync.actions', statements.actions],
 } as const
 
 /** 4 MiB: some ten thousand rows, a fraction of a second. */
@@ -26,7 +27,7 @@ const BLOCKS_A_STEP = 512
 
 /**
  * Deletes history that ended before a time (superseded versions of comments and of people, past memberships, the feed of
- * changes, imports of the catalog) and runs that were settled before it, with what they consisted of. Step by step, each a transaction of its own: syncs go on beside it, and it can be
+ * changes, imports of the catalog), runs that were settled before it with what they consisted of, and what users did. Step by step, each a transaction of its own: syncs go on beside it, and it can be
  * stopped and repeated at any point. What is current is never touched.
  */
 export async function prune(

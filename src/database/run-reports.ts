@@ -5,6 +5,7 @@ import { StoredScopeSchema } from '../documents/scope.ts'
 import { DEAD_AFTER_S } from './claims.ts'
 import type { Database } from './pool.ts'
 import type { RowOf } from './statement.ts'
+import * as actions from './statements/actions.ts'
 import * as failures from './statements/failures.ts'
 import * as rejected from './statements/rejected.ts'
 import * as runs from './statements/runs.ts'
@@ -30,6 +31,7 @@ export async function readRunDetails(
     retriedBy: (await runs.retries.all(database, { runId, limit: SHOWN })).map(
       (each) => each.runId,
     ),
+    actions: await actions.list.all(database, { runId, before: null, limit: SHOWN }),
     held,
     heldWaiting: held.listings,
     rejectedRecords: run.rejected > 0 ? await readRejected(database, runId) : [],

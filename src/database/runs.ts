@@ -12,6 +12,8 @@ import * as runs from './statements/runs.ts'
 export interface NewRun {
   readonly trigger: Trigger
   readonly scope: Scope
+  /** The user or program that requests it; left out for runs by schedule and hints. */
+  readonly by?: string
   /** Names the request, so that one delivered twice makes one run; null where it cannot come twice. */
   readonly requestKey: string | null
   /** The run whose failed scopes are requested again. */

@@ -4,6 +4,7 @@ import { checked } from '../documents/check.ts'
 import { MISSING_NAMED, SetAsideBySchema } from '../documents/waiting.ts'
 import type { Held, RejectedChoice } from '../documents/waiting.ts'
 import { UsageError } from '../errors.ts'
+import { noteAction } from './actions.ts'
 import { transaction } from './pool.ts'
 import type { Database } from './pool.ts'
 import type { ScopeKind } from './scopes.ts'
@@ -101,28 +102,33 @@ export async function readSetAside(
 
 /**
  * Sets rejected records aside for good: the same content in the same scope makes no later run partial. Or takes that back.
- * @param as who does it and why; null to take it back
+ * @param as who does it and why; without a reason that is taken back
  * @returns how many contents that changed
  * @throws UsageError for what is no document `SetAside`; where a record is not there, or was rejected by a version that made no digests
  */
 export async function settleRejected(
   database: Database,
   choice: RejectedChoice,
-  as: { by: string; reason: string } | null,
+  { by, reason }: { by: string; reason: string | null },
 ): Promise<number> {
   const ids = 'ids' in choice ? [...new Set(choice.ids)] : null
   const meant = { rejectedIds: ids, runId: 'runId' in choice ? choice.runId : null }
-  if (as !== null)
+  if (reason !== null)
     checked(
       SetAsideBySchema,
-      { ...as, rejectedRecordIds: ids ?? undefined, runId: meant.runId ?? undefined },
+      { by, reason, rejectedRecordIds: ids ?? undefined, runId: meant.runId ?? undefined },
       '',
     )
   return transaction(database, async (client) => {
-    const { found, changed } = await (as === null
+    const { found, changed } = await (reason === null
       ? rejected.restore.one(client, meant)
-      : rejected.setAside.one(client, { ...meant, ...as }))
-    if (found > 0 && found >= (ids ?? []).length) return changed
+      : rejected.setAside.one(client, { ...meant, by, reason }))
+    if (found > 0 && found >= (ids ?? []).length) {
+      const action = reason === null ? 'records_restored' : 'records_set_aside'
+      const target = ids?.join(', ') ?? null
+      if (changed > 0) await noteAction(client, by, action, { runId: meant.runId, target, reason })
+      return changed
+    }
     throw new UsageError(
       ids === null
         ? 'That run rejected nothing that is open or set aside.'

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { JobRequestedBySchema } from './action.ts'
 import { id } from './check.ts'
 import { PageRequestSchema } from './page.ts'
 import { ScopeIdsSchema } from './scope.ts'
@@ -56,8 +57,8 @@ export const OldLinesSchema = z.strictObject({ lines: LinesSchema })
 
 /** The data of a `catalog` job. */
 export const CatalogJobSchema = z.discriminatedUnion('change', [
-  NewLinesSchema.extend({ change: z.literal('add') }),
-  OldLinesSchema.extend({ change: z.literal('remove') }),
+  NewLinesSchema.extend({ change: z.literal('add'), requestedBy: JobRequestedBySchema }),
+  OldLinesSchema.extend({ change: z.literal('remove'), requestedBy: JobRequestedBySchema }),
 ])
 
 const CatalogCountsSchema = z.object({

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { JobRequestedBySchema } from './action.ts'
 import { AddSchema } from './catalog-line.ts'
 import { id, RunIdSchema } from './check.ts'
 
@@ -18,10 +19,13 @@ export const HintScopeSchema = z
 
 export type HintScope = z.output<typeof HintScopeSchema>
 
-/** What is hinted with: the body of a request, and the data of a `hint` job. */
+/** The body of a hint. */
 export const NewHintSchema = z
   .strictObject({ scope: HintScopeSchema, add: AddSchema.optional() })
   .meta({ id: 'NewHint' })
+
+/** The data of a `hint` job. */
+export const HintJobSchema = NewHintSchema.extend({ requestedBy: JobRequestedBySchema })
 
 export const HintedSchema = z
   .object({

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ActionSchema, JobRequestedBySchema } from './action.ts'
 import { AddSchema } from './catalog-line.ts'
 import { id, RunIdSchema, text } from './check.ts'
 import { HeldSchema, RejectedRecordSchema } from './waiting.ts'
@@ -33,6 +34,10 @@ export const RunSchema = z
     finishedAt: z.date().nullable(),
     stopping: z.enum(['failed', 'cancelled']).nullable().describe('What it is about to end as.'),
     problem: z.string().nullable().describe('Why it failed or was cancelled, in one sentence.'),
+    requestedBy: z
+      .string()
+      .nullable()
+      .describe('Who requested it, as in `Action`; null where nobody did, as for a nightly run.'),
     retryOf: RunIdSchema.nullable().describe('The run whose failed scopes it requests again.'),
     readAt: z.date().describe('When PostgreSQL read these numbers.'),
     durationMs: z.number().describe('From its start until its end, or until now.'),
@@ -166,6 +171,9 @@ export const RunDetailsSchema = RunSchema.extend({
     .describe('20 causes at most, the most frequent first.'),
   failuresByState: FailuresByStateSchema,
   retriedBy: z.array(RunIdSchema).describe('The last ten retries of it, the newest first.'),
+  actions: z
+    .array(ActionSchema)
+    .describe('The last ten things that users did to it, its request included.'),
   held: HeldSchema.describe('Listings that this run held and that still wait.'),
   heldWaiting: z.number().describe('How many of them there are.'),
   rejectedRecords: z
@@ -186,10 +194,13 @@ export function scopesInAll(run: Run): number {
   return Math.max(run.scopesExpected, run.scopesPlanned)
 }
 
-/** What a run is asked for with: the body of a request, and the data of a `start-run` job. */
+/** The body of a request for a run. */
 export const NewRunSchema = z
   .strictObject({ scope: ScopeSchema.optional(), add: AddSchema.optional() })
   .meta({ id: 'NewRun', description: '`{}` asks for everything in the catalog.' })
+
+/** The data of a `start-run` job. */
+export const StartRunJobSchema = NewRunSchema.extend({ requestedBy: JobRequestedBySchema })
 
 /** The same key again gives the run that it made the first time. */
 export const IdempotencyKeySchema = text.max(255, 'must not be longer than 255 characters')

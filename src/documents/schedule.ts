@@ -34,6 +34,8 @@ export const ScheduleSchema = z
     cron: z.string().nullable().describe('Null where there is no nightly run.'),
     timeZone: z.string().describe('IANA name.'),
     setBy: z.enum(['settings', 'schedule set', 'schedule remove']),
+    by: z.string().nullable().describe('Who set or removed it; null where the settings hold.'),
+    setAt: z.date().nullable().describe('When that was.'),
     next: z.date().nullable(),
     registered: z
       .boolean()

@@ -1,3 +1,4 @@
+import { noteAction } from '../database/actions.ts'
 import { countErased, lookThrough, refreshStatistics, supersedeAnswers } from '../database/erase.ts'
 import type { ErasePlace } from '../database/erase.ts'
 import { transaction } from '../database/pool.ts'
@@ -6,7 +7,9 @@ import type { RowOf } from '../database/statement.ts'
 import * as erase from '../database/statements/erase.ts'
 import * as privacy from '../database/statements/privacy.ts'
 import { UsageError } from '../errors.ts'
+import { processUser } from '../process-user.ts'
 import { redactMessage } from '../privacy/redact-members.ts'
+import { redactRow } from '../privacy/redact.ts'
 import { eraseComments } from './erase-comments.ts'
 import { eraseTexts } from './erase-texts.ts'
 import { eraseMember, eraseUsers } from './erase-users.ts'
@@ -81,7 +84,13 @@ export async function eraseUser(database: Database, request: ErasureRequest): Pr
     throw notFound(request, erasedAt)
   }
   await refreshStatistics(database)
-  const proof = await erase.finish.one(database, { erasureId, mentionsLeft })
+  const proof = await transaction(database, async (client) => {
+    const target = `erasure ${erasureId}`
+    const who = { by: processUser(), reason: request.reason }
+    const { by, reason } = redactRow(who, person.redaction) as typeof who
+    await noteAction(client, by, 'person_erased', { target, reason })
+    return erase.finish.one(client, { erasureId, mentionsLeft })
+  })
   return { erasureId, ...proof, pseudonym, isResumed: unfinished !== undefined }
 }
 

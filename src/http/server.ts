@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
-import type { CollabSync } from '../client/collab-sync.ts'
+import type { SharedCollabSync } from '../client/collab-sync.ts'
 import type { Database } from '../database/pool.ts'
 import { ID_BYTES_MAX } from '../documents/check.ts'
 import type { Log } from '../log.ts'
@@ -29,7 +29,7 @@ export interface HttpParts {
   readonly settings: Settings
   readonly store: { readonly database: Database }
   readonly queue: JobQueue
-  readonly collabSync: CollabSync
+  readonly collabSync: SharedCollabSync
   readonly log: Log
 }
 

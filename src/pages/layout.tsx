@@ -26,7 +26,7 @@ export interface Frame {
   readonly beside?: ComponentChildren
 }
 
-export type Part = '/' | '/runs' | '/organizations' | '/held' | '/schedule'
+export type Part = '/' | '/runs' | '/organizations' | '/held' | '/schedule' | '/history'
 
 const PARTS: readonly (readonly [Part, string])[] = [
   ['/', 'Overview'],
@@ -34,6 +34,7 @@ const PARTS: readonly (readonly [Part, string])[] = [
   ['/organizations', 'Organizations'],
   ['/held', 'Held and rejected'],
   ['/schedule', 'Schedule'],
+  ['/history', 'History'],
 ]
 
 /** Sends a whole page, with what the address says of an action that led here. Everything in it is escaped. */

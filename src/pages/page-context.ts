@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { CollabSync } from '../client/collab-sync.ts'
+import type { SharedCollabSync } from '../client/collab-sync.ts'
 import type { Database } from '../database/pool.ts'
 import { CURSOR_CHARACTERS_MAX } from '../documents/page.ts'
 import { UsageError } from '../errors.ts'
@@ -7,7 +7,7 @@ import type { Settings } from '../settings/table.ts'
 
 /** What the pages show and act on. */
 export interface PageContext {
-  readonly collabSync: CollabSync
+  readonly collabSync: SharedCollabSync
   /** For what only people ask for; programs do without. */
   readonly database: Database
   readonly settings: Settings

@@ -2,6 +2,7 @@ import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import { actionRoutes } from './actions/routes.tsx'
 import { heldRoutes } from './held.tsx'
+import { historyRoutes } from './history.tsx'
 import { organizationRoutes } from './organizations.tsx'
 import { overviewRoutes } from './overview/overview.tsx'
 import type { PageContext } from './page-context.ts'
@@ -26,5 +27,6 @@ export async function pages(app: FastifyInstance, context: PageContext): Promise
   organizationRoutes(app, context)
   heldRoutes(app, context)
   scheduleRoutes(app, context)
+  historyRoutes(app, context)
   actionRoutes(app, context)
 }

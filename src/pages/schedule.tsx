@@ -11,12 +11,6 @@ import { checked } from '../documents/check.ts'
 import { cronPattern, timeZone as timeZoneName } from '../documents/schedule.ts'
 import type { NightlySchedule } from '../documents/schedule.ts'
 
-const SETTERS: Record<NightlySchedule['setBy'], string> = {
-  settings: 'the settings SYNC_CRON and SYNC_TZ',
-  'schedule set': 'a person',
-  'schedule remove': 'a person, who removed it',
-}
-
 /** `/schedule`: when the nightly run starts, and who said so. */
 export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/schedule', { config: { right: 'read' } }, async (_request, reply) => {
@@ -40,13 +34,18 @@ export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext
 }
 
 function factsOf(schedule: NightlySchedule) {
-  const { cron, next } = schedule
+  const { cron, next, by, setAt } = schedule
   return [
     ['Next', next === null ? 'never' : <Time key="next" at={next} />],
     ['That is', next === null ? '–' : <Ago key="ago" at={next} />],
     ['Cron expression', cron === null ? 'none' : <code key="cron">{cron}</code>],
     ['Time zone', schedule.timeZone],
-    ['Set by', SETTERS[schedule.setBy]],
+    ...(setAt === null
+      ? [['Set by', 'the settings SYNC_CRON and SYNC_TZ'] as const]
+      : [
+          [cron === null ? 'Removed by' : 'Set by', by ?? 'a user'] as const,
+          [cron === null ? 'Removed' : 'Set', <Time key="set" at={setAt} />] as const,
+        ]),
   ] as const
 }
 

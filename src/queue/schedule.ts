@@ -18,12 +18,13 @@ interface ScheduleSettings extends Schedule {
 export async function currentSchedule(
   database: Database,
   settings: Schedule,
-): Promise<{ cron: string | null; timeZone: string; isSet: boolean }> {
+): Promise<{ cron: string | null; timeZone: string; by: string | null; setAt: Date | null }> {
   const set = await statements.read.first(database)
   return {
     cron: set === undefined ? settings.cron : set.cron,
     timeZone: set?.timeZone ?? settings.timeZone,
-    isSet: set !== undefined,
+    by: set?.by ?? null,
+    setAt: set?.setAt ?? null,
   }
 }
 

@@ -178,12 +178,16 @@ class BatchInProgress {
   async #stopOrWithdraw(error: CallError): Promise<WithdrawnError | null> {
     const { runId } = this.#claim
     if (error.kind === 'credentials') {
-      await stopRun(this.#context, runId, 'failed', refusal(error), 'credentials')
+      await stopRun(this.#context, runId, 'failed', refusal(error), {
+        stoppedFor: 'credentials',
+      })
       return null
     }
     const problem = describeUnreachable(error)
     if (await canOthersCall(this.#context)) return new WithdrawnError(problem)
-    await stopRun(this.#context, runId, 'failed', `${problem} ${error.message}`, 'unreachable')
+    await stopRun(this.#context, runId, 'failed', `${problem} ${error.message}`, {
+      stoppedFor: 'unreachable',
+    })
     return null
   }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { noteAction } from '../database/actions.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
 import { storeAnswers } from '../database/scopes.ts'
@@ -8,6 +9,7 @@ import * as scopes from '../database/statements/scopes.ts'
 import * as users from '../database/statements/users.ts'
 import { leaveMembers, readMembers, unlistUsers } from '../database/users.ts'
 import { UsageError } from '../errors.ts'
+import { counted, scopePath } from '../format.ts'
 import type { SyncContext } from './context.ts'
 
 type TakenHold = RowOf<typeof holds.take>
@@ -145,6 +147,8 @@ async function decideOne(
   const users =
     resolution === 'accepted' ? await removeMissing(client, held) : held.missingUserIds.length
   await holds.decide.run(client, { heldId, resolution, by, reason })
+  const target = `${scopePath({ ...held, annotationId: null })}: ${counted(users, 'user')}`
+  await noteAction(client, by, `held_${resolution}`, { runId, target, reason })
   return users
 }
 

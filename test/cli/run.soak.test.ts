@@ -198,7 +198,9 @@ describe.each(places)('with the queue in $name', ({ name, redis }) => {
     await until('calls are in flight', async () => (await standIn.control()).inFlight > 0)
     running.child.kill('SIGINT')
     const { code, stdout, stderr } = await running.ended
-    expect({ code, status: JSON.parse(stdout).status }).toEqual({ code: 1, status: 'cancelled' })
+    const { status, actions } = JSON.parse(stdout)
+    expect({ code, status }).toEqual({ code: 1, status: 'cancelled' })
+    expect(actions).toMatchObject([{ action: 'run_cancelled' }, { action: 'run_requested' }])
     expect(stderr).toMatch(/SIGINT: cancelling/)
   })
 

@@ -26,6 +26,7 @@ beforeEach(async () => {
     queue: undefined as unknown as JobQueue,
     settings: readSettings({}, { need: [], directory: '/nonexistent' }),
     log: createLog('silent'),
+    by: 'a test',
     trigger: 'api',
   })
 })

@@ -9,6 +9,7 @@ export function onApp(app: App, instead: Partial<Parts> = {}): CollabSync {
     queue: app.queue,
     settings: app.settings,
     log: app.log,
+    by: 'a test',
     trigger: 'api',
     ...instead,
   })

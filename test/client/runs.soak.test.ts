@@ -127,7 +127,7 @@ describe.each(QUEUE_KINDS)('asking for runs with the queue on %s', (kind) => {
     await collabSync.cancelRun(runId)
     expect(await collabSync.getRun(runId)).toMatchObject({
       status: 'cancelled',
-      problem: 'It was cancelled by a program.',
+      problem: 'It was cancelled.',
     })
     await expect(collabSync.cancelRun(runId)).rejects.toThrow(
       new UsageError(`Run ${runId} is over: its status is cancelled.`),

@@ -50,6 +50,8 @@ describe.each(QUEUE_KINDS)('the nightly schedule with the queue on %s', (kind) =
       cron: null,
       timeZone: 'UTC',
       setBy: 'schedule remove',
+      by: 'a test',
+      setAt: expect.any(Date),
       next: null,
     })
     expect(await nextNightly(app.queue)).toBeNull()

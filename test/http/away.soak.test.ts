@@ -50,7 +50,7 @@ async function open(queuePlace: QueuePlace) {
   const log = createLog('silent')
   const database: Database = openDatabase(postgres.url)
   const queue = openQueueLate(queuePlace, log)
-  const collabSync = collabSyncOn({ database, queue, settings, log, trigger: 'http' })
+  const collabSync = collabSyncOn({ database, queue, settings, log, by: 'a test', trigger: 'http' })
   const http = await startHttp({ settings, store: { database }, queue, collabSync, log })
   return {
     async ask(path: string, init: RequestInit = {}) {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const log = createLog('silent')
   const database = empty.pool
   queue = openQueueLate({ kind: 'postgres', url: empty.url }, log)
-  const collabSync = collabSyncOn({ database, queue, settings, log, trigger: 'http' })
+  const collabSync = collabSyncOn({ database, queue, settings, log, by: 'a test', trigger: 'http' })
   server = await createServer({ settings, store: { database }, queue, collabSync, log })
 })
 afterAll(async () => {

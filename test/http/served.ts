@@ -22,6 +22,7 @@ export function partsOf(app: App, token: string | undefined = TOKEN): HttpParts 
       queue,
       settings,
       log,
+      by: 'a test',
       trigger: 'http',
     }),
     log,

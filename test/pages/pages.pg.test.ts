@@ -263,7 +263,7 @@ test('the schedule is set, shown and removed', async () => {
   expect(wordsOf(question)).toContain('The next runs would start at')
   await pages.post('/actions/set-schedule', hiddenFields(question))
   expect(wordsOf(await expectPage('/schedule?done=schedule-set'))).toMatch(
-    /The nightly schedule is set.*30 1 \* \* \*.*Europe\/Berlin.*a person/,
+    /The nightly schedule is set.*30 1 \* \* \*.*Europe\/Berlin.*Set by/,
   )
   await pages.post(
     '/actions/remove-schedule',

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { claimItem, commitItem, noCounts } from '../../src/database/claims.ts'
 import { addComment, deleteComment, edit } from '../../src/demo/changes.ts'
@@ -193,6 +194,39 @@ test('nothing of an erased person is in any table, not after the next run either
       raw: { from: { userId: pseudonym }, status: 'added', type: 'text' },
     },
   ])
+})
+
+test('who did what names the person no more, and lists the erasure without the person', async () => {
+  const { pool } = live.database
+  live.world.putUser(here, PERSON)
+  await run()
+  await pool.query('truncate sync.actions')
+  await pool.query(
+    `insert into sync.actions (by, action, target, reason) values ($1, 'schedule_set', '0 2 * * *', $2)`,
+    [PERSON.userId, `asked by ${PERSON.email}`],
+  )
+  const request = { ...EVERYWHERE, reason: `asked by ${PERSON.email}` }
+  const { pseudonym, erasureId } = await eraseUser(pool, request)
+  await expectNoTrace()
+  const { rows } = await pool.query(
+    'select by, action, target, reason from sync.actions order by action_id',
+  )
+  expect(rows).toEqual([
+    {
+      by: pseudonym,
+      action: 'schedule_set',
+      target: '0 2 * * *',
+      reason: expect.stringMatching(/^asked by erased:/),
+    },
+    {
+      by: userInfo().username,
+      action: 'person_erased',
+      target: `erasure ${erasureId}`,
+      reason: expect.stringMatching(/^asked by erased:/),
+    },
+  ])
+  await expect(eraseUser(pool, request)).rejects.toThrow(UsageError)
+  expect((await pool.query('select from sync.actions')).rowCount).toBe(2)
 })
 
 test('an erasure narrowed to an organization leaves the others as they are, and counts who still names the person', async () => {

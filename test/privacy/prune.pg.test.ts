@@ -123,6 +123,31 @@ test('imports of the catalog go with their time, but for what waits and what was
   expect(await prune(database.pool, before)).toMatchObject({ catalogImports: 2 })
 })
 
+test('what users did is deleted by its age, but stays with a run that is kept and with the schedule', async () => {
+  const [old, kept] = [await settledRun(500), await settledRun(500)]
+  await held(kept, null)
+  await database.pool.query(
+    `insert into sync.schedule (cron, set_at) values ('0 2 * * *', now() - interval '600 days');
+    insert into sync.actions (at, by, action, run_id, target)
+    select now() - age, 'ann', action, run_id, target
+    from (values
+      (interval '500 days', 'run_requested', '${old}'::uuid, 'old run'),
+      (interval '500 days', 'run_requested', '${kept}'::uuid, 'kept run'),
+      (interval '500 days', 'token_added', null, 'old'),
+      (interval '399 days', 'token_added', null, 'young'),
+      (interval '700 days', 'schedule_set', null, 'schedule before')) v (age, action, run_id, target)`,
+  )
+  await database.pool.query(
+    `insert into sync.actions (at, by, action, target) select set_at, 'ann', 'schedule_set', 'schedule' from sync.schedule`,
+  )
+  expect(await prune(database.pool, before)).toMatchObject({ runs: 1, actions: 3 })
+  expect(await one(`select array_agg(target order by target) from sync.actions`)).toEqual([
+    'kept run',
+    'schedule',
+    'young',
+  ])
+})
+
 test('pruning again finds nothing, and an empty database is no fault', async () => {
   const nothing = {
     commentVersions: 0,
@@ -135,6 +160,7 @@ test('pruning again finds nothing, and an empty database is no fault', async () 
     rejectedRecords: 0,
     held: 0,
     runs: 0,
+    actions: 0,
   }
   expect(await prune(database.pool, before)).toEqual(nothing)
   await settledRun(500)

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { settleRejected } from '../../src/database/waiting.ts'
@@ -18,7 +17,8 @@ import type { Live } from '../helpers/live.ts'
 let live: Live
 let place: Place
 let collabSync: CollabSync
-const by = userInfo().username
+/** As test/client/on-app.ts has it. */
+const by = 'a test'
 
 beforeEach(async () => {
   live = await openLive('none', {
@@ -65,7 +65,7 @@ test('what a person has set aside makes no later night partial, until its conten
   const [record] = (await collabSync.listRejectedRecords()).items
   expect(record).toMatchObject({ runId: first.run_id, isWhole: true, setAsideAt: null })
   const choice = { ids: [record?.rejectedRecordId as number] }
-  const as = { by, reason: 'a test of theirs' }
+  const as = { reason: 'a test of theirs' }
   expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ changed: 1 })
   expect(await collabSync.setAsideRejectedRecords(choice, as)).toEqual({ changed: 0 })
   expect((await collabSync.listRejectedRecords()).items).toEqual([])
@@ -86,14 +86,14 @@ test('what a person has set aside makes no later night partial, until its conten
   answerComments([{ ...members, commentId: 'x', status: 'another' }, ...good])
   expect(await live.run()).toMatchObject({ status: 'partial', records_rejected: 1 })
   answerComments([{ ...members, commentId: 'x' }, ...good])
-  expect(await settleRejected(live.database.pool, choice, null)).toBe(1)
+  expect(await settleRejected(live.database.pool, choice, { by, reason: null })).toBe(1)
   expect(await live.run()).toMatchObject({ status: 'partial', records_rejected: 1 })
 })
 
 test('all that a run rejected is set aside at once; what is not there is refused, and nothing done', async () => {
   live.standIn.setFaults([{ kind: 'poison', poison: ['string-record', 'big-id', 'null-record'] }])
   const { run_id: runId } = await live.run()
-  const as = { by, reason: 'known' }
+  const as = { reason: 'known' }
   const refused = collabSync.setAsideRejectedRecords({ ids: [1, 999_999] }, as)
   await expect(refused).rejects.toThrow(UsageError)
   expect(await rows('select from sync.set_aside_records')).toEqual([])
@@ -134,7 +134,7 @@ test.each([false, true])(
     expect(JSON.parse(record?.record ?? '')).toEqual(older)
     await collabSync.setAsideRejectedRecords(
       { ids: [record?.rejectedRecordId as number] },
-      { by, reason: 'the newer one is in' },
+      { reason: 'the newer one is in' },
     )
     // The order of answers is "not shown": it must not make another record of it.
     answerComments([...(isTurned ? [older, newer] : [newer, older]), ...others])

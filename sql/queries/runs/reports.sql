@@ -5,6 +5,7 @@
 -- documents_done, groups_done, annotations_done, users_written, users_removed, members_removed, comments_written,
 -- comments_deleted, rejected, service_ms, waited_ms, waited_throttled_ms, database_ms, cpu_ms, workers_gone.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem, r.retry_of,
+  (select a.by from sync.actions a where a.run_id = r.run_id and a.action = 'run_requested') as requested_by,
   r.scopes_expected, now() as read_at,
   r.calls, r.retries,
   coalesce(t.scopes_planned, r.scopes_planned) as scopes_planned,

@@ -1,3 +1,5 @@
--- The nightly schedule as a person set it.
+-- The nightly schedule as a person set or removed it: when, and who.
 -- Params: none.
-select cron, time_zone from sync.schedule
+select s.cron, s.time_zone, s.set_at, a.by
+from sync.schedule s
+left join sync.actions a on a.at = s.set_at and a.action in ('schedule_set', 'schedule_removed')

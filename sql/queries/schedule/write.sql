@@ -1,4 +1,5 @@
--- Sets the nightly schedule, or removes it.
+-- Sets the nightly schedule, or removes it. Changes no row where it is so already.
 -- Params: $1 cron?, $2 timeZone?.
-insert into sync.schedule (cron, time_zone) values ($1, $2)
+insert into sync.schedule as s (cron, time_zone) values ($1, $2)
 on conflict (only_row) do update set cron = $1, time_zone = $2, set_at = now()
+where (s.cron, s.time_zone) is distinct from ($1, $2)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { runsOn } from '../../client/runs.ts'
 import type { Database } from '../../database/pool.ts'
 import { readRun } from '../../database/run-reports.ts'
+import { processUser } from '../../process-user.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { printRun } from '../run-details.ts'
@@ -14,7 +15,7 @@ export async function cancel(text: string, { json }: { json?: boolean }): Promis
   const log = quietLog(settings)
   return withTables({ settings, log, name: 'cancel' }, async ({ database }) => {
     const runId = await findRun(database, text)
-    await runsOn({ database, log, trigger: 'cli' }).cancelRun(runId)
+    await runsOn({ database, log, by: processUser() }).cancelRun(runId)
     await untilSettled(database, runId)
     await printRun(database, runId, { json })
     return EXIT.done

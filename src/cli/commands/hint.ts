@@ -22,8 +22,8 @@ export async function hintCommand(options: HintOptions): Promise<number> {
   const opening = { settings, log: quietLog(settings), name: 'hint', creates: true }
   return traced('hint', settings, () =>
     withQueue(opening, async ({ database }, queue) => {
-      const parts = { database, queue, log: opening.log }
-      const hinted = await giveHint(parts, { scope, add }, processUser(), noteNotDelivered)
+      const parts = { database, queue, log: opening.log, by: processUser() }
+      const hinted = await giveHint(parts, { scope, add }, noteNotDelivered)
       if (json) printJson(hinted)
       else print(describe(hinted))
       return EXIT.done

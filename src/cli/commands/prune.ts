@@ -32,6 +32,7 @@ export async function pruneCommand(options: {
         ['runs', count(pruned.runs)],
         ['failures', count(pruned.failures)],
         ['rejected records', count(pruned.rejectedRecords)],
+        ['actions of users', count(pruned.actions)],
       ]),
     )
     return EXIT.done

@@ -66,10 +66,10 @@ export async function rejectedSettle(
   return withRejected(async (database) => {
     const choice =
       run === undefined ? { ids: ids.map(Number) } : { runId: await findRun(database, run) }
-    const as = reason === undefined ? null : { by: processUser(), reason }
+    const as = { by: processUser(), reason: reason ?? null }
     const changed = await settleRejected(database, choice, as)
     if (json) printJson({ changed } satisfies SetAsideDone)
-    else print(`${counted(changed, 'record')} ${as === null ? 'open again' : 'set aside'}.`)
+    else print(`${counted(changed, 'record')} ${as.reason === null ? 'open again' : 'set aside'}.`)
     return EXIT.done
   })
 }

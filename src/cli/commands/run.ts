@@ -2,6 +2,7 @@ import { jobs } from '../../../jobs/index.ts'
 import type { App } from '../../app.ts'
 import { isHandedOver } from '../../client/runs.ts'
 import type { NewRun } from '../../database/runs.ts'
+import { processUser } from '../../process-user.ts'
 import { onAbort } from '../../service/wait.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { stopRun } from '../../sync/run/settle.ts'
@@ -95,5 +96,6 @@ function cancel(app: App, runId: string): void {
     runId,
     'cancelled',
     'It was cancelled by a signal to the process that ran it.',
+    { by: processUser() },
   ).catch((error: unknown) => app.log.warn({ err: error }, 'the run could not be cancelled'))
 }

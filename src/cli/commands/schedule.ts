@@ -3,6 +3,7 @@ import { checked } from '../../documents/check.ts'
 import { cronPattern, timeZone } from '../../documents/schedule.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { time } from '../../format.ts'
+import { processUser } from '../../process-user.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { facts, print, printJson } from '../output.ts'
@@ -45,7 +46,7 @@ async function onSchedule(
   const log = quietLog(settings)
   const opening = { settings, log, name: 'schedule', creates }
   return withQueue(opening, async ({ database }, queue) => {
-    const schedule = await ask(scheduleOn({ database, queue, settings, log }))
+    const schedule = await ask(scheduleOn({ database, queue, settings, log, by: processUser() }))
     if (json) printJson(schedule)
     else print(describe(schedule))
     return EXIT.done
@@ -53,13 +54,11 @@ async function onSchedule(
 }
 
 function describe(schedule: NightlySchedule): string {
+  const who = `${schedule.by ?? 'a user'}${schedule.setAt === null ? '' : `, at ${time(schedule.setAt)}`}`
   if (schedule.cron === null) {
-    return 'There is no nightly run: it was removed. Set one with: collab-sync schedule set "0 2 * * *"'
+    return `There is no nightly run: it was removed by ${who}. Set one with: collab-sync schedule set "0 2 * * *"`
   }
-  const source =
-    schedule.setBy === 'settings'
-      ? 'the settings SYNC_CRON and SYNC_TZ'
-      : 'a person, with: collab-sync schedule set'
+  const source = schedule.setBy === 'settings' ? 'the settings SYNC_CRON and SYNC_TZ' : who
   return facts([
     ['nightly', `${schedule.cron} (${schedule.timeZone})`],
     ['set by', source],

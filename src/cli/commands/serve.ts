@@ -73,7 +73,7 @@ async function serveOn(
     await requireDefinitions(database, settings).catch((error: unknown) => {
       if (error instanceof UsageError) throw error
     })
-    const collabSync = collabSyncOn({ database, queue, settings, log, trigger: 'http' })
+    const collabSync = collabSyncOn({ database, queue, settings, log, by: 'http', trigger: 'http' })
     const http = await startHttp({ settings, store, queue, collabSync, log })
     log.info({ address: http.url, queue: queue.place.kind }, 'serving')
     // It is not waited for: PostgreSQL may be away. A worker that is away cannot report that itself.

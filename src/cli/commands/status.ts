@@ -226,7 +226,7 @@ function rowOf(run: Run): string[] {
   return [
     shortId(run.runId),
     time(run.requestedAt),
-    run.trigger,
+    shorten(run.requestedBy ?? run.trigger, 30),
     paintedStatus(run.status),
     run.startedAt === null ? '' : duration(run.durationMs),
     run.finishedAt === null ? `${done} of ${count(scopesInAll(run))}` : done,

@@ -3,6 +3,7 @@ import type { Right } from '../../database/access-tokens.ts'
 import type { Database } from '../../database/pool.ts'
 import * as tokens from '../../database/statements/tokens.ts'
 import { time } from '../../format.ts'
+import { processUser } from '../../process-user.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { note, print, printJson, table } from '../output.ts'
@@ -14,7 +15,7 @@ export async function tokenAdd(
   { rights, json }: { rights: Right; json?: boolean },
 ): Promise<number> {
   return onTokens({ creates: true }, async (database) => {
-    const token = await addAccessToken(database, name, rights)
+    const token = await addAccessToken(database, name, rights, processUser())
     if (json) printJson({ name, rights, token })
     else {
       print(token)
@@ -47,7 +48,7 @@ export async function tokenList({ json }: { json?: boolean }): Promise<number> {
 /** `collab-sync token remove NAME`: withdraws one, and the sessions that began with it. */
 export async function tokenRemove(name: string, { json }: { json?: boolean }): Promise<number> {
   return onTokens({}, async (database) => {
-    await removeAccessToken(database, name)
+    await removeAccessToken(database, name, processUser())
     if (json) printJson({ name, removed: true })
     else print(`Token ${name} opens nothing any more, within a second.`)
   })

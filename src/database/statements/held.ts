@@ -114,11 +114,14 @@ export const take = new Statement<
   {
     kind: 'organization' | 'document' | 'group'
     scopeKey: number
+    organizationId: string
+    documentId: string | null
+    organizationUserGroupId: string | null
     missingUserIds: readonly string[]
     now: Date
   }
 >('held/take', {
   parameters: 'heldId runId',
-  columns: 'kind scopeKey missingUserIds now',
+  columns: 'kind scopeKey organizationId documentId organizationUserGroupId missingUserIds now',
   neverNull: 'now',
 })

@@ -103,6 +103,7 @@ export const reports = new Statement<
     stopping: 'failed' | 'cancelled' | null
     problem: string | null
     retryOf: string | null
+    requestedBy: string | null
     scopesExpected: number
     readAt: Date
     calls: number
@@ -138,7 +139,7 @@ export const reports = new Statement<
 >('runs/reports', {
   parameters: 'runIds limit deadAfterS',
   columns:
-    'runId trigger status scope requestedAt startedAt finishedAt stopping problem retryOf scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
+    'runId trigger status scope requestedAt startedAt finishedAt stopping problem retryOf requestedBy scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
   neverNull:
     'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
 })

@@ -13,6 +13,8 @@ declare module 'fastify' {
     right?: Right | 'none'
   }
   interface FastifyRequest {
+    /** The name that its actions are listed under. */
+    by: string
     /** Whether the rights of its token cover what changes something. */
     mayOperate: boolean
   }
@@ -39,6 +41,7 @@ export function openAuthentication(
   app: FastifyInstance,
   { token, database }: { token: string | undefined; database: Database },
 ): Authentication {
+  app.decorateRequest('by', 'this machine')
   app.decorateRequest('mayOperate', true)
   if (token === undefined) return { lock: null, check: async (request) => checkLocal(request) }
   const lock: Lock = {
@@ -52,7 +55,8 @@ export function openAuthentication(
       // Only where there is no route is nothing declared, and nothing to be had.
       const { right = 'read' } = request.routeOptions.config ?? {}
       if (right === 'none') return
-      const { rights } = await accessOf(app, lock, request)
+      const { name, rights } = await accessOf(app, lock, request)
+      request.by = name
       request.mayOperate = covers(rights, 'operate')
       if (!covers(rights, right))
         throw new ProblemError(

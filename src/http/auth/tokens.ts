@@ -8,7 +8,7 @@ import { ProblemError } from '../problem.ts'
 import type { Sessions } from './sessions.ts'
 
 /** Whom a request comes from, and what that token allows. */
-export type Access = Pick<AccessToken, 'tokenId' | 'rights'>
+export type Access = Pick<AccessToken, 'tokenId' | 'name' | 'rights'>
 
 /** The tokens that open something. */
 export interface Tokens {
@@ -24,7 +24,7 @@ export interface Tokens {
 }
 
 /** HTTP_TOKEN itself; those in PostgreSQL are counted from 1. */
-const SETTING: Access = { tokenId: 0, rights: 'admin' }
+const SETTING: Access = { tokenId: 0, name: 'HTTP_TOKEN', rights: 'admin' }
 const FRESH_MS = 1_000
 /** A signed or encrypted JSON Web Token: base64url of a JSON object, then two to four more parts. */
 const JWT = /^eyJ[\w-]+(?:\.[\w-]*){2,4}$/

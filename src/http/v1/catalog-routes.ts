@@ -43,7 +43,8 @@ export async function catalogRoutes(
       answered: 'What was added.',
       problems: [413, 415, 422],
     }),
-    async ({ body }, reply) => reply.send(await collabSync.addToCatalog(body).catch(refused(422))),
+    async ({ by, body }, reply) =>
+      reply.send(await collabSync.as(by).addToCatalog(body).catch(refused(422))),
   )
   for (const [name, path, params] of LINES)
     app.delete(
@@ -60,7 +61,10 @@ export async function catalogRoutes(
       }),
       async (request, reply) =>
         reply.send(
-          await collabSync.removeFromCatalog({ lines: [request.params] }).catch(refused(404)),
+          await collabSync
+            .as(request.by)
+            .removeFromCatalog({ lines: [request.params] })
+            .catch(refused(404)),
         ),
     )
 }

@@ -33,7 +33,9 @@ export async function hintRoute(plain: FastifyInstance, { collabSync }: V1Option
         config: { rateLimit: HINTS_A_SECOND },
       }),
     },
-    async ({ body: { scope, add } }, reply) =>
-      reply.code(202).send(await inTurn(() => collabSync.hint(scope, { add })).catch(refused(422))),
+    async ({ by, body: { scope, add } }, reply) =>
+      reply
+        .code(202)
+        .send(await inTurn(() => collabSync.as(by).hint(scope, { add })).catch(refused(422))),
   )
 }

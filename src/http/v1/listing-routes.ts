@@ -7,6 +7,7 @@ import {
   RunSchema,
   RunsRequestSchema,
 } from '../../documents/run.ts'
+import { ActionSchema } from '../../documents/action.ts'
 import { AttentionRequestSchema, AttentionSchema } from '../../documents/attention.ts'
 import { CatalogEntrySchema, CatalogRequestSchema } from '../../documents/catalog-line.ts'
 import { ChangesPageSchema, ChangesRequestSchema } from '../../documents/change.ts'
@@ -75,6 +76,16 @@ export async function listingRoutes(
       answered: 'A page of held listings.',
     }),
     async (request, reply) => sendPage(request, reply, request.query, collabSync.listHeld),
+  )
+  app.get(
+    '/actions',
+    listing(OfRunRequestSchema, ActionSchema, {
+      id: 'listActions',
+      tag: 'Actions',
+      summary: 'What users and programs did, the newest first',
+      answered: 'A page of actions.',
+    }),
+    async (request, reply) => sendPage(request, reply, request.query, collabSync.listActions),
   )
   app.get(
     '/organizations',

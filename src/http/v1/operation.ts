@@ -1,6 +1,6 @@
 import type { FastifyContextConfig } from 'fastify'
 import * as z from 'zod'
-import type { CollabSync } from '../../client/collab-sync.ts'
+import type { SharedCollabSync } from '../../client/collab-sync.ts'
 import type { Right } from '../../database/access-tokens.ts'
 import { RunIdSchema } from '../../documents/check.ts'
 import { UsageError } from '../../errors.ts'
@@ -9,7 +9,8 @@ import { ProblemError, ProblemSchema } from '../problem.ts'
 /** What an operation says of itself in the OpenAPI document, and what is checked of its requests. */
 export interface OperationParts {
   readonly id: string
-  readonly tag: 'Runs' | 'What needs a person' | 'Freshness' | 'Changes' | 'Catalog' | 'Schedule'
+  readonly tag:
+    'Runs' | 'What needs a person' | 'Freshness' | 'Changes' | 'Catalog' | 'Schedule' | 'Actions'
   readonly summary: string
   readonly description?: string
   readonly params?: z.ZodType
@@ -116,5 +117,5 @@ export function refused(status: 404 | 409 | 422): (error: unknown) => never {
 
 /** What the routes of the API work with. */
 export interface V1Options {
-  readonly collabSync: CollabSync
+  readonly collabSync: SharedCollabSync
 }

@@ -47,9 +47,9 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
       problems: [413, 415, 422],
       config: { rateLimit: RUNS_A_SECOND },
     }),
-    async ({ body, headers }, reply) => {
+    async ({ by, body, headers }, reply) => {
       const idempotencyKey = headers['idempotency-key']
-      const asked = inTurn(() => collabSync.startRun({ ...body, idempotencyKey }))
+      const asked = inTurn(() => collabSync.as(by).startRun({ ...body, idempotencyKey }))
       const started = await asked.catch(refused(422))
       return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
     },
@@ -83,7 +83,7 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
     async (request, reply) => {
       const { runId } = request.params
       await existing(runId)
-      await collabSync.cancelRun(runId).catch(refused(409))
+      await collabSync.as(request.by).cancelRun(runId).catch(refused(409))
       return reply.code(202).send(await existing(runId))
     },
   )
@@ -101,10 +101,11 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
       problems: [404, 409, 413, 415, 422],
       config: { rateLimit: RUNS_A_SECOND },
     }),
-    async ({ params: { runId }, headers }, reply) => {
+    async ({ by, params: { runId }, headers }, reply) => {
       const { finishedAt, failuresByState } = await existing(runId)
       // Where something still fails, only the key can be wrong: it was used for something else.
       const started = await collabSync
+        .as(by)
         .retryRun(runId, { idempotencyKey: headers['idempotency-key'] })
         .catch(refused(finishedAt !== null && failuresByState.failing > 0 ? 422 : 409))
       return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)

@@ -33,7 +33,7 @@ export async function scheduleRoutes(
       answered: 'The schedule that holds now.',
       problems: [413, 415],
     }),
-    async (request, reply) => reply.send(await collabSync.setSchedule(request.body)),
+    async (request, reply) => reply.send(await collabSync.as(request.by).setSchedule(request.body)),
   )
   app.delete(
     '/schedule',
@@ -45,7 +45,7 @@ export async function scheduleRoutes(
       answered: 'The schedule that holds now.',
       problems: [413, 415],
     }),
-    async (_request, reply) => reply.send(await collabSync.removeSchedule()),
+    async (request, reply) => reply.send(await collabSync.as(request.by).removeSchedule()),
   )
   app.get(
     '/freshness',

@@ -35,10 +35,10 @@ export async function settleRoutes(
       answered: 'They are set aside.',
       problems: [409, 413, 415],
     }),
-    async ({ body: { rejectedRecordIds: ids = [], runId, reason } }, reply) => {
+    async ({ by, body: { rejectedRecordIds: ids = [], runId, reason } }, reply) => {
       const choice = runId === undefined ? { ids } : { runId }
-      const as = { by: 'http', reason }
-      return reply.send(await collabSync.setAsideRejectedRecords(choice, as).catch(refused(409)))
+      const setAside = collabSync.as(by).setAsideRejectedRecords(choice, { reason })
+      return reply.send(await setAside.catch(refused(409)))
     },
   )
   app.post(
@@ -53,8 +53,8 @@ export async function settleRoutes(
       answered: 'They are removed.',
       problems: [409, 413, 415],
     }),
-    async ({ params, query }, reply) =>
-      reply.send(await collabSync.acceptHeld(params.heldId, query).catch(refused(409))),
+    async ({ by, params, query }, reply) =>
+      reply.send(await collabSync.as(by).acceptHeld(params.heldId, query).catch(refused(409))),
   )
   app.post(
     '/held/:heldId/refuse',
@@ -69,7 +69,7 @@ export async function settleRoutes(
       answered: 'They stay.',
       problems: [409, 413, 415],
     }),
-    async ({ params, body }, reply) =>
-      reply.send(await collabSync.refuseHeld(params.heldId, body).catch(refused(409))),
+    async ({ by, params, body }, reply) =>
+      reply.send(await collabSync.as(by).refuseHeld(params.heldId, body).catch(refused(409))),
   )
 }

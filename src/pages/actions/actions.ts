@@ -150,8 +150,7 @@ export const setAside: Action<{ record: number; reason?: string | undefined }> =
     }
   },
   async perform({ collabSync }, { record, reason = '' }) {
-    const as = { by: 'http', reason }
-    const { changed } = await collabSync.setAsideRejectedRecords({ ids: [record] }, as)
+    const { changed } = await collabSync.setAsideRejectedRecords({ ids: [record] }, { reason })
     return pathWithNotice('/held', 'rejected-set-aside', [changed])
   },
 }

@@ -71,7 +71,7 @@ const COLUMNS: readonly Column<Run>[] = [
   ['Run', ({ runId }) => <a href={`/runs/${runId}`}>{shortId(runId)}</a>],
   ['Status', ({ status }) => <StatusBadge status={status} />],
   ['Asked for', ({ requestedAt }) => <Time at={requestedAt} />, 'nowrap'],
-  ['By', ({ trigger }) => trigger],
+  ['By', ({ requestedBy, trigger }) => requestedBy ?? trigger, 'id'],
   ['Took', (run) => (run.startedAt === null ? '–' : duration(run.durationMs)), 'number'],
   ['Scopes', ({ scopesPlanned }) => count(scopesPlanned), 'number'],
   ['Failed', ({ scopesFailed }) => count(scopesFailed), 'number'],

@@ -6,6 +6,7 @@ import * as workers from '../../database/statements/workers.ts'
 import type { RunDetails } from '../../documents/run.ts'
 import { counted, describeRequest, duration, shortId } from '../../format.ts'
 import { AskButton, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
+import { ActionsTable } from '../history.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
 import type { PageContext } from '../page-context.ts'
 import { CALLS_PARTS, Counted, Failures, Progress, Slowness } from './run-parts.tsx'
@@ -120,6 +121,11 @@ async function runContent({ database }: PageContext, run: RunDetails) {
         </p>
       )}
       <RunResults run={run} />
+      {run.actions.some(({ action }) => action !== 'run_requested') && (
+        <Card title="Actions">
+          <ActionsTable actions={run.actions} />
+        </Card>
+      )}
       {run.calls > 0 && <Slowness run={run} slowest={slowest} parts={parts} />}
     </>
   )
@@ -143,15 +149,6 @@ function UnderWay({ run }: { run: RunDetails }) {
   )
 }
 
-const ASKERS: Record<RunDetails['trigger'], string> = {
-  schedule: 'the nightly schedule',
-  cli: 'a command',
-  http: 'a person or program, over HTTP',
-  api: 'a program',
-  hint: 'somebody who knew of a change',
-  refresh: 'continuous refresh',
-}
-
 /** Who asked for what, when, and how long it took. */
 function RunFacts({ run }: { run: RunDetails }) {
   return (
@@ -167,7 +164,7 @@ function RunFacts({ run }: { run: RunDetails }) {
             </a>
           ),
         ],
-        ['Asked for by', ASKERS[run.trigger]],
+        ['Asked for by', run.requestedBy ?? run.trigger],
         ['Asked for', <Time key="asked" at={run.requestedAt} />],
         ['Began', run.startedAt === null ? 'not yet' : <Time key="began" at={run.startedAt} />],
         ['Took', run.startedAt === null ? '–' : duration(run.durationMs)],

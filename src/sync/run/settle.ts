@@ -1,5 +1,6 @@
+import { noteAction } from '../../database/actions.ts'
 import type { Item } from '../../database/claims.ts'
-import { isDataFault } from '../../database/pool.ts'
+import { isDataFault, transaction } from '../../database/pool.ts'
 import type { FailureCause } from '../../database/runs.ts'
 import type { RowOf } from '../../database/statement.ts'
 import * as holds from '../../database/statements/held.ts'
@@ -48,7 +49,8 @@ export async function settleRun(
  * skipped, what is stored stays. It is settled by whoever gives up the last of its work: here, where nobody has any.
  * @param as what becomes of it: `failed` (its credentials were refused, say) or `cancelled` (a person asked)
  * @param problem why, in one sentence for a person
- * @param stoppedFor why the service could not be called, where that is why
+ * @param of.stoppedFor why the service could not be called, where that is why
+ * @param of.by the user or program that cancels it
  * @returns false where it is over or stopping already
  */
 export async function stopRun(
@@ -56,14 +58,22 @@ export async function stopRun(
   runId: string,
   as: 'failed' | 'cancelled',
   problem: string,
-  stoppedFor: 'credentials' | 'unreachable' | null = null,
+  {
+    stoppedFor = null,
+    by,
+  }: { stoppedFor?: 'credentials' | 'unreachable' | null; by?: string } = {},
 ): Promise<boolean> {
   const { database, deadAfterS } = context
-  const stopped = await runs.stop.run(database, { runId, stopping: as, problem, stoppedFor })
+  const isStopped = await transaction(database, async (client) => {
+    const stop = { runId, stopping: as, problem, stoppedFor }
+    if ((await runs.stop.run(client, stop)) === 0) return false
+    if (by !== undefined) await noteAction(client, by, 'run_cancelled', { runId })
+    return true
+  })
   context.runSignals.abort(runId)
   await items.skip.run(database, { runId, itemId: null, deadAfterS })
   await settleRun(context, runId)
-  return stopped === 1
+  return isStopped
 }
 
 /** Whole records that a run rejected and nobody has set aside, and the commonest reason. */

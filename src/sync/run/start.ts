@@ -1,3 +1,4 @@
+import { noteAction } from '../../database/actions.ts'
 import type { Item } from '../../database/claims.ts'
 import { rolledBack, transaction } from '../../database/pool.ts'
 import type { Client } from '../../database/pool.ts'
@@ -57,6 +58,7 @@ export async function makeRun(
     const { failedOf, scope } = request
     throw failedOf === undefined ? nothingToDo(scope) : await nothingFails(client, failedOf)
   }
+  if (request.by !== undefined) await noteAction(client, request.by, 'run_requested', { runId })
   return { runId, items: planned }
 }
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const settings = { ...parts.settings, httpTrustedProxies: [`${INGRESS}/32`, '10.9.0.0/16'] }
   server = await createServer({ ...parts, settings })
   for (const rights of ['read', 'operate', 'admin'] as const)
-    tokens[rights] = await addAccessToken(live.database.pool, `the.${rights}`, rights)
+    tokens[rights] = await addAccessToken(live.database.pool, `the.${rights}`, rights, 'a test')
 })
 afterAll(async () => {
   await server?.app.close()
@@ -161,19 +161,19 @@ describe('what a token allows', () => {
 
 describe('a token that is removed', () => {
   test('opens nothing any more soon, nor does a session that began with it', async () => {
-    const token = await addAccessToken(live.database.pool, 'leaving', 'operate')
+    const token = await addAccessToken(live.database.pool, 'leaving', 'operate', 'a test')
     const statusOf = async (shown: { token: string } | { headers: { cookie: string } }) =>
       (await ask('GET', '/v1/runs', shown)).statusCode
     await until('the token is taken', async () => (await statusOf({ token })) === 200)
     const cookie = String((await signIn(token)).headers['set-cookie']).split(';')[0] ?? ''
     expect(await statusOf({ headers: { cookie } })).toBe(200)
     expect((await ask('GET', '/queues/', { headers: { cookie } })).statusCode).toBe(403)
-    await removeAccessToken(live.database.pool, 'leaving')
+    await removeAccessToken(live.database.pool, 'leaving', 'a test')
     const isRefused = async () => (await statusOf({ headers: { cookie } })) === 401
     await until('the session is refused', isRefused)
     expect(await statusOf({ token })).toBe(401)
     // Another one of the same name is another one.
-    const another = await addAccessToken(live.database.pool, 'leaving', 'admin')
+    const another = await addAccessToken(live.database.pool, 'leaving', 'admin', 'a test')
     await until('the other one is taken', async () => (await statusOf({ token: another })) === 200)
     expect(await statusOf({ headers: { cookie } })).toBe(401)
   })
