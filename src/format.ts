@@ -97,6 +97,69 @@ export function describeAnswer(failed: {
   return `${words} (${codes})`
 }
 
+/** The counts of a run by what they count, each with its words and its name in the run's document. */
+export const RUN_COUNTS = {
+  scopes: [
+    ['succeeded', 'scopesSucceeded'],
+    ['failed', 'scopesFailed'],
+    ['held', 'scopesHeld'],
+    ['not requested', 'scopesSkipped'],
+  ],
+  checked: [
+    ['organizations', 'organizationsDone'],
+    ['documents', 'documentsDone'],
+    ['user groups', 'groupsDone'],
+    ['annotations', 'annotationsDone'],
+  ],
+  calls: [
+    ['sent', 'calls'],
+    ['of them retries', 'retries'],
+  ],
+  comments: [
+    ['written', 'commentsWritten'],
+    ['found deleted', 'commentsDeleted'],
+  ],
+  users: [
+    ['written', 'usersWritten'],
+    ['removed', 'usersRemoved'],
+    ['memberships ended', 'membersRemoved'],
+  ],
+  records: [
+    ['received', 'recordsReceived'],
+    ['new', 'recordsInserted'],
+    ['changed', 'recordsUpdated'],
+    ['unchanged', 'recordsUnchanged'],
+    ['rejected', 'recordsRejected'],
+  ],
+} as const
+
+type RunCounts = typeof RUN_COUNTS
+
+/** Where the time of a run went. Calls and batches run side by side, so that the parts together are longer than the run. */
+export const RUN_TIMES = [
+  ['waiting for the service', 'serviceMs'],
+  ['waiting for the rate limit', 'waitedMs'],
+  ['throttled by the service', 'waitedThrottledMs'],
+  ['waiting for PostgreSQL', 'databaseMs'],
+  ['CPU', 'cpuMs'],
+] as const
+
+/**
+ * Some counts of a run: `270 succeeded, 9 failed`. Those that are 0 are left out, but for the first.
+ * @param mark how to show a count; as it is when left out
+ */
+export function describeCounts<Of extends keyof RunCounts>(
+  run: Readonly<Record<RunCounts[Of][number][1], number>>,
+  of: Of,
+  mark: (text: string, name: string) => string = (text) => text,
+): string {
+  const counts: readonly (readonly [string, RunCounts[Of][number][1]])[] = RUN_COUNTS[of]
+  return counts
+    .filter(([, name], place) => place === 0 || run[name] > 0)
+    .map(([words, name]) => mark(`${count(run[name])} ${words}`, name))
+    .join(', ')
+}
+
 /** What a run requests, for a person: its scope, or what failed in the run that it retries. */
 export function describeRequest({ scope, retryOf }: Pick<Run, 'scope' | 'retryOf'>): string {
   return retryOf === null ? describeScope(scope) : `what failed in run ${shortId(retryOf)}`

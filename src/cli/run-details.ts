@@ -7,13 +7,15 @@ import type { Failure, FailureReport, Run, RunDetails } from '../documents/run.t
 import { UsageError } from '../errors.ts'
 import {
   count,
-  counted,
   describeAnswer,
+  describeCounts,
   describeRequest,
   describeStates,
   duration,
   FAILURE_STATES,
   nothingToRetry,
+  RUN_COUNTS,
+  RUN_TIMES,
   scopePath,
   shorten,
   shortId,
@@ -64,11 +66,7 @@ export function describeRun(run: RunDetails): string {
         'asked for',
         `${time(run.requestedAt)} by ${run.requestedBy ?? run.trigger}: ${describeRequest(run)}`,
       ],
-      ['scopes', scopesOf(run)],
-      ['calls', callsOf(run)],
-      ['comments', commentsOf(run)],
-      ['users', usersOf(run)],
-      ['records', recordsOf(run)],
+      ...countsOf(run),
       ['time', timeOf(run)],
     ]),
     ...failuresOf(run),
@@ -103,64 +101,27 @@ function sinceAskedMs(run: Run): number {
   return run.readAt.getTime() - run.requestedAt.getTime()
 }
 
-function scopesOf(run: Run): string {
-  const parts = [
-    `${count(run.scopesSucceeded)} succeeded`,
-    run.scopesFailed > 0 && paint.red(`${count(run.scopesFailed)} failed`),
-    run.scopesHeld > 0 && paint.yellow(`${count(run.scopesHeld)} held`),
-    run.scopesSkipped > 0 && `${count(run.scopesSkipped)} skipped`,
-    run.finishedAt === null && `${count(scopesInAll(run) - scopesDone(run))} to go`,
-  ].filter(Boolean)
-  const places = [
-    counted(run.organizationsDone, 'organization'),
-    counted(run.documentsDone, 'document'),
-    counted(run.groupsDone, 'group'),
-    counted(run.annotationsDone, 'annotation'),
-  ].join(', ')
-  return `${count(scopesInAll(run))}: ${parts.join(', ')} (${places})`
+/** Counts that are shown in a colour where they are not 0. */
+const COUNT_PAINT: Readonly<Record<string, (text: string) => string>> = {
+  scopesFailed: paint.red,
+  scopesHeld: paint.yellow,
+  recordsRejected: paint.yellow,
 }
 
-function callsOf(run: RunDetails): string {
-  const retries = run.retries > 0 ? `, ${count(run.retries)} of them tried again` : ''
-  const rate =
-    run.durationMs > 0 ? `, ${count(Math.round((run.calls / run.durationMs) * 1000))} a second` : ''
-  return `${count(run.calls)}${retries}${rate}`
+/** The counts of a run, a line for each kind. */
+function countsOf(run: Run): (readonly [string, string])[] {
+  return (Object.keys(RUN_COUNTS) as (keyof typeof RUN_COUNTS)[]).map((of) => {
+    const mark = (text: string, name: string) => COUNT_PAINT[name]?.(text) ?? text
+    const total = of === 'scopes' ? `${count(scopesDone(run))} of ${count(scopesInAll(run))}: ` : ''
+    return [of, total + describeCounts(run, of, mark)]
+  })
 }
 
-/** Where the time went. Calls and batches run side by side, so that the parts are longer than the run. */
 function timeOf(run: Run): string {
-  const parts = [
-    `${duration(run.serviceMs)} waiting for the service`,
-    run.waitedMs > 0 && `${duration(run.waitedMs)} waiting for the rate limit`,
-    run.waitedThrottledMs > 0 && `${duration(run.waitedThrottledMs)} throttled by the service`,
-    `${duration(run.databaseMs)} waiting for PostgreSQL`,
-  ].filter(Boolean)
-  return `${parts.join(', ')} (summed over what ran side by side); ${duration(run.cpuMs)} of CPU`
-}
-
-function commentsOf(run: Run): string {
-  const deleted =
-    run.commentsDeleted > 0
-      ? `, ${count(run.commentsDeleted)} found deleted (the service confirmed each)`
-      : ''
-  return `${count(run.commentsWritten)} written${deleted}`
-}
-
-/** A user whom an organization lost is one of those written; a member whom a document or group lost is not. */
-function usersOf(run: Run): string {
-  const parts = [
-    `${count(run.usersWritten)} written`,
-    run.usersRemoved > 0 && `${counted(run.usersRemoved, 'user')} removed from organizations`,
-    run.membersRemoved > 0 &&
-      `${counted(run.membersRemoved, 'member')} removed from documents and groups`,
-  ]
-  return parts.filter(Boolean).join(', ')
-}
-
-function recordsOf(run: Run): string {
-  const rejected =
-    run.recordsRejected > 0 ? `, ${paint.yellow(`${count(run.recordsRejected)} rejected`)}` : ''
-  return `${count(run.recordsReceived)} received: ${count(run.recordsInserted)} new, ${count(run.recordsUpdated)} changed, ${count(run.recordsUnchanged)} unchanged${rejected}`
+  const parts = RUN_TIMES.flatMap(([words, name]) =>
+    run[name] > 0 ? [`${duration(run[name])} ${words}`] : [],
+  )
+  return `${parts.join(', ')} (added up over what ran side by side)`
 }
 
 /** More than a message of ours is long. */

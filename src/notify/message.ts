@@ -1,5 +1,5 @@
 import { describeMemberChange } from '../documents/member-change.ts'
-import { count, counted } from '../format.ts'
+import { count, counted, describeCounts } from '../format.ts'
 import { printable } from '../printable.ts'
 import type { ATTENTION, Notification } from './notification.ts'
 import type { ReceiverAddress } from './post.ts'
@@ -72,7 +72,7 @@ function needed({ sentence, words, fix, since, organizations, first }: Attention
 }
 
 function endedBadly(run: Extract<Notification, { kind: 'run.failed' | 'run.cancelled' }>): Message {
-  const { runId, scopesPlanned, scopesSucceeded, scopesFailed, scopesHeld, scopesSkipped } = run
+  const { runId, scopesPlanned, scopesFailed } = run
   const isFailed = run.kind === 'run.failed'
   const retry =
     scopesFailed > 0 ? `, \`collab-sync run --failed-of ${runId}\` tries again what failed` : ''
@@ -81,10 +81,7 @@ function endedBadly(run: Extract<Notification, { kind: 'run.failed' | 'run.cance
     action: isFailed ? `\`collab-sync status ${runId}\` shows why${retry}.` : null,
     facts: [
       ['run', runId],
-      [
-        'scopes',
-        `${scopesPlanned} planned, ${scopesSucceeded} succeeded, ${scopesFailed} failed, ${scopesHeld} held, ${scopesSkipped} skipped`,
-      ],
+      ['scopes', `${scopesPlanned} planned: ${describeCounts(run, 'scopes')}`],
     ],
   }
 }

@@ -85,8 +85,8 @@ async function countsOfRun(settings: Record<string, string> = {}) {
   if (details === null) throw new Error('the run is gone')
   expect({ users: details.usersRemoved, members: details.membersRemoved }).toEqual(counts)
   const text = describeRun(details)
-  expect(/(\d+) users? removed from organizations/.exec(text)?.[1] ?? '0').toBe(`${counts.users}`)
-  expect(/(\d+) members? removed from/.exec(text)?.[1] ?? '0').toBe(`${counts.members}`)
+  expect(/(\d+) removed/.exec(text)?.[1] ?? '0').toBe(`${counts.users}`)
+  expect(/(\d+) memberships ended/.exec(text)?.[1] ?? '0').toBe(`${counts.members}`)
   return counts
 }
 

@@ -23,15 +23,14 @@ test('a night that went well is told with what it did', () => {
   expect(nightlyVerdict(SUCCEEDED, NEXT)).toEqual({
     tone: 'good',
     title: 'The last nightly run succeeded',
-    sentence:
-      '1,200 scopes checked in 5 min 00 s, 1 comment written, 0 found deleted, 7 users written.',
+    sentence: 'Scopes: 1,200 succeeded, in 5 min 00 s. Comments: 1 written. Users: 7 written.',
   })
 })
 
 test('a night in which people left says so', () => {
   const nightly = { ...SUCCEEDED, usersRemoved: 1, membersRemoved: 1200 }
   expect(nightlyVerdict(nightly, NEXT).sentence).toMatch(
-    /7 users written, 1 user removed, 1,200 memberships ended\.$/,
+    /Users: 7 written, 1 removed, 1,200 memberships ended\.$/,
   )
 })
 

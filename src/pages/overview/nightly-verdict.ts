@@ -1,5 +1,5 @@
 import type { RunDetails } from '../../documents/run.ts'
-import { count, counted, duration } from '../../format.ts'
+import { describeCounts, duration } from '../../format.ts'
 import { STATUS_TONES } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
 
@@ -43,13 +43,5 @@ const TITLES: Record<RunDetails['status'], string> = {
 }
 
 function whatItDid(run: RunDetails): string {
-  const parts = [
-    `${counted(run.scopesSucceeded, 'scope')} checked in ${duration(run.durationMs)}`,
-    `${counted(run.commentsWritten, 'comment')} written`,
-    `${count(run.commentsDeleted)} found deleted`,
-    `${counted(run.usersWritten, 'user')} written`,
-    run.usersRemoved > 0 && `${counted(run.usersRemoved, 'user')} removed`,
-    run.membersRemoved > 0 && `${counted(run.membersRemoved, 'membership')} ended`,
-  ]
-  return `${parts.filter(Boolean).join(', ')}.`
+  return `Scopes: ${describeCounts(run, 'scopes')}, in ${duration(run.durationMs)}. Comments: ${describeCounts(run, 'comments')}. Users: ${describeCounts(run, 'users')}.`
 }

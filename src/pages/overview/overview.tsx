@@ -7,7 +7,7 @@ import * as observed from '../../database/statements/observed.ts'
 import * as pages from '../../database/statements/pages.ts'
 import type { RowOf } from '../../database/statement.ts'
 import { readAttention } from '../../database/waiting.ts'
-import { count, duration } from '../../format.ts'
+import { describeCounts, duration } from '../../format.ts'
 import { printable } from '../../printable.ts'
 import { Ago, AskButton, Card, Facts, Sentence, Sign, StatusBadge, Time } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
@@ -146,8 +146,7 @@ function LastRun({ run, parts }: { run: Run; parts: readonly CallsPart[] }) {
             ['Status', <StatusBadge key="status" status={run.status} />],
             ['Asked for', <Time key="asked" at={run.requestedAt} />],
             ['Took', duration(run.durationMs)],
-            ['Calls', count(run.calls)],
-            ['Retries', count(run.retries)],
+            ['Calls', describeCounts(run, 'calls')],
             ['A call took', meanCall(run)],
           ]}
         />

@@ -4,7 +4,7 @@ import { findRunIds } from '../../database/run-reports.ts'
 import * as pages from '../../database/statements/pages.ts'
 import * as workers from '../../database/statements/workers.ts'
 import type { RunDetails } from '../../documents/run.ts'
-import { counted, describeRequest, duration, shortId } from '../../format.ts'
+import { counted, describeRequest, duration, RUN_COUNTS, shortId } from '../../format.ts'
 import { AskButton, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
 import { ActionsTable } from '../history.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
@@ -179,28 +179,16 @@ function RunResults({ run }: { run: RunDetails }) {
   return (
     <Card title="What it did">
       <Facts
-        of={RESULTS.map(([words, name]) => [
-          words,
-          <Counted key={name} name={name} value={run[name]} />,
+        of={Object.entries(RUN_COUNTS).map(([of, counts]) => [
+          of[0]?.toUpperCase() + of.slice(1),
+          counts.map(([words, name], place) => (
+            <span key={name}>
+              {place > 0 && ', '}
+              <Counted name={name} value={run[name]} /> {words}
+            </span>
+          )),
         ])}
       />
     </Card>
   )
 }
-
-const RESULTS = [
-  ['Scopes succeeded', 'scopesSucceeded'],
-  ['Scopes failed', 'scopesFailed'],
-  ['Scopes held', 'scopesHeld'],
-  ['Scopes skipped', 'scopesSkipped'],
-  ['Organizations', 'organizationsDone'],
-  ['Documents', 'documentsDone'],
-  ['User groups', 'groupsDone'],
-  ['Annotations', 'annotationsDone'],
-  ['Comments written', 'commentsWritten'],
-  ['Comments found deleted', 'commentsDeleted'],
-  ['Users written', 'usersWritten'],
-  ['Users removed', 'usersRemoved'],
-  ['Members removed', 'membersRemoved'],
-  ['Records unchanged', 'recordsUnchanged'],
-] as const

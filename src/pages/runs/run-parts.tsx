@@ -9,6 +9,7 @@ import {
   describeStates,
   duration,
   nothingToRetry,
+  RUN_TIMES,
   scopePath,
   shortId,
 } from '../../format.ts'
@@ -67,15 +68,11 @@ export function Slowness({
       <div class="split">
         <Facts
           of={[
-            ['Waiting for the service', duration(run.serviceMs)],
-            ...(run.waitedMs > 0
-              ? [['Waiting for the rate limit', duration(run.waitedMs)] as const]
-              : []),
-            ['Throttled by the service', duration(run.waitedThrottledMs)],
-            ['Waiting for PostgreSQL', duration(run.databaseMs)],
-            ['CPU', duration(run.cpuMs)],
+            ...RUN_TIMES.map(
+              ([words, name]) =>
+                [words[0]?.toUpperCase() + words.slice(1), duration(run[name])] as const,
+            ),
             ['A call took', meanCall(run)],
-            ['Retries', `${count(run.retries)} of ${counted(run.calls, 'call')}`],
           ]}
         />
         <CallsChart parts={parts} />
