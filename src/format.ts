@@ -97,6 +97,15 @@ export function describeAnswer(failed: {
   return `${words} (${codes})`
 }
 
+/** Said of a run that is under way while no worker is alive. */
+export const NO_WORKER =
+  'No worker is alive: the run continues when one starts (`collab-sync worker`).'
+
+/** Said of listings whose removals wait for a decision. */
+export function describeHeld(listings: number): string {
+  return `${counted(listings, 'listing')} ${listings === 1 ? 'lacks' : 'lack'} so many users that nobody was removed.`
+}
+
 /** The counts of a run by what they count, each with its words and its name in the run's document. */
 export const RUN_COUNTS = {
   scopes: [

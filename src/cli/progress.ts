@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
-import { DEAD_AFTER_S } from '../database/claims.ts'
 import { codeOf, isConnectionLost } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import { readRun, readWaits } from '../database/run-reports.ts'
 import * as runs from '../database/statements/runs.ts'
-import * as workers from '../database/statements/workers.ts'
 import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Run, Wait } from '../documents/run.ts'
 import { EnvironmentError, UsageError } from '../errors.ts'
-import { count, counted, duration } from '../format.ts'
+import { count, counted, duration, NO_WORKER } from '../format.ts'
 import { note } from './output.ts'
 
 /** How the progress of a run is shown: a live bar, lines now and then, or not at all. */
@@ -43,7 +41,7 @@ export async function followRun(
 ): Promise<Run> {
   const view = VIEWS[style]()
   const rate = new Rate()
-  const stillness = new Stillness(database)
+  const stillness = new Stillness()
   let dueMs = 0
   try {
     for (;;) {
@@ -52,7 +50,7 @@ export async function followRun(
         const read = await readRun(database, runId)
         if (read === null) throw new UsageError(`There is no run ${runId} any more.`)
         if (read.finishedAt !== null) return { run: read, waits: [] }
-        await stillness.check(read)
+        stillness.check(read)
         return { run: read, waits: await readWaits(database, runId) }
       })
       if (run.finishedAt !== null) return run
@@ -168,16 +166,11 @@ class Rate {
 
 /** Notices when nobody works on a run, and says so, once for every time that it stops. */
 class Stillness {
-  readonly #database: Database
   #seen = ''
   #sinceMs = performance.now()
   #isReported = false
 
-  constructor(database: Database) {
-    this.#database = database
-  }
-
-  async check(run: Run): Promise<void> {
+  check(run: Run): void {
     const seen = `${run.status} ${run.calls} ${scopesDone(run)} ${run.scopesPlanned}`
     if (seen !== this.#seen) {
       this.#seen = seen
@@ -185,10 +178,9 @@ class Stillness {
       this.#isReported = false
     }
     if (this.#isReported || performance.now() - this.#sinceMs < STILL_MS) return
-    const { alive } = await workers.countAlive.one(this.#database, { deadAfterS: DEAD_AFTER_S })
-    if (alive > 0) return
+    if (!run.workersGone) return
     this.#isReported = true
-    note('No worker is alive, so the run waits. Start one with: collab-sync worker')
+    note(NO_WORKER)
   }
 }
 

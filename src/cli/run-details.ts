@@ -9,10 +9,12 @@ import {
   count,
   describeAnswer,
   describeCounts,
+  describeHeld,
   describeRequest,
   describeStates,
   duration,
   FAILURE_STATES,
+  NO_WORKER,
   nothingToRetry,
   RUN_COUNTS,
   RUN_TIMES,
@@ -78,8 +80,7 @@ export function describeRun(run: RunDetails): string {
 }
 
 /** What to do about a run that nobody can be working on. */
-export const LEFT_ALONE =
-  'No worker is alive: it goes on when one starts (collab-sync worker), or ends with: collab-sync cancel RUN.'
+export const LEFT_ALONE = `${NO_WORKER} To end it: collab-sync cancel RUN.`
 
 const STATUS_PAINT: Record<Run['status'], (text: string) => string> = {
   queued: paint.cyan,
@@ -188,7 +189,7 @@ export function failuresTable(failures: readonly Failure[]): string {
 function heldOf(run: RunDetails): string[] {
   if (run.held.listings === 0) return []
   return [
-    heading('Held: listings that lack so many users that nobody was removed'),
+    heading(`Held: ${describeHeld(run.held.listings)}`),
     heldTable(run.held.first),
     `  If that is right, remove them: collab-sync accept ${shortId(run.runId)}; if not: collab-sync refuse ${shortId(run.runId)} --reason TEXT`,
   ]

@@ -11,12 +11,6 @@ export const anyOtherAble = new Statement<
   neverNull: 'able',
 })
 
-/** How many workers live. */
-export const countAlive = new Statement<{ deadAfterS: number }, { alive: number }>(
-  'workers/count-alive',
-  { parameters: 'deadAfterS', columns: 'alive', neverNull: 'alive' },
-)
-
 /** Ends the sessions of workers without a heartbeat that are inside a transaction: a frozen worker holds its locks for as long as it is frozen. No time limit of the server does it: none ends a session that waits for the rest of a COPY. Materialized, since a condition that ends sessions might be asked of every session before the others. */
 export const endSessions = new Statement<
   { deadAfterS: number },

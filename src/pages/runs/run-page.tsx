@@ -1,10 +1,16 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { DEAD_AFTER_S } from '../../database/claims.ts'
 import { findRunIds } from '../../database/run-reports.ts'
 import * as pages from '../../database/statements/pages.ts'
-import * as workers from '../../database/statements/workers.ts'
 import type { RunDetails } from '../../documents/run.ts'
-import { counted, describeRequest, duration, RUN_COUNTS, shortId } from '../../format.ts'
+import {
+  counted,
+  describeHeld,
+  describeRequest,
+  duration,
+  NO_WORKER,
+  RUN_COUNTS,
+  shortId,
+} from '../../format.ts'
 import { AskButton, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
 import { ActionsTable } from '../history.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
@@ -71,10 +77,9 @@ function sendSeveral(reply: FastifyReply, digits: string, runIds: readonly strin
 }
 
 async function runContent({ database }: PageContext, run: RunDetails) {
-  const [slowest, parts, workersNow] = await Promise.all([
+  const [slowest, parts] = await Promise.all([
     pages.slowestOrganizations.all(database, { runId: run.runId, limit: SLOWEST_SHOWN }),
     pages.callsOverTime.all(database, { runId: run.runId, parts: CALLS_PARTS }),
-    run.finishedAt === null ? workers.countAlive.one(database, { deadAfterS: DEAD_AFTER_S }) : null,
   ])
   return (
     <>
@@ -92,9 +97,9 @@ async function runContent({ database }: PageContext, run: RunDetails) {
           ))}
         </div>
       )}
-      {workersNow?.alive === 0 && (
+      {run.workersGone && (
         <p class="notice warn">
-          No worker is alive: the run goes on when one starts (collab-sync worker).
+          <Sentence of={NO_WORKER} />
         </p>
       )}
       <section class="card">
@@ -110,7 +115,7 @@ async function runContent({ database }: PageContext, run: RunDetails) {
       {run.failuresByCause.length > 0 && <Failures run={run} />}
       {run.heldWaiting > 0 && (
         <p class="notice warn">
-          {counted(run.heldWaiting, 'listing')} lacked so many users that nobody was removed.{' '}
+          {describeHeld(run.heldWaiting)}{' '}
           <a href={`/held?run=${run.runId}`}>Look, and accept what is right</a>
         </p>
       )}

@@ -10,7 +10,7 @@ import type { wholeOfRun } from '../../database/statements/rejected.ts'
 import * as runs from '../../database/statements/runs.ts'
 import * as workers from '../../database/statements/workers.ts'
 import type { CallError } from '../../errors.ts'
-import { count, counted, describeAnswer } from '../../format.ts'
+import { count, counted, describeAnswer, describeHeld } from '../../format.ts'
 import { logOfRun } from '../../log.ts'
 import { isOfOtherServer } from '../../service/reach.ts'
 import { describeSpan, withSpan } from '../../trace.ts'
@@ -106,15 +106,10 @@ function describeProblem(
 ): string | null {
   const sentences = [
     describeFailures(causes, isAnswered),
-    describeHeld(held),
+    held === 0 ? null : `${describeHeld(held)} Accept or refuse the removal.`,
     describeLost(lost),
   ].filter((each) => each !== null)
   return sentences.length === 0 ? null : sentences.join(' ')
-}
-
-function describeHeld(held: number): string | null {
-  if (held === 0) return null
-  return `${counted(held, 'user listing')} lost so many users at once that collab-sync removed none of them: accept or refuse the removal.`
 }
 
 function describeLost({ records, reason }: LostRecords): string | null {
