@@ -192,8 +192,13 @@ function listOf<Name extends string>(
   return (Object.keys(columns) as Name[]).map((name) => ({
     ...columns[name],
     name,
-    column: name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    column: columnOf(name),
   }))
+}
+
+/** The name of a column in PostgreSQL. */
+export function columnOf(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 function membersOf(key: string, columns: readonly NamedColumn[]): ReadonlySet<string> {

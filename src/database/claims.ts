@@ -1,3 +1,4 @@
+import type { Counts } from '../documents/counts.ts'
 import { isEverything, parseScope } from '../documents/scope.ts'
 import type { Scope } from '../documents/scope.ts'
 import type { Database } from './pool.ts'
@@ -6,39 +7,6 @@ import * as items from './statements/items.ts'
 import type { insertFirst } from './statements/items.ts'
 import { zoneDays } from './zone-days.ts'
 import type { ZoneDays } from './zone-days.ts'
-
-/** What runs are counted by: columns of `sync.run_items` and `sync.runs`, and parameters of items/commit.sql. */
-const COUNTS = [
-  'calls',
-  'retries',
-  'scopesSucceeded',
-  'scopesFailed',
-  'scopesHeld',
-  'recordsReceived',
-  'recordsInserted',
-  'recordsUpdated',
-  'recordsUnchanged',
-  'recordsRejected',
-  'recordsNull',
-  'organizationsDone',
-  'documentsDone',
-  'groupsDone',
-  'annotationsDone',
-  'usersWritten',
-  'usersRemoved',
-  'membersRemoved',
-  'commentsWritten',
-  'commentsDeleted',
-  'rejected',
-  'recordsLost',
-  'serviceMs',
-  'waitedMs',
-  'waitedThrottledMs',
-  'databaseMs',
-  'cpuMs',
-] as const
-
-export type Counts = Record<(typeof COUNTS)[number], number>
 
 /** An item that this worker has taken up, as items/claim.sql says it. */
 export interface Claim extends RowOf<typeof items.claim> {
@@ -49,10 +17,6 @@ export interface Claim extends RowOf<typeof items.claim> {
   readonly lastErasure: number
   /** Those of reports. */
   readonly days: ZoneDays
-}
-
-export function noCounts(): Counts {
-  return Object.fromEntries(COUNTS.map((name) => [name, 0])) as Counts
 }
 
 /**

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { SHOWN_COUNTS } from './counts.ts'
 import { ActionSchema, JobRequestedBySchema } from './action.ts'
 import { AddSchema } from './catalog-line.ts'
 import { id, RunIdSchema, text } from './check.ts'
@@ -23,6 +24,13 @@ const TriggerSchema = z
 /** Who asked for a run. */
 export type Trigger = z.output<typeof TriggerSchema>
 
+const countFields = Object.fromEntries(
+  Object.entries(SHOWN_COUNTS).map(([name, says]) => [
+    name,
+    says === '' ? z.number() : z.number().describe(says),
+  ]),
+) as Record<keyof typeof SHOWN_COUNTS, z.ZodNumber>
+
 export const RunSchema = z
   .object({
     runId: RunIdSchema,
@@ -43,42 +51,7 @@ export const RunSchema = z
     durationMs: z.number().describe('From its start until its end, or until now.'),
     workersGone: z.boolean().describe('True where it is under way and no worker is alive.'),
     scopesExpected: z.number().describe('The denominator of its progress, as of its begin.'),
-    scopesPlanned: z.number(),
-    scopesSucceeded: z.number(),
-    scopesFailed: z.number(),
-    scopesHeld: z.number(),
-    scopesSkipped: z.number(),
-    calls: z.number().describe('Calls to the service, retries included.'),
-    retries: z.number(),
-    recordsReceived: z.number(),
-    recordsInserted: z.number(),
-    recordsUpdated: z.number(),
-    recordsUnchanged: z.number(),
-    recordsRejected: z.number().describe('Records of which no row was made.'),
-    recordsNull: z.number().describe('Nulls in answers to a question by id.'),
-    organizationsDone: z.number(),
-    documentsDone: z.number(),
-    groupsDone: z.number(),
-    annotationsDone: z.number(),
-    usersWritten: z
-      .number()
-      .describe('Rows of users that were inserted or updated, removed users included.'),
-    usersRemoved: z.number().describe('Users removed from their organization.'),
-    membersRemoved: z.number().describe('Memberships of documents and user groups that ended.'),
-    commentsWritten: z.number(),
-    commentsDeleted: z.number(),
-    rejected: z
-      .number()
-      .describe('Whole records, and members that a stored record had to go without.'),
-    serviceMs: z.number().describe('Waiting for the service, added up over calls side by side.'),
-    waitedMs: z
-      .number()
-      .describe('Waiting for slots of `SYNC_RATE_LIMIT`, added up in the same way.'),
-    waitedThrottledMs: z
-      .number()
-      .describe('Waiting because the service throttled calls, added up in the same way.'),
-    databaseMs: z.number().describe('Waiting for PostgreSQL, added up over batches side by side.'),
-    cpuMs: z.number().describe('CPU of the processes that worked it, while they did.'),
+    ...countFields,
   })
   .meta({ id: 'Run' })
 

@@ -6,6 +6,7 @@ import { batchOf, DoneScopes } from './claim.ts'
 import { BatchCommits } from './commit/batch-commits.ts'
 import type { RecordCommit } from './commit/commit.ts'
 import type { SyncContext } from './context.ts'
+import { noCallStats } from './counts.ts'
 import type { Asking } from './fetch/comments.ts'
 import type { AskedResult } from './fetch/result.ts'
 import { askScope } from './fetch/schedule.ts'
@@ -43,7 +44,7 @@ export class ClaimedBatch {
   constructor(context: SyncContext, claim: Claim, options: BatchOptions) {
     const { call, databaseMs = 0, onError, record, ...seen } = options
     const { lastErasure, runId, writtenMember } = claim
-    const stats = { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
+    const stats = noCallStats()
     const onSent = (isRetry: boolean) => context.sentCalls.add(runId, 1, isRetry ? 1 : 0)
     this.call = { ...call, stats, onSent }
     this.#claim = claim

@@ -1,4 +1,5 @@
-import type { Claim, Counts } from '../database/claims.ts'
+import type { Counts } from '../documents/counts.ts'
+import type { Claim } from '../database/claims.ts'
 import type { Database } from '../database/pool.ts'
 import type { SettledRun } from '../database/runs.ts'
 import type { StoredEmails } from '../database/users.ts'

@@ -1,5 +1,5 @@
-import { noCounts } from '../database/claims.ts'
-import type { Counts } from '../database/claims.ts'
+import { noCounts } from '../documents/counts.ts'
+import type { Counts } from '../documents/counts.ts'
 import type { Database } from '../database/pool.ts'
 import * as runs from '../database/statements/runs.ts'
 import type { Log } from '../log.ts'
@@ -53,18 +53,17 @@ export class SentCalls {
   }
 }
 
-/** The counts of one commit before its records are looked at: what calls and waiting have cost since the last one. */
+/** What calls have cost before the first one. */
+export function noCallStats(): CallStats {
+  return { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
+}
+
+/** The counts of one commit before its records are compared: what calls and waiting have cost since the last one. */
 export function countsSince(counted: CallStats, stats: CallStats, databaseMs: number): Counts {
-  return {
-    ...noCounts(),
-    calls: stats.calls - counted.calls,
-    retries: stats.retries - counted.retries,
-    serviceMs: Math.round(stats.serviceMs - counted.serviceMs),
-    waitedMs: Math.round(stats.waitedMs - counted.waitedMs),
-    waitedThrottledMs: Math.round(stats.waitedThrottledMs - counted.waitedThrottledMs),
-    databaseMs: Math.round(databaseMs),
-    cpuMs: Math.round(takeCpuMs()),
-  }
+  const counts = { ...noCounts(), databaseMs: Math.round(databaseMs), cpuMs: takeCpuMs() }
+  for (const name of Object.keys(stats) as (keyof CallStats)[])
+    counts[name] = Math.round(stats[name] - counted[name])
+  return counts
 }
 
 let takenAt = process.cpuUsage()
@@ -73,5 +72,5 @@ let takenAt = process.cpuUsage()
 function takeCpuMs(): number {
   const { user, system } = process.cpuUsage(takenAt)
   takenAt = process.cpuUsage()
-  return (user + system) / 1000
+  return Math.round((user + system) / 1000)
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { columnOf } from '../../src/columns.ts'
+import { ITEM_COUNTS } from '../../src/documents/counts.ts'
 import * as items from '../../src/database/statements/items.ts'
 import * as runs from '../../src/database/statements/runs.ts'
 import { createTestDatabase } from '../helpers/database.ts'
@@ -70,34 +72,14 @@ describe('the status of a run', () => {
 describe('to settle a run', () => {
   test('adds its items up', async () => {
     const runId = await addRun(database.pool)
-    const names = [
-      'scopes_succeeded',
-      'scopes_failed',
-      'scopes_held',
-      'scopes_skipped',
-      'records_inserted',
-      'records_updated',
-      'records_unchanged',
-      'records_rejected',
-      'records_null',
-      'organizations_done',
-      'documents_done',
-      'groups_done',
-      'annotations_done',
-      'users_written',
-      'users_removed',
-      'members_removed',
-      'comments_written',
-      'comments_deleted',
-      'rejected',
-      'records_lost',
-      'service_ms',
-      'waited_ms',
-      'database_ms',
-      'cpu_ms',
-    ]
-    const counts = Object.fromEntries(names.map((name, index) => [name, index + 1]))
-    const sums = { scopes_planned: 10, records_received: 5 + 6 + 7 + 8 + 9 }
+    const counts = Object.fromEntries(ITEM_COUNTS.map((name, index) => [columnOf(name), index + 1]))
+    const sumOf = (...names: string[]) => names.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
+    const sums = {
+      scopes_planned: sumOf('scopes_succeeded', 'scopes_failed', 'scopes_held', 'scopes_skipped'),
+      records_received:
+        sumOf('records_inserted', 'records_updated', 'records_unchanged') +
+        sumOf('records_rejected', 'records_null'),
+    }
     for (let n = 0; n < 2; n += 1)
       await addItem(database.pool, runId, { state: 'done', ...counts, ...sums })
     await runs.settle.first(database.pool, { runId, problem: null })

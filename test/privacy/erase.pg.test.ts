@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { claimItem, commitItem, noCounts } from '../../src/database/claims.ts'
+import { noCounts } from '../../src/documents/counts.ts'
+import { claimItem, commitItem } from '../../src/database/claims.ts'
 import { addComment, deleteComment, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { User } from '../../src/demo/people.ts'

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { claimItem, commitItem, noCounts } from '../../src/database/claims.ts'
+import { noCounts } from '../../src/documents/counts.ts'
+import { claimItem, commitItem } from '../../src/database/claims.ts'
 import { setDefinitions } from '../../src/database/definitions.ts'
 import { prune } from '../../src/database/maintenance.ts'
 import { migrate } from '../../src/database/migrate.ts'

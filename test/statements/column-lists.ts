@@ -1,11 +1,17 @@
-import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/columns.ts'
+import { columnOf, COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/columns.ts'
 import type { NamedColumn } from '../../src/columns.ts'
+import { COMMIT_COUNTS, ITEM_COUNTS, SHOWN_COUNTS } from '../../src/documents/counts.ts'
+
+type Listed = Readonly<Record<'name' | 'column' | 'type', string>>
 
 const COMMENT: readonly NamedColumn[] = COMMENT_COLUMN_LIST
 const USER: readonly NamedColumn[] = USER_COLUMN_LIST
 
+const countsOf = (names: readonly string[]): Listed[] =>
+  names.map((name) => ({ name, column: columnOf(name), type: 'bigint' }))
+
 /** The columns that a mark in a statement can ask for. */
-const LISTS: Readonly<Record<string, readonly NamedColumn[]>> = {
+const LISTS: Readonly<Record<string, readonly Listed[]>> = {
   'comment columns': COMMENT,
   'comment columns of a version': COMMENT.filter(({ makesVersion }) => makesVersion === true),
   'comment columns but times': COMMENT.filter(({ type }) => type !== 'timestamptz'),
@@ -19,6 +25,9 @@ const LISTS: Readonly<Record<string, readonly NamedColumn[]>> = {
   'user columns of a version but addresses': USER.filter(
     ({ makesVersion, member }) => makesVersion === true && member !== 'email',
   ),
+  'counts of a commit': countsOf(COMMIT_COUNTS),
+  'counts of items': countsOf(ITEM_COUNTS),
+  'counts of a report': countsOf(ITEM_COUNTS.filter((name) => name in SHOWN_COUNTS)),
 }
 
 const MARK = /\/\* ([a-z ]+): (.+?) \*\/[^]*?\/\* end \*\//g
@@ -58,7 +67,12 @@ export function columnParameters(list: string): string[] {
   return columnsOf(list).map(({ name }) => name)
 }
 
-function columnsOf(list: string): readonly NamedColumn[] {
+/** The columns of a list, or the one with that name. */
+export function columnsNamed(name: string): string[] {
+  return LISTS[name]?.map(({ column }) => column) ?? [name]
+}
+
+function columnsOf(list: string): readonly Listed[] {
   const columns = LISTS[list]
   if (columns === undefined)
     throw new Error(`asks for "${list}": there are ${Object.keys(LISTS).join(', ')}.`)

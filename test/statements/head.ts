@@ -1,4 +1,4 @@
-import { COLUMN_PARAMETERS, columnParameters } from './column-lists.ts'
+import { COLUMN_PARAMETERS, columnParameters, columnsNamed } from './column-lists.ts'
 
 /** What the comment at the head of a statement says of it. */
 export interface Head {
@@ -36,7 +36,7 @@ export function readHead(text: string): Head {
   return {
     says: oneLine(says),
     parameters: readParameters(sections.get('Params') ?? 'none.'),
-    neverNull: new Set(namesIn(sections.get('Never null'))),
+    neverNull: new Set(namesIn(sections.get('Never null')).flatMap(columnsNamed)),
     typedAs: new Map(
       namesIn(sections.get('Typed as')).map((pair) => {
         const [column, like, ...more] = pair.split(' ')

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { userTexts } from '../helpers/columns.ts'
-import { noCounts } from '../../src/database/claims.ts'
+import { noCounts } from '../../src/documents/counts.ts'
 import { transaction } from '../../src/database/pool.ts'
 import * as users from '../../src/database/statements/users.ts'
 import { putUsers, USER_SOURCES } from '../../src/database/users.ts'

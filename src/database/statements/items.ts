@@ -49,11 +49,12 @@ export const commit = new Statement<
     doneScopes: string
     isEnd: boolean
     isWhole: boolean
-    calls: number
-    retries: number
+    batchXmin: string | null
     scopesSucceeded: number
     scopesFailed: number
     scopesHeld: number
+    calls: number
+    retries: number
     recordsReceived: number
     recordsInserted: number
     recordsUpdated: number
@@ -65,23 +66,22 @@ export const commit = new Statement<
     groupsDone: number
     annotationsDone: number
     usersWritten: number
+    usersRemoved: number
+    membersRemoved: number
     commentsWritten: number
     commentsDeleted: number
     rejected: number
     serviceMs: number
     waitedMs: number
+    waitedThrottledMs: number
     databaseMs: number
     cpuMs: number
-    batchXmin: string | null
     recordsLost: number
-    usersRemoved: number
-    membersRemoved: number
-    waitedThrottledMs: number
   },
   { itemId: number }
 >('items/commit', {
   parameters:
-    'runId itemId batchKey claimNo claimedAt doneScopes isEnd isWhole calls retries scopesSucceeded scopesFailed scopesHeld recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten commentsWritten commentsDeleted rejected serviceMs waitedMs databaseMs cpuMs batchXmin recordsLost usersRemoved membersRemoved waitedThrottledMs',
+    'runId itemId batchKey claimNo claimedAt doneScopes isEnd isWhole batchXmin scopesSucceeded scopesFailed scopesHeld calls retries recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs recordsLost',
   columns: 'itemId',
   isPrepared: true,
 })

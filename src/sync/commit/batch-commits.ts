@@ -1,4 +1,6 @@
-import { noCounts, type Claim, type Counts } from '../../database/claims.ts'
+import { noCounts } from '../../documents/counts.ts'
+import type { Counts } from '../../documents/counts.ts'
+import type { Claim } from '../../database/claims.ts'
 import { isConnectionLost, rolledBack } from '../../database/pool.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import { CallError, DrainingError, RunStoppedError } from '../../errors.ts'
@@ -7,7 +9,7 @@ import type { CallStats } from '../../service/client.ts'
 import { withSpan } from '../../trace.ts'
 import type { DoneScopes } from '../claim.ts'
 import type { SyncContext } from '../context.ts'
-import { countsSince } from '../counts.ts'
+import { countsSince, noCallStats } from '../counts.ts'
 import type { Asking } from '../fetch/comments.ts'
 import { logFailure, logFault } from '../fetch/result.ts'
 import type { AskedResult, FailedResult } from '../fetch/result.ts'
@@ -34,7 +36,7 @@ export interface CommitsOf {
 export class BatchCommits {
   readonly #context: SyncContext
   readonly #of: CommitsOf
-  #counted: CallStats = { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
+  #counted = noCallStats()
   #databaseMs: number
   readonly #uncommitted: Uncommitted
   #commits: Promise<void> = Promise.resolve()

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Claim, Counts, ItemCommit } from '../../database/claims.ts'
+import type { Counts } from '../../documents/counts.ts'
+import type { Claim, ItemCommit } from '../../database/claims.ts'
 import { insertFailures, noteRejected } from '../../database/failures.ts'
 import type { RejectedRecord, ScopeFailure } from '../../database/failures.ts'
 import { transaction } from '../../database/pool.ts'

@@ -1,4 +1,4 @@
-import { noCounts } from '../../database/claims.ts'
+import { noCounts } from '../../documents/counts.ts'
 import { rolledBack } from '../../database/pool.ts'
 import { insertRun } from '../../database/runs.ts'
 import type { ScopeIds, ScopeKind } from '../../database/scopes.ts'
@@ -7,9 +7,9 @@ import { UTC_DAYS } from '../../database/zone-days.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { CallError } from '../../errors.ts'
 import type { Operation } from '../../errors.ts'
-import type { CallStats } from '../../service/client.ts'
 import { writeResults } from '../commit/commit.ts'
 import type { SyncContext } from '../context.ts'
+import { noCallStats } from '../counts.ts'
 import type { Asking } from '../fetch/comments.ts'
 import type { AskedResult } from '../fetch/result.ts'
 import { askScope, inParallel } from '../fetch/schedule.ts'
@@ -64,7 +64,7 @@ export async function planRun(
   request: ScopesRequest,
   onScope: (scope: PlannedScope) => void,
 ): Promise<PlannedRun> {
-  const stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
+  const stats = noCallStats()
   const asking: Asking = {
     collabApi: context.collabApi,
     database: context.database,

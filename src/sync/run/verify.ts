@@ -9,10 +9,10 @@ import { operationsOf } from '../../documents/scope.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { CallError, UsageError } from '../../errors.ts'
 import type { Operation } from '../../errors.ts'
-import type { CallStats } from '../../service/client.ts'
 import { compareContents } from '../compare/contents.ts'
 import type { ContentDifference } from '../compare/contents.ts'
 import type { SyncContext } from '../context.ts'
+import { noCallStats } from '../counts.ts'
 import { askScope, inParallel } from '../fetch/schedule.ts'
 import { scopesOfRun } from './start.ts'
 import type { ScopeInBatch } from './start.ts'
@@ -72,7 +72,7 @@ export async function verify(
   of: { sample?: number; scope?: Scope } = {},
   onDifference: (difference: Difference) => void = () => {},
 ): Promise<Verified> {
-  const stats: CallStats = { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
+  const stats = noCallStats()
   const tally = new Tally(onDifference)
   const database = openReadOnly(context.database)
   const asking = {
