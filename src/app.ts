@@ -10,7 +10,7 @@ import * as items from './database/statements/items.ts'
 import { DrainingError, EnvironmentError, UsageError } from './errors.ts'
 import { RepeatedFault } from './log.ts'
 import type { Log } from './log.ts'
-import { openPrivacy } from './privacy/privacy.ts'
+import { RulesKeeper } from './privacy/rules.ts'
 import { migrateQueue } from './queue/backend.ts'
 import { itemDelivery, openQueue } from './queue/queue.ts'
 import type { JobQueue } from './queue/queue.ts'
@@ -121,7 +121,7 @@ export async function openApp(
     itemsInProgress: new Set(),
     itemsOvertaken: new Set(),
     drained: draining.signal,
-    privacy: openPrivacy(store.database, {
+    rules: new RulesKeeper(store.database, {
       email: settings.privacyEmail,
       raw: settings.privacyRaw,
     }),

@@ -5,18 +5,12 @@ import type { Database } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as items from './statements/items.ts'
 import type { insertFirst } from './statements/items.ts'
-import { zoneDays } from './zone-days.ts'
-import type { ZoneDays } from './zone-days.ts'
 
 /** An item that this worker has taken up, as items/claim.sql says it. */
 export interface Claim extends RowOf<typeof items.claim> {
   readonly runId: string
   readonly itemId: number
   readonly scope: Scope
-  /** 0 where there is none. */
-  readonly lastErasure: number
-  /** Those of reports. */
-  readonly days: ZoneDays
 }
 
 /**
@@ -34,14 +28,7 @@ export async function claimItem(
   const { isAgain } = options
   const row = await items.claim.first(database, { runId, itemId, workerId, isAgain })
   if (row === undefined) return null
-  return {
-    ...row,
-    runId,
-    itemId,
-    scope: parseScope(row.scope),
-    lastErasure: row.lastErasure ?? 0,
-    days: await zoneDays(database, row.reportTimeZone),
-  }
+  return { ...row, runId, itemId, scope: parseScope(row.scope) }
 }
 
 export interface ItemCommit {

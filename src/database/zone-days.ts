@@ -37,13 +37,8 @@ export class ZoneDays {
 /** The days of UTC. */
 export const UTC_DAYS = new ZoneDays([])
 
-const known = new Map<string, ZoneDays>([['UTC', UTC_DAYS]])
-
-/** The days of a time zone; PostgreSQL is asked once for each. */
+/** The days of a time zone, as PostgreSQL has it. */
 export async function zoneDays(on: On, timeZone: string): Promise<ZoneDays> {
-  const before = known.get(timeZone)
-  if (before !== undefined) return before
-  const days = new ZoneDays(await definitions.offsets.all(on, { timeZone }))
-  known.set(timeZone, days)
-  return days
+  if (timeZone === 'UTC') return UTC_DAYS
+  return new ZoneDays(await definitions.offsets.all(on, { timeZone }))
 }

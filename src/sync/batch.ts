@@ -1,5 +1,4 @@
 import { commitItem, isNarrowClaim } from '../database/claims.ts'
-import type { Claim } from '../database/claims.ts'
 import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import * as items from '../database/statements/items.ts'
@@ -10,7 +9,7 @@ import { sleep } from '../service/wait.ts'
 import { describeSpan } from '../trace.ts'
 import { ATTEMPTS_MAX, batchOf, DoneScopes, startItem, SupersededError } from './claim.ts'
 import { ClaimedBatch } from './claimed-batch.ts'
-import type { RunRefusals, SyncContext } from './context.ts'
+import type { RuledClaim, RunRefusals, SyncContext } from './context.ts'
 import { areCredentialsRefused, refusedCredentials } from './run/credentials.ts'
 import { canOthersCall, refusal, stopRun } from './run/settle.ts'
 
@@ -55,7 +54,11 @@ async function syncUntilDone(
 }
 
 /** The run that writes first goes on undisturbed: whoever is overtaken waits for it, longer each time. */
-async function waitForOther(context: SyncContext, claim: Claim, overtaken: number): Promise<void> {
+async function waitForOther(
+  context: SyncContext,
+  claim: RuledClaim,
+  overtaken: number,
+): Promise<void> {
   const edgeMs = Math.min(OVERTAKEN_WAIT_MAX_MS, OVERTAKEN_WAIT_MS * 2 ** overtaken)
   const stopped = context.runSignals.signalOf(claim.runId)
   context.itemsOvertaken.add(claim.itemId)
@@ -66,7 +69,7 @@ async function waitForOther(context: SyncContext, claim: Claim, overtaken: numbe
   }
 }
 
-async function syncClaimed(context: SyncContext, claim: Claim): Promise<void> {
+async function syncClaimed(context: SyncContext, claim: RuledClaim): Promise<void> {
   const { batchKey, operation } = batchOf(claim)
   describeSpan({ 'collab_sync.operation': operation, 'collab_sync.batch.key': batchKey })
   const readingSince = performance.now()
@@ -79,14 +82,14 @@ async function syncClaimed(context: SyncContext, claim: Claim): Promise<void> {
 /** One batch of a run: its scopes are fetched, many at a time, until all are or something ends it. */
 class BatchInProgress {
   readonly #context: SyncContext
-  readonly #claim: Claim
+  readonly #claim: RuledClaim
   readonly #batch: ClaimedBatch
   /** Aborts with the first error that ends the batch: scopes that still wait are not fetched. */
   readonly #ended = new AbortController()
   /** The end of the run, or the reason to leave it to other workers. */
   #stopping: Promise<WithdrawnError | null> | null = null
 
-  constructor(context: SyncContext, claim: Claim, databaseMs: number) {
+  constructor(context: SyncContext, claim: RuledClaim, databaseMs: number) {
     this.#context = context
     this.#claim = claim
     const stopped = context.runSignals.signalOf(claim.runId)

@@ -3,7 +3,7 @@ import type { Claim } from '../database/claims.ts'
 import * as items from '../database/statements/items.ts'
 import * as runs from '../database/statements/runs.ts'
 import { UsageError } from '../errors.ts'
-import type { SyncContext } from './context.ts'
+import type { RuledClaim, SyncContext } from './context.ts'
 import { stopRun } from './run/settle.ts'
 
 /** An item that took so many workers down with it, or failed so often without progress, is given up. */
@@ -18,7 +18,7 @@ export async function startItem(
   context: SyncContext,
   ids: { runId: string; itemId: number },
   options: { isAgain: boolean } = { isAgain: false },
-): Promise<Claim | null> {
+): Promise<RuledClaim | null> {
   const { database, deadAfterS, workerId } = context
   let claim: Claim | null
   try {
@@ -47,7 +47,7 @@ export async function startItem(
     context.runSignals.signalOf(ids.runId)
   }
   if (claim.runStatus === 'queued') await runs.begin.run(database, { runId: ids.runId })
-  return claim
+  return { ...claim, rules: await context.rules.of(claim) }
 }
 
 /** The batch of a claimed item. */

@@ -1,11 +1,10 @@
-import type { Claim } from '../database/claims.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import { CallError } from '../errors.ts'
 import type { Call, CallStats } from '../service/client.ts'
 import { batchOf, DoneScopes } from './claim.ts'
 import { BatchCommits } from './commit/batch-commits.ts'
 import type { RecordCommit } from './commit/commit.ts'
-import type { SyncContext } from './context.ts'
+import type { RuledClaim, SyncContext } from './context.ts'
 import { noCallStats } from './counts.ts'
 import type { Asking } from './fetch/comments.ts'
 import type { AskedResult } from './fetch/result.ts'
@@ -39,16 +38,16 @@ export class ClaimedBatch {
   /** Signals and counters that all its calls share. */
   readonly call: BatchCall & { readonly stats: CallStats }
   readonly #asking: Asking
-  readonly #claim: Claim
+  readonly #claim: RuledClaim
 
-  constructor(context: SyncContext, claim: Claim, options: BatchOptions) {
+  constructor(context: SyncContext, claim: RuledClaim, options: BatchOptions) {
     const { call, databaseMs = 0, onError, record, ...seen } = options
-    const { lastErasure, runId, writtenMember } = claim
+    const { rules, runId } = claim
     const stats = noCallStats()
     const onSent = (isRetry: boolean) => context.sentCalls.add(runId, 1, isRetry ? 1 : 0)
     this.call = { ...call, stats, onSent }
     this.#claim = claim
-    this.#asking = { ...context, lastErasure, writtenMember, ...seen, call: this.call }
+    this.#asking = { ...context, rules, ...seen, call: this.call }
     this.commits = new BatchCommits(context, {
       claim,
       where: batchOf(claim),

@@ -2,11 +2,10 @@ import type { Counts } from '../documents/counts.ts'
 import type { Claim } from '../database/claims.ts'
 import type { Database } from '../database/pool.ts'
 import type { SettledRun } from '../database/runs.ts'
-import type { StoredEmails } from '../database/users.ts'
 import { RunStoppedError } from '../errors.ts'
 import type { Operation } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { PrivacyKeeper } from '../privacy/privacy.ts'
+import type { Rules, RulesKeeper } from '../privacy/rules.ts'
 import type { CollabApi } from '../service/client.ts'
 import type { SentCalls } from './counts.ts'
 import type { ScopePlaces } from './fetch/schedule.ts'
@@ -34,8 +33,7 @@ export interface SyncContext {
   readonly itemsOvertaken: Set<number>
   /** Aborts when this process stops: calls that wait are given up, what was answered is committed. */
   readonly drained: AbortSignal
-  /** What may be stored of answers. */
-  readonly privacy: PrivacyKeeper
+  readonly rules: RulesKeeper
   /** Most ids in one filter of a call. */
   readonly maxIds: number
   /** Fraction of a listing whose loss is suspicious. */
@@ -171,10 +169,15 @@ export interface SyncWatch {
   settled(run: SettledRun): void
 }
 
+/** A claim with the rules that it saw. */
+export interface RuledClaim extends Claim {
+  readonly rules: Rules
+}
+
 /** What the writers need to know of a claim. */
 export type WritersClaim = Pick<
-  Claim,
-  'runId' | 'claimNo' | 'batchXmin' | 'claimedAt' | 'at' | 'days' | 'trigger' | 'onlyScopes'
+  RuledClaim,
+  'runId' | 'claimNo' | 'batchXmin' | 'claimedAt' | 'at' | 'trigger' | 'onlyScopes' | 'rules'
 >
 
 /** What the writers of one commit share. */
@@ -186,8 +189,6 @@ export interface Committing {
   readonly shrinkLimit: number
   /** `HELD_ACCEPT_AFTER`; null for never. */
   readonly heldAcceptAfter: number | null
-  /** `PRIVACY_EMAIL`: earlier versions of people keep no more. */
-  readonly emails: StoredEmails
   /** True where the commit is tried again when another one is writing users of its organization. */
   readonly yields?: boolean
   /** Counts of this commit; the writers add to them. */

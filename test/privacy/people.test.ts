@@ -8,8 +8,8 @@ import {
   pseudonymOf,
   wordsOf,
 } from '../../src/privacy/people.ts'
-import { openPrivacy } from '../../src/privacy/privacy.ts'
-import type { PrivacyPolicy } from '../../src/privacy/privacy.ts'
+import { RulesKeeper } from '../../src/privacy/rules.ts'
+import type { PrivacyPolicy } from '../../src/privacy/rules.ts'
 import { answeringTables } from '../helpers/answering-tables.ts'
 
 const SALT = Buffer.from('a salt of a database')
@@ -111,7 +111,7 @@ describe('erased people', () => {
   })
 })
 
-describe('the privacy of a process', () => {
+describe('the rules of a claim', () => {
   const row = (erasureId: number, userId: string, organizationId: string | null = null) => {
     const { pseudonym, emailHashes, nameHashes } = erasure(userId, organizationId)
     return [erasureId, organizationId, pseudonym, emailHashes, nameHashes]
@@ -122,35 +122,40 @@ describe('the privacy of a process', () => {
       'privacy/erasures': erasures,
       'privacy/salt': [[SALT]],
     })
-    const keeper = openPrivacy(client as never, { email: 'keep', raw: 'keep', ...policy })
-    return { keeper, asks: () => asked.splice(0).map(([name]) => name) }
+    const keeper = new RulesKeeper(client as never, { email: 'keep', raw: 'keep', ...policy })
+    const of = (lastErasure: number | null) =>
+      keeper.of({ lastErasure, writtenMember: 'a.b', reportTimeZone: 'UTC' })
+    return { keeper, of, asks: () => asked.splice(0).map(([name]) => name) }
   }
 
   const DIGEST = Buffer.alloc(16, 7)
 
   test('with everything kept and nobody erased asks nothing and changes nothing', async () => {
-    const { keeper, asks } = open()
-    const { redact, sealed } = await keeper.of('o', 0)
-    expect([redact, sealed(DIGEST), asks()]).toEqual([null, DIGEST, []])
-    expect((await keeper.of('o', null)).redact).toBeNull()
+    const { keeper, of, asks } = open()
+    const rules = await of(null)
+    expect(rules).toMatchObject({ emails: 'keep', writtenPath: ['a', 'b'] })
+    expect([rules.redact('o'), rules.sealed(DIGEST), asks()]).toEqual([null, DIGEST, []])
+    expect((await keeper.now()).redact('o')).toBeNull()
   })
 
-  test('looks where it is told to, and where another erasure is the last one', async () => {
+  test('read erasures where another one is the last, and where there is no claim', async () => {
     const erasures = [row(1, 'ann', 'p')]
-    const { keeper, asks } = open({}, erasures)
-    expect((await keeper.of('o', null)).redact).toBeNull()
+    const { keeper, of, asks } = open({}, erasures)
+    const rules = await of(1)
     expect(asks()).toEqual(['privacy/erasures', 'privacy/salt'])
-    expect((await keeper.of('o', 1)).redact).toBeNull()
-    expect((await keeper.of('p', 1)).redact?.users({ userId: 'ann' })).toEqual({
+    expect(rules.redact('o')).toBeNull()
+    expect(rules.redact('p')?.users({ userId: 'ann' })).toEqual({
       userId: pseudonymOf(SALT, 'ann'),
     })
+    expect(await of(1)).toBe(rules)
     expect(asks()).toEqual([])
     erasures.push(row(2, 'bob'))
-    const users = (await keeper.of('o', 2)).redact?.users
+    const users = (await of(2)).redact('o')?.users
     expect(users?.({ userId: 'bob', name: 'B' })).toEqual({ userId: pseudonymOf(SALT, 'bob') })
-    expect(asks()).toEqual(['privacy/erasures'])
-    await keeper.of('o', null)
-    expect(asks()).toEqual(['privacy/erasures'])
+    expect(rules.redact('o')).toBeNull()
+    expect(asks()).toEqual(['privacy/erasures', 'privacy/salt'])
+    expect((await keeper.now()).redact('o')).not.toBeNull()
+    expect(asks()).toEqual(['privacy/erasures', 'privacy/salt'])
   })
 
   test.each([
@@ -161,8 +166,8 @@ describe('the privacy of a process', () => {
     ['keep', 'a@x.example', 'a@x.example'],
   ] as const)('with PRIVACY_EMAIL=%s stores of %j: %s', async (email, address, stored) => {
     // Another setting too, so that there is something to redact where addresses are kept.
-    const { keeper } = open({ email, raw: 'drop' })
-    const { redact } = await keeper.of('o', 0)
+    const { of } = open({ email, raw: 'drop' })
+    const redact = (await of(null)).redact('o')
     const user = redact?.users({ userId: 'u', email: address, plan: 'x' }) as object
     expect(user).toEqual({ userId: 'u', ...(stored !== undefined && { email: stored }) })
     expect(redact?.comments({ commentId: 1, from: { userId: 'u', email: address } })).toEqual({
@@ -173,8 +178,8 @@ describe('the privacy of a process', () => {
   })
 
   test('with PRIVACY_RAW=keep stores undocumented members, unless they are nested too deep', async () => {
-    const { keeper } = open({ email: 'drop' })
-    const { redact } = await keeper.of('o', 0)
+    const { of } = open({ email: 'drop' })
+    const redact = (await of(null)).redact('o')
     expect(redact?.users({ userId: 'u', plan: 'x' })).toEqual({ userId: 'u', plan: 'x' })
     const nested = (depth: number, open = '[', inside = '1') =>
       JSON.parse(open.repeat(depth) + inside + (open === '[' ? ']' : '}').repeat(depth))
@@ -193,14 +198,14 @@ describe('the privacy of a process', () => {
     const policies = [{ email: 'drop' }, { email: 'hash' }, { raw: 'drop' }] as const
     const sealed = new Set<string>()
     for (const policy of policies) {
-      const privacy = await open(policy).keeper.of('o', 0)
-      const digest = privacy.sealed(DIGEST)
-      expect(privacy.sealed(digest)).toEqual(DIGEST)
+      const { sealed: seal } = await open(policy).of(null)
+      const digest = seal(DIGEST)
+      expect(seal(digest)).toEqual(DIGEST)
       sealed.add(digest.toString('hex'))
     }
     expect(sealed.size).toBe(3)
     expect(sealed).not.toContain(DIGEST.toString('hex'))
-    const erased = await open({}, [row(1, 'ann')]).keeper.of('o', null)
+    const erased = await open({}, [row(1, 'ann')]).of(1)
     expect(erased.sealed(DIGEST)).toEqual(DIGEST)
   })
 })

@@ -3,7 +3,7 @@ import { importCatalog } from '../../src/catalog/import.ts'
 import { setDefinitions } from '../../src/database/definitions.ts'
 import * as refresh from '../../src/database/statements/refresh.ts'
 import { createLog } from '../../src/log.ts'
-import { openPrivacy } from '../../src/privacy/privacy.ts'
+import { RulesKeeper } from '../../src/privacy/rules.ts'
 import { readAnswer } from '../../src/service/answer.ts'
 import { MemoryBudget } from '../../src/service/memory.ts'
 import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
@@ -339,7 +339,7 @@ function contextOf(
     itemsInProgress: new Set(),
     itemsOvertaken: new Set(),
     drained,
-    privacy: openPrivacy(pool, { email: 'keep', raw: 'keep' }),
+    rules: new RulesKeeper(pool, { email: 'keep', raw: 'keep' }),
     maxIds: 30,
     shrinkLimit: 0.5,
     heldAcceptAfter: null,

@@ -5,7 +5,8 @@ import { transaction } from '../../src/database/pool.ts'
 import * as users from '../../src/database/statements/users.ts'
 import { putUsers, USER_SOURCES } from '../../src/database/users.ts'
 import type { UserRow } from '../../src/database/users.ts'
-import { UTC_DAYS } from '../../src/database/zone-days.ts'
+import { RulesKeeper } from '../../src/privacy/rules.ts'
+import type { Rules } from '../../src/privacy/rules.ts'
 import { OrganizationBusyError, usersToPut } from '../../src/sync/commit/users.ts'
 import type { Committing } from '../../src/sync/context.ts'
 import { createTestDatabase } from '../helpers/database.ts'
@@ -13,12 +14,14 @@ import type { TestDatabase } from '../helpers/database.ts'
 
 let database: TestDatabase
 let organizationKey: number
+let rules: Rules
 beforeAll(async () => {
   database = await createTestDatabase()
   const { rows } = await database.pool.query(
     `insert into collab_store.organizations (organization_id) values ('acme') returning organization_key`,
   )
   organizationKey = rows[0].organization_key
+  rules = await new RulesKeeper(database.pool, { email: 'keep', raw: 'keep' }).now()
 })
 afterAll(() => database.drop())
 
@@ -67,7 +70,7 @@ function committing(yields: boolean): Committing {
     batchXmin: null,
     claimedAt: new Date(),
     at: new Date(),
-    days: UTC_DAYS,
+    rules,
     trigger: 'cli' as const,
     onlyScopes: null,
   }
@@ -77,7 +80,6 @@ function committing(yields: boolean): Committing {
     ...where,
     shrinkLimit: 1,
     heldAcceptAfter: null,
-    emails: 'keep',
     counts: noCounts(),
     yields,
   }

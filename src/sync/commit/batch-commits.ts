@@ -1,6 +1,5 @@
 import { noCounts } from '../../documents/counts.ts'
 import type { Counts } from '../../documents/counts.ts'
-import type { Claim } from '../../database/claims.ts'
 import { isConnectionLost, rolledBack } from '../../database/pool.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import { CallError, DrainingError, RunStoppedError } from '../../errors.ts'
@@ -8,7 +7,7 @@ import type { Operation } from '../../errors.ts'
 import type { CallStats } from '../../service/client.ts'
 import { withSpan } from '../../trace.ts'
 import type { DoneScopes } from '../claim.ts'
-import type { SyncContext } from '../context.ts'
+import type { RuledClaim, SyncContext } from '../context.ts'
 import { countsSince, noCallStats } from '../counts.ts'
 import type { Asking } from '../fetch/comments.ts'
 import { logFailure, logFault } from '../fetch/result.ts'
@@ -19,7 +18,7 @@ import { commitAnswers, type RecordCommit, writeResults } from './commit.ts'
 
 /** What the commits of one batch need to know of it. */
 export interface CommitsOf {
-  readonly claim: Claim
+  readonly claim: RuledClaim
   readonly where: { readonly batchKey: number; readonly operation: Operation }
   readonly done: DoneScopes
   readonly record: RecordCommit
@@ -194,9 +193,9 @@ export class BatchCommits {
   }
 
   #committing(counts: Counts) {
-    const { shrinkLimit, heldAcceptAfter, privacy } = this.#context
+    const { shrinkLimit, heldAcceptAfter } = this.#context
     const { claim, record, where } = this.#of
-    return { ...where, claim, record, shrinkLimit, heldAcceptAfter, emails: privacy.emails, counts }
+    return { ...where, claim, record, shrinkLimit, heldAcceptAfter, counts }
   }
 
   async #commitAtOnce(answers: readonly AskedResult[], isEnd: boolean): Promise<void> {

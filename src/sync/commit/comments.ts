@@ -27,8 +27,8 @@ export async function commitComments(
 ): Promise<void> {
   const organizationKey = results[0]?.scope.organizationKey
   if (organizationKey === undefined) return
-  const { emails, claim } = committing
-  const { at, runId, days } = claim
+  const { claim } = committing
+  const { at, rules } = claim
   // Read again under the lock: what was stored when the answers were asked for may have changed since.
   const withRows = results.filter(({ scope }) => scope.hasRows).map(({ scope }) => scope.key)
   const stored = await readStoredComments(client, withRows)
@@ -52,7 +52,7 @@ export async function commitComments(
       comments: pick(changes),
     }))
   const added = commentsOf((changes) => changes.added)
-  await insertComments(client, added, at, days)
+  await insertComments(client, added, at, rules.days)
   const changed = commentsOf((changes) => changes.changed)
   await updateComments(client, changed, at)
   const gone = compared.flatMap(({ result: { scope }, changes }) =>
@@ -71,8 +71,8 @@ export async function commitComments(
   for (const { result, changes } of compared) count(committing, result, changes)
   // Last, where others may wait for them shortest.
   committing.counts.usersWritten += await putUsers(client, organizationKey, users.rows, at, {
-    emails,
-    runId,
+    emails: rules.emails,
+    runId: claim.runId,
   })
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Counts } from '../../documents/counts.ts'
-import type { Claim, ItemCommit } from '../../database/claims.ts'
+import type { ItemCommit } from '../../database/claims.ts'
 import { insertFailures, noteRejected } from '../../database/failures.ts'
 import type { RejectedRecord, ScopeFailure } from '../../database/failures.ts'
 import { transaction } from '../../database/pool.ts'
@@ -13,7 +13,7 @@ import * as scopes from '../../database/statements/scopes.ts'
 import type { Operation } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { SupersededError } from '../claim.ts'
-import type { Committing, WritersClaim } from '../context.ts'
+import type { Committing, RuledClaim, WritersClaim } from '../context.ts'
 import type { AskedResult, CommentsResult, UsersResult } from '../fetch/result.ts'
 import { digestOfRejected } from '../record/digest.ts'
 import type { ObservedMembers } from '../record/observed-members.ts'
@@ -36,7 +36,7 @@ export type RecordCommit = (on: On, commit: Omit<ItemCommit, 'claim'>) => Promis
 export async function commitAnswers(
   database: Database,
   committing: Committing & {
-    readonly claim: Claim
+    readonly claim: RuledClaim
     readonly record: RecordCommit
     readonly observed: ObservedMembers
     readonly log: Log

@@ -39,8 +39,9 @@ export async function commitUsers(
 ): Promise<Listing[]> {
   const organizationKey = results[0]?.scope.organizationKey
   if (organizationKey === undefined) return []
-  const { emails, claim, counts } = committing
-  const { at, runId } = claim
+  const { claim, counts } = committing
+  const { at, runId, rules } = claim
+  const { emails } = rules
   const candidates: UserCandidates = new Map()
   for (const result of results) addListingUsers(candidates, result)
   const { stored, rows } = await usersToPut(client, committing, organizationKey, candidates)

@@ -2,7 +2,7 @@ import { readStoredComments } from '../../database/comments.ts'
 import type { Database } from '../../database/pool.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import { CallError } from '../../errors.ts'
-import type { Privacy, PrivacyKeeper } from '../../privacy/privacy.ts'
+import type { Rules } from '../../privacy/rules.ts'
 import type { Call, CollabApi } from '../../service/client.ts'
 import { chunkIds } from '../../service/filters.ts'
 import { CollectedComments } from '../record/collected-comments.ts'
@@ -15,11 +15,7 @@ export interface Asking {
   readonly database: Database
   /** Most ids in one filter of a call. */
   readonly maxIds: number
-  readonly privacy: PrivacyKeeper
-  /** The newest erasure that the claim saw; null to look with every scope. */
-  readonly lastErasure: number | null
-  /** The member of a comment that says when it was written; left out where nothing is stored. */
-  readonly writtenMember?: string | null
+  readonly rules: Rules
   /** Notes the members of records; left out where nothing is stored. */
   readonly observed?: ObservedMembers
   /** Whether a commit waits for the result: its calls wait for no memory, since commits free it. */
@@ -43,13 +39,12 @@ export async function askComments(
   scope: BatchScope,
   commentIds: readonly number[] | null,
 ): Promise<AskedResult> {
-  const privacy = await asking.privacy.of(scope.organizationId, asking.lastErasure)
-  const collected = new CollectedComments(scope, privacy, commentIds === null, asking)
+  const collected = new CollectedComments(scope, commentIds === null, asking)
   if (commentIds !== null) {
     await askByIds(asking, scope, commentIds, collected)
     return collected.result(null, null)
   }
-  const listing = await askListing(asking, scope, privacy, collected)
+  const listing = await askListing(asking, scope, collected)
   const seenAt = asking.seenAt?.()
   if (listing === 'unchanged') return unchanged(scope)
   const contentDigest = collected.contentDigest()
@@ -59,7 +54,7 @@ export async function askComments(
     if (missing.length > 0) await askByIds(asking, scope, missing, collected)
   }
   const result = collected.isClean
-    ? collected.result(privacy.sealed(listing.digest), contentDigest)
+    ? collected.result(asking.rules.sealed(listing.digest), contentDigest)
     : collected.result(null, null)
   return seenAt === undefined ? result : { ...result, scope: { ...scope, seenAt } }
 }
@@ -68,12 +63,11 @@ export async function askComments(
 async function askListing(
   asking: Asking,
   scope: BatchScope,
-  privacy: Privacy,
   collected: CollectedComments,
 ): Promise<'unchanged' | { readonly digest: Buffer }> {
   const answer = await asking.collabApi.getComments(filterOf(scope), {
     ...asking.call,
-    ...(scope.bodyDigest === null ? {} : { knownDigest: privacy.sealed(scope.bodyDigest) }),
+    ...(scope.bodyDigest === null ? {} : { knownDigest: asking.rules.sealed(scope.bodyDigest) }),
   })
   if (answer.status === 'unchanged') return 'unchanged'
   collected.addListing(answer)

@@ -152,10 +152,10 @@ export async function askScope(
     const result = await (operation === 'comments'
       ? askComments(own, scope, commentIds ? [...new Set(commentIds)] : null)
       : askUsers(own, scope, userIds ? [...new Set(userIds)] : null))
-    if ('incomplete' in result) await redactFailure(asking, scope, result.incomplete)
+    if ('incomplete' in result) redactFailure(asking, scope, result.incomplete)
     return result
   } catch (error) {
-    await redactFailure(asking, scope, error)
+    redactFailure(asking, scope, error)
     throw error
   } finally {
     memory.resize(0)
@@ -163,9 +163,9 @@ export async function askScope(
 }
 
 /** What the service says of a failure is stored too: erased people are left out of it. */
-async function redactFailure(asking: Asking, scope: BatchScope, error: unknown): Promise<void> {
+function redactFailure({ rules }: Asking, { organizationId }: BatchScope, error: unknown): void {
   if (!(error instanceof CallError)) return
-  const { redact } = await asking.privacy.of(scope.organizationId, asking.lastErasure)
+  const redact = rules.redact(organizationId)
   if (redact === null) return
   const { message, errorStatus } = error
   Object.assign(error, { message: redact.text(message), errorStatus: redact.text(errorStatus) })

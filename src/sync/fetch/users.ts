@@ -1,5 +1,4 @@
 import type { BatchScope } from '../../database/scopes.ts'
-import type { Privacy } from '../../privacy/privacy.ts'
 import type { Answer } from '../../service/answer.ts'
 import { chunkIds } from '../../service/filters.ts'
 import type { UsersFilter } from '../../service/filters.ts'
@@ -21,15 +20,15 @@ export async function askUsers(
   scope: BatchScope,
   userIds: readonly string[] | null,
 ): Promise<AskedResult> {
-  const privacy = await asking.privacy.of(scope.organizationId, asking.lastErasure)
-  if (userIds !== null) return askSomeUsers(asking, scope, privacy, userIds)
+  const { rules } = asking
+  if (userIds !== null) return askSomeUsers(asking, scope, userIds)
   const answer = await asking.collabApi.getUsers(filterOf(scope), {
     ...asking.call,
-    ...(scope.bodyDigest === null ? {} : { knownDigest: privacy.sealed(scope.bodyDigest) }),
+    ...(scope.bodyDigest === null ? {} : { knownDigest: rules.sealed(scope.bodyDigest) }),
   })
   const unchanged: AskedResult = { outcome: 'unchanged', scope, records: scope.recordCount }
   if (answer.status === 'unchanged') return unchanged
-  const { nameless, ...listing } = usersIn(answer, asking, privacy)
+  const { nameless, ...listing } = usersIn(answer, asking, scope)
   const contentDigest = contentDigestOf(listing.records)
   const isClean = listing.rejects.length === 0
   if (isClean && scope.contentDigest?.equals(contentDigest)) return unchanged
@@ -41,7 +40,7 @@ export async function askUsers(
     rejectedItems: answer.data.length - listing.records.length,
     isListing: true,
     mayLackUsers: nameless > 0 || answer.paged,
-    bodyDigest: isClean ? privacy.sealed(answer.digest) : null,
+    bodyDigest: isClean ? rules.sealed(answer.digest) : null,
     // Kept even where the answer is not to be trusted: it tells a held answer that comes again.
     contentDigest,
     incomplete: null,
@@ -51,7 +50,6 @@ export async function askUsers(
 async function askSomeUsers(
   asking: Asking,
   scope: BatchScope,
-  privacy: Privacy,
   userIds: readonly string[],
 ): Promise<AskedResult> {
   const records = new Map<string, UserRecord>()
@@ -64,7 +62,7 @@ async function askSomeUsers(
       asking.call,
     )
     if (answer.status !== 'data') continue
-    const listing = usersIn(answer, asking, privacy)
+    const listing = usersIn(answer, asking, scope)
     rejectedItems += answer.data.length - listing.records.length
     rejects.push(...listing.rejects)
     for (const record of listing.records) records.set(record.userId, record)
@@ -88,11 +86,11 @@ async function askSomeUsers(
 
 function usersIn(
   answer: Extract<Answer, { status: 'data' }>,
-  { observed, keepsTexts }: Asking,
-  { redact }: Privacy,
+  { observed, keepsTexts, rules }: Asking,
+  { organizationId }: BatchScope,
 ) {
   const onRead = observed === undefined ? null : (item: unknown) => observed.see('user', item)
-  return readUsers(receivedOf(answer, redact?.users, onRead), keepsTexts)
+  return readUsers(receivedOf(answer, rules.redact(organizationId)?.users, onRead), keepsTexts)
 }
 
 /** The same for any order of the records. Sorted by UTF-16: it need not be PostgreSQL's order, since digests are only made here. */

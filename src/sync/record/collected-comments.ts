@@ -1,6 +1,6 @@
 import type { BatchScope } from '../../database/scopes.ts'
 import { CallError } from '../../errors.ts'
-import type { Privacy } from '../../privacy/privacy.ts'
+import type { Redact, Rules } from '../../privacy/rules.ts'
 import type { Answer } from '../../service/answer.ts'
 import type { CommentsResult } from '../fetch/result.ts'
 import type { ObservedMembers } from './observed-members.ts'
@@ -22,7 +22,7 @@ import { twinReason } from './user.ts'
 /** Sorts answers into records, rejects and evidence. */
 export class CollectedComments {
   readonly #scope: BatchScope
-  readonly #privacy: Privacy
+  readonly #redact: Redact | null
   readonly #records = new Map<number, CommentRecord>()
   readonly #rejects: Reject[] = []
   #rejectedItems = 0
@@ -38,30 +38,28 @@ export class CollectedComments {
   readonly #onRead: ((item: unknown) => void) | null
 
   /**
-   * @param options.writtenMember that says when a comment was written; null where none does
    * @param options.observed notes the members of the records; left out where nothing is stored
    * @param options.keepsTexts whether the result holds the text of each record; each then has its digest too
    */
   constructor(
     scope: BatchScope,
-    privacy: Privacy,
     isListing: boolean,
     {
-      writtenMember = null,
+      rules,
       keepsTexts = false,
       observed,
     }: {
-      writtenMember?: string | null | undefined
+      rules: Rules
       keepsTexts?: boolean | undefined
       observed?: ObservedMembers | undefined
-    } = {},
+    },
   ) {
     this.#scope = scope
-    this.#privacy = privacy
+    this.#redact = rules.redact(scope.organizationId)
     this.#isListing = isListing
     this.#texts = keepsTexts ? new Map() : null
     this.#onRead = observed === undefined ? null : (item) => observed.see('comment', item)
-    this.#writtenPath = writtenMember?.split('.') ?? null
+    this.#writtenPath = rules.writtenPath
   }
 
   /** True where all of one full listing is stored, so that its digests stand for it. */
@@ -131,7 +129,7 @@ export class CollectedComments {
   }
 
   #received(answer: Extract<Answer, { status: 'data' }>): Received {
-    return receivedOf(answer, this.#privacy.redact?.comments, this.#onRead)
+    return receivedOf(answer, this.#redact?.comments, this.#onRead)
   }
 
   /** Whatever fails while a record is read concerns that record alone. */

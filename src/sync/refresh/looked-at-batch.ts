@@ -1,21 +1,19 @@
 import { commitItem } from '../../database/claims.ts'
-import type { Claim } from '../../database/claims.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import * as refresh from '../../database/statements/refresh.ts'
-import { zoneDays } from '../../database/zone-days.ts'
 import type { Priority } from '../../service/wait.ts'
 import { SupersededError } from '../claim.ts'
 import { ClaimedBatch } from '../claimed-batch.ts'
 import type { RecordCommit } from '../commit/commit.ts'
+import type { RuledClaim } from '../context.ts'
 import type { Looked, Looking, LooksSoFar } from './looking.ts'
 
 /** Draws a claim for looks that begin at `at`; its batch is for the caller to add. */
 export async function claimLooks(
   { context, item }: Looking,
   at: Date,
-): Promise<Omit<Claim, 'batchKey' | 'batchXmin' | 'operation' | 'onlyScopes'>> {
-  const { database } = context
-  const drawn = await refresh.claim.one(database)
+): Promise<Omit<RuledClaim, 'batchKey' | 'batchXmin' | 'operation' | 'onlyScopes'>> {
+  const drawn = await refresh.claim.one(context.database)
   return {
     ...drawn,
     ...item,
@@ -23,14 +21,13 @@ export async function claimLooks(
     round: 0,
     attempts: 0,
     doneScopes: null,
-    lastErasure: drawn.lastErasure ?? 0,
     runStatus: 'running',
     scope: {},
     stopping: null,
     trigger: 'refresh',
     claimedAt: at,
     at,
-    days: await zoneDays(database, drawn.reportTimeZone),
+    rules: await context.rules.of(drawn),
   }
 }
 
@@ -38,7 +35,7 @@ export async function claimLooks(
 export class LookedAtBatch {
   readonly #looking: Looking
   readonly #soFar: LooksSoFar
-  readonly #claim: Claim
+  readonly #claim: RuledClaim
   readonly #batch: ClaimedBatch
   /** Scopes whose results are committed, and whether they failed. */
   readonly #added = new Map<BatchScope, boolean>()
@@ -48,7 +45,7 @@ export class LookedAtBatch {
   /** Comments that were written or deleted. */
   comments = 0
 
-  constructor(looking: Looking, soFar: LooksSoFar, claim: Claim, priority: Priority) {
+  constructor(looking: Looking, soFar: LooksSoFar, claim: RuledClaim, priority: Priority) {
     const { budget, clock, context } = looking
     this.#looking = looking
     this.#soFar = soFar

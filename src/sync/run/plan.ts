@@ -3,7 +3,6 @@ import { rolledBack } from '../../database/pool.ts'
 import { insertRun } from '../../database/runs.ts'
 import type { ScopeIds, ScopeKind } from '../../database/scopes.ts'
 import * as scopes from '../../database/statements/scopes.ts'
-import { UTC_DAYS } from '../../database/zone-days.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { CallError } from '../../errors.ts'
 import type { Operation } from '../../errors.ts'
@@ -65,12 +64,12 @@ export async function planRun(
   onScope: (scope: PlannedScope) => void,
 ): Promise<PlannedRun> {
   const stats = noCallStats()
+  const rules = await context.rules.now()
   const asking: Asking = {
     collabApi: context.collabApi,
     database: context.database,
     maxIds: context.maxIds,
-    privacy: context.privacy,
-    lastErasure: null,
+    rules,
     call: { stats, signal: context.drained },
   }
   const total = { ...noChanges(), scopes: 0, failed: 0, heldScopes: 0 }
@@ -81,7 +80,10 @@ export async function planRun(
     2 * context.collabApi.concurrency().limit,
     async (place) => {
       const result = await ask(asking, place, request)
-      const planned = describe(place, await planScope(context, request.scope, place, result))
+      const planned = describe(
+        place,
+        await planScope(context, asking, request.scope, place, result),
+      )
       total.scopes += 1
       if (planned.failure !== null) total.failed += 1
       if (planned.held > 0) total.heldScopes += 1
@@ -127,6 +129,7 @@ type Planned = PlannedChanges & Pick<PlannedScope, 'failure'>
 
 async function planScope(
   context: SyncContext,
+  { rules }: Pick<Asking, 'rules'>,
   scope: Scope,
   place: ScopeInBatch,
   result: AskedResult,
@@ -150,20 +153,12 @@ async function planScope(
       batchXmin,
       claimedAt: now,
       at: now,
-      days: UTC_DAYS,
+      rules,
       trigger: AS_RUN.trigger,
       onlyScopes: null,
     }
-    const { shrinkLimit, heldAcceptAfter, privacy } = context
-    const committing = {
-      claim,
-      batchKey,
-      operation,
-      shrinkLimit,
-      heldAcceptAfter,
-      emails: privacy.emails,
-      counts,
-    }
+    const { shrinkLimit, heldAcceptAfter } = context
+    const committing = { claim, batchKey, operation, shrinkLimit, heldAcceptAfter, counts }
     return writeResults(client, committing, [result])
   })
   const held = listings.filter(({ isHeld }) => isHeld)

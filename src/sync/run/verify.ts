@@ -79,8 +79,7 @@ export async function verify(
     collabApi: context.collabApi,
     database,
     maxIds: context.maxIds,
-    privacy: context.privacy,
-    lastErasure: null,
+    rules: await context.rules.now(),
     call: { stats, signal: context.drained },
   }
   const scope = of.scope ?? {}
