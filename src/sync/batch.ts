@@ -115,21 +115,21 @@ class BatchInProgress {
    * @throws SupersededError where another run wrote to the batch; DrainingError when the worker is stopping
    */
   async sync(scopes: readonly BatchScope[]): Promise<void> {
-    const { call, commits } = this.#batch
+    const batch = this.#batch
     const { signal: ended } = this.#ended
     try {
       if (this.#claim.attempts > ATTEMPTS_MAX) this.#failAll(scopes)
       else
         await this.#context.scopePlaces
-          .each(scopes, { ...call, signal: call.waitSignal }, (scope, triesAgain) =>
+          .each(scopes, { ...batch.call, signal: batch.call.waitSignal }, (scope, triesAgain) =>
             this.#syncScope(scope, triesAgain).catch(this.#end),
           )
           .catch(this.#end)
-      await commits.answered()
+      await batch.answered()
       if (ended.aborted) return await this.#giveUp(ended.reason)
-      await commits.commitEnd()
+      await batch.commitEnd()
     } finally {
-      commits.close()
+      batch.close()
     }
   }
 
@@ -198,7 +198,7 @@ class BatchInProgress {
   async #giveUp(error: unknown): Promise<void> {
     if (error instanceof SupersededError) throw error
     const withdrawn = await this.#stopping
-    await this.#batch.commits.commitRest()
+    await this.#batch.commitRest()
     const { database, deadAfterS, workerId } = this.#context
     const { runId, itemId } = this.#claim
     if (withdrawn !== null) {

@@ -54,27 +54,18 @@ export async function isolateRecords(
     narrowed,
   )
   if (result.outcome === 'comments') {
-    const bad = await refusedOf(result.records, (records) =>
+    const refused = await refusedOf(result.records, (records) =>
       trial({ ...result, records, gone: [], rejects: [], incomplete: null }),
     )
-    const rejected = new Set(bad.map(({ record }) => record.commentId))
-    const records = result.records.filter(({ commentId }) => !rejected.has(commentId))
-    return withRejects(
-      { ...result, records },
-      bad.map(({ record: { commentId }, error }) => ({ id: commentId, error })),
-    )
+    return without(result, refused, ({ commentId }) => commentId)
   }
   if (result.outcome !== 'users') return result
-  const bad = await refusedOf(result.records, (records) =>
+  const refused = await refusedOf(result.records, (records) =>
     trial({ ...result, records, rejects: [], incomplete: null }),
   )
-  const badIds = new Set(bad.map(({ record }) => record.userId))
-  const records = result.records.filter(({ userId }) => !badIds.has(userId))
+  const badIds = refused.map(({ record }) => record.userId)
   const rejectedIds = new Set([...result.rejectedIds, ...badIds])
-  return withRejects(
-    { ...result, records, rejectedIds },
-    bad.map(({ record: { userId }, error }) => ({ id: userId, error })),
-  )
+  return without({ ...result, rejectedIds }, refused, ({ userId }) => userId)
 }
 
 interface Refused<T> {
@@ -107,20 +98,24 @@ async function refusedOf<T>(
 /** Records that are found by trying; with more of them it is the answer, or the tables, rather than records. */
 const REFUSED_MAX = 100
 
-function withRejects<T extends CommentsResult | UsersResult>(
-  result: T,
-  refused: readonly { readonly id: unknown; readonly error: unknown }[],
+/** A result without the records that were refused. */
+function without<R, T extends CommentsResult | UsersResult>(
+  result: T & { readonly records: readonly R[] },
+  refused: readonly Refused<R>[],
+  idOf: (record: R) => unknown,
 ): T {
-  const rejects = refused.map(({ id, error }) => ({
+  const bad = new Set(refused.map(({ record }) => record))
+  const rejects = refused.map(({ record, error }) => ({
     reason: processingFault(error),
-    record: result.texts?.get(id) ?? '',
+    record: result.texts?.get(idOf(record)) ?? '',
     isWhole: true,
   }))
   return {
     ...result,
+    records: result.records.filter((record) => !bad.has(record)),
     rejects: [...result.rejects, ...rejects],
     rejectedItems: result.rejectedItems + rejects.length,
-    // The next answer must be looked at again, even if it is the same.
+    // The next response must be read again, even if it is the same.
     bodyDigest: null,
     contentDigest: result.outcome === 'comments' ? null : result.contentDigest,
   }

@@ -3,7 +3,7 @@ import type { LimitFunction } from 'p-limit'
 import { unitsOf } from '../../columns.ts'
 import type { Database } from '../../database/pool.ts'
 import type { HeldMemory, MemoryBudget } from '../../service/memory.ts'
-import type { AskedResult } from '../fetch/result.ts'
+import type { BatchResult } from '../fetch/result.ts'
 
 /** Answers are committed at the latest when they are this old: what a killed worker has to ask again. */
 const COMMIT_AFTER_MS = 500
@@ -17,7 +17,7 @@ export class Uncommitted {
   readonly #memoryBudget: MemoryBudget
   readonly #unregister: () => void
   #memory: HeldMemory
-  #answers: AskedResult[] = []
+  #results: BatchResult[] = []
   #records = 0
   #oldestAt = 0
 
@@ -31,7 +31,7 @@ export class Uncommitted {
   }
 
   get isEmpty(): boolean {
-    return this.#answers.length === 0
+    return this.#results.length === 0
   }
 
   get isDue(): boolean {
@@ -40,18 +40,18 @@ export class Uncommitted {
     return isOld || this.#records >= COMMIT_AFTER_RECORDS
   }
 
-  add(result: AskedResult): void {
+  add(result: BatchResult): void {
     const { records, bytes } = sizeOf(result)
     if (this.isEmpty) this.#oldestAt = performance.now()
-    this.#answers.push(result)
+    this.#results.push(result)
     this.#records += records
     this.#memory.resize(this.#memory.bytes + bytes)
   }
 
   /** Takes all responses out, to commit them. The caller gives their memory back when the commit ends. */
-  take(): { answers: readonly AskedResult[]; memory: HeldMemory } {
-    const taken = { answers: this.#answers, memory: this.#memory }
-    this.#answers = []
+  take(): { results: readonly BatchResult[]; memory: HeldMemory } {
+    const taken = { results: this.#results, memory: this.#memory }
+    this.#results = []
     this.#records = 0
     this.#memory = this.#memoryBudget.open()
     return taken
@@ -65,8 +65,8 @@ export class Uncommitted {
 }
 
 /** What a result holds on the heap until it is committed, in records and about in bytes. */
-function sizeOf(result: AskedResult): { records: number; bytes: number } {
-  if (result.outcome === 'unchanged' || result.outcome === 'failed') return { records: 0, bytes: 0 }
+function sizeOf(result: BatchResult): { records: number; bytes: number } {
+  if (result.outcome !== 'comments' && result.outcome !== 'users') return { records: 0, bytes: 0 }
   const { length: records } = result.records
   let bytes = (1 + records) * RECORD_BYTES
   if (result.outcome === 'comments') for (const { texts } of result.records) bytes += unitsOf(texts)

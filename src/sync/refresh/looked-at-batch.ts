@@ -94,9 +94,9 @@ export class LookedAtBatch {
   async end(): Promise<ReadonlySet<number> | null> {
     const added = [...this.#added]
     try {
-      await this.#batch.commits.answered()
+      await this.#batch.answered()
       if (this.#failure !== null) throw this.#failure.error
-      if (this.#isWhole || added.length > 0) await this.#batch.commits.commitEnd()
+      if (this.#isWhole || added.length > 0) await this.#batch.commitEnd()
     } catch (error) {
       if (!(error instanceof SupersededError)) throw error
       return new Set(added.map(([{ scopeNo }]) => scopeNo))
@@ -108,7 +108,7 @@ export class LookedAtBatch {
   /** To be called at its end, whatever that was. */
   close(): void {
     this.#soFar.calls += this.#batch.call.stats.calls
-    this.#batch.commits.close()
+    this.#batch.close()
   }
 
   get #isWhole(): boolean {
