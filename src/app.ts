@@ -25,7 +25,7 @@ import type { SharedRateLimit } from './service/wait.ts'
 import type { ServiceSettings } from './settings/settings.ts'
 import type { Settings } from './settings/table.ts'
 import type { Store } from './store.ts'
-import { RunSignals, StoreSignal, WorkerProblems } from './sync/context.ts'
+import { RunSignals, WorkerProblems } from './sync/context.ts'
 import type { SyncContext, SyncWatch } from './sync/context.ts'
 import { SentCalls } from './sync/counts.ts'
 import { ScopePlaces } from './sync/fetch/schedule.ts'
@@ -113,12 +113,11 @@ export async function openApp(
     workerId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     deadAfterS: DEAD_AFTER_S,
     runSignals,
-    storeSignal: new StoreSignal(),
     problems,
     scopePlaces: new ScopePlaces(settings.concurrency),
     sentCalls: new SentCalls(store.database, log),
     observed: new ObservedMembers(),
-    itemsInProgress: new Set(),
+    itemsInProgress: new Map(),
     itemsOvertaken: new Set(),
     drained: draining.signal,
     rules: new RulesKeeper(store.database, {

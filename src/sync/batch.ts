@@ -26,7 +26,6 @@ export async function syncBatch(
   context: SyncContext,
   ids: { runId: string; itemId: number },
 ): Promise<void> {
-  context.itemsInProgress.add(ids.itemId)
   try {
     await syncUntilDone(context, ids)
   } finally {
@@ -41,10 +40,12 @@ async function syncUntilDone(
   ids: { runId: string; itemId: number },
 ): Promise<void> {
   for (let overtaken = 0; ; overtaken++) {
+    const ended = new AbortController()
+    context.itemsInProgress.set(ids.itemId, ended)
     const claim = await startItem(context, ids, { isAgain: overtaken > 0 })
     if (claim === null) return
     try {
-      return await syncClaimed(context, claim)
+      return await syncClaimed(context, claim, ended)
     } catch (error) {
       if (!(error instanceof SupersededError)) throw error
       context.log.info('another run writes to the same batch: asking again')
@@ -69,14 +70,19 @@ async function waitForOther(
   }
 }
 
-async function syncClaimed(context: SyncContext, claim: RuledClaim): Promise<void> {
+async function syncClaimed(
+  context: SyncContext,
+  claim: RuledClaim,
+  ended: AbortController,
+): Promise<void> {
   const { batchKey, operation } = batchOf(claim)
   describeSpan({ 'collab_sync.operation': operation, 'collab_sync.batch.key': batchKey })
   const readingSince = performance.now()
   const done = new DoneScopes(claim)
   const all = await readScopes(context.database, batchKey, operation)
   const scopes = all.filter(({ scopeNo }) => done.isWanted(scopeNo))
-  await new BatchInProgress(context, claim, performance.now() - readingSince).sync(scopes)
+  const databaseMs = performance.now() - readingSince
+  await new BatchInProgress(context, claim, ended, databaseMs).sync(scopes)
 }
 
 /** One batch of a run: its scopes are fetched, many at a time, until all are or something ends it. */
@@ -84,24 +90,19 @@ class BatchInProgress {
   readonly #context: SyncContext
   readonly #claim: RuledClaim
   readonly #batch: ClaimedBatch
-  /** Aborts with the first error that ends the batch: scopes that still wait are not fetched. */
-  readonly #ended = new AbortController()
-  /** The end of the run, or the reason to leave it to other workers. */
-  #stopping: Promise<WithdrawnError | null> | null = null
+  /** Aborts when no scope is to be fetched any more: with the first failure, and when PostgreSQL is lost to another batch. */
+  readonly #ended: AbortController
+  #failure: { readonly error: unknown } | null = null
 
-  constructor(context: SyncContext, claim: RuledClaim, databaseMs: number) {
+  constructor(context: SyncContext, claim: RuledClaim, ended: AbortController, databaseMs: number) {
     this.#context = context
     this.#claim = claim
+    this.#ended = ended
     const stopped = context.runSignals.signalOf(claim.runId)
     this.#batch = new ClaimedBatch(context, claim, {
       call: {
         signal: stopped,
-        waitSignal: AbortSignal.any([
-          stopped,
-          context.drained,
-          context.storeSignal.signal,
-          this.#ended.signal,
-        ]),
+        waitSignal: AbortSignal.any([stopped, context.drained, ended.signal]),
         priority: isNarrowClaim(claim) ? 'high' : 'normal',
       },
       record: (on, commit) => commitItem(on, { claim, ...commit }),
@@ -116,7 +117,6 @@ class BatchInProgress {
    */
   async sync(scopes: readonly BatchScope[]): Promise<void> {
     const batch = this.#batch
-    const { signal: ended } = this.#ended
     try {
       if (this.#claim.attempts > ATTEMPTS_MAX) this.#failAll(scopes)
       else
@@ -126,7 +126,7 @@ class BatchInProgress {
           )
           .catch(this.#end)
       await batch.answered()
-      if (ended.aborted) return await this.#giveUp(ended.reason)
+      if (this.#failure !== null) return await this.#giveUp(this.#failure.error)
       await batch.commitEnd()
     } finally {
       batch.close()
@@ -143,7 +143,7 @@ class BatchInProgress {
   }
 
   async #syncScope(scope: BatchScope, triesAgain: () => void): Promise<void> {
-    if (this.#ended.signal.aborted) return
+    this.#ended.signal.throwIfAborted()
     const refusals = this.#context.runSignals.refusalsOf(this.#claim.runId)
     const result = await this.#batch.fetch(scope, triesAgain)
     if (result.outcome === 'failed') {
@@ -168,13 +168,8 @@ class BatchInProgress {
   }
 
   readonly #end = (error: unknown): void => {
+    this.#failure ??= { error }
     this.#ended.abort(error)
-    // No call of this process can succeed.
-    if (error instanceof CallError) {
-      this.#stopping ??= this.#stopOrWithdraw(error)
-      // It is awaited when the calls in flight have ended; until then its failure must not be nobody's.
-      this.#stopping.catch(() => {})
-    }
   }
 
   /** Ends the run; where it is this worker that cannot reach the service, and others can, it is left to them. */
@@ -197,7 +192,8 @@ class BatchInProgress {
   /** What was answered before the end is true, and is kept where it can be, with the calls that were made. */
   async #giveUp(error: unknown): Promise<void> {
     if (error instanceof SupersededError) throw error
-    const withdrawn = await this.#stopping
+    // No call of this process can succeed.
+    const withdrawn = error instanceof CallError ? await this.#stopOrWithdraw(error) : null
     await this.#batch.commitRest()
     const { database, deadAfterS, workerId } = this.#context
     const { runId, itemId } = this.#claim
@@ -205,7 +201,7 @@ class BatchInProgress {
       await items.giveBack.run(database, { runId, itemId, workerId })
       throw withdrawn
     }
-    if (this.#stopping !== null || error instanceof RunStoppedError) {
+    if (error instanceof CallError || error instanceof RunStoppedError) {
       await items.skip.run(database, { runId, itemId, deadAfterS })
       return
     }

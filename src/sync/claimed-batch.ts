@@ -147,7 +147,9 @@ export class ClaimedBatch {
         this.close()
       }
       this.#onError(error)
-      if (isConnectionLost(error)) this.#context.storeSignal.lost(error)
+      // The other batches could not commit either. Without this, each of them calls the service until its own commit fails.
+      if (isConnectionLost(error))
+        for (const ended of this.#context.itemsInProgress.values()) ended.abort(error)
     }
   }
 

@@ -21,14 +21,16 @@ export interface SyncContext {
   /** Seconds without a heartbeat after which a worker is taken for dead. */
   readonly deadAfterS: number
   readonly runSignals: RunSignals
-  readonly storeSignal: StoreSignal
   readonly problems: WorkerProblems
   readonly scopePlaces: ScopePlaces
   readonly sentCalls: SentCalls
   /** The members of the records that this process has read. */
   readonly observed: ObservedMembers
-  /** Batch items that this process works on right now; one that it took up and is not among them is lost. */
-  readonly itemsInProgress: Set<number>
+  /**
+   * The items whose batches this process works on, each with what lets its batch begin no call any more. An item that this
+   * worker claimed and that is not among them is lost.
+   */
+  readonly itemsInProgress: Map<number, AbortController>
   /** Of these, items that were overtaken by another run and wait before they ask again. */
   readonly itemsOvertaken: Set<number>
   /** Aborts when this process stops: calls that wait are given up, what was answered is committed. */
@@ -44,25 +46,6 @@ export interface SyncContext {
   readonly operations: readonly Operation[]
   /** Hears what is done; left out where nobody listens. */
   readonly watch?: SyncWatch
-}
-
-/**
- * Tells every batch in hand that PostgreSQL is away, as soon as one of them finds out: what they would go on asking the
- * service for could not be committed, and would be asked for again.
- */
-export class StoreSignal {
-  #controller = new AbortController()
-
-  /** Aborts when the store is lost; for work that begins now. */
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
-  /** Gives up the work that has begun. Work that begins later finds out for itself whether the store is back. */
-  lost(error: unknown): void {
-    this.#controller.abort(error)
-    this.#controller = new AbortController()
-  }
 }
 
 /**

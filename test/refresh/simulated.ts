@@ -10,7 +10,7 @@ import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
 import type { SharedRateLimit } from '../../src/service/wait.ts'
 import type { Call, CollabApi } from '../../src/service/client.ts'
 import type { CommentsFilter } from '../../src/service/filters.ts'
-import { RunSignals, StoreSignal, WorkerProblems } from '../../src/sync/context.ts'
+import { RunSignals, WorkerProblems } from '../../src/sync/context.ts'
 import type { SyncContext } from '../../src/sync/context.ts'
 import { SentCalls } from '../../src/sync/counts.ts'
 import { ScopePlaces } from '../../src/sync/fetch/schedule.ts'
@@ -331,12 +331,11 @@ function contextOf(
     workerId: 'simulated',
     deadAfterS: 30,
     runSignals: new RunSignals(),
-    storeSignal: new StoreSignal(),
     problems: new WorkerProblems(),
     scopePlaces: new ScopePlaces(1),
     sentCalls: new SentCalls(pool, log),
     observed: new ObservedMembers(),
-    itemsInProgress: new Set(),
+    itemsInProgress: new Map(),
     itemsOvertaken: new Set(),
     drained,
     rules: new RulesKeeper(pool, { email: 'keep', raw: 'keep' }),

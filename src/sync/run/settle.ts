@@ -223,7 +223,7 @@ export class Sweep {
       deadAfterS,
       limit: ITEMS_A_SWEEP,
       workerId,
-      inProgress: [...itemsInProgress],
+      inProgress: [...itemsInProgress.keys()],
     })
     if (lost.length === 0) return 0
     const seen = `${lost.length}:${lost[0]?.itemId}:${lost.at(-1)?.itemId}`
