@@ -4,6 +4,7 @@ import type { ErasePlace } from '../database/erase.ts'
 import type { Client, Database } from '../database/pool.ts'
 import * as erase from '../database/statements/erase.ts'
 import * as scopes from '../database/statements/scopes.ts'
+import * as userStatements from '../database/statements/users.ts'
 import { eraseUserRecord, piecesOf } from './erase-record.ts'
 import type { Person } from './person.ts'
 
@@ -51,7 +52,7 @@ export async function eraseUsers(
     await erasing(database, async (client) => {
       const { pseudonym } = person
       // Until the end of the transaction nobody else adds users to the organization.
-      await erase.takeUsersTurn.run(client, { organizationKey })
+      await userStatements.lock.run(client, { organizationKey })
       await erase.mergeUsers.run(client, { organizationKey, userId, pseudonym })
       await rewriteUsers(client, organizationKey, [userId], person)
       const own = { organizationKey, userId, pseudonym }

@@ -172,8 +172,6 @@ export interface Committing {
   readonly shrinkLimit: number
   /** `HELD_ACCEPT_AFTER`; null for never. */
   readonly heldAcceptAfter: number | null
-  /** True where the commit is tried again when another one is writing users of its organization. */
-  readonly yields?: boolean
   /** Counts of this commit; the writers add to them. */
   readonly counts: Counts
 }

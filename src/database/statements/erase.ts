@@ -249,12 +249,6 @@ export const renameUserVersions = new Statement<
   null
 >('erase/rename-user-versions', { parameters: 'organizationKey userId pseudonym' })
 
-/** Waits for the turn to write users of an organization (users/take-turn.sql). */
-export const takeUsersTurn = new Statement<
-  { organizationKey: number },
-  { pgAdvisoryXactLock: unknown | null }
->('erase/take-users-turn', { parameters: 'organizationKey', columns: 'pgAdvisoryXactLock' })
-
 /** Every table of ours with columns that can hold text, from the catalog, so that none is forgotten; with the statements that find rows by a pattern, lock some of them, and write them. Left out: the columns that records are written through, generated ones, those whose words a CHECK lists, the service's own ids of what the catalog asks for, what erasures look for, and the names of roles: an analyst may be called like a user of the service. `find` has the pattern as $1, organization keys or null for all as $2, the user id or null as $3; the others take what they lock or write as $1. */
 export const textColumns = new Statement<
   null,

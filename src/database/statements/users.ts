@@ -48,6 +48,12 @@ export const emptyAddresses = new Statement<{ organizationKey: number; emails: s
   { parameters: 'organizationKey emails' },
 )
 
+/** Waits until no other transaction writes users of an organization, and keeps others waiting until the end of this one. */
+export const lock = new Statement<
+  { organizationKey: number },
+  { pgAdvisoryXactLock: unknown | null }
+>('users/lock', { parameters: 'organizationKey', columns: 'pgAdvisoryXactLock' })
+
 /** Users stored of one organization with all their content: those with some ids, and those listed where that is asked for. */
 export const readContent = new Statement<
   { organizationKey: number; userIds: readonly string[]; isListedToo: boolean },
@@ -80,12 +86,6 @@ export const read = new Statement<
   parameters: 'organizationKey userIds',
   columns: 'userId source listed digest sourceAt',
 })
-
-/** Whether it is this transaction's turn to write users of an organization, until its end. Nobody waits here: of two transactions with a new user in common one would wait, with all its locks, for the other's end. */
-export const takeTurn = new Statement<{ organizationKey: number }, { taken: boolean }>(
-  'users/take-turn',
-  { parameters: 'organizationKey', columns: 'taken', neverNull: 'taken' },
-)
 
 /** Ends the listing of users whom the organization's own listing no longer holds. They keep their names; a document's listing may correct those from now on, so they count as coming from one (source 2). The old version is kept. */
 export const unlist = new Statement<

@@ -18,7 +18,6 @@ import { usersToPut } from './users.ts'
 
 /**
  * Writes the comments of answers, and the authors of those that changed. Adds to the counts.
- * @throws OrganizationBusyError where another commit is writing users of the organization, and this one yields
  */
 export async function commitComments(
   client: Client,
@@ -42,7 +41,7 @@ export async function commitComments(
   }))
   // Only comments that changed speak of their authors.
   const written = compared.flatMap(({ changes: { added, changed } }) => [added, changed]).flat()
-  const users = await usersToPut(client, committing, organizationKey, authorsOf(written))
+  const users = await usersToPut(client, organizationKey, authorsOf(written))
   const commentsOf = (pick: (changes: CommentChanges) => readonly CommentRecord[]) =>
     compared.map(({ result, changes }) => ({
       organizationKey,

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Counts } from '../../documents/counts.ts'
 import type { ItemCommit } from '../../database/claims.ts'
 import { insertFailures, noteRejected } from '../../database/failures.ts'
@@ -20,7 +19,7 @@ import type { ObservedMembers } from '../record/observed-members.ts'
 import { inCommitSlot } from './buffer.ts'
 import { commitComments } from './comments.ts'
 import { notingMembers } from './note-members.ts'
-import { commitUsers, OrganizationBusyError } from './users.ts'
+import { commitUsers } from './users.ts'
 import type { Listing } from './users.ts'
 
 /**
@@ -52,45 +51,17 @@ export async function commitAnswers(
   }
   const before = { ...counts }
   const startedMs = performance.now()
-  const tryOnce = (yields: boolean) =>
-    notingMembers(committing, end.isEnd, (note) =>
-      transaction(database, async (client) => {
-        Object.assign(counts, before) // A transaction that is tried again counts once.
-        countUnchanged(counts, results)
-        if (!(await isWritten(client, { ...committing, yields }, results))) return false
-        // Up to here: how long the last statement takes is known when it is too late to be stored.
-        counts.databaseMs += Math.round(performance.now() - startedMs)
-        if (!(await record(client, { counts, ...end }))) throw new SupersededError()
-        await note(client)
-        return true
-      }),
-    )
-  const yields = () => performance.now() - startedMs < YIELD_MAX_MS
-  while (!(await inCommitSlot(database, () => tryOnce(yields())))) {
-    await setTimeout(Math.random() * TURN_WAIT_MS)
-  }
-}
-
-/** A commit that is not its organization's turn waits outside of a transaction, holding nothing. */
-const TURN_WAIT_MS = 40
-/** After this long it waits inside, for whatever it needs: then it gets its turn for certain. */
-const YIELD_MAX_MS = 30_000
-
-/** False where another commit is writing users of the organization: then nothing is written. */
-async function isWritten(
-  client: Client,
-  committing: Committing,
-  results: readonly AskedResult[],
-): Promise<boolean> {
-  try {
-    await writeResults(client, committing, results)
-    return true
-  } catch (error) {
-    if (!(error instanceof OrganizationBusyError)) throw error
-    // All there is to commit is a lock that is given back: nobody needs to see that on a disk.
-    await client.query('set local synchronous_commit = off')
-    return false
-  }
+  const commit = (note: (client: Client) => Promise<void>) =>
+    transaction(database, async (client) => {
+      Object.assign(counts, before) // A transaction that is tried again counts once.
+      countUnchanged(counts, results)
+      await writeResults(client, committing, results)
+      // Up to here: how long the last statement takes is known when it is too late to be stored.
+      counts.databaseMs += Math.round(performance.now() - startedMs)
+      if (!(await record(client, { counts, ...end }))) throw new SupersededError()
+      await note(client)
+    })
+  await inCommitSlot(database, () => notingMembers(committing, end.isEnd, commit))
 }
 
 /**

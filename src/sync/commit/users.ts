@@ -44,7 +44,11 @@ export async function commitUsers(
   const { emails } = rules
   const candidates: UserCandidates = new Map()
   for (const result of results) addListingUsers(candidates, result)
-  const { stored, rows } = await usersToPut(client, committing, organizationKey, candidates)
+  const touchHead = async () => {
+    if (results.every(({ isListing }) => isListing)) return
+    if (!(await touchHeadBatch(client, organizationKey, claim.claimNo))) throw new SupersededError()
+  }
+  const { stored, rows } = await usersToPut(client, organizationKey, candidates, touchHead)
   const decisions = await decideListings(client, results, { limit: committing.shrinkLimit, at })
   const listings = await holdSuspicious(client, committing, decisions)
   for (const kind of ['document', 'group'] as const)
@@ -57,11 +61,6 @@ export async function commitUsers(
   counts.usersRemoved += left
   counts.usersWritten += left + put
   await storeAnswers(client, listings.map(knownAnswerOf), at)
-  const narrowed = results.find(({ isListing }) => !isListing)
-  if (narrowed !== undefined && rows.length > 0) {
-    const isNewest = await touchHeadBatch(client, organizationKey, committing.claim.claimNo)
-    if (!isNewest) throw new SupersededError()
-  }
   const changedIds = new Set(rows.map(({ userId }) => userId))
   countRecords(committing, results, listings, stored, changedIds)
   return listings
@@ -169,30 +168,24 @@ function countRecords(
   }
 }
 
-/** Another transaction writes users of the organization: nothing is written yet, and the commit is tried again soon. */
-export class OrganizationBusyError extends Error {
-  override name = 'OrganizationBusyError'
-}
-
 /**
- * Finds the users to write. Workers that load an organization for the first time all meet the same new users: they
- * write them one after the other. Once everybody is known there is nothing to take turns for.
+ * Finds the users to write, and locks the organization's users against other commits until this one ends. Without that lock,
+ * two commits with a user in common could each wait for rows of the other. A commit that has no user to write takes no lock.
+ * @param beforeLock called if there are users to write, for what a commit locks before them
  * @returns what is stored of the candidates, and those of them to write
- * @throws OrganizationBusyError where it is another's turn, and the commit yields
  */
 export async function usersToPut(
   client: Client,
-  committing: Committing,
   organizationKey: number,
   candidates: UserCandidates,
+  beforeLock?: () => Promise<void>,
 ): Promise<{ stored: ReadonlyMap<string, StoredUser>; rows: readonly UserRow[] }> {
   const userIds = [...candidates.keys()]
   const stored = await readUsers(client, organizationKey, userIds)
-  const rows = rowsToPut(candidates, stored)
-  if (rows.length === 0 || committing.yields !== true) return { stored, rows }
-  const { taken } = await users.takeTurn.one(client, { organizationKey })
-  if (!taken) throw new OrganizationBusyError()
-  // Whoever had the turn before may have written some of them.
+  if (rowsToPut(candidates, stored).length === 0) return { stored, rows: [] }
+  await beforeLock?.()
+  await users.lock.run(client, { organizationKey })
+  // The commit that had the lock before may have written some of them.
   const nowStored = await readUsers(client, organizationKey, userIds)
   return { stored: nowStored, rows: rowsToPut(candidates, nowStored) }
 }
