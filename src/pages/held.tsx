@@ -7,6 +7,7 @@ import type { RowOf } from '../database/statement.ts'
 import { readHeldUsers } from '../database/waiting.ts'
 import type { HeldUsers } from '../database/waiting.ts'
 import { id } from '../documents/check.ts'
+import { CURSOR_FAULT } from '../documents/page.ts'
 import { count, counted, shortId } from '../format.ts'
 import { AskButton, Card, Time } from './elements.tsx'
 import { sendPage, sendUnknown } from './layout.tsx'
@@ -25,7 +26,7 @@ const USERS_A_PAGE = 100
 
 const READ = { config: { right: 'read' } } as const
 
-const HeldId = z.coerce.number().int().positive()
+const HeldId = z.coerce.number(CURSOR_FAULT).int(CURSOR_FAULT).positive(CURSOR_FAULT)
 
 const Query = z.object({
   run: z.uuid().optional(),

@@ -200,6 +200,7 @@ test('a held removal is refused with a reason', async () => {
   expect(done.headers['location']).toMatch(/^\/held\?done=held-refused&counts=\d+\.1\.0$/)
   const after = wordsOf(await expectPage(String(done.headers['location'])))
   expect(after).toMatch(/The removal is refused: \d+ users? kept in the listing\./)
+  expect(wordsOf(await expectPage('/history'))).toMatch(/ HTTP_TOKEN held refused .* users? no /)
 })
 
 test.each(['organization', 'run'])(
