@@ -171,13 +171,13 @@ function Organization({
   )
 }
 
-/** Several listings with buttons for all of them; one has buttons of its own. */
+/** Buttons that decide several listings at once; a single listing has its own. */
 function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; of: string }) {
   if (counts.listings < 2) return null
   return (
     <div class="head">
       <p>
-        All of {of}: {describeLacking(counts)}
+        In {of}, {describeLacking(counts)}
       </p>
       <Decide fields={fields} words=" all" about={`of ${of}`} />
     </div>
@@ -186,9 +186,9 @@ function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; o
 
 /** How many users listings lack, in a sentence. */
 export function describeLacking({ listings, users, usersBefore }: HeldCounts): string {
-  const lacking = `${counted(users, 'user')} of ${count(usersBefore)}`
+  const lacking = `${count(users)} of ${counted(usersBefore, 'user')}`
   if (listings === 1) return `It lacks ${lacking}.`
-  return `${counted(listings, 'listing')} lack ${lacking}. A user missing from several listings is counted in each.`
+  return `${counted(listings, 'listing')} lack ${lacking}. A user who is missing from several listings is counted in each.`
 }
 
 type Fields = Record<string, string | undefined>
@@ -222,7 +222,7 @@ function Listing({
         />
       </div>
       <p class="soft small">
-        {counted(listing.usersMissing, 'user')} of {count(listing.usersBefore)} missing, first seen{' '}
+        {count(listing.usersMissing)} of {counted(listing.usersBefore, 'user')} missing, first seen{' '}
         <Time at={listing.at} />, last in run{' '}
         <a href={`/runs/${listing.runId}`}>{shortId(listing.runId)}</a>
         {listing.repeats > 0 && `, and again in ${counted(listing.repeats, 'nightly run')} since`}.
@@ -232,7 +232,7 @@ function Listing({
   )
 }
 
-/** Who leaves beside who stays; a list that is cut leads to the page of the listing, where the others follow. */
+/** Users who leave beside users who stay. A list that is cut links to the page of the listing, which shows the others. */
 function Sides({ heldId, users, query }: { heldId: number; users: HeldUsers; query: UsersQuery }) {
   const sides = [
     ['Leave if you accept', 'leaving', users.missing],
@@ -247,7 +247,7 @@ function Sides({ heldId, users, query }: { heldId: number; users: HeldUsers; que
           </h4>
           <ul>
             {first.map(({ userId, name }) => (
-              // Names of every script: none may turn around what stands beside it.
+              // A name may be written from right to left: it must not reorder the text beside it.
               <li key={userId}>
                 <bdi>{name ?? userId}</bdi>
                 {name !== null && <bdi class="soft">{userId}</bdi>}

@@ -96,7 +96,7 @@ test('a night in five acts', async () => {
   await expectShown({
     kind: 'failing',
     count: 1,
-    sentence: `1 scope failed at the last request, in organization "${fewest}".`,
+    sentence: `1 scope failed at the last request, in organization ${JSON.stringify(fewest)}.`,
     first: { [fewest]: 1 },
     path: `/runs/${retry.run_id}`,
   })
@@ -122,7 +122,7 @@ test('a night in five acts', async () => {
   await expectShown({
     kind: 'held',
     count: 1,
-    sentence: `1 listing lacks so many users that nobody was removed, in organization "${organizationId}".`,
+    sentence: `1 listing lost so many users that collab-sync removed none of them, in organization ${JSON.stringify(organizationId)}.`,
     first: { [organizationId]: 1 },
     path: '/held',
   })
