@@ -90,8 +90,8 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
         {organization !== undefined && <a href={pathWith('/held', { run })}>All organizations</a>}
         <Card title="Held removals" id="held">
           <p class="soft">
-            These listings lost so many users at once that collab-sync removed none of them. Accept
-            the removal if it is right. Refuse it if the service is at fault: collab-sync asks again
+            These listings lost so many users that collab-sync removed none of them. Accept the
+            removal if it is right. Refuse it if the service is at fault: collab-sync asks again
             only when the response changes.
           </p>
           {listings.length === 0 && <p>Nothing is held.</p>}

@@ -50,5 +50,9 @@ const COLUMNS: readonly Column<Action>[] = [
   ['Action', ({ action }) => action.replaceAll('_', ' '), 'nowrap'],
   ['Target', ({ target }) => target, 'id'],
   ['Reason', ({ reason }) => reason, 'id'],
-  ['Run', ({ runId }) => runId !== null && <a href={`/runs/${runId}`}>{shortId(runId)}</a>],
+  [
+    'Run',
+    ({ runId }) => runId !== null && <a href={`/runs/${runId}`}>{shortId(runId)}</a>,
+    'nowrap',
+  ],
 ]
