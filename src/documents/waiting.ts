@@ -41,16 +41,16 @@ export type Held = z.output<typeof HeldSchema>
 /** What a held listing is known by. */
 export const HeldIdSchema = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
 
+const reason = text.max(1000).describe('Why; kept with it.')
+
 export const AcceptHeldSchema = z.strictObject({
   runId: RunIdSchema.optional().describe(
     'Of the listing as it was looked at: a later run may have seen another answer.',
   ),
-  reason: text.max(1000).optional().describe('Why; kept with it.'),
+  reason: reason.optional(),
 })
 
-export const RefuseHeldSchema = AcceptHeldSchema.required({ reason: true }).meta({
-  id: 'RefuseHeld',
-})
+export const RefuseHeldSchema = AcceptHeldSchema.extend({ reason }).meta({ id: 'RefuseHeld' })
 
 export const AcceptedHeldSchema = z
   .object({
