@@ -21,11 +21,11 @@ export const HeldListingSchema = z
   })
   .meta({
     id: 'HeldListing',
-    description: 'A listing that lacked so many of its users that nobody was removed.',
+    description: 'A listing that lost so many users that collab-sync removed none of them.',
   })
 
 /**
- * A listing that lacked so many of its users that nobody was removed. `runId` is the run that last saw the answer, `at` when
+ * A listing that lost so many users that collab-sync removed none of them. `runId` is the run that last saw the answer, `at` when
  * it was first seen, `repeats` the later scheduled runs in which it came again; 100 of the missing users are named at most.
  */
 export type HeldListing = z.output<typeof HeldListingSchema>

@@ -238,7 +238,7 @@ test('no page names a command where it has a button', async () => {
     'select problem from sync.runs where run_id = $1',
     [nightly.run_id],
   )
-  expect(rows[0].problem).toMatch(/listings? lacks? so many users.*rejected/)
+  expect(rows[0].problem).toMatch(/listings? lost so many users.*rejected/)
   for (const path of ['/held', `/held?run=${nightly.run_id}`, `/runs/${nightly.run_id}`])
     expect(wordsOf(await expectPage(path)), path).not.toMatch(
       /collab-sync (accept|refuse|rejected)/,
