@@ -3,8 +3,8 @@ import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
 import { valuesIn } from '../json-text.ts'
 import { callFailure } from './errors.ts'
 import type { Asked } from './errors.ts'
-import type { Reply } from './exchange.ts'
 import { parseRecords } from './records-in-body.ts'
+import type { Reply } from './request.ts'
 
 /** The body of an answer as JSON. */
 export interface Body {
@@ -135,9 +135,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
  * @throws CallError where the encoding is none that is known here, the body is damaged, or it is larger than it may be
  */
 export async function decodeBody(reply: Reply, asked: Asked, maxBytes: number): Promise<Reply> {
-  const { httpStatus, retryAfterMs, resetMs = null } = reply
   const fail = (shape: 'body_unreadable' | 'body_too_large', detail: string, cause?: unknown) =>
-    callFailure(asked, { httpStatus, retryAfterMs, resetMs, shape, detail, cause })
+    callFailure(asked, { ...reply, shape, detail, cause })
   // The last one named was put on last.
   const encodings = (reply.encoding ?? '').toLowerCase().split(',').reverse()
   if (encodings.length > ENCODINGS_MAX)
@@ -146,11 +145,9 @@ export async function decodeBody(reply: Reply, asked: Asked, maxBytes: number): 
   for (const encoding of encodings.map((each) => each.trim())) {
     if (encoding === '' || encoding === 'identity') continue
     const decode = DECODERS.get(encoding)
+    const named = JSON.stringify(encoding)
     if (decode === undefined)
-      throw fail(
-        'body_unreadable',
-        `content-encoding ${JSON.stringify(encoding)} is not known here`,
-      )
+      throw fail('body_unreadable', `content-encoding ${named} is not known here`)
     try {
       body = await decode(body, { maxOutputLength: maxBytes })
     } catch (error) {
@@ -159,9 +156,9 @@ export async function decodeBody(reply: Reply, asked: Asked, maxBytes: number): 
       throw fail('body_unreadable', `no ${encoding} (${reply.body.length} bytes)`, error)
     }
   }
-  if (body === reply.body) return { ...reply, encoding: undefined }
+  if (body === reply.body) return reply
   reply.release?.()
-  return { httpStatus, retryAfterMs, resetMs, body }
+  return { ...reply, body, release: undefined }
 }
 
 /** Encodings on top of each other; each may make little into much. */
@@ -169,19 +166,16 @@ const ENCODINGS_MAX = 3
 
 type Decode = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
-const [gunzipped, inflated, inflatedRaw, brotliDecoded] = [
-  promisify(gunzip) as Decode,
-  promisify(inflate) as Decode,
-  promisify(inflateRaw) as Decode,
-  promisify(brotliDecompress) as Decode,
-]
-
 /** First byte of the zlib format with its usual window; some servers send deflate without that format around it. */
 const ZLIB_HEADER = 0x78
 
-const DECODERS: ReadonlyMap<string, Decode> = new Map([
-  ['gzip', gunzipped],
-  ['x-gzip', gunzipped],
-  ['br', brotliDecoded],
-  ['deflate', (body, options) => (body[0] === ZLIB_HEADER ? inflated : inflatedRaw)(body, options)],
+const DECODERS = new Map<string, Decode>([
+  ['gzip', promisify(gunzip) as Decode],
+  ['x-gzip', promisify(gunzip) as Decode],
+  ['br', promisify(brotliDecompress) as Decode],
+  [
+    'deflate',
+    (body, options) =>
+      (promisify(body[0] === ZLIB_HEADER ? inflate : inflateRaw) as Decode)(body, options),
+  ],
 ])

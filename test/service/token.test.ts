@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { CallError } from '../../src/errors.ts'
-import { isHeaderValue, openToken, Refusal } from '../../src/service/token.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { isHeaderValue, openToken } from '../../src/service/token.ts'
 
 let folder = ''
 let tokenFile = ''
@@ -94,41 +93,4 @@ test('a header carries visible Latin-1, blanks and tabs, and no control characte
   expect(['a b\tc', '~', '\x80\xff', 'Zoë'].filter((text) => !isHeaderValue(text))).toEqual([])
   const unfit = ['', 'a\n', '\nb', 'a\x00b', 'a\x7fb', 'a\x1fb', 'Ā']
   expect(unfit.filter(isHeaderValue)).toEqual([])
-})
-
-describe('a refused token', () => {
-  const refused = new CallError('refused', { kind: 'credentials', httpStatus: 401 })
-  afterEach(() => void vi.useRealTimers())
-
-  test('is not sent again for two seconds, and another token is', () => {
-    vi.useFakeTimers({ toFake: ['performance'] })
-    const refusal = new Refusal()
-    refusal.check('old')
-    refusal.note('old', refused)
-    refusal.check('new')
-    vi.advanceTimersByTime(1999)
-    expect(() => refusal.check('old')).toThrow(refused)
-    vi.advanceTimersByTime(1)
-    refusal.check('old')
-  })
-
-  test('is held no longer for the calls that were not made for it, but for one more that was refused', () => {
-    vi.useFakeTimers({ toFake: ['performance'] })
-    const refusal = new Refusal()
-    refusal.note('old', refused)
-    vi.advanceTimersByTime(1500)
-    refusal.note('old', refused)
-    vi.advanceTimersByTime(500)
-    refusal.check('old')
-    const again = new CallError('refused again', { kind: 'credentials' })
-    refusal.note('old', again)
-    expect(() => refusal.check('old')).toThrow(again)
-  })
-
-  test('is forgotten for a fresh start', () => {
-    const refusal = new Refusal()
-    refusal.note('old', refused)
-    refusal.forget()
-    refusal.check('old')
-  })
 })
