@@ -1,6 +1,6 @@
 import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { AmbiguousBodyError, NoObjectError, readBody } from './body.ts'
+import { AmbiguousBodyError, readBody } from './body.ts'
 import type { Body } from './body.ts'
 import { callFailure } from './errors.ts'
 import type { Asked, Shape } from './errors.ts'
@@ -119,8 +119,6 @@ function parse(reply: Reply, asked: Asked): Body & { readonly text: string } {
   } catch (error) {
     if (error instanceof AmbiguousBodyError)
       throw unusable(reply, asked, 'body_ambiguous', `${error.message} (${length} bytes)`)
-    if (error instanceof NoObjectError)
-      throw unusable(reply, asked, 'no_data', 'no result.data in the body')
     // The parser's own message quotes the body, which may be anybody's words.
     const what = isMarkup(text) ? 'a web page' : 'not JSON'
     throw unusable(reply, asked, 'body_unreadable', `${what} (${length} bytes)`)

@@ -8,7 +8,7 @@ import type { Reply } from './request.ts'
 
 /** The body of an answer as JSON. */
 export interface Body {
-  /** Its members, `result.data` aside: where that is an array, an empty one stands in its place. */
+  /** Its members, `result.data` aside: where that is an array, an empty one stands in its place. None where it is no object. */
   readonly body: Record<string, unknown>
   /** `result.data`; null where there is no such array. */
   readonly data: unknown[] | null
@@ -16,11 +16,6 @@ export interface Body {
   readonly dataText: string
   /** Whether `digestInAnyOrder` cuts this body between its records and nowhere else. */
   readonly isCutWell: boolean
-}
-
-/** The body is JSON, but no object. */
-export class NoObjectError extends Error {
-  override name = 'NoObjectError'
 }
 
 /** A member that the answer is read by is there twice: nobody knows which one counts. */
@@ -31,7 +26,7 @@ export class AmbiguousBodyError extends Error {
 /**
  * Reads a body and finds the text of its records, so that every reader of either sees the same records. What is around the
  * records is the same in most answers, and is then read once for all of them.
- * @throws SyntaxError where it is not JSON; NoObjectError; AmbiguousBodyError
+ * @throws SyntaxError where it is not JSON; AmbiguousBodyError
  */
 export function readBody(text: string): Body {
   const start = text.indexOf('[')
@@ -93,7 +88,7 @@ function readSlowly(text: string): Body {
 
 function readWhole(text: string) {
   const body: unknown = JSON.parse(text)
-  if (!isObject(body)) throw new NoObjectError('The body is no JSON object.')
+  if (!isObject(body)) return { body: {}, data: null, dataAt: -1, dataEnd: -1 }
   const result = placeOf(text, 0, ['result', 'error'])
   const data = isObject(body['result'])
     ? placeOf(text.slice(result.start, result.end), result.start, ['data', 'status'])

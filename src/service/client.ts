@@ -8,7 +8,7 @@ import { ConcurrencyLimit } from './concurrency.ts'
 import type { ConcurrencySnapshot, Outcome } from './concurrency.ts'
 import { isForbidden } from './errors.ts'
 import type { Asked } from './errors.ts'
-import { checkCommentsFilter, checkUsersFilter } from './filters.ts'
+import { checkFilter } from './filters.ts'
 import type { CommentsFilter, UsersFilter } from './filters.ts'
 import { ServiceHealth } from './health.ts'
 import type { HealthOptions, ServiceWait } from './health.ts'
@@ -18,8 +18,8 @@ import { Requests } from './request.ts'
 import type { RequestOptions } from './request.ts'
 import { retrying } from './retry.ts'
 import type { RetryPolicy } from './retry.ts'
-import { isHeaderValue, openToken } from './token.ts'
-import type { Token, TokenSource } from './token.ts'
+import { isHeaderValue, Token } from './token.ts'
+import type { TokenSource } from './token.ts'
 import type { Priority } from './wait.ts'
 
 export interface CollabApiOptions
@@ -150,7 +150,7 @@ class Client implements CollabApi {
     checkHeaders(options)
     this.#options = options
     this.#basePath = pathname.replace(/\/+$/, '')
-    this.#token = openToken(options.tokenSource)
+    this.#token = new Token(options.tokenSource)
     this.#secrets = [options.apiKey, this.#token.current()]
     this.#health = new ServiceHealth(options)
     this.#concurrency = new ConcurrencyLimit(options.maxConcurrency, this.memory)
@@ -189,8 +189,7 @@ class Client implements CollabApi {
     filter: UsersFilter | CommentsFilter,
     call: Call,
   ): Promise<Answer> {
-    if (operation === 'users') checkUsersFilter(filter as UsersFilter)
-    else checkCommentsFilter(filter as CommentsFilter)
+    checkFilter(operation, filter)
     const asked: Asked = { operation, filter, secrets: this.#secrets }
     this.#breaker.check(asked, performance.now())
     const body = JSON.stringify({ data: filter })
