@@ -201,10 +201,7 @@ class Client implements CollabApi {
           return this.#attempt(asked, { body, token, attemptNumber, throttledMs }, call)
         },
         this.#options,
-        {
-          reread: (error) => this.#rereadToken(token, isForbidden(error)),
-          health: this.#health,
-        },
+        { health: this.#health, reread: (error) => this.#rereadToken(token, isForbidden(error)) },
         call.waitSignal ?? call.signal,
       )
       this.#breaker.succeeded(asked)
@@ -265,8 +262,8 @@ class Client implements CollabApi {
       if (slot !== null) await this.#waitForSlot(slot, times)
       sentAtMs = performance.now()
       const path = this.#basePath + PATHS[asked.operation]
-      const following = { asked, signal, takeMemory, onSent }
-      const sent = await this.#requests.post(path, body, token, following)
+      const post = { asked, signal, takeMemory, onSent }
+      const sent = await this.#requests.post(path, body, token, post)
       endedAtMs = performance.now()
       const { maxBodyBytes } = this.#options
       const reply = sent.encoding === undefined ? sent : await decodeBody(sent, asked, maxBodyBytes)

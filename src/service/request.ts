@@ -23,8 +23,8 @@ export interface RequestOptions extends RequestLimits {
   readonly connections: number
 }
 
-/** One request, as its caller follows it. */
-export interface Following {
+/** What the caller of one request sets. */
+export interface PostOptions {
   readonly asked: Asked
   readonly signal?: AbortSignal | undefined
   /** Called when the request goes out on a connection; never for one given up before. */
@@ -83,15 +83,15 @@ export class Requests {
    * @returns whatever the service answered in full, under any HTTP status
    * @throws CallError when there was no full answer; the signal's reason when it aborts
    */
-  post(path: string, body: string, token: string, following: Following): Promise<Reply> {
+  post(path: string, body: string, token: string, post: PostOptions): Promise<Reply> {
     const { apiKeyHeader, apiKey, authTokenHeader, origin } = this.#options
-    const { signal } = following
+    const { signal } = post
     if (signal?.aborted) return Promise.reject(signal.reason as Error)
     // Firewalls refuse calls without user-agent.
     const own = ['content-type', 'application/json', 'user-agent', USER_AGENT]
     const headers = [...own, apiKeyHeader, apiKey, authTokenHeader, token]
     return new Promise((resolve, reject) => {
-      const handler = receive(this.#limits, following, resolve, reject)
+      const handler = receive(this.#limits, post, resolve, reject)
       this.#connections.dispatch({ origin, method: 'POST', path, headers, body }, handler)
     })
   }
@@ -111,15 +111,10 @@ const LARGE_BODY_BYTES = 1_000_000
  */
 export function receive(
   { origin, timeoutMs, maxBodyBytes }: RequestLimits,
-  { asked, signal, onSent, takeMemory }: Following,
+  { asked, signal, onSent, takeMemory }: PostOptions,
   resolve: (reply: Reply) => void,
   reject: (reason: Error) => void,
-): Required<
-  Pick<
-    Dispatcher.DispatchHandler,
-    'onRequestStart' | 'onResponseStart' | 'onResponseData' | 'onResponseEnd' | 'onResponseError'
-  >
-> {
+) {
   let isOver = false
   /** Null until the request goes out: until then nothing but the connection can have failed. */
   let controller: Dispatcher.DispatchController | null = null
@@ -217,5 +212,5 @@ export function receive(
         fail(shape, `no answer from ${origin} (${code})`, error)
       }
     },
-  }
+  } satisfies Dispatcher.DispatchHandler
 }

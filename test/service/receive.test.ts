@@ -28,7 +28,7 @@ function begin() {
   const reply = new Promise<Reply>((resolve, reject) => {
     handler = receive(limits, { asked, takeMemory }, resolve, reject)
   })
-  handler.onRequestStart(controller, {})
+  handler.onRequestStart(controller)
   return {
     reply,
     /** Null where it was answered. */
@@ -43,7 +43,7 @@ function begin() {
     starts: (headers: Record<string, string> = {}) =>
       handler.onResponseStart(controller, 200, headers),
     sends: (chunk: Buffer) => handler.onResponseData(controller, chunk),
-    ends: () => handler.onResponseEnd(controller, {}),
+    ends: () => handler.onResponseEnd(),
     async letIn() {
       memoryIsFree()
       await vi.advanceTimersByTimeAsync(0)
