@@ -24,61 +24,24 @@ export class AmbiguousBodyError extends Error {
 }
 
 /**
- * Reads a body and finds the text of its records, so that every reader of either sees the same records. What is around the
- * records is the same in most answers, and is then read once for all of them.
+ * Reads a body and finds the text of its records, so that every reader of either sees the same records.
  * @throws SyntaxError where it is not JSON; AmbiguousBodyError
  */
 export function readBody(text: string): Body {
   const start = text.indexOf('[')
   const end = text.lastIndexOf(']') + 1
-  // With one value of valid JSON replaced by another the rest is as valid as it was, and the other way round.
-  const around = start < 0 || end <= start ? text : `${text.slice(0, start)}[]${text.slice(end)}`
-  if (around.length <= AROUND_UNITS_MAX) {
-    const envelope = around === lastEnvelope?.text ? lastEnvelope : readEnvelope(around)
-    if (envelope?.dataAt === start) {
-      lastEnvelope = envelope
+  try {
+    // With one value of valid JSON replaced by another the rest is as valid as it was, and the other way round.
+    const around = readWhole(`${text.slice(0, start)}[]${text.slice(end)}`)
+    if (start >= 0 && around.data?.length === 0 && around.dataAt === start) {
       const dataText = text.slice(start, end)
       const records = parseRecords(dataText)
-      const data = records ?? arrayOf(dataText)
-      if (data !== null) return { body: envelope.body, data, dataText, isCutWell: records !== null }
+      const data = records ?? (JSON.parse(dataText) as unknown[])
+      return { body: around.body, data, dataText, isCutWell: records !== null }
     }
-  }
-  return readSlowly(text)
-}
-
-/** Null where the text between the outermost brackets is no array, as where there are two beside each other. */
-function arrayOf(text: string): unknown[] | null {
-  try {
-    return JSON.parse(text) as unknown[]
   } catch {
-    return null
+    // The outermost brackets are not those of the records, or the body is odd: it is read as a whole.
   }
-}
-
-/** What is around the records of a usual answer is far shorter. */
-const AROUND_UNITS_MAX = 4096
-
-/** A body with an empty array in place of its records. */
-interface Envelope {
-  readonly text: string
-  readonly body: Record<string, unknown>
-  /** Where that array is. */
-  readonly dataAt: number
-}
-
-let lastEnvelope: Envelope | null = null
-
-/** Null where the brackets are not those of `result.data`, or something is odd about the body. */
-function readEnvelope(text: string): Envelope | null {
-  try {
-    const { body, data, dataAt } = readWhole(text)
-    return data?.length === 0 ? { text, body, dataAt } : null
-  } catch {
-    return null
-  }
-}
-
-function readSlowly(text: string): Body {
   const { body, data, dataAt, dataEnd } = readWhole(text)
   if (data === null) return { body, data, dataText: '', isCutWell: false }
   const result = { ...(body['result'] as object), data: [] }
@@ -90,13 +53,18 @@ function readWhole(text: string) {
   const body: unknown = JSON.parse(text)
   if (!isObject(body)) return { body: {}, data: null, dataAt: -1, dataEnd: -1 }
   const result = placeOf(text, 0, ['result', 'error'])
-  const data = isObject(body['result'])
-    ? placeOf(text.slice(result.start, result.end), result.start, ['data', 'status'])
-    : { start: -1, end: -1 }
-  const records = (body['result'] as { data?: unknown } | undefined)?.data
-  return Array.isArray(records)
-    ? { body, data: records as unknown[], dataAt: data.start, dataEnd: data.end }
-    : { body, data: null, dataAt: -1, dataEnd: -1 }
+  if (!isObject(body['result'])) return { body, data: null, dataAt: -1, dataEnd: -1 }
+  const { start, end } = placeOf(text.slice(result.start, result.end), result.start, [
+    'data',
+    'status',
+  ])
+  const { data } = body['result']
+  return {
+    body,
+    data: Array.isArray(data) ? (data as unknown[]) : null,
+    dataAt: start,
+    dataEnd: end,
+  }
 }
 
 /** Where the value of the first of the members is. @throws AmbiguousBodyError where one of them is there twice */
