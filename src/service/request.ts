@@ -87,9 +87,14 @@ export class Requests {
     const { apiKeyHeader, apiKey, authTokenHeader, origin } = this.#options
     const { signal } = post
     if (signal?.aborted) return Promise.reject(signal.reason as Error)
-    // Firewalls refuse calls without user-agent.
-    const own = ['content-type', 'application/json', 'user-agent', USER_AGENT]
-    const headers = [...own, apiKeyHeader, apiKey, authTokenHeader, token]
+    // prettier-ignore
+    const headers = [
+      'content-type', 'application/json',
+      // Firewalls refuse calls without it.
+      'user-agent', USER_AGENT,
+      apiKeyHeader, apiKey,
+      authTokenHeader, token,
+    ]
     return new Promise((resolve, reject) => {
       const handler = receive(this.#limits, post, resolve, reject)
       this.#connections.dispatch({ origin, method: 'POST', path, headers, body }, handler)
@@ -164,8 +169,12 @@ export function receive(
     onResponseStart(_controller, httpStatus, headers) {
       if (httpStatus < 200) return
       const encoding = headers['content-encoding']?.toString()
-      const [retryAfterMs, resetMs] = [retryAfterMsOf(headers), resetMsOf(headers)]
-      head = { httpStatus, retryAfterMs, resetMs, encoding }
+      head = {
+        httpStatus,
+        retryAfterMs: retryAfterMsOf(headers),
+        resetMs: resetMsOf(headers),
+        encoding,
+      }
       const length = Number(headers['content-length'])
       if (length > maxBodyBytes) return refuseSize()
       if (!(length >= LARGE_BODY_BYTES)) return

@@ -2,6 +2,18 @@ import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { onAbort, sleep, WaitLine } from '../../src/service/wait.ts'
 
+test('one listener serves all that wait on a signal, and goes with the last of them', () => {
+  const { signal } = new AbortController()
+  const forgetFirst = onAbort(signal, () => {})
+  const forgetSecond = onAbort(signal, () => {})
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+  forgetFirst()
+  forgetFirst()
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+  forgetSecond()
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+})
+
 test('whoever still waits hears of it, also after others came and went', () => {
   const stop = new AbortController()
   const heard: string[] = []
