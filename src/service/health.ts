@@ -125,8 +125,10 @@ export class ServiceHealth {
     // The error of a call that was not made for a refused token is that refusal again.
     if (kind === 'credentials' && error !== this.#refused?.error)
       this.#refused = { token, error, untilMs: nowMs + REFUSED_MS }
-    if (kind === 'unreachable') this.#notReached(error)
-    else if (httpStatus !== null) this.#answered(httpStatus)
+    if (kind === 'unreachable') {
+      this.#unreachedTries += 1
+      if (this.#unreachedTries === 1) this.#options.onReach?.(describeUnreachable(error))
+    } else if (httpStatus !== null) this.#answered(httpStatus)
     if (kind === 'throttled') {
       const pauseMs = this.#pause(error, sentAtMs, nowMs)
       if (pauseMs > 0) void this.#options.sharedRateLimit.pauseAll(pauseMs)
@@ -192,11 +194,6 @@ export class ServiceHealth {
     this.#wasReached = true
     if (this.#unreachedTries > 0) this.#options.onReach?.(null)
     this.#unreachedTries = 0
-  }
-
-  #notReached(error: CallError): void {
-    this.#unreachedTries += 1
-    if (this.#unreachedTries === 1) this.#options.onReach?.(describeUnreachable(error))
   }
 
   /** The service took a call; one that was sent before the last pause says nothing new. */
