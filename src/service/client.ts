@@ -357,11 +357,7 @@ function parseBaseUrl(baseUrl: string): URL {
 }
 
 /** @throws UsageError naming the setting: a key, or the name of a header, that cannot be sent */
-function checkHeaders(options: {
-  readonly apiKey: string
-  readonly apiKeyHeader: string
-  readonly authTokenHeader: string
-}): void {
+function checkHeaders(options: CollabApiOptions): void {
   if (!isHeaderValue(options.apiKey)) {
     throw new UsageError('COLLAB_API_KEY is empty or holds a character that a header cannot carry')
   }

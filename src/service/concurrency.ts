@@ -48,7 +48,7 @@ export class ConcurrencyLimit {
   #ewmaMs: number | null = null
   #bestMs = Infinity
   #halvedAtMs = -Infinity
-  #closed = false
+  #closed: DrainingError | null = null
 
   /**
    * @param memory while it is full, only callers that hold some of it get a permit
@@ -76,7 +76,7 @@ export class ConcurrencyLimit {
     priority: Priority = 'normal',
     holdsMemory = false,
   ): Promise<void> | null {
-    if (this.#closed) throw closedError()
+    if (this.#closed !== null) throw this.#closed
     const line = holdsMemory ? this.#holders : this.#line
     const isNext = priority === 'high' || line.length === 0
     const isFree = holdsMemory
@@ -123,9 +123,8 @@ export class ConcurrencyLimit {
 
   /** Rejects all that wait; permits that are out may still be given back. */
   close(): void {
-    this.#closed = true
-    this.#line.dismiss(closedError())
-    this.#holders.dismiss(closedError())
+    this.#closed = new DrainingError('the client of the service is closed')
+    for (const line of [this.#line, this.#holders]) line.dismiss(this.#closed)
   }
 
   #letIn(): void {
@@ -173,8 +172,4 @@ export class ConcurrencyLimit {
     this.#successes = 0
     this.#limit = Math.min(this.#max, this.#limit + 1)
   }
-}
-
-function closedError(): DrainingError {
-  return new DrainingError('the client of the service is closed')
 }

@@ -4,7 +4,8 @@ import { onAbort } from './wait.ts'
 export class Semaphore {
   readonly #max: number
   readonly #onChange: () => void
-  readonly #waiting = new Set<{ readonly units: number; resume(): void }>()
+  /** How to end each wait, and the units that it is for. */
+  readonly #waiting = new Map<(reason?: Error) => void, number>()
   #taken = 0
 
   /** @param onChange called after each change of `isFull`, and others */
@@ -31,18 +32,16 @@ export class Semaphore {
     }
     return new Promise((resolve, reject) => {
       let forget = (): void => {}
-      const waiter = {
-        units,
-        resume() {
-          forget()
-          resolve()
-        },
+      const end = (reason?: Error) => {
+        forget()
+        this.#waiting.delete(end)
+        if (reason === undefined) resolve()
+        else reject(reason)
       }
-      this.#waiting.add(waiter)
+      this.#waiting.set(end, units)
       if (signal !== undefined)
         forget = onAbort(signal, () => {
-          this.#waiting.delete(waiter)
-          reject(signal.reason as Error)
+          end(signal.reason as Error)
           this.change(0)
         })
       this.#onChange()
@@ -52,11 +51,10 @@ export class Semaphore {
   /** Takes units without waiting; if negative, gives them back. */
   change(units: number): void {
     this.#taken += units
-    for (const first of this.#waiting) {
-      if (!this.#fits(first.units)) break
-      this.#waiting.delete(first)
-      this.#taken += first.units
-      first.resume()
+    for (const [end, first] of this.#waiting) {
+      if (!this.#fits(first)) break
+      this.#taken += first
+      end()
     }
     this.#onChange()
   }
