@@ -2,9 +2,8 @@ import { expect, test } from 'vitest'
 import {
   batchesAPage,
   EVERYTHING,
-  fadedOver,
   HOT_CLASSES,
-  looksAPage,
+  pollsAPage,
   neededShare,
   nextClass,
   quietTimes,
@@ -104,15 +103,10 @@ test('a class that rested saves nothing up, and one without threads is not chose
 })
 
 test('what is handed out together is a small part of the promise', () => {
-  expect(looksAPage({ budget: 0.2, promiseS: 3 * DAY })).toBe(8)
-  expect(looksAPage({ budget: 40, promiseS: 75 })).toBe(60)
-  expect(looksAPage({ budget: 100, promiseS: DAY })).toBe(500)
-  expect(looksAPage({ budget: 10_000, promiseS: DAY })).toBe(512)
+  expect(pollsAPage({ budget: 0.2, promiseS: 3 * DAY })).toBe(8)
+  expect(pollsAPage({ budget: 40, promiseS: 75 })).toBe(60)
+  expect(pollsAPage({ budget: 100, promiseS: DAY })).toBe(500)
+  expect(pollsAPage({ budget: 10_000, promiseS: DAY })).toBe(512)
   expect(batchesAPage({ budget: 40, promiseS: 75 })).toBe(1)
   expect(batchesAPage({ budget: 100, promiseS: DAY })).toBe(8)
-})
-
-test('what was learned counts half as much a day later', () => {
-  expect(fadedOver(DAY)).toBeCloseTo(0.5)
-  expect(fadedOver(-5)).toBe(1)
 })

@@ -9,8 +9,7 @@ import type { App } from '../../src/app.ts'
 import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
 import type { SharedRateLimit } from '../../src/service/wait.ts'
 import { Hints } from '../../src/sync/refresh/hints.ts'
-import { NotedFailures } from '../../src/sync/refresh/looking.ts'
-import type { Looking } from '../../src/sync/refresh/looking.ts'
+import type { Polling } from '../../src/sync/refresh/polling.ts'
 import { Clock } from '../../src/sync/refresh/clock.ts'
 import { Refresher } from '../../src/sync/refresh/refresher.ts'
 import { settleRun } from '../../src/sync/run/settle.ts'
@@ -463,12 +462,12 @@ test('a hint is looked at next, once however often it comes, and again where it 
   const key = await keyOf(it, place)
   await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
   await it.steps(1)
-  const looking = await lookingOf(it)
+  const polling = await pollingOf(it)
   const hints = new Hints()
   const noticedMs = Date.now()
   await until('the hint is a moment old', () => Date.now() > noticedMs + 50)
-  const looks = await hints.look(looking, { budget: BUDGET, share: 0.1 })
-  expect(looks?.calls).toBe(1)
+  const tally = await hints.poll(polling, { budget: BUDGET, share: 0.1 })
+  expect(tally?.calls).toBe(1)
   expect(await ask(it, 'select * from sync.hints')).toEqual([])
   const [row] = await ask<{ comment_count: number }>(
     it,
@@ -478,7 +477,7 @@ test('a hint is looked at next, once however often it comes, and again where it 
   expect(row?.comment_count).toBe(it.world.comments(place)?.length)
   // What the promise needs is never spent on hints.
   await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
-  expect(await new Hints().look(looking, { budget: BUDGET, share: 1 })).toBeNull()
+  expect(await new Hints().poll(polling, { budget: BUDGET, share: 1 })).toBeNull()
 })
 
 test('a thread to whose batch another claim writes while it is fetched is fetched again, within the budget', async () => {
@@ -493,8 +492,8 @@ test('a thread to whose batch another claim writes while it is fetched is fetche
   const noticedMs = Date.now()
   await until('a hint is allowed', () => Date.now() > noticedMs + 50)
   const { calls } = it.counted
-  const looks = await hints.look(await lookingOf(it), { budget: BUDGET, share: 0.1 })
-  expect(looks?.calls).toBe(2)
+  const tally = await hints.poll(await pollingOf(it), { budget: BUDGET, share: 0.1 })
+  expect(tally?.calls).toBe(2)
   expect(it.counted.calls - calls).toBe(2)
   const rows = await ask(
     it,
@@ -507,18 +506,21 @@ test('a thread to whose batch another claim writes while it is fetched is fetche
 })
 
 /** As the refresher has it once its day has begun. */
-async function lookingOf(it: Awaited<ReturnType<typeof opened>>): Promise<Looking> {
+async function pollingOf(it: Awaited<ReturnType<typeof opened>>): Promise<Polling> {
   const [item] = await ask<{ run_id: string; item_id: string }>(
     it,
     `select run_id, item_id from sync.run_items where kind = 'refresh'`,
   )
+  const clock = new Clock(() => refresh.begin.one(it.context.database))
+  await clock.moment()
   return {
     context: it.context,
     budget: it.budget,
     item: { runId: item?.run_id ?? '', itemId: Number(item?.item_id) },
-    noted: new NotedFailures(),
-    clock: new Clock(() => refresh.begin.one(it.context.database)),
-    looked: () => {},
+    failing: new Set(),
+    clock,
+    begin: async (poll) => ({ ended: Promise.resolve(it.budget.acquire()).then(poll) }),
+    polled: () => {},
   }
 }
 
