@@ -114,7 +114,7 @@ export class Polls {
     this.#priority = priority
   }
 
-  /** Begins to poll the scopes of units, one a step. Never rejects: `end` does. */
+  /** Begins to poll the scopes of units, one a step after the first step, which only reads. Never rejects: `end` does. */
   async *begin(units: Units): AsyncGenerator<void, void> {
     try {
       for await (const unit of await units) yield* this.#begin(unit)
@@ -142,11 +142,11 @@ export class Polls {
     const begun: Promise<void>[] = []
     try {
       for (const scope of unit.scopes) {
+        yield
         if (this.#failure !== null) throw this.#failure.error
         const { ended } = await this.#polling.begin(() => batch.poll(scope), this.#priority)
         ended.catch((error: unknown) => this.#fail(error))
         begun.push(ended)
-        yield
       }
     } catch (error) {
       begun.push(Promise.reject(error as Error))

@@ -108,6 +108,7 @@ export class Refresher {
         this.#endSoon(begun)
         return 0
       }
+      await begun.steps.next()
       this.#sweeping = begun
     }
     for (let left = pollsAPage(moment); left > 0 && this.#sweeping !== null; left -= 1) {
