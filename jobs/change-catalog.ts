@@ -3,7 +3,7 @@ import { CatalogJobSchema } from '../src/documents/catalog-line.ts'
 import { checked } from '../src/documents/check.ts'
 import type { Job } from './job.ts'
 
-/** A program changes the catalog through the queue (contract.md, "The queue"). Delivered twice, it does no more. */
+/** A program changes the catalog through the queue (contract.md, "The queue"). Delivered twice, it changes nothing more. */
 export const changeCatalogJob: Job = {
   name: 'catalog',
   async perform(app, { data }) {

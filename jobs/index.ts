@@ -7,7 +7,7 @@ import { startNightlyRunJob } from './start-nightly-run.ts'
 import { startRunJob } from './start-run.ts'
 import { syncBatchJob } from './sync-batch.ts'
 
-/** Every job that a worker works. */
+/** Every kind of job. */
 export const jobs: readonly Job[] = [
   startRunJob,
   startNightlyRunJob,

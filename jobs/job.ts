@@ -3,7 +3,7 @@ import type { App } from '../src/app.ts'
 import { checked, RunIdSchema } from '../src/documents/check.ts'
 import type { Delivered } from '../src/queue/worker.ts'
 
-/** What the queue delivers: a file of this folder each. */
+/** A kind of job of the queue: one file of this folder. */
 export interface Job {
   /** Stored in the queue: never rename. */
   readonly name: string
@@ -12,7 +12,17 @@ export interface Job {
 
 const ItemData = z.strictObject({ runId: RunIdSchema, itemId: z.int() })
 
-/** The ids in an item job's data. @throws UsageError where they are not there */
-export function itemIds(data: unknown): z.output<typeof ItemData> {
-  return checked(ItemData, data, 'data')
+/** A job for items of runs. It finishes the run where the item was the last one. */
+export function itemJob(
+  name: string,
+  perform: (app: App, ids: z.output<typeof ItemData>) => Promise<unknown>,
+): Job {
+  return {
+    name,
+    async perform(app, { data }) {
+      const ids = checked(ItemData, data, 'data')
+      await perform(app, ids)
+      await app.finishIfDone(ids.runId)
+    },
+  }
 }

@@ -4,7 +4,7 @@ import { StartRunJobSchema } from '../src/documents/run.ts'
 import { startRun } from '../src/sync/run/start.ts'
 import type { Job } from './job.ts'
 
-/** A program asked for a run through the queue (contract.md, "The queue"). Delivered twice, it makes one run. */
+/** A program starts a run through the queue (contract.md, "The queue"). Delivered twice, it makes one run. */
 export const startRunJob: Job = {
   name: 'start-run',
   async perform(app, { data, requestKey }) {
