@@ -6,7 +6,6 @@ import {
   pollsAPage,
   neededShare,
   nextClass,
-  quietTimes,
   virtualTimeAfter,
   weights,
 } from '../../src/sync/refresh/classes.ts'
@@ -24,16 +23,6 @@ function classes(threads: readonly number[] = SIZES, scopes = 400_000): ClassSta
     isReady: true,
   }))
 }
-
-test('classes follow one another, each four times as long as the one before', () => {
-  expect(quietTimes(0)).toEqual({ fromS: 0, toS: 240 })
-  for (let each = 1; each < HOT_CLASSES; each += 1) {
-    const { fromS, toS } = quietTimes(each)
-    expect(fromS).toBe(quietTimes(each - 1).toS)
-    expect(toS).toBe(4 * fromS)
-  }
-  expect(quietTimes(EVERYTHING).toS).toBe(Infinity)
-})
 
 test('a thread that has been quiet four times as long is looked at half as often', () => {
   const weighed = weights(classes(), { budget: 1000, promiseS: 7 * DAY })

@@ -333,6 +333,44 @@ test('a pass goes on where the clock was set back', async () => {
   expect(it.standIn.calls.total).toBeGreaterThan(calls)
 })
 
+test('classes follow one another, each four times as long as the one before', async () => {
+  const it = await opened()
+  const at = new Date()
+  // The first and the last millisecond of each class; the first key is of what class 7 alone polls.
+  const quietMs = Array.from({ length: 7 }, (_, of) => [
+    of === 0 ? 0 : 240_000 * 4 ** (of - 1),
+    240_000 * 4 ** of - 1,
+  ])
+  await it.pool.query(
+    `insert into collab_store.recent_threads (annotation_key, active_at)
+     select key, $1::timestamptz - ms * interval '1 millisecond' from unnest($2::float8[]) with ordinality t (ms, key)`,
+    [at, [240_000 * 4 ** 6, ...quietMs.flat()]],
+  )
+  const pass = { at, snapshot: '1', operations: [], lastKey: 1000, leastS: 5 }
+  await refresh.beginPasses.run(it.pool, pass)
+  const counted = 'select threads from sync.refresh_sweeps where class < 7 order by class'
+  expect((await ask<{ threads: number }>(it, counted)).map(({ threads }) => threads)).toEqual(
+    quietMs.map(() => 2),
+  )
+})
+
+test('what was learned counts half as much a day later, and whole where the clock was set back', async () => {
+  const it = await opened()
+  const at = new Date()
+  const learned = async (learnedAt: number) => {
+    await ask(it, 'update sync.refresh_sweeps set found = 8, gap_s = 100, learned_at = $1', [
+      new Date(learnedAt),
+    ])
+    const page = { class: 7, batchKeys: [1], workerId: 'any', at }
+    const range = { fromActiveAt: null, fromKey: null, toActiveAt: null, toKey: null }
+    const { pageId } = await refresh.insertPage.one(it.pool, { ...page, ...range })
+    await refresh.endPage.run(it.pool, { pageId, workerId: 'any', at, found: 1, gapS: 10 })
+    return ask(it, 'select found, gap_s from sync.refresh_sweeps where class = 7')
+  }
+  expect(await learned(at.getTime() - 86_400_000)).toEqual([{ found: 5, gap_s: 60 }])
+  expect(await learned(at.getTime() + 5_000)).toEqual([{ found: 9, gap_s: 110 }])
+})
+
 describe('what fails', () => {
   test('a thread that fails keeps its last good check, has one row a day until it is resolved, and is no burden', async () => {
     const it = await opened()

@@ -42,6 +42,12 @@ export const batches = new Statement<
   isPrepared: true,
 })
 
+/** Begins a pass of each class whose pass before is handed out, $5 seconds after its begin at the earliest, and counts the scopes of class 7 every ten minutes. A pass that began in the future is from before the clock was set back. An empty class is not written. */
+export const beginPasses = new Statement<
+  { at: Date; snapshot: string; operations: readonly string[]; lastKey: number; leastS: number },
+  null
+>('refresh/begin-passes', { parameters: 'at snapshot operations lastKey leastS', isPrepared: true })
+
 /** What refresh plans by, at one moment: the definitions, whether it is paused, the time, and the oldest transaction of this database that may still write. */
 export const begin = new Statement<
   null,
@@ -119,12 +125,6 @@ export const countLooks = new Statement<
 export const countScopes = new Statement<{ operations: readonly string[] }, { scopes: number }>(
   'refresh/count-scopes',
   { parameters: 'operations', columns: 'scopes', neverNull: 'scopes' },
-)
-
-/** How many threads last changed within a range of time. */
-export const countThreads = new Statement<{ after: Date; upTo: Date }, { threads: number }>(
-  'refresh/count-threads',
-  { parameters: 'after upTo', columns: 'threads', neverNull: 'threads', isPrepared: true },
 )
 
 /** How long changes took to be seen, of all organizations together: the last seven days that are final. */
@@ -227,30 +227,28 @@ export const pause = new Statement<
   null
 >('refresh/pause', { parameters: 'at leastS mostS reason' })
 
-/** Forgets threads that have been quiet for longer than any class lasts: their batch sees them. */
-export const purge = new Statement<{ before: Date }, null>('refresh/purge', {
-  parameters: 'before',
+/** Forgets threads that have been quiet for longer than any class lasts, when a pass of the last class begins: their batch sees them. */
+export const purge = new Statement<{ at: Date; recentS: number }, null>('refresh/purge', {
+  parameters: 'at recentS',
+  isPrepared: true,
 })
 
-/** How far refresh is with each class. */
+/** How far refresh is with each class; where the pass of a class ends. */
 export const readSweeps = new Statement<
   null,
   {
     class: number
-    pass: number
-    startedAt: Date | null
-    snapshot: string | null
     isPlanned: boolean
     afterActiveAt: Date | null
     afterKey: number | null
+    toActiveAt: Date | null
     threads: number
     virtualTime: number
     found: number
     gapS: number
   }
 >('refresh/read-sweeps', {
-  columns:
-    'class pass startedAt snapshot isPlanned afterActiveAt afterKey threads virtualTime found gapS',
+  columns: 'class isPlanned afterActiveAt afterKey toActiveAt threads virtualTime found gapS',
   isPrepared: true,
 })
 
@@ -336,21 +334,17 @@ export const threads = new Statement<
   isPrepared: true,
 })
 
-/** Moves a class on: a pass begins, or threads of it are handed out. */
+/** Notes what was handed out of a class. */
 export const writeSweep = new Statement<
   {
     class: number
-    pass: number
-    startedAt: Date | null
-    snapshot: string | null
     isPlanned: boolean
     afterActiveAt: Date | null
     afterKey: number | null
-    threads: number
     virtualTime: number
   },
   null
 >('refresh/write-sweep', {
-  parameters: 'class pass startedAt snapshot isPlanned afterActiveAt afterKey threads virtualTime',
+  parameters: 'class isPlanned afterActiveAt afterKey virtualTime',
   isPrepared: true,
 })

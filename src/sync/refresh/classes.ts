@@ -17,14 +17,6 @@ export const EVERYTHING = HOT_CLASSES
 /** Class of the polls that hints cause; it has no pass. */
 export const HINTED = 8
 
-const FIRST_EDGE_S = 240
-
-/** Quiet times of a class in seconds: from, and up to. */
-export function quietTimes(of: number): { readonly fromS: number; readonly toS: number } {
-  const edge = (k: number) => (k === 0 ? 0 : FIRST_EDGE_S * 4 ** (k - 1))
-  return { fromS: edge(of), toS: of === EVERYTHING ? Infinity : edge(of + 1) }
-}
-
 /** What is known of a class. */
 export interface ClassState {
   /** Threads in it; of class 7 all scopes of the catalog. */

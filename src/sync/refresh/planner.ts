@@ -7,11 +7,9 @@ import type { SyncContext } from '../context.ts'
 import {
   batchesAPage,
   EVERYTHING,
-  HOT_CLASSES,
   nextClass,
   PAGE_MAX,
   pollsAPage,
-  quietTimes,
   virtualTimeAfter,
   weights,
 } from './classes.ts'
@@ -34,8 +32,6 @@ export interface RefreshPage {
 
 /** A pass of a class, or a check of a batch, begins no sooner than this after the one before: the other classes get the calls. */
 const PASS_MIN_S = 5
-/** How often the scopes of the catalog are counted. */
-const COUNT_EVERY_S = 600
 
 /** Above every key. */
 const KEY_MAX = 2 ** 31 - 1
@@ -69,7 +65,7 @@ export class Planner {
     moment: Moment & Promised,
     isSweeping: boolean,
   ): Promise<RefreshPage | 'continue' | null> {
-    const { database, deadAfterS, workerId } = this.#context
+    const { database, deadAfterS, operations, workerId } = this.#context
     const page = await transaction(database, async (client) => {
       const mine = { workerId, inProgress: [...this.#inProgress], deadAfterS }
       await refresh.freeBatches.run(client, mine)
@@ -80,12 +76,17 @@ export class Planner {
         return { pageId, class: of, at: moment.at, keys: threads.map(({ key }) => key) }
       }
       await refresh.lockSweeps.run(client)
-      const sweeps: Sweep[] = []
-      for (const sweep of await refresh.readSweeps.all(client)) {
-        const now = await this.#beginPass(client, moment, sweep)
-        if (now !== sweep && now.threads > 0) await refresh.writeSweep.run(client, now)
-        sweeps.push(now)
+      const { at, snapshot } = moment
+      const pass = {
+        at,
+        snapshot,
+        operations: [...operations],
+        lastKey: KEY_MAX,
+        leastS: PASS_MIN_S,
       }
+      if ((await refresh.beginPasses.run(client, pass)) > 0)
+        await refresh.purge.run(client, { at, recentS: RECENT_S })
+      const sweeps = await refresh.readSweeps.all(client)
       this.scopes = sweeps[EVERYTHING]?.threads ?? 0
       return this.#choose(client, moment, sweeps, isSweeping)
     })
@@ -120,29 +121,6 @@ export class Planner {
     await refresh.giveBackPage.run(database, { pageId, workerId })
   }
 
-  /** Begins a pass of the class where the one before is handed out; an empty class stays as it is. */
-  async #beginPass(client: Client, { at, snapshot }: Moment, sweep: Sweep): Promise<Sweep> {
-    const { class: of, isPlanned, startedAt } = sweep
-    const sinceS = startedAt === null ? Infinity : (at.getTime() - startedAt.getTime()) / 1000
-    if (of === EVERYTHING) {
-      if (sinceS >= 0 && sinceS < COUNT_EVERY_S) return sweep
-      const operations = [...this.#context.operations]
-      const { scopes } = await refresh.countScopes.one(client, { operations })
-      return { ...sweep, startedAt: at, threads: scopes }
-    }
-    // Where the clock was set back, a pass that began in the future would never end.
-    if (sinceS >= 0 && !(isPlanned && sinceS >= PASS_MIN_S)) return sweep
-    const { fromS, toS } = quietTimes(of)
-    const afterActiveAt = before(at, fromS)
-    const range = { after: before(at, toS), upTo: afterActiveAt }
-    const { threads } = await refresh.countThreads.one(client, range)
-    if (threads === 0) return { ...sweep, isPlanned: true, threads }
-    if (of === HOT_CLASSES - 1) await refresh.purge.run(client, { before: before(at, RECENT_S) })
-    const pass = sweep.pass + 1
-    const begin = { pass, startedAt: at, snapshot, isPlanned: false, threads }
-    return { ...sweep, ...begin, afterActiveAt, afterKey: KEY_MAX }
-  }
-
   async #choose(
     client: Client,
     moment: Moment & Promised,
@@ -170,9 +148,9 @@ export class Planner {
     sweep: Sweep,
     { limit, after }: { limit: number; after: (polls: number) => number },
   ): Promise<RefreshPage> {
-    const { class: of, startedAt, afterActiveAt, afterKey } = sweep
+    const { class: of, afterActiveAt, afterKey, toActiveAt } = sweep
     const from = { fromActiveAt: afterActiveAt as Date, fromKey: afterKey ?? 0 }
-    const end = { toActiveAt: before(startedAt as Date, quietTimes(of).toS), toKey: KEY_MAX }
+    const end = { toActiveAt: toActiveAt as Date, toKey: KEY_MAX }
     const threads = await refresh.page.all(client, { ...from, ...end, limit })
     const isPlanned = threads.length < limit
     const last = isPlanned ? undefined : threads.at(-1)
@@ -193,7 +171,7 @@ export class Planner {
     const batches = await refresh.batches.all(client, {
       operations: [...this.#context.operations],
       limit: batchesAPage(moment),
-      notSince: before(at, PASS_MIN_S),
+      notSince: new Date(at.getTime() - PASS_MIN_S * 1000),
       at,
     })
     if (batches.length === 0) return null
@@ -211,8 +189,4 @@ export class Planner {
     const { pageId } = await refresh.insertPage.one(client, where)
     return { pageId, ...page }
   }
-}
-
-function before(at: Date, seconds: number): Date {
-  return new Date(at.getTime() - seconds * 1000)
 }

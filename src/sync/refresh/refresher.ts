@@ -56,7 +56,6 @@ export class Refresher {
   #sweeping: BegunPage | null = null
   readonly #line = new WaitLine()
   #underWay = 0
-  #waiting = 0
   #waitingMax = 1
 
   /** @param clock the time and the definitions; PostgreSQL's own when left out */
@@ -171,15 +170,11 @@ export class Refresher {
     priority: Priority,
   ): Promise<{ readonly ended: Promise<void> }> {
     const { drained } = this.#context
-    while (this.#underWay >= POLLS_MAX || this.#waiting >= this.#waitingMax)
+    while (this.#underWay >= POLLS_MAX || this.#budget.snapshot().waiting >= this.#waitingMax)
       await this.#line.join(drained, priority)
     this.#underWay += 1
-    this.#waiting += 1
     const ended = Promise.resolve(this.#budget.acquire(drained, priority))
-      .finally(() => {
-        this.#waiting -= 1
-        this.#line.letOneGo()
-      })
+      .finally(() => this.#line.letOneGo())
       .then(poll)
       .finally(() => {
         this.#underWay -= 1
