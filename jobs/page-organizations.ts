@@ -1,5 +1,5 @@
 import { planOrganizations } from '../src/sync/run/pages.ts'
-import { itemJob } from './job.ts'
+import { itemJob } from './item-job.ts'
 
 /** Pages a run's organizations: enqueues the first batches of each, and the next page. */
 export const pageOrganizationsJob = itemJob('page-organizations', async (app, ids) =>

@@ -15,8 +15,9 @@ import { findWait, ReportedWaits } from './sync/waits.ts'
 import type { ReportedWait } from './sync/waits.ts'
 import { outsideTraces, withSpan } from './trace.ts'
 
-/** A kind of job, as `jobs/` lists them. */
-interface WorkableJob {
+/** A kind of job: one file of `jobs/`. */
+export interface Job {
+  /** Stored in the queue: never rename. */
   readonly name: string
   perform(app: App, job: Delivered): Promise<unknown>
 }
@@ -55,7 +56,7 @@ interface WorkerOptions {
 /** Works jobs until stopped, writes its heartbeat, recovers lost items, and keeps the nightly schedule registered. */
 export async function startWorker(
   app: App,
-  jobs: readonly WorkableJob[],
+  jobs: readonly Job[],
   options: WorkerOptions,
 ): Promise<RunningWorker> {
   return outsideTraces(() => start(app, jobs, options))
@@ -63,7 +64,7 @@ export async function startWorker(
 
 async function start(
   app: App,
-  jobs: readonly WorkableJob[],
+  jobs: readonly Job[],
   { keepsSchedule, watch }: WorkerOptions,
 ): Promise<RunningWorker> {
   const { database } = app.store
@@ -156,7 +157,7 @@ export function jobsInProgress(
 /** Does one job: its log lines and its span have its name and ids. */
 async function perform(
   app: App,
-  job: WorkableJob,
+  job: Job,
   delivered: Delivered,
   watch: JobWatch | undefined,
 ): Promise<unknown> {

@@ -29,27 +29,8 @@ export const QUEUE_NAMES = {
 
 export type QueueName = keyof typeof QUEUE_NAMES
 
-/** BullMQ's constructors for one place, and the options that they need; the only file that knows which place it is. */
-export interface Backend {
-  // The two backends' connection options have no type in common.
-  readonly classes: BackendClasses<IQueueBackend, unknown>
-  readonly options: {
-    connection: unknown
-    prefix?: string
-    skipVersionCheck?: boolean
-    telemetry?: Telemetry
-    settings: { repeatStrategy: typeof repeatStrategy }
-  }
-  /** Writes to the place, where that leaves nothing behind, else reads. @throws what the place responds; may take forever */
-  probe(): Promise<unknown>
-  /**
-   * Refreshes the planner's statistics after many jobs were added at once. With the statistics of an empty table, PostgreSQL
-   * serves 60 jobs a second instead of 1,500 until autovacuum runs. Does nothing on Redis.
-   */
-  analyze(): Promise<unknown>
-  /** Closes what BullMQ leaves open, after its own `close`. */
-  close(): Promise<void>
-}
+/** The connection options of the two backends have no type in common. */
+type Classes = BackendClasses<IQueueBackend, unknown>
 
 /** Connections of one backend to the queue's PostgreSQL. */
 const POSTGRES_POOL_MAX = 7
@@ -58,7 +39,8 @@ const POSTGRES_POOL_MIN = 2
 const PROBE_MS = 1_000
 
 /**
- * Opens a place for queues, or for one worker.
+ * Opens a place for queues, or for one worker: BullMQ's constructors and the options that they need. This file alone knows
+ * which place it is.
  * @param role a producer fails at once when Redis is unavailable; a worker waits for it
  * @param watch of the connections to Redis; those to PostgreSQL report their errors to BullMQ alone
  */
@@ -66,7 +48,7 @@ export async function openBackend(
   place: QueuePlace,
   role: 'producer' | 'worker',
   watch: ConnectionWatch,
-): Promise<Backend> {
+) {
   const shared = { ...(await telemetryOption()), settings: { repeatStrategy } }
   if (place.kind === 'postgres') {
     // A pool of ours: those of BullMQ set their search path by a start-up parameter, which poolers refuse.
@@ -75,10 +57,14 @@ export async function openBackend(
       max: POSTGRES_POOL_MAX,
     })
     return {
-      classes: withBackend(createPostgresBackend) as BackendClasses<IQueueBackend, unknown>,
+      classes: withBackend(createPostgresBackend) as Classes,
       options: { ...shared, connection },
+      /** Writes to the place, where that leaves nothing behind, else reads. May take forever. */
       probe: () => connection.query('select 1'),
+      // With the statistics of an empty table, PostgreSQL serves 60 jobs a second instead of 1,500 after many were added at once,
+      // until autovacuum runs.
       analyze: () => connection.query('analyze bullmq.job'),
+      /** Closes what BullMQ leaves open, after its own `close`. */
       close: () => connection.end(),
     }
   }
@@ -93,7 +79,7 @@ export async function openBackend(
     watch,
   )
   return {
-    classes: withBackend(createRedisBackend) as BackendClasses<IQueueBackend, unknown>,
+    classes: withBackend(createRedisBackend) as Classes,
     // The check calls INFO, which not every user may call; requireRedis checks the version where the user may.
     options: { ...shared, connection, prefix, skipVersionCheck: true },
     analyze: async () => {},

@@ -148,20 +148,20 @@ export class Refresher {
     this.#pauses.isPaused = pausedSince !== null
     if (this.#day === null || at >= this.#day.item.until) {
       const item = await refresh.openRun.first(database, { at, workerId })
-      this.#day = item ? { ...this.#shared(), item, failing: new Set() } : null
+      this.#day = item
+        ? {
+            context: this.#context,
+            budget: this.#budget,
+            clock: this.#clock,
+            item,
+            failing: new Set(),
+            begin: (...poll) => this.#begin(...poll),
+            polled: (...poll) => this.#pauses.polled(...poll),
+          }
+        : null
     }
     this.#waitingMax = Math.max(1, Math.ceil(budget * WAITING_S))
     return this.#day && { ...moment, budget, today: this.#day }
-  }
-
-  #shared(): Omit<Polling, 'item' | 'failing'> {
-    return {
-      context: this.#context,
-      budget: this.#budget,
-      clock: this.#clock,
-      begin: (poll, priority) => this.#begin(poll, priority),
-      polled: (...poll) => this.#pauses.polled(...poll),
-    }
   }
 
   /** As in Polling. @throws the signal's reason when the worker drains before the poll is begun */

@@ -1,14 +1,7 @@
 import * as z from 'zod'
 import type { App } from '../src/app.ts'
 import { checked, RunIdSchema } from '../src/documents/check.ts'
-import type { Delivered } from '../src/queue/worker.ts'
-
-/** A kind of job of the queue: one file of this folder. */
-export interface Job {
-  /** Stored in the queue: never rename. */
-  readonly name: string
-  perform(app: App, job: Delivered): Promise<unknown>
-}
+import type { Job } from '../src/worker.ts'
 
 const ItemData = z.strictObject({ runId: RunIdSchema, itemId: z.int() })
 
