@@ -71,7 +71,7 @@ async function start(
   const handlers = new Map(
     jobs.map((job) => [job.name, (each: Delivered) => perform(app, job, each, watch)]),
   )
-  const sweep = new Sweep(app.sync, {
+  const lostItems = new Sweep(app.sync, {
     deliver: (items) => app.deliver(items),
     countPending: () => app.queue.countPending(),
   })
@@ -98,7 +98,7 @@ async function start(
       const { workerId, deadAfterS } = app.sync
       const itemId = refresher?.itemId ?? null
       await refresh.closeItems.run(database, { workerId, itemId, deadAfterS })
-      await sweep.once()
+      await lostItems.once()
     }),
   ]
   const stopUpkeep = async () => {
