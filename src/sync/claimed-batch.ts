@@ -77,14 +77,9 @@ export class ClaimedBatch {
     }
   }
 
-  /** Takes a result, to be committed soon. One that cannot be taken is isolated, as one that cannot be committed. */
+  /** Takes a result, to be committed soon. */
   add(result: AskedResult | FaultResult): void {
-    if (result.outcome === 'fault') return this.commits.addFault(result.scope, result.error)
-    try {
-      this.commits.add(result)
-    } catch (error) {
-      if (!isScopeFault(error)) throw error
-      this.commits.addFault(result.scope, error)
-    }
+    if (result.outcome === 'fault') this.commits.addFault(result.scope, result.error)
+    else this.commits.add(result)
   }
 }
