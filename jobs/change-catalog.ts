@@ -1,9 +1,9 @@
 import { addToCatalog, removeFromCatalog } from '../src/catalog/change.ts'
 import { CatalogJobSchema } from '../src/documents/catalog-line.ts'
 import { checked } from '../src/documents/check.ts'
-import type { Job } from './job.ts'
+import type { Job } from '../src/worker.ts'
 
-/** A program changes the catalog through the queue (contract.md, "The queue"). Delivered twice, it does no more. */
+/** A program changes the catalog through the queue (contract.md, "The queue"). Delivered twice, it changes nothing more. */
 export const changeCatalogJob: Job = {
   name: 'catalog',
   async perform(app, { data }) {

@@ -2,9 +2,9 @@ import { addScope } from '../src/catalog/change.ts'
 import { checked } from '../src/documents/check.ts'
 import { HintJobSchema } from '../src/documents/hint.ts'
 import { hint } from '../src/sync/run/hint.ts'
-import type { Job } from './job.ts'
+import type { Job } from '../src/worker.ts'
 
-/** A program says through the queue that something changed. Delivered twice, it costs a look at most. */
+/** A program reports a change through the queue. Delivered twice, it costs one more poll at most. */
 export const hintJob: Job = {
   name: 'hint',
   async perform(app, { data }) {

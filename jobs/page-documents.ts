@@ -1,13 +1,7 @@
 import { planDocuments } from '../src/sync/run/pages.ts'
-import { itemIds } from './job.ts'
-import type { Job } from './job.ts'
+import { itemJob } from './item-job.ts'
 
-/** Pages the documents of one large organization, batch by batch, so that it does not hold up small ones. */
-export const pageDocumentsJob: Job = {
-  name: 'page-documents',
-  async perform(app, { data }) {
-    const ids = itemIds(data)
-    await app.deliver(await planDocuments(app.sync, ids))
-    await app.finishIfDone(ids.runId)
-  },
-}
+/** Pages the documents of one large organization, batch by batch, so that small organizations do not wait for it. */
+export const pageDocumentsJob = itemJob('page-documents', async (app, ids) =>
+  app.deliver(await planDocuments(app.sync, ids)),
+)

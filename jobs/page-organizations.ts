@@ -1,13 +1,7 @@
 import { planOrganizations } from '../src/sync/run/pages.ts'
-import { itemIds } from './job.ts'
-import type { Job } from './job.ts'
+import { itemJob } from './item-job.ts'
 
-/** Pages a run's organizations: the first batches of each are handed to the queue, and the next page. */
-export const pageOrganizationsJob: Job = {
-  name: 'page-organizations',
-  async perform(app, { data }) {
-    const ids = itemIds(data)
-    await app.deliver(await planOrganizations(app.sync, ids))
-    await app.finishIfDone(ids.runId)
-  },
-}
+/** Pages a run's organizations: enqueues the first batches of each, and the next page. */
+export const pageOrganizationsJob = itemJob('page-organizations', async (app, ids) =>
+  app.deliver(await planOrganizations(app.sync, ids)),
+)

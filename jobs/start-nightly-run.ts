@@ -2,7 +2,7 @@ import type { App } from '../src/app.ts'
 import type { Scope } from '../src/documents/scope.ts'
 import { UsageError } from '../src/errors.ts'
 import { startRun } from '../src/sync/run/start.ts'
-import type { Job } from './job.ts'
+import type { Job } from '../src/worker.ts'
 
 /** The nightly schedule is due: refreshes the catalog from the user's own query, if there is one, and starts a run. */
 export const startNightlyRunJob: Job = {
@@ -11,12 +11,11 @@ export const startNightlyRunJob: Job = {
     await app.refreshCatalog()
     try {
       const scope = scopeOfNight(app)
-      const request = { trigger: 'schedule', scope, requestKey } as const
-      const { runId, items } = await startRun(app.sync, request)
+      const { runId, items } = await startRun(app.sync, { trigger: 'schedule', scope, requestKey })
       await app.deliver(items)
       return { runId }
     } catch (error) {
-      // Last night's run is still under way, or the catalog is empty: nobody reads a job's error at night.
+      // Last night's run is still in progress, or the catalog is empty: the error of a job alone would not be seen.
       if (error instanceof UsageError)
         app.log.error({ reason: error.message }, 'no nightly run was started')
       throw error
@@ -24,7 +23,7 @@ export const startNightlyRunJob: Job = {
   },
 }
 
-/** Where comments are refreshed all day a night asks for users alone. */
+/** Where continuous refresh polls comments all day, a nightly run fetches users only. */
 function scopeOfNight({ refreshBudget, sync: { operations } }: App): Scope {
   return refreshBudget !== null && operations.includes('users') ? { operations: ['users'] } : {}
 }

@@ -2,9 +2,9 @@ import { addScope } from '../src/catalog/change.ts'
 import { checked } from '../src/documents/check.ts'
 import { StartRunJobSchema } from '../src/documents/run.ts'
 import { startRun } from '../src/sync/run/start.ts'
-import type { Job } from './job.ts'
+import type { Job } from '../src/worker.ts'
 
-/** A program asked for a run through the queue (contract.md, "The queue"). Delivered twice, it makes one run. */
+/** A program starts a run through the queue (contract.md, "The queue"). Delivered twice, it makes one run. */
 export const startRunJob: Job = {
   name: 'start-run',
   async perform(app, { data, requestKey }) {

@@ -103,7 +103,7 @@ export const NO_WORKER =
 
 /** Said of listings whose removals wait for a decision. */
 export function describeHeld(listings: number): string {
-  return `${counted(listings, 'listing')} ${listings === 1 ? 'lacks' : 'lack'} so many users that nobody was removed.`
+  return `${counted(listings, 'listing')} lost so many users that collab-sync removed none of them.`
 }
 
 /** The counts of a run by what they count, each with its words and its name in the run's document. */

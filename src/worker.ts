@@ -1,12 +1,10 @@
 import type { App, WorkInProgress } from './app.ts'
-import type { Item } from './database/claims.ts'
 import * as refresh from './database/statements/refresh.ts'
 import * as runs from './database/statements/runs.ts'
 import * as workers from './database/statements/workers.ts'
 import { RepeatedFault } from './log.ts'
 import { keepNotified } from './notify/notifier.ts'
 import type { QueueName } from './queue/backend.ts'
-import { itemDelivery } from './queue/queue.ts'
 import { noteSchedule, registerSchedule } from './queue/schedule.ts'
 import { idsOf, startQueueWorker } from './queue/worker.ts'
 import type { Delivered, QueueWorker } from './queue/worker.ts'
@@ -17,70 +15,72 @@ import { findWait, ReportedWaits } from './sync/waits.ts'
 import type { ReportedWait } from './sync/waits.ts'
 import { outsideTraces, withSpan } from './trace.ts'
 
-/** A kind of job, as `jobs/` lists them. */
-interface WorkableJob {
+/** A kind of job: one file of `jobs/`. */
+export interface Job {
+  /** Stored in the queue: never rename. */
   readonly name: string
   perform(app: App, job: Delivered): Promise<unknown>
 }
 
-/** Hears of jobs; must neither throw nor wait. */
+/** Called as jobs begin and end; must neither throw nor wait. */
 export interface JobWatch {
   jobBegun(name: string): void
   jobEnded(name: string): void
 }
 
 export interface RunningWorker {
-  /**
-   * Stops: no further job is taken and no further call begun; calls in flight end, what was answered is committed, and
-   * what is left goes back to the queue.
-   */
+  /** Stops: takes no job and begins no call; calls in flight end, their responses are committed, and open jobs are put back. */
   stop(): Promise<void>
 }
 
-/** Batches in hand at a time: enough that the line of calls never runs dry while one of them commits. */
-const JOBS_IN_HAND = 8
-/** Small organizations have batches of a call or two: then it takes more of them. */
-const JOBS_IN_HAND_MAX = 128
+/** Jobs in progress at a time: enough that calls wait while a batch commits. */
+const JOBS_MIN = 8
+/** Small organizations have batches of one or two calls: they need more jobs. */
+const JOBS_MAX = 128
 const HEARTBEAT_MS = 5_000
-const SWEEP_MS = 10_000
-/** With the jitter of `every`, calls are written within a second of being sent. */
+const RECOVER_MS = 10_000
+/** With the jitter of `every`, calls are written within a second after they were sent. */
 const WRITE_CALLS_MS = 800
-/** What continuous refresh is among the work in progress, beside jobs. */
+/** The name of continuous refresh among the work in progress. */
 const REFRESH = 'refresh'
-/** Calls in flight get this long to end when the worker stops; the whole stop has a deadline in `src/cli/signals.ts`. */
+/** How long calls in flight may take to end when the worker stops; `src/cli/signals.ts` has the deadline of the whole stop. */
 const GRACE_MS = 5_000
 
-/**
- * Works jobs until stopped, says that it lives, takes up what was lost, and keeps the nightly schedule registered.
- * @param options.keepsSchedule false for `run`, which is not there to stay
- * @param options.watch hears of each job, for metrics
- */
+interface WorkerOptions {
+  /** False for `run`, which ends with its run. */
+  readonly keepsSchedule: boolean
+  /** For metrics. */
+  readonly watch?: JobWatch
+}
+
+/** Works jobs until stopped, writes its heartbeat, recovers lost items, and keeps the nightly schedule registered. */
 export async function startWorker(
   app: App,
-  jobs: readonly WorkableJob[],
-  options: { keepsSchedule: boolean; watch?: JobWatch },
+  jobs: readonly Job[],
+  options: WorkerOptions,
 ): Promise<RunningWorker> {
   return outsideTraces(() => start(app, jobs, options))
 }
 
 async function start(
   app: App,
-  jobs: readonly WorkableJob[],
-  options: { keepsSchedule: boolean; watch?: JobWatch },
+  jobs: readonly Job[],
+  { keepsSchedule, watch }: WorkerOptions,
 ): Promise<RunningWorker> {
+  const { database } = app.store
   const handlers = new Map(
-    jobs.map((job) => [job.name, (each: Delivered) => perform(app, job, each, options.watch)]),
+    jobs.map((job) => [job.name, (each: Delivered) => perform(app, job, each, watch)]),
   )
-  const sweep = new Sweep(app.sync, {
-    deliver: (items: readonly Item[]) => app.queue.deliver(items.map(itemDelivery)),
+  const lostItems = new Sweep(app.sync, {
+    deliver: (items) => app.deliver(items),
     countPending: () => app.queue.countPending(),
   })
   const { refreshBudget } = app
-  const isRefreshing = options.keepsSchedule && refreshBudget !== null
+  const isRefreshing = keepsSchedule && refreshBudget !== null
   const refresher = isRefreshing ? new Refresher(app.sync, refreshBudget) : null
   const queueWorkers: QueueWorker[] = []
   const waits = new ReportedWaits(app.log, app.settings.retries)
-  const shared = options.keepsSchedule ? JSON.stringify(sharedSettings(app.settings)) : null
+  const shared = keepsSchedule ? JSON.stringify(sharedSettings(app.settings)) : null
   const heartbeat = async () => {
     const problems = await Promise.all(queueWorkers.map((each) => each.problem()))
     app.sync.problems.set('queue', problems.find((problem) => problem !== null) ?? null)
@@ -94,39 +94,34 @@ async function start(
   const upkeep: { stop(): Promise<void> }[] = [
     every(HEARTBEAT_MS, app, 'heartbeat', heartbeat),
     every(WRITE_CALLS_MS, app, 'counting of calls', () => app.sync.sentCalls.write()),
-    every(SWEEP_MS, app, 'recovery of lost items', async () => {
+    every(RECOVER_MS, app, 'recovery of lost items', async () => {
       const { workerId, deadAfterS } = app.sync
       const itemId = refresher?.itemId ?? null
-      await refresh.closeItems.run(app.store.database, { workerId, itemId, deadAfterS })
-      await sweep.once()
+      await refresh.closeItems.run(database, { workerId, itemId, deadAfterS })
+      await lostItems.once()
     }),
   ]
   const stopUpkeep = async () => {
     await Promise.all(upkeep.map((each) => each.stop()))
     await app.sync.sentCalls.close()
-    const { workerId } = app.sync
-    await workers.leave.run(app.store.database, { workerId }).catch(() => {})
+    await workers.leave.run(database, { workerId: app.sync.workerId }).catch(() => {})
   }
   try {
-    if (options.keepsSchedule) {
-      const keep = async () =>
-        registerSchedule(app.queue, await noteSchedule(app.store.database, app.settings))
-      const schedule = every(SWEEP_MS, app, 'nightly schedule', keep)
+    if (keepsSchedule) {
+      const schedule = every(RECOVER_MS, app, 'nightly schedule', async () =>
+        registerSchedule(app.queue, await noteSchedule(database, app.settings)),
+      )
       upkeep.push(schedule)
       await schedule.now()
     }
-    upkeep.push(
-      await keepNotified(app.store.database, app.settings, {
-        staysOn: options.keepsSchedule,
-        log: app.log,
-      }),
-    )
+    const { log, settings } = app
+    upkeep.push(await keepNotified(database, settings, { staysOn: keepsSchedule, log }))
     const startOn = (queue: QueueName) =>
       startQueueWorker(app.queue.place, handlers, {
         queue,
-        concurrency: JOBS_IN_HAND,
+        concurrency: JOBS_MIN,
         adjust: (inProgress) => jobsInProgress(inProgress, app.sync.collabApi.concurrency()),
-        log: app.log,
+        log,
       })
     for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
     const refreshing = refresher && listed(app, { job: REFRESH }, () => refresher.run())
@@ -140,30 +135,29 @@ async function start(
       },
     }
   } catch (error) {
-    // A timer that is left would keep the process, and a heartbeat say that it works.
+    // A timer that is left would keep the process alive, and its heartbeat would report a working worker.
     await stopUpkeep()
     throw error
   }
 }
 
 /**
- * How many jobs to have in hand from now on: one more where calls could be made and none waits, one less where a whole round
- * of calls waits.
- * @param concurrency calls in flight, most of them, and those that wait
+ * How many jobs to have in progress from now on: one more where more calls could be in flight and none waits, one less where
+ * more calls wait than may be in flight.
  */
 export function jobsInProgress(
   inProgress: number,
   { inFlight, limit, waiting }: { inFlight: number; limit: number; waiting: number },
 ): number {
-  if (waiting > limit) return Math.max(JOBS_IN_HAND, inProgress - 1)
+  if (waiting > limit) return Math.max(JOBS_MIN, inProgress - 1)
   if (waiting > 0 || inFlight >= limit) return inProgress
-  return Math.min(inProgress + 1, Math.max(JOBS_IN_HAND, Math.min(2 * limit, JOBS_IN_HAND_MAX)))
+  return Math.min(inProgress + 1, Math.max(JOBS_MIN, Math.min(2 * limit, JOBS_MAX)))
 }
 
-/** One job: its lines of log and its span name it and the ids that it is about. */
+/** Does one job: its log lines and its span have its name and ids. */
 async function perform(
   app: App,
-  job: WorkableJob,
+  job: Job,
   delivered: Delivered,
   watch: JobWatch | undefined,
 ): Promise<unknown> {
@@ -184,7 +178,7 @@ async function perform(
   }
 }
 
-/** Lists work among what is in progress while it runs. */
+/** Lists work as in progress while it runs. */
 async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>): Promise<T> {
   app.inProgress.add(work)
   try {
@@ -195,8 +189,8 @@ async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>):
 }
 
 /**
- * Says that this worker lives and what it waits for, ends what a frozen one holds up, and hears the lowest limit and which
- * runs are to end early.
+ * Writes the heartbeat and what this worker waits for, ends transactions of frozen workers, applies the lowest rate limit, and
+ * aborts runs that are stopping.
  */
 async function writeHeartbeat(
   app: App,
@@ -226,7 +220,7 @@ async function writeHeartbeat(
   for (const { runId } of await runs.readStopping.all(database)) runSignals.abort(runId)
 }
 
-/** Does something now and then, one at a time, until stopped; a failure is logged, and the next time comes all the same. */
+/** Repeats work, one at a time, until stopped; a failure is logged and does not stop it. */
 function every(
   ms: number,
   { log }: App,
@@ -242,7 +236,7 @@ function every(
         (error: unknown) => fault.failed(error),
       )
       .finally(() => (running = null)))
-  // Jitter, so that workers started together do not all come at once.
+  // Jitter, so that workers started together do not all do it at once.
   const timer = setInterval(() => void now(), ms * (0.9 + Math.random() * 0.2))
   return {
     now,

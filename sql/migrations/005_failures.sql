@@ -21,6 +21,8 @@ create table sync.failures (
 create index on sync.failures (run_id, failure_id);
 create index failures_of_organization on sync.failures (organization_id, failure_id);
 create index failures_unresolved on sync.failures (batch_key, scope_no) where resolved_at is null;
+-- Without it PostgreSQL may read all failures backward for each organization: 43 s at 260,000 failing scopes, with it 0.18 s.
+create index failures_unresolved_of_organization on sync.failures (organization_id, failure_id) where resolved_at is null;
 comment on table sync.failures is 'Scopes that gave no usable answer, one row each and run.';
 comment on column sync.failures.failure_id is 'Our id of the row.';
 comment on column sync.failures.run_id is 'The run in which the scope was asked for; its row in sync.runs.';
@@ -40,6 +42,7 @@ comment on column sync.failures.resolved_at is 'When the scope next returned a u
 comment on column sync.failures.resolved_by is 'The run that received this response; it may be pruned.';
 comment on index sync.failures_of_organization is 'Failures of one organization, the newest first.';
 comment on index sync.failures_unresolved is 'Failures that the next usable response of their scope resolves.';
+comment on index sync.failures_unresolved_of_organization is 'The newest unresolved failure of an organization.';
 
 -- The state of a failure follows from this view: it is resolved, or its scope is here, or its scope left the catalog. What is
 -- beneath an organization that left has left as well.

@@ -58,16 +58,15 @@ return to_char(n, 'FM999,999,999,999') || ' ' || noun || case n when 1 then '' e
 comment on function sync.counted(bigint, text) is 'A number with its noun: 1 scope, 1,000 scopes.';
 
 create function sync.attention_sentence(kind text, count bigint, organizations bigint, organization_id text) returns text
-language sql immutable parallel safe
+language sql stable parallel safe
 return case kind
     when 'failing' then sync.counted(count, 'scope') || ' failed at the last request, in '
-    when 'overdue' then sync.counted(count, 'scope') || ' had no good check for longer than FRESHNESS_PROMISE, in '
+    when 'overdue' then sync.counted(count, 'scope') || case count when 1 then ' was' else ' were' end || ' not checked within FRESHNESS_PROMISE, in '
     when 'never_checked' then sync.counted(count, 'scope') || case count when 1 then ' was' else ' were' end || ' never checked, in '
-    when 'held' then sync.counted(count, 'listing') || case count when 1 then ' lacks' else ' lack' end
-      || ' so many users that nobody was removed, in '
+    when 'held' then sync.counted(count, 'listing') || ' lost so many users that collab-sync removed none of them, in '
     when 'rejected' then sync.counted(count, 'record') || ' could not be stored, in '
   end
-  || case organizations when 1 then 'organization "' || organization_id || '".' else sync.counted(organizations, 'organization') || '.' end;
+  || case organizations when 1 then 'organization ' || to_json(organization_id) || '.' else sync.counted(organizations, 'organization') || '.' end;
 comment on function sync.attention_sentence(text, bigint, bigint, text) is 'The sentence of sync.attention for kinds that are counted by organization: kind, count, number of organizations, ID of the first.';
 
 -- One row an organization for what belongs to organizations, one row for anything else. Texts that others wrote (the
@@ -147,8 +146,8 @@ union all
 select case i.state when 'held' then 'catalog_held' else 'catalog_failed' end, 'high', null, 1, i.at, i.last_seen_at,
   case i.state
     when 'held' then format('Import %s of the catalog is held: it lacks %s of %s. Nothing was changed.', i.import_id, i.lacking, sync.counted(i.scopes, 'scope'))
-    when 'refused' then format('The catalog is as it was: import %s was refused, and its source lacks the same %s still.', i.import_id, sync.counted(i.lacking, 'scope'))
-    else 'The source of the catalog cannot be read. The catalog is as it was.' end,
+    when 'refused' then format('The catalog is unchanged: import %s was refused, and its source still lacks the same %s.', i.import_id, sync.counted(i.lacking, 'scope'))
+    else 'The source of the catalog cannot be read. The catalog is unchanged.' end,
   case i.state
     when 'held' then format('`collab-sync accept --catalog %1$s` or `collab-sync refuse --catalog %1$s` decides.', i.import_id)
     else '`collab-sync catalog refresh` tries again.' end,
@@ -196,8 +195,8 @@ where n.due_at is not null
   and not exists (select from sync.runs where trigger = 'schedule' and requested_at >= n.due_at - interval '1 minute')
 union all
 select 'nightly_late', 'high', null, 1, r.requested_at + make_interval(secs => u.seconds), r.requested_at,
-  format('The nightly run takes %s; usually it takes %s.', date_trunc('minute', now() - r.requested_at), date_trunc('minute', make_interval(secs => u.seconds))),
-  '`collab-sync status ' || left(r.run_id::text, 8) || '` shows how far it is and what it waits for.', '/runs/' || r.run_id, null
+  format('The nightly run has taken %s so far. It usually takes %s.', date_trunc('minute', now() - r.requested_at), date_trunc('minute', make_interval(secs => u.seconds))),
+  '`collab-sync status ' || left(r.run_id::text, 8) || '` shows its progress and what it waits for.', '/runs/' || r.run_id, null
 from open_runs r
 cross join collab_store.definitions d
 cross join (
@@ -228,7 +227,7 @@ where r.stopped_for is not null
 union all
 select 'throttled', 'medium', null, count(*), min(waiting_since), max(waiting_since),
   'The service throttles calls, or does not respond: ' || case count(*) when 1 then '1 worker waits.' else sync.counted(count(*), 'worker') || ' wait.' end,
-  'Lower SYNC_RATE_LIMIT if it lasts.', '/runs', (array_agg(waiting_sentence order by waiting_since, worker_id))[1]
+  'Lower SYNC_RATE_LIMIT if this continues.', '/runs', (array_agg(waiting_sentence order by waiting_since, worker_id))[1]
 from workers
 where waits_for in ('throttled', 'away') and waiting_since < now() - interval '1 minute'
 having count(*) > 0
@@ -239,7 +238,7 @@ from sync.refresh_state
 where paused_until > now() - interval '1 minute'
 union all
 select 'settings_differ', 'medium', null, count(*), max(started_at), max(started_at),
-  'Workers differ in ' || string_agg(name, ', ' order by name) || '.',
+  'Workers have different settings: ' || string_agg(name, ', ' order by name) || '.',
   'Give each worker the same settings, and restart them.', '/runs', null
 from (
   select s.name, max(w.started_at) as started_at

@@ -21,11 +21,11 @@ export const HeldListingSchema = z
   })
   .meta({
     id: 'HeldListing',
-    description: 'A listing that lacked so many of its users that nobody was removed.',
+    description: 'A listing that lost so many users that collab-sync removed none of them.',
   })
 
 /**
- * A listing that lacked so many of its users that nobody was removed. `runId` is the run that last saw the answer, `at` when
+ * A listing that lost so many users that collab-sync removed none of them. `runId` is the run that last saw the answer, `at` when
  * it was first seen, `repeats` the later scheduled runs in which it came again; 100 of the missing users are named at most.
  */
 export type HeldListing = z.output<typeof HeldListingSchema>
@@ -41,16 +41,16 @@ export type Held = z.output<typeof HeldSchema>
 /** What a held listing is known by. */
 export const HeldIdSchema = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
 
+const reason = text.max(1000).describe('Why; kept with it.')
+
 export const AcceptHeldSchema = z.strictObject({
   runId: RunIdSchema.optional().describe(
     'Of the listing as it was looked at: a later run may have seen another answer.',
   ),
-  reason: text.max(1000).optional().describe('Why; kept with it.'),
+  reason: reason.optional(),
 })
 
-export const RefuseHeldSchema = AcceptHeldSchema.required({ reason: true }).meta({
-  id: 'RefuseHeld',
-})
+export const RefuseHeldSchema = AcceptHeldSchema.extend({ reason }).meta({ id: 'RefuseHeld' })
 
 export const AcceptedHeldSchema = z
   .object({

@@ -17,8 +17,8 @@ export interface Watch {
 }
 
 /**
- * Looks for what people are to be notified of and notes it, each thing once: one process looks at a time, in one transaction.
- * A check that fails is logged once, and does not keep the others from noting what they find.
+ * Looks for what to notify of and notes each thing once. One process looks at a time, in one transaction.
+ * A check that fails is logged once and does not stop the others.
  * @returns false where it is not this process's turn
  */
 export async function look(database: Database, watch: Watch): Promise<boolean> {
@@ -66,7 +66,7 @@ type Note = (thing: string, facts: Facts, subject?: string | null) => Promise<un
 async function lookAtRuns(client: Client, turn: Turn, note: Note): Promise<void> {
   for (const ended of await notify.endedRuns.all(client, { since: turn.watchingSince })) {
     const { status, finishedAt, ...run } = ended
-    // The others are in no row; the compiler cannot know.
+    // The statement returns no other status; the compiler cannot know.
     if (status !== 'failed' && status !== 'cancelled') continue
     await note(`run:${run.runId}`, {
       kind: `run.${status}`,
@@ -79,7 +79,7 @@ async function lookAtRuns(client: Client, turn: Turn, note: Note): Promise<void>
 async function lookAtAttention(client: Client, turn: Turn, note: Note): Promise<void> {
   const at = turn.now.toISOString()
   for (const { kind, facts } of await notify.attention.all(client)) {
-    // What is left out is shown, and is no reason to call a person.
+    // Other kinds are shown, but not sent.
     if (!isReported(kind)) continue
     const [type, resolved] = ATTENTION[kind]
     if (facts === null) await note(`${resolved}:${at}`, { kind: resolved, at })

@@ -4,17 +4,17 @@ import { printable } from '../printable.ts'
 import type { ATTENTION, Notification } from './notification.ts'
 import type { ReceiverAddress } from './post.ts'
 
-/** What a person reads of a notification. */
+/** The text of a notification. */
 export interface Message {
-  /** A sentence or some. */
+  /** One or more sentences. */
   readonly text: string
   /** What to do about it; null where there is nothing to do. */
   readonly action: string | null
-  /** What else is known, as name and value: ids and counts. */
+  /** IDs and counts, as name and value. */
   readonly facts: readonly (readonly [name: string, value: string])[]
 }
 
-/** Puts a notification into words; plain text, to be escaped for where it is shown. */
+/** Describes a notification in plain text; the caller escapes it for its format. */
 export function describeNotification(notification: Notification): Message {
   switch (notification.kind) {
     case 'run.failed':
@@ -23,8 +23,9 @@ export function describeNotification(notification: Notification): Message {
     case 'members.changed': {
       const { members, first } = notification
       return {
-        text: `The service sends its records otherwise than before: ${counted(members, 'change')}.`,
-        action: 'Are reports concerned? reporting.observed_members has all members.',
+        text: `The structure of the service's records changed (${counted(members, 'change')}).`,
+        action:
+          'Check whether your reports use these fields. reporting.observed_members lists all fields.',
         facts: first.map((each) => [each.change, describeMemberChange(each)] as const),
       }
     }
@@ -36,11 +37,11 @@ export function describeNotification(notification: Notification): Message {
 
 type Attention = Extract<Notification, { sentence: string }>
 
-/** What is said when a kind of sync.attention is resolved. */
+/** The sentence for each kind of sync.attention that is resolved. */
 const RESOLVED: Record<(typeof ATTENTION)[keyof typeof ATTENTION][1], string> = {
   'scopes.recovered': 'No scope fails any more, apart from held listings.',
   'freshness.recovered':
-    'Every scope was checked within FRESHNESS_PROMISE again, apart from those that fail or are held.',
+    'All scopes are checked within FRESHNESS_PROMISE again, apart from those that fail or are held.',
   'held.settled': 'No listing of users is held any more.',
   'rejected.settled': 'No rejected record needs a decision any more.',
   'catalog.settled': 'No import of the catalog is held any more.',
@@ -75,7 +76,7 @@ function endedBadly(run: Extract<Notification, { kind: 'run.failed' | 'run.cance
   const { runId, scopesPlanned, scopesFailed } = run
   const isFailed = run.kind === 'run.failed'
   const retry =
-    scopesFailed > 0 ? `, \`collab-sync run --failed-of ${runId}\` tries again what failed` : ''
+    scopesFailed > 0 ? `, \`collab-sync run --failed-of ${runId}\` retries what failed` : ''
   return {
     text: `${trigger(run.trigger)} ${isFailed ? 'failed' : 'was cancelled'}.`,
     action: isFailed ? `\`collab-sync status ${runId}\` shows why${retry}.` : null,
@@ -87,12 +88,12 @@ function endedBadly(run: Extract<Notification, { kind: 'run.failed' | 'run.cance
 }
 
 function trigger(by: string): string {
-  if (by === 'refresh') return 'The refresh of a day'
+  if (by === 'refresh') return 'The continuous refresh of one day'
   return by === 'schedule' ? 'The nightly run' : `A run (${by})`
 }
 
 /**
- * The JSON text that a receiver of a shape takes.
+ * The JSON body for a receiver of this shape.
  * - `json`: `{ id, type, timestamp, data: { text, action, … } }`, the structure that Standard Webhooks recommends, with
  *   the notification's own members in `data`;
  * - `slack`: an incoming webhook's `text`, without mark-up;
@@ -117,7 +118,7 @@ export function bodyFor(
   }
 }
 
-/** With `mrkdwn` and `parse` off nothing in it is mark-up or becomes a link; &, < and > begin what is left of that. */
+/** With `mrkdwn` and `parse` off, Slack reads no mark-up and makes no links; &, < and > still have to be escaped. */
 function slackMessage(message: Message) {
   const text = linesOf(message)
     .join('\n')
@@ -127,7 +128,7 @@ function slackMessage(message: Message) {
   return { text, mrkdwn: false, parse: 'none', unfurl_links: false, unfurl_media: false }
 }
 
-/** Of text runs, since a text block would take Markdown in an id for mark-up. */
+/** Uses text runs, because a text block would read an ID as Markdown. */
 function teamsMessage(message: Message) {
   const [first, ...rest] = linesOf(message)
   const paragraph = (text: string | undefined, weight: 'Bolder' | 'Default') => ({

@@ -69,7 +69,7 @@ export const Facts = z.discriminatedUnion('kind', [
 
 export type Facts = z.infer<typeof Facts>
 
-/** What people are notified of: facts, and what is read for them when they are sent. */
+/** A notification: its facts, and what is read when it is sent. */
 export type Notification =
   | Exclude<Facts, { kind: 'members.changed' }>
   | {

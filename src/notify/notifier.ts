@@ -32,10 +32,10 @@ export interface NotifierOptions {
 }
 
 /**
- * Tells the receivers of NOTIFY_URL what needs a person, and when it is well again. Any number of processes may have
- * one: PostgreSQL decides who looks and who delivers. A message is repeated only where a receiver took it and its answer is
- * late or lost, or a process dies, or PostgreSQL is lost, before that is noted; it then has the same id, and says the same
- * but for what was erased or deleted since.
+ * Notifies the receivers of NOTIFY_URL of open problems, and again when they are resolved. Any number of processes may have
+ * one: PostgreSQL decides which process looks and which delivers. A message is sent twice only if the response of a receiver
+ * is late or lost, or if the process or PostgreSQL stops before the delivery is noted. It then has the same ID and the same
+ * text, without what was erased or deleted since.
  */
 export class Notifier {
   readonly #options: NotifierOptions
@@ -48,7 +48,7 @@ export class Notifier {
     this.#receivers = receiversOf(options.addresses)
   }
 
-  /** Looks for something to tell, unless somebody has just looked. @returns whether this process looked */
+  /** Looks for open problems, unless another process has just looked. @returns whether this process looked */
   async look(secondsBetween = this.#options.secondsBetween): Promise<boolean> {
     const { database, log } = this.#options
     return look(database, {
@@ -66,8 +66,8 @@ export class Notifier {
   }
 
   /**
-   * Looks and delivers a last time, for a process that ends with what it is to tell of. It looks twice: what is resolved is
-   * reported by the second look, and nobody may be left for that one.
+   * Looks and delivers a last time, for a process that ends with its run. It looks twice: what is resolved is reported by the
+   * second look, and no other process may be running to make it.
    */
   async finish(): Promise<void> {
     for (let tries = 0, looks = 0; tries < LAST_LOOK_TRIES && looks < 2; tries += 1) {
@@ -102,7 +102,10 @@ export class Notifier {
     const notification = await notificationOf(database, Facts.parse(delivery.facts))
     if (notification === null) {
       await notify.withdraw.run(database, ids)
-      log.info({ ...ids, kind }, 'nothing is left that a message to NOTIFY_URL would tell of')
+      log.info(
+        { ...ids, kind },
+        'a message to NOTIFY_URL was withdrawn: its subject was erased or deleted',
+      )
       return true
     }
     try {
@@ -127,7 +130,7 @@ export class Notifier {
 
 const MemberChanges = z.array(MemberChangeSchema)
 
-/** What is to be told as it stands now; null where nothing of it is left. */
+/** The notification with what is read when it is sent; null if that was erased or deleted. */
 async function notificationOf(database: Database, facts: Facts): Promise<Notification | null> {
   if (facts.kind !== 'members.changed') return facts
   const { kind, at, numbers } = facts
@@ -145,17 +148,17 @@ const LOOK_MS = 10_000
 /** However many processes there are, one looks at most so often. */
 const SECONDS_BETWEEN = 5
 
-/** What the settings say about telling people. */
+/** The settings of notifications. */
 export interface NotifySettings {
   readonly notifyUrls?: readonly ReceiverAddress[]
   readonly notifySecret?: string
 }
 
 /**
- * Keeps telling the receivers of NOTIFY_URL until stopped; does nothing where there are none. It never fails: what goes
- * wrong is logged, and the next time comes all the same.
- * @param options.staysOn false for a process that ends with its run: it looks a last time when it is stopped, since nobody
- *   may be left to tell of it.
+ * Notifies the receivers of NOTIFY_URL until it is stopped; does nothing without receivers. It never fails: errors are
+ * logged, and it tries again the next time.
+ * @param options.staysOn false for a process that ends with its run: it looks a last time when it is stopped, because no
+ *   other process may be running.
  */
 export async function keepNotified(
   database: Database,
@@ -182,7 +185,7 @@ export async function keepNotified(
   await safely(() => notifier.look())
   let running: Promise<unknown> | null = null
   const begin = (work: () => Promise<unknown>) => {
-    // Where receivers hang, this one takes longer than the pause: no line of others forms behind it.
+    // If receivers hang, this takes longer than the pause; a second one is not started.
     running ??= safely(work).finally(() => (running = null))
   }
   begin(() => notifier.deliver())

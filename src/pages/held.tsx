@@ -7,6 +7,7 @@ import type { RowOf } from '../database/statement.ts'
 import { readHeldUsers } from '../database/waiting.ts'
 import type { HeldUsers } from '../database/waiting.ts'
 import { id } from '../documents/check.ts'
+import { CURSOR_FAULT } from '../documents/page.ts'
 import { count, counted, shortId } from '../format.ts'
 import { AskButton, Card, Time } from './elements.tsx'
 import { sendPage, sendUnknown } from './layout.tsx'
@@ -25,7 +26,7 @@ const USERS_A_PAGE = 100
 
 const READ = { config: { right: 'read' } } as const
 
-const HeldId = z.coerce.number().int().positive()
+const HeldId = z.coerce.number(CURSOR_FAULT).int(CURSOR_FAULT).positive(CURSOR_FAULT)
 
 const Query = z.object({
   run: z.uuid().optional(),
@@ -89,8 +90,8 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
         {organization !== undefined && <a href={pathWith('/held', { run })}>All organizations</a>}
         <Card title="Held removals" id="held">
           <p class="soft">
-            These listings lost so many users at once that collab-sync removed none of them. Accept
-            the removal if it is right. Refuse it if the service is at fault: collab-sync asks again
+            These listings lost so many users that collab-sync removed none of them. Accept the
+            removal if it is right. Refuse it if the service is at fault: collab-sync asks again
             only when the response changes.
           </p>
           {listings.length === 0 && <p>Nothing is held.</p>}
@@ -170,13 +171,13 @@ function Organization({
   )
 }
 
-/** Several listings with buttons for all of them; one has buttons of its own. */
+/** Buttons that decide several listings at once; a single listing has its own. */
 function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; of: string }) {
   if (counts.listings < 2) return null
   return (
     <div class="head">
       <p>
-        All of {of}: {describeLacking(counts)}
+        In {of}, {describeLacking(counts)}
       </p>
       <Decide fields={fields} words=" all" about={`of ${of}`} />
     </div>
@@ -185,9 +186,9 @@ function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; o
 
 /** How many users listings lack, in a sentence. */
 export function describeLacking({ listings, users, usersBefore }: HeldCounts): string {
-  const lacking = `${counted(users, 'user')} of ${count(usersBefore)}`
+  const lacking = `${count(users)} of ${counted(usersBefore, 'user')}`
   if (listings === 1) return `It lacks ${lacking}.`
-  return `${counted(listings, 'listing')} lack ${lacking}. A user missing from several listings is counted in each.`
+  return `${counted(listings, 'listing')} lack ${lacking}. A user who is missing from several listings is counted in each.`
 }
 
 type Fields = Record<string, string | undefined>
@@ -221,7 +222,7 @@ function Listing({
         />
       </div>
       <p class="soft small">
-        {counted(listing.usersMissing, 'user')} of {count(listing.usersBefore)} missing, first seen{' '}
+        {count(listing.usersMissing)} of {counted(listing.usersBefore, 'user')} missing, first seen{' '}
         <Time at={listing.at} />, last in run{' '}
         <a href={`/runs/${listing.runId}`}>{shortId(listing.runId)}</a>
         {listing.repeats > 0 && `, and again in ${counted(listing.repeats, 'nightly run')} since`}.
@@ -231,7 +232,7 @@ function Listing({
   )
 }
 
-/** Who leaves beside who stays; a list that is cut leads to the page of the listing, where the others follow. */
+/** Users who leave beside users who stay. A list that is cut links to the page of the listing, which shows the others. */
 function Sides({ heldId, users, query }: { heldId: number; users: HeldUsers; query: UsersQuery }) {
   const sides = [
     ['Leave if you accept', 'leaving', users.missing],
@@ -246,7 +247,7 @@ function Sides({ heldId, users, query }: { heldId: number; users: HeldUsers; que
           </h4>
           <ul>
             {first.map(({ userId, name }) => (
-              // Names of every script: none may turn around what stands beside it.
+              // A name may be written from right to left: it must not reorder the text beside it.
               <li key={userId}>
                 <bdi>{name ?? userId}</bdi>
                 {name !== null && <bdi class="soft">{userId}</bdi>}

@@ -11,7 +11,7 @@ import type { Column } from './tables.tsx'
 
 const Query = z.object({ cursor: optionalText })
 
-/** `/history`: what users and programs did, the newest first. */
+/** `/history`: the actions of users and programs, the newest first. */
 export function historyRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/history', { config: { right: 'read' } }, async (request, reply) => {
     const { cursor } = readFields(Query, request.query)
@@ -47,8 +47,12 @@ export function ActionsTable({ actions }: { actions: readonly Action[] }) {
 const COLUMNS: readonly Column<Action>[] = [
   ['At', ({ at }) => <Time at={at} />, 'nowrap'],
   ['By', ({ by }) => by, 'id'],
-  ['Action', ({ action }) => action.replaceAll('_', ' ')],
-  ['Of', ({ target }) => target, 'id'],
+  ['Action', ({ action }) => action.replaceAll('_', ' '), 'nowrap'],
+  ['Target', ({ target }) => target, 'id'],
   ['Reason', ({ reason }) => reason, 'id'],
-  ['Run', ({ runId }) => runId !== null && <a href={`/runs/${runId}`}>{shortId(runId)}</a>],
+  [
+    'Run',
+    ({ runId }) => runId !== null && <a href={`/runs/${runId}`}>{shortId(runId)}</a>,
+    'nowrap',
+  ],
 ]

@@ -6,7 +6,8 @@ import {
   runMigrations,
   withBackend,
 } from 'bullmq'
-import type { BackendClasses, IQueueBackend, Telemetry } from 'bullmq'
+import type { BackendClasses, IQueueBackend, RepeatOptions, Telemetry } from 'bullmq'
+import { nextDue } from '../cron.ts'
 import { openDatabase, openingFault } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import { isTracing } from '../trace.ts'
@@ -17,9 +18,9 @@ export type QueuePlace =
   ({ readonly kind: 'redis' } & RedisPlace) | { readonly kind: 'postgres'; readonly url: string }
 
 /**
- * `requests` has what programs ask for (contract.md, "The queue") and the items of narrow runs; `everything` has the items of
- * runs of everything, which take up each job that may be in hand: a worker that has its fill looks for no other job, however
- * urgent, so that the two have workers of their own.
+ * `requests` has the jobs of other programs (contract.md, "The queue") and the items of scoped runs; `everything` has the items
+ * of all other runs, which use every job that a worker may have in progress. A full worker takes no other job, however urgent,
+ * so that each queue has a worker of its own.
  */
 export const QUEUE_NAMES = {
   requests: 'collab-sync',
@@ -28,49 +29,42 @@ export const QUEUE_NAMES = {
 
 export type QueueName = keyof typeof QUEUE_NAMES
 
-/** BullMQ's constructors on one place, and the options they need; the only file that knows which place it is. */
-export interface Backend {
-  // The two backends' connection options have no type in common.
-  readonly classes: BackendClasses<IQueueBackend, unknown>
-  readonly options: { connection: unknown; prefix?: string; skipVersionCheck?: boolean }
-  /** Writes to the place, where that leaves nothing behind, else reads. @throws what the place answers, which may take forever */
-  probe(): Promise<unknown>
-  /**
-   * Refreshes the planner's statistics after many jobs were added at once: with those of an empty table PostgreSQL serves
-   * 60 jobs a second instead of 1,500 until autovacuum comes by. Nothing to do on Redis.
-   */
-  analyze(): Promise<unknown>
-  /** Closes what BullMQ leaves open, after its own `close`. */
-  close(): Promise<void>
-}
+/** The connection options of the two backends have no type in common. */
+type Classes = BackendClasses<IQueueBackend, unknown>
 
 /** Connections of one backend to the queue's PostgreSQL. */
 const POSTGRES_POOL_MAX = 7
-/** Those of a worker, whose listener holds one of them. */
+/** Those of a worker at least: its listener holds one of them. */
 const POSTGRES_POOL_MIN = 2
 const PROBE_MS = 1_000
 
 /**
- * Opens a place for queues, or for one worker.
- * @param role a producer says at once that Redis is away; a worker waits for it to come back
- * @param watch of the connections to Redis; those to PostgreSQL report their faults to BullMQ alone
+ * Opens a place for queues, or for one worker: BullMQ's constructors and the options that they need. This file alone knows
+ * which place it is.
+ * @param role a producer fails at once when Redis is unavailable; a worker waits for it
+ * @param watch of the connections to Redis; those to PostgreSQL report their errors to BullMQ alone
  */
 export async function openBackend(
   place: QueuePlace,
   role: 'producer' | 'worker',
   watch: ConnectionWatch,
-): Promise<Backend> {
+) {
+  const shared = { ...(await telemetryOption()), settings: { repeatStrategy } }
   if (place.kind === 'postgres') {
-    // A pool of ours: those of BullMQ say their search path in a start-up parameter, which poolers refuse.
+    // A pool of ours: those of BullMQ set their search path by a start-up parameter, which poolers refuse.
     const connection = openQueueDatabase(place.url, {
       min: role === 'worker' ? POSTGRES_POOL_MIN : 0,
       max: POSTGRES_POOL_MAX,
     })
     return {
-      classes: withBackend(createPostgresBackend) as BackendClasses<IQueueBackend, unknown>,
-      options: { connection },
+      classes: withBackend(createPostgresBackend) as Classes,
+      options: { ...shared, connection },
+      /** Writes to the place, where that leaves nothing behind, else reads. May take forever. */
       probe: () => connection.query('select 1'),
+      // With the statistics of an empty table, PostgreSQL serves 60 jobs a second instead of 1,500 after many were added at once,
+      // until autovacuum runs.
       analyze: () => connection.query('analyze bullmq.job'),
+      /** Closes what BullMQ leaves open, after its own `close`. */
       close: () => connection.end(),
     }
   }
@@ -85,9 +79,9 @@ export async function openBackend(
     watch,
   )
   return {
-    classes: withBackend(createRedisBackend) as BackendClasses<IQueueBackend, unknown>,
-    // The check calls INFO, which not every user may; requireRedis looks at the version where it may.
-    options: { connection, prefix, skipVersionCheck: true },
+    classes: withBackend(createRedisBackend) as Classes,
+    // The check calls INFO, which not every user may call; requireRedis checks the version where the user may.
+    options: { ...shared, connection, prefix, skipVersionCheck: true },
     analyze: async () => {},
     probe: () => connection.set(`${prefix}:probe`, 1, 'PX', PROBE_MS),
     async close() {
@@ -138,9 +132,18 @@ export async function requireRedis(place: QueuePlace): Promise<void> {
   requireVersion(await onRedis(place, redisInfo))
 }
 
-/** BullMQ's option for traces; what it needs is loaded only where traces are made. */
-export async function telemetryOption(): Promise<{ telemetry?: Telemetry }> {
+/** BullMQ's option for traces; the modules for it are loaded only where traces are made. */
+async function telemetryOption(): Promise<{ telemetry?: Telemetry }> {
   if (!isTracing()) return {}
   const { quietTelemetry } = await import('./telemetry.ts')
   return { telemetry: quietTelemetry() }
+}
+
+/**
+ * Computes when a job scheduler is due after a time, in milliseconds since 1970. A queue calls it when it adds a scheduler, a
+ * worker when it takes a job of one; both need it, or they use BullMQ's own cron parser.
+ * @throws Error for a pattern or a time zone that is not valid
+ */
+function repeatStrategy(afterMs: number, { pattern = '', tz = 'UTC' }: RepeatOptions): number {
+  return nextDue({ cron: pattern, timeZone: tz }, new Date(afterMs)).getTime()
 }

@@ -3,9 +3,8 @@ import { EnvironmentError } from '../errors.ts'
 import { RepeatedFault } from '../log.ts'
 import type { Log } from '../log.ts'
 import type { QueueName, QueuePlace } from './backend.ts'
-import { repeatStrategy } from './repeat-strategy.ts'
 
-/** A job to deliver: its name says which file of `jobs/` works it, its data is ids and nothing else. */
+/** A job to deliver: its name is that of a file of `jobs/`, its data is ids and nothing else. */
 export interface Delivery {
   readonly queue: QueueName
   readonly name: string
@@ -16,21 +15,21 @@ export interface Delivery {
   readonly priority: number
 }
 
-/** The queue as everybody but `src/queue` sees it. */
+/** The queue, as all other folders use it. */
 export interface JobQueue {
   readonly place: QueuePlace
   /** BullMQ's own, for its schedulers and its dashboard. */
   readonly bull: Readonly<Record<QueueName, Queue>>
-  /** Hands jobs to the queue. PostgreSQL knows what is to be done, so one that is lost here is handed over again. */
+  /** Enqueues jobs. PostgreSQL stores all pending items, so that a job that is lost here is enqueued again. */
   deliver(jobs: readonly Delivery[]): Promise<void>
-  /** Jobs that are waiting or in hand, the next nightly one left out. */
+  /** Counts the jobs that wait or are in progress, without the next nightly one. */
   countPending(): Promise<number>
   close(): Promise<void>
 }
 
 const CHUNK_JOBS = 500
 const ANALYZE_FROM_JOBS = 500
-/** With the pauses between them (worker.ts), about ten minutes; then `sweep` hands the item over anew. */
+/** With the pauses between them (worker.ts), about ten minutes; then the recovery of lost items enqueues the item again. */
 const ATTEMPTS = 25
 
 /**
@@ -38,12 +37,11 @@ const ATTEMPTS = 25
  * @throws EnvironmentError where Redis or PostgreSQL cannot be reached; UsageError for a prefix that does not fit a cluster
  */
 export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> {
-  // BullMQ, which is large, is loaded by those alone who open a queue.
-  const { openBackend, QUEUE_NAMES, requireRedis, telemetryOption } = await import('./backend.ts')
+  // BullMQ is large: only commands that open a queue load it.
+  const { openBackend, QUEUE_NAMES, requireRedis } = await import('./backend.ts')
   await requireRedis(place)
   const fault = new RepeatedFault(log, 'queue connection')
-  const { classes, analyze, close, ...backend } = await openBackend(place, 'producer', fault)
-  const options = { ...backend.options, ...(await telemetryOption()), settings: { repeatStrategy } }
+  const { classes, options, analyze, close } = await openBackend(place, 'producer', fault)
   const open = (name: QueueName) => {
     const queue = new classes.Queue(QUEUE_NAMES[name], options) as unknown as Queue
     queue.on('error', (error) => fault.failed(error))
@@ -65,11 +63,10 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
     place,
     bull,
     async deliver(jobs) {
-      for (const name of ['requests', 'everything'] as const)
-        await addInChunks(
-          bull[name],
-          jobs.filter(({ queue }) => queue === name),
-        )
+      for (const name of ['requests', 'everything'] as const) {
+        const added = jobs.filter(({ queue }) => queue === name).map(toBullJob)
+        while (added.length > 0) await bull[name].addBulk(added.splice(0, CHUNK_JOBS))
+      }
       if (jobs.length >= ANALYZE_FROM_JOBS) await analyze()
     },
     async countPending() {
@@ -86,10 +83,10 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
   }
 }
 
-/** So long is the job of {@link tryOut} no worker's; one that is left behind is taken by a worker then, and removed. */
+/** No worker takes the job of {@link tryOut} for so long. A worker removes one that is left behind. */
 const TRY_OUT_DELAY_MS = 60_000
 
-/** Adds a job to each queue and removes it again. @throws what the queue's place answers */
+/** Adds a job to each queue and removes it again. @throws what the queue's place responds */
 export async function tryOut({ bull }: JobQueue): Promise<void> {
   const options = {
     jobId: `doctor-${process.pid}`,
@@ -98,12 +95,6 @@ export async function tryOut({ bull }: JobQueue): Promise<void> {
     removeOnFail: true,
   }
   for (const queue of Object.values(bull)) await (await queue.add('doctor', {}, options)).remove()
-}
-
-async function addInChunks(bull: Queue, jobs: readonly Delivery[]): Promise<void> {
-  for (let start = 0; start < jobs.length; start += CHUNK_JOBS) {
-    await bull.addBulk(jobs.slice(start, start + CHUNK_JOBS).map(toBullJob))
-  }
 }
 
 function toBullJob({ name, data, key, priority }: Delivery) {
@@ -115,7 +106,7 @@ function toBullJob({ name, data, key, priority }: Delivery) {
       priority,
       attempts: ATTEMPTS,
       backoff: { type: 'custom' },
-      // A job that is kept would block its key, and PostgreSQL keeps what matters.
+      // A job that is kept would block its key.
       removeOnComplete: true,
       removeOnFail: true,
     },
@@ -140,7 +131,7 @@ export function itemDelivery(item: {
   }
 }
 
-/** Why the queue refused, without the place in a script of BullMQ that Redis adds. */
+/** Why the queue refused, without the line of BullMQ's script that Redis adds. */
 export function refusalOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return 'no response in time'
@@ -150,11 +141,11 @@ export function refusalOf(error: unknown): string {
   return error.message.replace(/\.?( script: .*)?$/s, '')
 }
 
-/** What is asked of a queue that may hang. @throws its own error, or a TimeoutError where it takes longer */
-export async function inTime<T>(asked: Promise<T>, maxMs: number): Promise<T> {
+/** Waits for a queue that may hang. @throws the error of `work`, or a TimeoutError where it takes longer */
+export async function inTime<T>(work: Promise<T>, maxMs: number): Promise<T> {
   const late = AbortSignal.timeout(maxMs)
   const tooLate = new Promise<never>((_, reject) =>
     late.addEventListener('abort', () => reject(late.reason)),
   )
-  return Promise.race([asked, tooLate])
+  return Promise.race([work, tooLate])
 }

@@ -1,4 +1,7 @@
 import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { NetConnectOpts } from 'node:net'
+import { connect as connectSecurely } from 'node:tls'
 import { Redis } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
 import { EnvironmentError, UsageError } from '../errors.ts'
@@ -17,8 +20,8 @@ export interface ConnectionWatch {
 }
 
 /**
- * Replies of a server that is no longer the primary, or not yet: a new connection reaches the one that is. Redis before 7
- * has the code in the middle of the message. `OOM` and `MISCONF` are not among them: a new connection does not help there.
+ * Errors of a server that is no longer the primary, or not yet: a new connection reaches the primary. Redis before 7 has the
+ * code in the middle of the message. After `OOM` and `MISCONF` a new connection does not help.
  */
 const OTHER_SERVER = ['READONLY', 'LOADING', 'MASTERDOWN', 'UNBLOCKED']
 
@@ -51,8 +54,8 @@ const CONNECT_MS = 5_000
 const VERSION_MIN = [6, 2] as const
 
 /**
- * Connects to Redis once for `work`: BullMQ would try for ever, and a person wants to know at once.
- * @param patienceMs how long it may take to connect, and each command
+ * Connects to Redis once for `work`, where BullMQ would try for ever.
+ * @param patienceMs how long the connection and each command may take
  * @throws EnvironmentError where Redis cannot be reached or refuses us; UsageError for a prefix that does not fit a cluster;
  *   what `work` throws
  */
@@ -65,7 +68,7 @@ export async function onRedis<T>(
     lazyConnect: true,
     connectTimeout: patienceMs,
     commandTimeout: patienceMs,
-    // What it waits for before it gives up a connection that never was.
+    // Until it gives up a connection that was never made.
     disconnectTimeout: 100,
     retryStrategy: () => null,
     maxRetriesPerRequest: 0,
@@ -76,7 +79,7 @@ export async function onRedis<T>(
   redis.on('error', (error: Error) => (reason = error.message))
   try {
     await redis.connect()
-    // In cluster mode a script may use two keys only where both are in one slot; those of BullMQ use many.
+    // In cluster mode a script may use two keys only where both are in one slot; the scripts of BullMQ use many.
     await redis.eval('return 1', 2, `${prefix}:a`, `${prefix}:b`)
   } catch (error) {
     redis.disconnect()
@@ -91,38 +94,23 @@ export async function onRedis<T>(
   }
 }
 
-/** The connection was there, and the server closed it. */
+/** The connection was made, and the server closed it. */
 const CLOSED = /ECONNRESET|EPIPE|Connection is closed/
 const REFUSAL_MS = 1_000
 
 /**
- * A server that takes no client, or no more of them (protected mode, maxclients), sends the reason and closes the connection.
- * A client whose first command meets the closed connection loses the reason, so this one sends no command.
+ * Reads why a server takes no client (protected mode, maxclients): it sends the reason and closes the connection. A client that
+ * sends a command to the closed connection loses the reason, so this sends nothing.
  * @returns the first sentence of the reason; undefined where the server sends none
  */
-async function refusalOf(refused: Redis): Promise<string | undefined> {
-  const silent = {
-    protocol: 2,
-    username: '',
-    password: '',
-    db: 0,
-    disableClientInfo: true,
-  } as const
-  const redis = refused.duplicate(silent)
-  let reason: string | undefined
-  redis.on('error', ({ message }) => {
-    // What ioredis says of an answer that no command asked for.
-    reason ??= /Last error: (.+)/.exec(message)?.[1]
-  })
-  try {
-    const closed = once(redis, 'close', { signal: AbortSignal.timeout(REFUSAL_MS) })
-    await Promise.all([redis.connect(), closed])
-  } catch {
-    // It is still open, or it could not be opened: the reason is there, or there is none.
-  } finally {
-    redis.disconnect()
-  }
-  return reason?.split('. ')[0]
+async function refusalOf({ options }: Redis): Promise<string | undefined> {
+  const { host, port, path, tls } = options
+  const to = path === undefined ? { host, port } : { path }
+  const socket = tls ? connectSecurely({ ...to, ...tls }) : connect(to as NetConnectOpts)
+  const late = AbortSignal.timeout(REFUSAL_MS)
+  const [bytes] = await once(socket, 'data', { signal: late }).catch(() => [])
+  socket.destroy()
+  return /^-(.+?)(\. |\r)/.exec(String(bytes))?.[1]
 }
 
 function unusable(reason: string, prefix: string, cause: unknown): Error {
@@ -143,7 +131,7 @@ function unusable(reason: string, prefix: string, cause: unknown): Error {
   )
 }
 
-/** What the server says of itself, by name; null where the user may not ask. */
+/** Reads INFO of the server, by name; null where the user may not call it. */
 export async function redisInfo(redis: Redis): Promise<ReadonlyMap<string, string> | null> {
   let text: string
   try {
@@ -160,10 +148,7 @@ export async function redisInfo(redis: Redis): Promise<ReadonlyMap<string, strin
   )
 }
 
-/**
- * Whether BullMQ can use a server of this version.
- * @throws EnvironmentError where it cannot
- */
+/** @throws EnvironmentError where BullMQ cannot use a server of this version */
 export function requireVersion(info: ReadonlyMap<string, string> | null): void {
   const version = info?.get('redis_version')
   if (version === undefined) return

@@ -3,52 +3,51 @@ import type { Job, Worker } from 'bullmq'
 import { DrainingError, RunStoppedError, UsageError, WithdrawnError } from '../errors.ts'
 import { RepeatedFault } from '../log.ts'
 import type { Log } from '../log.ts'
-import { openBackend, QUEUE_NAMES, telemetryOption } from './backend.ts'
+import { openBackend, QUEUE_NAMES } from './backend.ts'
 import type { QueueName, QueuePlace } from './backend.ts'
 import { inTime, refusalOf } from './queue.ts'
-import { repeatStrategy } from './repeat-strategy.ts'
 
-/** A job as its handler sees it. */
+/** A job as its handler receives it. */
 export interface Delivered {
   readonly data: unknown
-  /** Names this delivery's request: the same when the queue delivers it again. */
+  /** Identifies the request: the same when the queue delivers the job again. */
   readonly requestKey: string
 }
 
-/** Works one kind of job; what it returns is the job's return value. */
+/** Does one kind of job; its result is the job's return value. */
 export type Handler = (job: Delivered) => Promise<unknown>
 
 export interface WorkerOptions {
   readonly queue: QueueName
-  /** Jobs in hand at a time. Each keeps its own calls waiting in line, so that calls never wait for a job. */
+  /** Jobs in progress at first. */
   readonly concurrency: number
-  /** Asked at the end of each job: how many to have in hand from now on. */
+  /** Called at the end of each job: how many jobs to have in progress from now on. */
   readonly adjust: (inProgress: number) => number
   readonly log: Log
 }
 
 export interface QueueWorker {
-  /** Why no job can be taken at the moment, in a sentence; null where they can. Takes two seconds at most. */
+  /** Why no job can be taken now, in a sentence; null where jobs can be taken. Takes two seconds at most. */
   problem(): Promise<string | null>
-  /** Takes no further job, and resolves when those in hand are done or put back. */
+  /** Takes no further job, and resolves when all jobs in progress are done or put back. */
   close(): Promise<void>
 }
 
 const LOCK_MS = 15_000
 const STALLED_CHECK_MS = 5_000
-/** A job whose worker dies so often is given up by the queue; `sweep` and the item's own count take over. */
+/** The queue gives up a job whose worker died so often; then the recovery of lost items and the item's attempts decide. */
 const STALLS_MAX = 5
 const BACKOFF_MAX_MS = 30_000
-/** Pauses after a fault of the queue, doubled with each: BullMQ would try again at once, 8,000 times a second. */
+/** Pauses after an error of the queue, doubled with each: BullMQ alone would try again at once, 8,000 times a second. */
 const PAUSE_MIN_MS = 500
 const PAUSE_MAX_MS = 5_000
 const PROBE_MS = 2_000
-/** A worker that withdrew takes no job for so long, doubled with each time: other workers have its jobs. */
+/** A worker that cannot reach the service takes no job for so long, doubled each time: other workers take its jobs. */
 const REST_MIN_MS = 5_000
 const REST_MAX_MS = 60_000
 
 /**
- * Works jobs until closed.
+ * Takes jobs until closed.
  * @param handlers by job name
  * @throws where the queue cannot be reached
  */
@@ -60,7 +59,7 @@ export async function startQueueWorker(
   const fault = new RepeatedFault(log, 'queue worker')
   const { classes, options, probe, close } = await openBackend(place, 'worker', {
     failed: (error) => fault.failed(error),
-    // A connection that is back may still lead to a server that refuses: `problem` finds out.
+    // A server that is connected again may still refuse writes: `problem` checks that.
     recovered: () => {},
   })
   let resuming: NodeJS.Timeout | undefined
@@ -90,14 +89,13 @@ export async function startQueueWorker(
     },
     {
       ...options,
-      ...(await telemetryOption()),
       concurrency,
-      // One that finds its place unusable would ask again at once, without an end.
+      // A worker that runs at once would try an unusable place again and again, without a pause.
       autorun: false,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: STALLS_MAX,
-      settings: { backoffStrategy: (attempts: number) => backoffMs(attempts), repeatStrategy },
+      settings: { ...options.settings, backoffStrategy: backoffMs },
     },
   ) as unknown as Worker
   let pauseMs = PAUSE_MIN_MS
@@ -108,7 +106,7 @@ export async function startQueueWorker(
   worker.on('failed', (job, error) =>
     log.warn({ job: job?.name, ...idsOf(job?.data), err: error }, 'job failed'),
   )
-  // `resume` calls it without waiting for it.
+  // `resume` does not wait for `run`, so that its error must be caught here.
   const run = worker.run.bind(worker)
   worker.run = () => run().catch((error: unknown) => fault.failed(error))
   const end = async () => {
@@ -126,13 +124,13 @@ export async function startQueueWorker(
   let probing: Promise<unknown> | null = null
   return {
     async problem() {
-      // One that was never answered is not asked again: a frozen server answers none of them.
+      // One probe at a time: a frozen server responds to none.
       probing ??= probe().finally(() => (probing = null))
       try {
         await inTime(probing, PROBE_MS)
       } catch (error) {
         if (worker.closing !== undefined) return null
-        // Where the connection is lost, nothing is answered; its own error says why.
+        // Where the connection is lost, its own error gives the reason.
         if (error instanceof Error && error.name === 'TimeoutError')
           return cannotTakeJobs(fault.error ?? error)
         fault.failed(error)
@@ -180,7 +178,7 @@ async function work(
   }
 }
 
-/** What a log may hold of a job's data: other programs put jobs into the queue too, with anything in them. */
+/** What a log may hold of a job's data: other programs enqueue jobs too, with any data. */
 export function idsOf(data: unknown): { runId?: string; itemId?: number } {
   const { runId, itemId } = (data ?? {}) as { runId?: unknown; itemId?: unknown }
   return {

@@ -12,32 +12,29 @@ export interface RateLimitOptions {
   /** Most calls a second of all processes together (`SYNC_RATE_LIMIT`); null for no limit. */
   readonly callsPerSecond: number | null
   readonly log: Log
-  /**
-   * For a caller who always comes back for another slot: slots are taken in larger portions, and nearly all of the limit is
-   * used.
-   */
+  /** For a caller that always takes another slot: slots are reserved in larger groups, so that nearly all of the limit is used. */
   readonly isSteady?: boolean
 }
 
 /**
- * `usedPart`: calls are spaced for this part of the limit, the rest absorbs what networks and event loops delay. `groupMs`:
- * slots for so much time are reserved at once, so that a high limit needs no round trip a call. `toleranceMs`: a delay up to
- * this is made up for; more would let calls bunch up.
+ * `usedPart`: calls are spaced for this part of the limit; the rest absorbs delays of networks and event loops. `groupMs`: slots
+ * for so much time are reserved at once, so that a high limit needs no round trip a call. `toleranceMs`: a delay up to this is
+ * made up for; a longer one would let calls bunch up.
  */
 const AS_THEY_COME = { usedPart: 0.985, groupMs: 50, toleranceMs: 50 }
 const STEADY = { usedPart: 0.965, groupMs: 400, toleranceMs: 10 }
-/** Without a limit, pauses of other processes are heard of this often, while calls are made. */
+/** Without a limit, a process that makes calls reads the pause of the other processes this often. */
 const LISTEN_EVERY_MS = 1000
-/** A pause that ends this much later than the known one is worth telling the others. */
+/** A pause is written to the store where it ends this much later than the known one. */
 const NEWS_MS = 100
-/** A slot that was missed by more is drawn anew: used late, it would come on top of those that follow. */
+/** A slot that was missed by more is drawn anew: used late, it would be added to the slots that follow. */
 const MISSED_MS = 100
-/** Between two tries of a store that is away. */
+/** Between two tries of a store that fails. */
 const STORE_RETRY_MS = 500
 
 /**
- * The rate of all processes over a store. The calls of this process stand in one line; slots are
- * reserved in groups, for callers who are not steady no larger than those waiting, one group at a time, and handed out on time.
+ * The rate of all processes over a store. The calls of this process wait in one queue. Slots are reserved one group at a time,
+ * for callers that are not steady no more than callers wait, and given out when they are due.
  */
 export class RateLimiter implements SharedRateLimit {
   readonly #store: RateLimitStore
@@ -67,7 +64,7 @@ export class RateLimiter implements SharedRateLimit {
     this.useLimit(callsPerSecond)
   }
 
-  /** Keeps a limit for the slots that are reserved from now on, in calls a second; null for none. */
+  /** Sets the limit of the slots that are reserved from now on, in calls a second; null for none. */
   useLimit(callsPerSecond: number | null): void {
     const { usedPart, groupMs, toleranceMs } = this.#isSteady ? STEADY : AS_THEY_COME
     this.#callsPerSecond = callsPerSecond
@@ -90,7 +87,7 @@ export class RateLimiter implements SharedRateLimit {
     const untilMs = performance.now() + Math.min(ms, MAX_PAUSE_MS)
     const isNews = untilMs > this.#pausedUntilMs + NEWS_MS
     this.#pauseUntil(untilMs)
-    // Sixteen calls that are refused together are one pause: one of them tells the others.
+    // Sixteen calls that are throttled together are one pause: one of them writes it.
     if (isNews) await this.#reach(() => this.#store.pause(Math.min(ms, MAX_PAUSE_MS)))
   }
 
@@ -111,7 +108,7 @@ export class RateLimiter implements SharedRateLimit {
     this.#line.dismiss(reason)
   }
 
-  /** No pause that this process knows of. Asks the store on the side now and then, without waiting. */
+  /** Whether this process knows of no pause. Reads the store now and then, without waiting for it. */
   #isFree(): boolean {
     const now = performance.now()
     if (now - this.#heardAtMs > LISTEN_EVERY_MS) {
@@ -140,7 +137,7 @@ export class RateLimiter implements SharedRateLimit {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs)
   }
 
-  /** Lets those in the line go, until nobody waits. */
+  /** Lets the callers go, until none waits. */
   async #deal(): Promise<void> {
     this.#dealing = true
     try {
@@ -153,7 +150,7 @@ export class RateLimiter implements SharedRateLimit {
         else await this.#dealGroup(this.#spacing)
       }
     } catch (error) {
-      // Only closing ends a sleep early, and it has sent away who waited.
+      // Only `close` ends a sleep early, and it has rejected all callers.
       if (!this.#closing.signal.aborted) throw error
     } finally {
       this.#dealing = false
@@ -173,13 +170,13 @@ export class RateLimiter implements SharedRateLimit {
       const dueInMs = dueMs - performance.now()
       if (dueInMs > 0) await sleep(dueInMs, this.#closing.signal)
       if (performance.now() > dueMs + MISSED_MS) continue
-      // Slots within a pause are lost: used after it, they would come on top of fresh ones.
+      // Slots within a pause are lost: used after the pause, they would be added to new ones.
       if (performance.now() < this.#pausedUntilMs) return
       if (this.#line.letOneGo() === null && !this.#isSteady) return
     }
   }
 
-  /** Null when the store fails: the limit then waits, a pause is kept alone. */
+  /** Null when the store fails: a limit then waits for it, and a pause holds for this process alone. */
   async #reach<T>(step: () => Promise<T>): Promise<T | null> {
     try {
       const answer = await step()
@@ -192,13 +189,13 @@ export class RateLimiter implements SharedRateLimit {
   }
 }
 
-/** How far apart calls are kept, and how much of a delay may be made up for. Milliseconds. */
+/** How far apart calls are, and how much of a delay may be made up for, in milliseconds. */
 export interface Spacing {
   readonly intervalMs: number
   readonly toleranceMs: number
 }
 
-/** What a store answers to a wish for slots, in durations: two machines' clocks are never compared. */
+/** What a store grants, in durations: the clocks of two machines are never compared. */
 export interface Taken {
   /** Above 0 while a pause lasts; then no slot was reserved. */
   readonly pauseMs: number
@@ -207,8 +204,8 @@ export interface Taken {
 }
 
 /**
- * What processes share to keep one rate: the time of the next free slot and the end of the pause, by the
- * store's own clock. Each function is one atomic step.
+ * What processes share to keep one rate: the time of the next free slot and the end of the pause, by the clock of the store.
+ * Each function is atomic.
  */
 export interface RateLimitStore {
   /** Reserves `slots` following slots. */
@@ -220,15 +217,12 @@ export interface RateLimitStore {
 }
 
 /**
- * The longest pause that is believed: a longer one is left from before a clock was set back, and nothing
- * may wait for it. Well above any `SYNC_RETRY_AFTER_MAX_MS`.
+ * The longest pause that is believed: a longer one is from before a clock was set back. Well above any
+ * `SYNC_RETRY_AFTER_MAX_MS`.
  */
 export const MAX_PAUSE_MS = 3_600_000
 
-/**
- * The furthest that the next free slot is believed to be away, in milliseconds, for the same reason: a hundred processes may
- * have reserved as many slots each.
- */
+/** The furthest that the next free slot is believed to be away, likewise: a hundred processes may have reserved as many each. */
 export function maxAheadMs(slots: number, { intervalMs }: Spacing): number {
   return Math.max(10_000, 100 * slots * intervalMs)
 }

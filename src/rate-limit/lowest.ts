@@ -4,14 +4,10 @@ import * as workers from '../database/statements/workers.ts'
 import type { Log } from '../log.ts'
 import type { RateLimiter } from './limiter.ts'
 
-/** A limit in calls a second (null for none) and who sets it in `SYNC_RATE_LIMIT`. */
-export type LimitOf = RowOf<typeof workers.rateLimits>
-
 const NAMES_SHOWN = 3
 
-/** Who sets which limit, in two sentences; null where all set the same. @param limits the lowest first */
-export function describeDiffering(limits: readonly LimitOf[]): string | null {
-  if (limits.length < 2) return null
+/** Says which processes set which limit. @param limits the lowest first */
+function describeDiffering(limits: readonly RowOf<typeof workers.rateLimits>[]): string {
   const parts = limits.map(({ rateLimit, workerIds }) => {
     const names = workerIds.slice(0, NAMES_SHOWN).join(', ')
     const more = workerIds.length - NAMES_SHOWN
@@ -21,10 +17,10 @@ export function describeDiffering(limits: readonly LimitOf[]): string | null {
 }
 
 /**
- * Keeps a process's limiter at the lowest limit of the live workers and its own, and logs when workers begin or cease to
- * differ.
- * @param own `SYNC_RATE_LIMIT` of this process, calls a second; null for none
- * @returns reads the limits and takes over the lowest; throws pg.DatabaseError, and the limit then stays as it is
+ * Keeps the limiter of a process at the lowest of its own limit and those of the live workers, and logs when workers begin or
+ * cease to differ.
+ * @param own `SYNC_RATE_LIMIT` of this process in calls a second; null for none
+ * @returns reads the limits and applies the lowest; throws pg.DatabaseError, and the limit stays as it is
  */
 export function followLowest(
   limiter: RateLimiter,
@@ -33,18 +29,14 @@ export function followLowest(
 ): (on: On) => Promise<void> {
   let known = String(own)
   return async (on) => {
-    const limits = await workers.rateLimits.all(on, {
-      deadAfterS: DEAD_AFTER_S,
-      own,
-      name: 'this process',
-    })
+    const asking = { deadAfterS: DEAD_AFTER_S, own, name: 'this process' }
+    const limits = await workers.rateLimits.all(on, asking)
     const lowest = limits[0]?.rateLimit ?? null
     limiter.useLimit(lowest)
     const found = limits.map(({ rateLimit }) => String(rateLimit)).join()
     if (found === known) return
     known = found
-    const differing = describeDiffering(limits)
-    if (differing === null) log.info({ lowest }, 'SYNC_RATE_LIMIT no longer differs')
-    else log.warn({ lowest }, differing)
+    if (limits.length < 2) log.info({ lowest }, 'SYNC_RATE_LIMIT no longer differs')
+    else log.warn({ lowest }, describeDiffering(limits))
   }
 }

@@ -1,11 +1,11 @@
 import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { AmbiguousBodyError, NoObjectError, readBody } from './body.ts'
+import { AmbiguousBodyError, readBody } from './body.ts'
 import type { Body } from './body.ts'
 import { callFailure } from './errors.ts'
 import type { Asked, Shape } from './errors.ts'
-import type { Reply } from './exchange.ts'
 import { digestInAnyOrder } from './records-in-body.ts'
+import type { Reply } from './request.ts'
 
 /** A successful answer (service-api.md, Endpoints). */
 export type Answer =
@@ -46,12 +46,14 @@ export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): An
     digest = shortDigest(hash('sha256', text, 'binary'))
     if (knownDigest?.equals(digest)) return { status: 'unchanged', digest }
   }
-  if (isFailure(body['error'])) throw errorBody(reply, asked, body['error'])
+  if (isFailure(body['error'])) throw errorBody(reply, asked, body['error'], 'error_without_code')
   const result = body['result']
   if (!isObject(result) || (data === null && result['data'] !== null)) {
     throw unusable(reply, asked, 'no_data', 'no result.data array in the body')
   }
-  checkResultStatus(reply, asked, result['status'])
+  const { status } = result
+  if (typeof status === 'string' && FAILED_STATUS.test(status))
+    throw unusable(reply, asked, 'failed_status', `result.status is ${JSON.stringify(status)}`)
   // Null where nothing was ever stored, say: an answer without records that is no evidence that there are none.
   if (data === null) return { status: 'data', digest, data: [], dataText: '[]', paged: true }
   if (data.length > RECORDS_MAX)
@@ -117,15 +119,9 @@ function parse(reply: Reply, asked: Asked): Body & { readonly text: string } {
   } catch (error) {
     if (error instanceof AmbiguousBodyError)
       throw unusable(reply, asked, 'body_ambiguous', `${error.message} (${length} bytes)`)
-    if (error instanceof NoObjectError)
-      throw unusable(reply, asked, 'no_data', 'no result.data in the body')
     // The parser's own message quotes the body, which may be anybody's words.
-    throw unusable(
-      reply,
-      asked,
-      'body_unreadable',
-      `${isMarkup(text) ? 'a web page' : 'not JSON'} (${length} bytes)`,
-    )
+    const what = isMarkup(text) ? 'a web page' : 'not JSON'
+    throw unusable(reply, asked, 'body_unreadable', `${what} (${length} bytes)`)
   }
 }
 
@@ -148,38 +144,20 @@ function decode(body: Buffer): string {
   return transcode(body, 'utf8', 'utf16le').toString('utf16le')
 }
 
-function checkResultStatus(reply: Reply, asked: Asked, status: unknown): void {
-  if (typeof status === 'string' && FAILED_STATUS.test(status)) {
-    throw unusable(reply, asked, 'failed_status', `result.status is ${JSON.stringify(status)}`)
-  }
-}
-
 function unusable(reply: Reply, asked: Asked, shape: Shape, detail: string): Error {
-  const { httpStatus, retryAfterMs, resetMs = null } = reply
-  return callFailure(asked, { httpStatus, retryAfterMs, resetMs, shape, detail })
-}
-
-function errorBody(reply: Reply, asked: Asked, error: unknown): Error {
-  const { httpStatus, retryAfterMs, resetMs = null } = reply
-  const { code, said } = partsOf(error)
-  return callFailure(asked, {
-    httpStatus,
-    retryAfterMs,
-    resetMs,
-    code,
-    shape: code === null ? 'error_without_code' : null,
-    detail: said,
-  })
+  return callFailure(asked, { ...reply, shape, detail })
 }
 
 function httpFailure(reply: Reply, asked: Asked): Error {
-  const { httpStatus, retryAfterMs, resetMs = null } = reply
-  if (httpStatus >= 300 && httpStatus < 400) {
-    const detail = 'a redirect, which is never followed'
-    return callFailure(asked, { httpStatus, shape: 'redirect', detail })
-  }
-  const { code, said } = partsOf(errorOf(reply.body))
-  return callFailure(asked, { httpStatus, retryAfterMs, resetMs, code, detail: said })
+  if (reply.httpStatus >= 300 && reply.httpStatus < 400)
+    return unusable(reply, asked, 'redirect', 'a redirect, which is never followed')
+  return errorBody(reply, asked, errorOf(reply.body), null)
+}
+
+/** @param shape what the failure is where the error has no code */
+function errorBody(reply: Reply, asked: Asked, error: unknown, shape: Shape | null): Error {
+  const { code, said } = partsOf(error)
+  return callFailure(asked, { ...reply, code, shape: code === null ? shape : null, detail: said })
 }
 
 /** The `error` member of a failure's body, which may be a proxy's HTML. */
@@ -205,16 +183,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * True when a success body hints that its `result.data` is one page of several. Paging is not shown
- * (service-api.md, Endpoints), so any usual word for it counts, beside `result`, in it, and in objects
- * within either; the items of `data` are not looked at.
- * @param items how many `data` has
- */
-function isOnePageOfSeveral(body: Record<string, unknown>, items: number): boolean {
-  return hasHint(body, items, 0)
-}
-
 /** Deeper than any envelope is; the body is a stranger's. */
 const MAX_DEPTH = 6
 
@@ -229,7 +197,13 @@ const MORE_FOLLOWS = new Set([
 const TOTAL_ITEMS = new Set(['total', 'totalcount', 'totalitems', 'totalresults', 'totalsize'])
 const TOTAL_PAGES = new Set(['totalpages', 'pagecount', 'numpages'])
 
-function hasHint(object: Record<string, unknown>, items: number, depth: number): boolean {
+/**
+ * True when a success body hints that its `result.data` is one page of several. Paging is not shown
+ * (service-api.md, Endpoints), so any usual word for it counts, beside `result`, in it, and in objects
+ * within either; the items of `data` are not read.
+ * @param items how many `data` has
+ */
+function isOnePageOfSeveral(object: Record<string, unknown>, items: number, depth = 0): boolean {
   for (const name in object) {
     const value = object[name]
     // Arrays are the data, whatever they are called; `message` and the like are plain texts.
@@ -240,7 +214,7 @@ function hasHint(object: Record<string, unknown>, items: number, depth: number):
     if (TOTAL_PAGES.has(word) && Number(value) > 1) return true
     if (word === 'status' && /partial|incomplete/i.test(String(value))) return true
     if (typeof value === 'object' && depth < MAX_DEPTH) {
-      if (hasHint(value as Record<string, unknown>, items, depth + 1)) return true
+      if (isOnePageOfSeveral(value as Record<string, unknown>, items, depth + 1)) return true
     }
   }
   return false

@@ -10,8 +10,8 @@ const FIRST_PROBE_MS = 30_000
 const MAX_PROBE_MS = 300_000
 
 interface Circuit {
-  /** What failed since the last success: documents for an organization, scopes for a document. */
-  readonly places: Set<string>
+  /** Documents of comments, or filters of users, that failed since the last success. */
+  readonly failed: Set<string>
   lastError: CallError
   /** Null while closed. */
   probeAtMs: number | null
@@ -20,40 +20,45 @@ interface Circuit {
 }
 
 /**
- * Stops hopeless calls of one operation in one organization. Only failures that speak of more than
- * their own scope count: 403-like refusals and calls given up after all their tries. Throttling is nobody's fault, and a 400 or 404 tells
- * of one scope, and a deleted document brings many of them in a row, so they never count.
- * One document's annotations count once for the organization, and stop that document alone.
+ * Stops hopeless calls of one operation in one organization. Only failures that speak of more than one scope count: a call that
+ * is forbidden, and one that failed after all its tries. A call that was throttled is no failure of the organization, and a 400
+ * or 404 speaks of one scope. All annotations of a document count once, because a document may be forbidden or deleted alone.
  */
 export class Breaker {
   readonly #circuits = new Map<string, Circuit>()
 
   /** @throws CallError (`refused`, `breaker_open`, its cause the last failure) when the call is hopeless */
   check(asked: Asked, nowMs: number): void {
-    // Nothing has failed: the usual case costs nothing.
-    if (this.#circuits.size === 0) return
-    const circuits = keysOf(asked).map((key) => this.#circuits.get(key))
-    const open = circuits.filter((circuit) => circuit !== undefined && circuit.probeAtMs !== null)
-    for (const circuit of open) {
-      if (circuit !== undefined && (circuit.probing || nowMs < (circuit.probeAtMs ?? 0))) {
-        throw openError(asked, circuit)
-      }
-    }
-    for (const circuit of open) if (circuit !== undefined) circuit.probing = true
+    const circuit = this.#circuitOf(asked)
+    if (circuit === undefined || circuit.probeAtMs === null) return
+    if (circuit.probing || nowMs < circuit.probeAtMs) throw openError(asked, circuit)
+    circuit.probing = true
   }
 
+  /** Notes that a call succeeded, which closes the circuit. */
   succeeded(asked: Asked): void {
-    if (this.#circuits.size === 0) return
-    for (const key of keysOf(asked)) this.#circuits.delete(key)
+    if (this.#circuits.size > 0) this.#circuits.delete(keyOf(asked))
   }
 
-  /** Tells how a call that `check` let through failed; anything but a CallError counts for nothing. */
+  /** Notes how a call that `check` allowed failed; anything but a CallError counts for nothing. */
   failed(asked: Asked, error: unknown, nowMs: number): void {
-    const counted = error instanceof CallError && counts(error) ? error : null
-    const [organization, document] = keysOf(asked)
-    if (organization !== undefined) this.#strike(organization, placeOf(asked), counted, nowMs)
-    if (document !== undefined) {
-      this.#strike(document, JSON.stringify(asked.filter), counted, nowMs)
+    const known = this.#circuitOf(asked)
+    if (!(error instanceof CallError && (error.kind === 'retry' || isForbidden(error)))) {
+      // A probe that ended otherwise proved nothing: the next call may probe.
+      if (known !== undefined) known.probing = false
+      return
+    }
+    const circuit = known ?? newCircuit(error)
+    this.#circuits.set(keyOf(asked), circuit)
+    circuit.lastError = error
+    if (circuit.probeAtMs === null) {
+      const { operation, filter } = asked
+      circuit.failed.add(operation === 'users' ? JSON.stringify(filter) : (filter.documentId ?? ''))
+      if (circuit.failed.size >= STRIKES) circuit.probeAtMs = nowMs + circuit.probeWaitMs
+    } else if (circuit.probing) {
+      circuit.probing = false
+      circuit.probeWaitMs = Math.min(MAX_PROBE_MS, circuit.probeWaitMs * 2)
+      circuit.probeAtMs = nowMs + circuit.probeWaitMs
     }
   }
 
@@ -62,59 +67,24 @@ export class Breaker {
     this.#circuits.clear()
   }
 
-  #strike(key: string, place: string, error: CallError | null, nowMs: number): void {
-    const known = this.#circuits.get(key)
-    if (error === null) {
-      // A probe that ended otherwise proved nothing: the next call may probe.
-      if (known !== undefined) known.probing = false
-      return
-    }
-    const circuit = known ?? newCircuit(error)
-    this.#circuits.set(key, circuit)
-    circuit.lastError = error
-    if (circuit.probeAtMs === null) {
-      circuit.places.add(place)
-      if (circuit.places.size >= STRIKES) circuit.probeAtMs = nowMs + circuit.probeWaitMs
-    } else if (circuit.probing) {
-      circuit.probing = false
-      circuit.probeWaitMs = Math.min(MAX_PROBE_MS, circuit.probeWaitMs * 2)
-      circuit.probeAtMs = nowMs + circuit.probeWaitMs
-    }
+  /** Costs nothing while nothing has failed, which is the usual case. */
+  #circuitOf(asked: Asked): Circuit | undefined {
+    return this.#circuits.size === 0 ? undefined : this.#circuits.get(keyOf(asked))
   }
+}
+
+function keyOf({ operation, filter }: Asked): string {
+  return `${operation} ${filter.organizationId}`
 }
 
 function newCircuit(lastError: CallError): Circuit {
-  return {
-    places: new Set(),
-    lastError,
-    probeAtMs: null,
-    probeWaitMs: FIRST_PROBE_MS,
-    probing: false,
-  }
+  const closed = { probeAtMs: null, probeWaitMs: FIRST_PROBE_MS, probing: false }
+  return { failed: new Set(), lastError, ...closed }
 }
 
-function counts(error: CallError): boolean {
-  return error.kind === 'retry' || isForbidden(error)
-}
-
-/** The organization's circuit, and the document's where there are annotations beneath it. */
-function keysOf(asked: Asked): string[] {
-  const { operation, filter } = asked
-  const organization = JSON.stringify([operation, filter.organizationId])
-  if (operation === 'users') return [organization]
-  return [organization, JSON.stringify([operation, filter.organizationId, filter.documentId])]
-}
-
-function placeOf(asked: Asked): string {
-  return asked.operation === 'users'
-    ? JSON.stringify(asked.filter)
-    : (asked.filter.documentId ?? '')
-}
-
-function openError(asked: Asked, circuit: Circuit): CallError {
-  const { lastError } = circuit
+function openError(asked: Asked, { failed, lastError }: Circuit): CallError {
   const error = new CallError(
-    `${describeCall(asked.operation, asked.filter)} was not asked: ${circuit.places.size} in a row failed here, the last: ${lastError.message}`,
+    `${describeCall(asked.operation, asked.filter)} was not asked: ${failed.size} in a row failed here, the last: ${lastError.message}`,
     // With the HTTP status that opened it, what was not asked counts to the same cause as what was refused.
     {
       kind: 'refused',

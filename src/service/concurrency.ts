@@ -3,7 +3,7 @@ import { MemoryBudget } from './memory.ts'
 import { WaitLine } from './wait.ts'
 import type { Priority } from './wait.ts'
 
-/** How a call went, as far as the load of the service is concerned. `other` says nothing of the service's load. */
+/** How a call went, as far as it shows the load of the service; `other` shows nothing of it. */
 export type Outcome = 'success' | 'overload' | 'timeout' | 'other'
 
 export interface ConcurrencySnapshot {
@@ -22,18 +22,17 @@ const EWMA_WEIGHT = 0.1
 /** Slower than this many times the best average, and by this much more, is a latency jump. */
 const JUMP_FACTOR = 4
 const JUMP_MS = 500
-/** Where calls hold their permits longer than this, some are kept for calls of high priority, which would wait too long. */
+/** If calls hold a permit for longer than this on average, one of eight is reserved for calls of high priority. */
 const LONG_HELD_MS = 1000
-/** One of so many. */
-const KEPT_PART = 8
+const RESERVED_PART = 8
 /** Shortest time between two halvings: the calls already in flight must not halve it again. */
 const MIN_HALVING_MS = 1000
 
 /**
- * The limit of calls in flight in one process: at most `limit` calls in flight, in the order of WaitLine. The service's limits
- * are not shown (service-api.md, Limits), so the limit finds itself (AIMD): it starts at the user's own
- * number, halves on overload or a latency jump, and rises by one for each `limit` successes. An eighth of it is kept for
- * calls of high priority while permits are held for more than a second in the mean; otherwise one is free soon enough.
+ * The limit of calls in flight in one process; callers wait in a WaitLine. The service's limits are not shown (service-api.md,
+ * Limits), so the limit adapts (AIMD): it starts at the user's own number, halves on overload or a latency jump, and rises by one
+ * for each `limit` successes. An eighth of the permits is reserved for calls of high priority while permits are held for more
+ * than a second on average; otherwise one is free soon enough.
  */
 export class ConcurrencyLimit {
   readonly #max: number
@@ -49,7 +48,7 @@ export class ConcurrencyLimit {
   #ewmaMs: number | null = null
   #bestMs = Infinity
   #halvedAtMs = -Infinity
-  #closed = false
+  #closed: DrainingError | null = null
 
   /**
    * @param memory while it is full, only callers that hold some of it get a permit
@@ -68,7 +67,7 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Asks for a permit: null when it is there at once, else the wait for it. Each permit is given back with `leave`.
+   * Takes a permit: null if it was taken at once, else the wait for it. Each permit is given back with `leave`.
    * @param holdsMemory whether others may wait for what the caller holds
    * @throws the signal's reason when it aborts first; DrainingError when it closes
    */
@@ -77,7 +76,7 @@ export class ConcurrencyLimit {
     priority: Priority = 'normal',
     holdsMemory = false,
   ): Promise<void> | null {
-    if (this.#closed) throw closedError()
+    if (this.#closed !== null) throw this.#closed
     const line = holdsMemory ? this.#holders : this.#line
     const isNext = priority === 'high' || line.length === 0
     const isFree = holdsMemory
@@ -105,7 +104,7 @@ export class ConcurrencyLimit {
     if (outcome === 'overload') this.#halve()
     else if (outcome !== 'other') {
       this.#learnLatency(latencyMs)
-      // Halving what does not help must end: the slower answer becomes what is compared with.
+      // If latency stays high after halving, it becomes the new baseline. Otherwise the limit would fall to 1.
       if (this.#hasJumped()) {
         if (this.#halve()) this.#bestMs *= 2
       } else if (outcome === 'success') this.#rise()
@@ -122,11 +121,10 @@ export class ConcurrencyLimit {
     }
   }
 
-  /** Sends away who waits; permits that are out may still be given back. */
+  /** Rejects all that wait; permits that are out may still be given back. */
   close(): void {
-    this.#closed = true
-    this.#line.dismiss(closedError())
-    this.#holders.dismiss(closedError())
+    this.#closed = new DrainingError('the client of the service is closed')
+    for (const line of [this.#line, this.#holders]) line.dismiss(this.#closed)
   }
 
   #letIn(): void {
@@ -142,8 +140,8 @@ export class ConcurrencyLimit {
   #isFreeFor(priority: Priority): boolean {
     const { high, normal } = this.#inFlight
     if (high + normal >= this.#limit) return false
-    const isKept = priority === 'normal' && this.#heldMsEwma > LONG_HELD_MS && this.#limit > 1
-    return !isKept || normal < this.#limit - Math.ceil(this.#limit / KEPT_PART)
+    const hasReserve = priority === 'normal' && this.#heldMsEwma > LONG_HELD_MS && this.#limit > 1
+    return !hasReserve || normal < this.#limit - Math.ceil(this.#limit / RESERVED_PART)
   }
 
   #learnLatency(latencyMs: number): void {
@@ -174,8 +172,4 @@ export class ConcurrencyLimit {
     this.#successes = 0
     this.#limit = Math.min(this.#max, this.#limit + 1)
   }
-}
-
-function closedError(): DrainingError {
-  return new DrainingError('the client of the service is closed')
 }

@@ -101,9 +101,7 @@ function isMet(row: Row, { httpStatus, code, shape, hasRetryAfter }: FailureFact
 
 /** True where the service, or one host of it, cannot take calls at present. */
 export function isUnavailable({ httpStatus, errorStatus }: CallError): boolean {
-  if (httpStatus === 503) return true
-  const code = errorStatus === null ? '' : canonical(errorStatus)
-  return code === 'UNAVAILABLE' || code === '503'
+  return httpStatus === 503 || ['UNAVAILABLE', '503'].includes(canonical(errorStatus ?? ''))
 }
 
 /**
@@ -111,8 +109,8 @@ export function isUnavailable({ httpStatus, errorStatus }: CallError): boolean {
  * services say so of a token that has expired.
  */
 export function isForbidden({ kind, httpStatus, errorStatus }: CallError): boolean {
-  const code = errorStatus === null ? '' : canonical(errorStatus)
-  return kind === 'refused' && (httpStatus === 403 || code === 'PERMISSION_DENIED')
+  if (kind !== 'refused') return false
+  return httpStatus === 403 || canonical(errorStatus ?? '') === 'PERMISSION_DENIED'
 }
 
 /** Codes are compared as `NOT_FOUND`, however spelt (`not-found`). */

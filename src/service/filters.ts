@@ -33,79 +33,49 @@ type UsersOf<Present extends keyof UsersMembers> = Pick<UsersMembers, Present> &
   readonly [Absent in Exclude<keyof UsersMembers, Present>]?: never
 }
 
-/**
- * Checks a filter of Get Users before it is sent: one of the six combinations, no empty value.
- * @throws UsageError naming the member
- */
-export function checkUsersFilter(filter: UsersFilter): void {
-  checkMembers('Get Users', filter, USERS_MEMBERS, ['organizationId'])
-  if ('documentId' in filter && 'organizationUserGroupIds' in filter) {
-    throw new UsageError(
-      'Get Users: documentId and organizationUserGroupIds cannot be in one filter (not a documented combination)',
-    )
-  }
-}
-
-/**
- * Checks a filter of Get Comments before it is sent: its three ids and no empty value.
- * @throws UsageError naming the member
- */
-export function checkCommentsFilter(filter: CommentsFilter): void {
-  checkMembers('Get Comments', filter, COMMENTS_MEMBERS, [
-    'organizationId',
-    'documentId',
-    'annotationId',
-  ])
-}
-
-/** Cuts ids into lists of at most `max`, in order; no ids make no list. */
-export function chunkIds<Id>(ids: readonly Id[], max: number): Id[][] {
-  const chunks: Id[][] = []
-  for (let start = 0; start < ids.length; start += max) chunks.push(ids.slice(start, start + max))
-  return chunks
-}
-
-/** A call in words, for messages: `Get Users of organizationId "acme", documentId "plan"`. */
-export function describeCall(operation: Operation, filter: UsersFilter | CommentsFilter): string {
-  const members = Object.entries(filter).map(([name, value]) =>
-    Array.isArray(value) && value.length > 3
-      ? `${name} ${JSON.stringify(value.slice(0, 3)).slice(0, -1)},... ${value.length} in all]`
-      : `${name} ${JSON.stringify(value)}`,
-  )
-  return `${operation === 'users' ? 'Get Users' : 'Get Comments'} of ${members.join(', ')}`
-}
-
 type MemberType = 'id' | 'ids' | 'integers'
 
-const USERS_MEMBERS: ReadonlyMap<string, MemberType> = new Map([
-  ['organizationId', 'id'],
-  ['documentId', 'id'],
-  ['userIds', 'ids'],
-  ['organizationUserGroupIds', 'ids'],
-])
+/** What a filter of each operation may have; ids that `required` names are always sent. */
+const FILTERS: Readonly<
+  Record<
+    Operation,
+    { readonly types: Readonly<Record<string, MemberType>>; readonly required: readonly string[] }
+  >
+> = {
+  users: {
+    types: {
+      organizationId: 'id',
+      documentId: 'id',
+      userIds: 'ids',
+      organizationUserGroupIds: 'ids',
+    },
+    required: ['organizationId'],
+  },
+  comments: {
+    types: { organizationId: 'id', documentId: 'id', annotationId: 'id', commentIds: 'integers' },
+    required: ['organizationId', 'documentId', 'annotationId'],
+  },
+}
 
-const COMMENTS_MEMBERS: ReadonlyMap<string, MemberType> = new Map([
-  ['organizationId', 'id'],
-  ['documentId', 'id'],
-  ['annotationId', 'id'],
-  ['commentIds', 'integers'],
-])
-
-function checkMembers(
-  call: string,
-  filter: object,
-  types: ReadonlyMap<string, MemberType>,
-  required: readonly string[],
-): void {
-  for (const name of required) {
-    if (!(name in filter)) throw new UsageError(`${call}: ${name} is missing`)
+/**
+ * Checks a filter before it is sent: no member that is not documented, no empty value; of users one of the six combinations.
+ * @throws UsageError naming the member
+ */
+export function checkFilter(operation: Operation, filter: UsersFilter | CommentsFilter): void {
+  const { types, required } = FILTERS[operation]
+  const fail = (fault: string) => new UsageError(`${NAMES[operation]}: ${fault}`)
+  const missing = required.find((name) => !(name in filter))
+  if (missing !== undefined) throw fail(`${missing} is missing`)
+  for (const [name, value] of Object.entries(filter)) {
+    const type = Object.hasOwn(types, name) ? types[name] : undefined
+    if (type === undefined) throw fail(`${name} is never sent`)
+    const wrong = faultOf(type, value)
+    if (wrong !== null) throw fail(`${name} ${wrong}`)
   }
-  for (const name in filter) {
-    const type = types.get(name)
-    if (type === undefined) throw new UsageError(`${call}: ${name} is never sent`)
-    const wrong = faultOf(type, (filter as Record<string, unknown>)[name])
-    if (wrong !== null) throw new UsageError(`${call}: ${name} ${wrong}`)
-  }
+  if ('documentId' in filter && 'organizationUserGroupIds' in filter)
+    throw fail(
+      'documentId and organizationUserGroupIds cannot be in one filter (not a documented combination)',
+    )
 }
 
 function faultOf(type: MemberType, value: unknown): string | null {
@@ -119,4 +89,23 @@ function faultOf(type: MemberType, value: unknown): string | null {
 
 function isId(value: unknown): boolean {
   return typeof value === 'string' && value !== ''
+}
+
+/** Cuts ids into lists of at most `max`, in order; no ids make no list. */
+export function chunkIds<Id>(ids: readonly Id[], max: number): Id[][] {
+  const chunks: Id[][] = []
+  for (let start = 0; start < ids.length; start += max) chunks.push(ids.slice(start, start + max))
+  return chunks
+}
+
+const NAMES: Readonly<Record<Operation, string>> = { users: 'Get Users', comments: 'Get Comments' }
+
+/** A call in words, for messages: `Get Users of organizationId "acme", documentId "plan"`. */
+export function describeCall(operation: Operation, filter: UsersFilter | CommentsFilter): string {
+  const members = Object.entries(filter).map(([name, value]) =>
+    Array.isArray(value) && value.length > 3
+      ? `${name} ${JSON.stringify(value.slice(0, 3)).slice(0, -1)},... ${value.length} in all]`
+      : `${name} ${JSON.stringify(value)}`,
+  )
+  return `${NAMES[operation]} of ${members.join(', ')}`
 }

@@ -1,33 +1,96 @@
 import { onAbort } from './wait.ts'
 
+/** Units that callers take and give back. Callers that wait are served in their order. */
+export class Semaphore {
+  readonly #max: number
+  readonly #onChange: () => void
+  /** How to end each wait, and the units that it is for. */
+  readonly #waiting = new Map<(reason?: Error) => void, number>()
+  #taken = 0
+
+  /** @param onChange called after each change of `isFull`, and others */
+  constructor(max: number, onChange: () => void = () => {}) {
+    this.#max = max
+    this.#onChange = onChange
+  }
+
+  /** True where no unit is left, or a caller waits for more than are left. */
+  get isFull(): boolean {
+    return this.#taken >= this.#max || this.#waiting.size > 0
+  }
+
+  /**
+   * Takes units in the order of the callers. A caller that needs more than there are in all takes them when no other has any.
+   * @returns null if they were taken at once, else the wait for them, which rejects with the signal's reason when that aborts
+   */
+  take(units: number, signal?: AbortSignal): Promise<void> | null {
+    if (signal?.aborted) return Promise.reject(signal.reason as Error)
+    if (this.#waiting.size === 0 && this.#fits(units)) {
+      this.#taken += units
+      this.#onChange()
+      return null
+    }
+    return new Promise((resolve, reject) => {
+      let forget = (): void => {}
+      const end = (reason?: Error) => {
+        forget()
+        this.#waiting.delete(end)
+        if (reason === undefined) resolve()
+        else reject(reason)
+      }
+      this.#waiting.set(end, units)
+      if (signal !== undefined)
+        forget = onAbort(signal, () => {
+          end(signal.reason as Error)
+          this.change(0)
+        })
+      this.#onChange()
+    })
+  }
+
+  /** Takes units without waiting; if negative, gives them back. */
+  change(units: number): void {
+    this.#taken += units
+    for (const [end, first] of this.#waiting) {
+      if (!this.#fits(first)) break
+      this.#taken += first
+      end()
+    }
+    this.#onChange()
+  }
+
+  #fits(units: number): boolean {
+    return Math.min(units, this.#max) <= this.#max - this.#taken
+  }
+}
+
 /** Bytes of responses that one process may hold until they are committed. */
 const BYTES_MAX = 64_000_000
 
 /**
- * Memory for responses that are received and not committed yet, in bytes: one budget for all calls and batches of a process.
+ * Memory for responses that are received and not committed yet, in bytes: one semaphore for all calls and batches of a process.
  * Without it, memory would grow with every response where PostgreSQL is slower than the service. While it is full, no call is
  * sent, and every batch commits at once, since each could otherwise wait for the commit of another one.
  */
 export class MemoryBudget {
-  readonly #bytesMax: number
-  readonly #waiting = new Set<{ bytes: number; resume: () => void }>()
+  readonly #bytes: Semaphore
   readonly #commits = new Set<() => void>()
-  #bytes = 0
+  #wasFull = false
   /** Called when the budget is no longer full; the client sends calls then. */
   onFree: () => void = () => {}
 
   constructor(bytesMax = BYTES_MAX) {
-    this.#bytesMax = bytesMax
+    this.#bytes = new Semaphore(bytesMax, () => this.#changed())
   }
 
   /** True while no call may be sent: a later response must not take what a large body waits for. */
   get isFull(): boolean {
-    return this.#bytes >= this.#bytesMax || this.#waiting.size > 0
+    return this.#bytes.isFull
   }
 
   /** @param bytes held from the start: a caller that holds memory never waits for more */
   open(bytes = 0): HeldMemory {
-    const held = new HeldMemory(this)
+    const held = new HeldMemory(this.#bytes)
     held.resize(bytes)
     return held
   }
@@ -38,39 +101,9 @@ export class MemoryBudget {
     return () => void this.#commits.delete(commit)
   }
 
-  /** Counts bytes that were taken or, if negative, given back. */
-  change(bytes: number): void {
-    const wasFull = this.isFull
-    this.#bytes += bytes
-    this.#changed(wasFull)
-  }
-
-  /** Whether so many bytes can be taken at once; of a body larger than the budget, whether nothing else is held. */
-  fits(bytes: number): boolean {
-    return this.#waiting.size === 0 && this.#isFreeFor(bytes)
-  }
-
-  /** Calls `resume` when so many bytes were taken, in the order of the callers. Returns the function that ends the wait. */
-  join(bytes: number, resume: () => void): () => void {
-    const waiting = { bytes, resume }
-    this.#waiting.add(waiting)
-    this.#changed(true)
-    return () => {
-      if (this.#waiting.delete(waiting)) this.#changed(true)
-    }
-  }
-
-  #isFreeFor(bytes: number): boolean {
-    return Math.min(bytes, this.#bytesMax) <= this.#bytesMax - this.#bytes
-  }
-
-  #changed(wasFull: boolean): void {
-    for (const first of this.#waiting) {
-      if (!this.#isFreeFor(first.bytes)) break
-      this.#waiting.delete(first)
-      this.#bytes += first.bytes
-      first.resume()
-    }
+  #changed(): void {
+    const wasFull = this.#wasFull
+    this.#wasFull = this.isFull
     if (this.isFull) for (const commit of this.#commits) commit()
     else if (wasFull) this.onFree()
   }
@@ -78,11 +111,11 @@ export class MemoryBudget {
 
 /** What one caller holds of the budget. */
 export class HeldMemory {
-  readonly #budget: MemoryBudget
+  readonly #budget: Semaphore
   #bytes = 0
-  #endWait: () => void = () => {}
+  #wait: AbortController | null = null
 
-  constructor(budget: MemoryBudget) {
+  constructor(budget: Semaphore) {
     this.#budget = budget
   }
 
@@ -90,9 +123,9 @@ export class HeldMemory {
     return this.#bytes
   }
 
-  /** Holds so many bytes from now on. Never waits, and ends a wait of `take`, which then never settles. */
+  /** Holds so many bytes from now on. Never waits, and ends a wait of `take`. */
   resize(bytes: number): void {
-    this.#endWait()
+    this.#wait?.abort()
     const change = bytes - this.#bytes
     this.#bytes = bytes
     if (change !== 0) this.#budget.change(change)
@@ -104,26 +137,14 @@ export class HeldMemory {
    * @returns null if it was taken at once, else the wait for it, which rejects with the signal's reason when that aborts
    */
   take(bytes: number, signal?: AbortSignal): Promise<void> | null {
-    if (this.#bytes > 0 || this.#budget.fits(bytes)) {
+    if (this.#bytes > 0) {
       this.resize(this.#bytes + bytes)
       return null
     }
-    return new Promise((resolve, reject) => {
-      let forget = (): void => {}
-      const leave = this.#budget.join(bytes, () => {
-        forget()
-        this.#bytes = bytes
-        resolve()
-      })
-      this.#endWait = () => {
-        forget()
-        leave()
-      }
-      if (signal !== undefined)
-        forget = onAbort(signal, () => {
-          leave()
-          reject(signal.reason as Error)
-        })
-    })
+    this.#wait = new AbortController()
+    const { signal: ended } = this.#wait
+    const wait = this.#budget.take(bytes, signal ? AbortSignal.any([signal, ended]) : ended)
+    if (wait === null) this.#bytes = bytes
+    return wait && wait.then(() => void (this.#bytes = bytes))
   }
 }

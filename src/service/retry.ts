@@ -3,23 +3,24 @@ import pRetry from 'p-retry'
 import { CallError } from '../errors.ts'
 import type { FailureKind } from '../errors.ts'
 import { isForbidden } from './errors.ts'
+import type { ServiceHealth, WaitPolicy } from './health.ts'
 import { isUntrusted } from './reach.ts'
-import type { Reach } from './reach.ts'
 import { sleep } from './wait.ts'
-import type { ThrottlingPolicy } from './throttling.ts'
-import type { RetryWaits } from './waiting.ts'
 
-export interface RetryPolicy extends ThrottlingPolicy {
+export interface RetryPolicy extends WaitPolicy {
   /** Further tries of a call that may succeed in a moment. */
   readonly retries: number
 }
 
 /** What the calls of a process share. */
 export interface Shared {
+  /** Reads the token again after a call was refused or forbidden; true when there is another one to try. */
   reread(error: CallError): Promise<boolean>
-  readonly reach: Reach
-  readonly retryWaits: RetryWaits
+  readonly health: ServiceHealth
 }
+
+/** One try of a call; gets its number, from 1, and how long it waited because the one before was throttled. */
+type Attempt<T> = (attemptNumber: number, throttledMs: number) => Promise<T>
 
 /** Further tries of a call whose failure nobody has seen before. */
 const UNKNOWN_RETRIES = 2
@@ -31,13 +32,11 @@ const BACKOFF_MAX_MS = 30_000
  * Makes a call, and makes it again where its failure's kind allows. A call that was throttled, or that does not reach a
  * service that was reached before, is made again for as long as `throttledMaxMs` lasts: that uses up none of its retries, and
  * neither does a token that was read again.
- * @param attempt one call; gets the number of the try, from 1, and how long it waited because the one before was throttled
- * @param shared.reread looks for another token after a call was refused or forbidden; true when there is one to try
  * @throws the last CallError with its `attempts` set; the signal's reason as soon as it aborts;
  *   at once what is not a CallError
  */
 export async function retrying<T>(
-  attempt: (attemptNumber: number, throttledMs: number) => Promise<T>,
+  attempt: Attempt<T>,
   policy: RetryPolicy,
   shared: Shared,
   signal?: AbortSignal,
@@ -53,25 +52,25 @@ export async function retrying<T>(
 /** Apart from the first try: p-retry's loop made a call that succeeds cost 51 µs of CPU instead of 36. */
 async function tryingAgain<T>(
   firstError: unknown,
-  attempt: (attemptNumber: number, throttledMs: number) => Promise<T>,
+  attempt: Attempt<T>,
   policy: RetryPolicy,
-  { reread, reach, retryWaits }: Shared,
+  { reread, health }: Shared,
   signal?: AbortSignal,
 ): Promise<T> {
   // Each call that waits for its next try listens to the signal of its batch; Node warns of more than ten listeners.
   if (signal !== undefined) setMaxListeners(0, signal)
   const firstFailedAtMs = performance.now()
   const waits = ({ kind }: CallError) =>
-    kind === 'throttled' || (kind === 'unreachable' && reach.wasReached)
+    kind === 'throttled' || (kind === 'unreachable' && health.wasReached)
   let wait: { readonly kind: FailureKind; readonly sinceMs: number } | null = null
   const beginWait = (error: CallError) => {
     wait = { kind: error.kind, sinceMs: performance.now() }
-    retryWaits.begin(error, wait.sinceMs)
+    health.beginWait(error, wait.sinceMs)
   }
   const endWait = (): number => {
     if (wait === null) return 0
     const throttledMs = wait.kind === 'throttled' ? performance.now() - wait.sinceMs : 0
-    retryWaits.end()
+    health.endWait()
     wait = null
     return throttledMs
   }
@@ -113,7 +112,7 @@ async function tryingAgain<T>(
           const waitMs =
             error.kind === 'throttled'
               ? Math.min(error.retryAfterMs ?? 0, policy.retryAfterMaxMs)
-              : backoffMs(waited++)
+              : Math.min(BACKOFF_MAX_MS, (1 + Math.random()) * BACKOFF_BASE_MS * 2 ** waited++)
           await sleep(Math.min(waitMs, leftMs) + Math.random() * BACKOFF_BASE_MS, signal)
           return true
         },
@@ -123,9 +122,13 @@ async function tryingAgain<T>(
     // p-retry throws an answer away that comes after the signal aborted.
     if (late !== undefined) return late.answer
     if (!(error instanceof CallError)) throw error
-    if (waits(error)) throw givenUp(error, policy)
+    if (waits(error)) {
+      const seconds = policy.throttledMaxMs / 1000
+      const message = `${error.message}; given up after ${seconds} s of it (SYNC_THROTTLED_MAX_MS)`
+      throw error.as({ message })
+    }
     // Too few tries to judge the address by: the scope fails, and others are tried.
-    if (error.kind === 'unreachable' && !reach.isSure(error)) throw error.as({ kind: 'retry' })
+    if (error.kind === 'unreachable' && !health.isSure(error)) throw error.as({ kind: 'retry' })
     throw error
   } finally {
     endWait()
@@ -141,13 +144,4 @@ function retriesOf(error: CallError, { retries }: RetryPolicy): number {
   if (error.kind === 'retry') return retries
   if (error.kind === 'unreachable') return isUntrusted(error) ? 0 : retries
   return error.kind === 'unknown' ? Math.min(UNKNOWN_RETRIES, retries) : 0
-}
-
-function backoffMs(waitsBefore: number): number {
-  return Math.min(BACKOFF_MAX_MS, (1 + Math.random()) * BACKOFF_BASE_MS * 2 ** waitsBefore)
-}
-
-function givenUp(error: CallError, { throttledMaxMs }: RetryPolicy): CallError {
-  const message = `${error.message}; given up after ${throttledMaxMs / 1000} s of it (SYNC_THROTTLED_MAX_MS)`
-  return error.as({ message })
 }

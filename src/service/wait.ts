@@ -1,110 +1,94 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * Calls `callback` when `signal` aborts; at once when it has. Returns the function that takes it back.
- * One listener a signal serves all: a job's signal is waited on by hundreds of its calls. It goes with the last of them:
- * Node keeps a signal made of others for as long as somebody listens to it.
+ * Calls `callback` when `signal` aborts, or at once if it has. Returns the function that unregisters it. The callbacks of a signal
+ * share one listener: hundreds of calls wait on the signal of their job, and Node compares each new listener with all others. It
+ * is removed with the last callback; Node never collects a composite signal that has listeners.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   if (signal.aborted) {
     callback()
     return () => {}
   }
-  const { callbacks, forget } = listenersOf.get(signal) ?? listenTo(signal)
+  const { callbacks, callAll } = listenerOf.get(signal) ?? listenTo(signal)
   callbacks.add(callback)
   return () => {
-    if (callbacks.delete(callback) && callbacks.size === 0) forget()
+    if (!callbacks.delete(callback) || callbacks.size > 0) return
+    signal.removeEventListener('abort', callAll)
+    listenerOf.delete(signal)
   }
+}
+
+interface Listener {
+  readonly callbacks: Set<() => void>
+  callAll(): void
+}
+
+const listenerOf = new WeakMap<AbortSignal, Listener>()
+
+function listenTo(signal: AbortSignal): Listener {
+  const callbacks = new Set<() => void>()
+  const listener = { callbacks, callAll: () => callbacks.forEach((call) => call()) }
+  listenerOf.set(signal, listener)
+  signal.addEventListener('abort', listener.callAll, { once: true })
+  return listener
 }
 
 /** Waits `ms`. @throws the signal's reason, as soon as it aborts */
-export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted()
-  await new Promise<void>((resolve, reject) => {
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let forget = (): void => {}
     const timer = setTimeout(() => {
-      forget?.()
+      forget()
       resolve()
     }, ms)
-    const forget =
-      signal &&
-      onAbort(signal, () => {
-        clearTimeout(timer)
-        reject(signal.reason as Error)
-      })
+    if (signal === undefined) return
+    forget = onAbort(signal, () => {
+      clearTimeout(timer)
+      reject(signal.reason as Error)
+    })
   })
 }
 
-interface Listeners {
-  readonly callbacks: Set<() => void>
-  forget(): void
-}
-
-const listenersOf = new WeakMap<AbortSignal, Listeners>()
-
-function listenTo(signal: AbortSignal): Listeners {
-  const callbacks = new Set<() => void>()
-  const callAll = () => callbacks.forEach((call) => call())
-  signal.addEventListener('abort', callAll, { once: true })
-  const listeners = {
-    callbacks,
-    forget() {
-      signal.removeEventListener('abort', callAll)
-      listenersOf.delete(signal)
-    },
-  }
-  listenersOf.set(signal, listeners)
-  return listeners
-}
-
-interface Waiting {
-  resolve(): void
-  reject(reason: unknown): void
-}
-
-/** Who of those that wait goes on first: `high` is for what people wait for. */
+/** Priority of a caller that waits: `high` is for runs that a person waits for. */
 export type Priority = 'high' | 'normal'
 
-/** So many of high priority go on in a row while one of normal priority waits: nobody waits for ever. */
+/** After so many callers of high priority in a row, one of normal priority is served: neither waits for ever. */
 const HIGH_IN_A_ROW = 3
 
-/** A line of callers who wait for something: high priority first, and among equals first come, first served. */
+/** A queue of callers: high priority first, and among equals first come, first served. */
 export class WaitLine {
-  // A Set keeps the order of arrival and lets the aborted leave from the middle at no cost.
-  readonly #waiting = { high: new Set<Waiting>(), normal: new Set<Waiting>() }
+  // A Set keeps the order of arrival, and an aborted caller leaves from the middle at no cost.
+  readonly #waiting = {
+    high: new Set<(reason?: Error) => void>(),
+    normal: new Set<(reason?: Error) => void>(),
+  }
   #highInARow = 0
 
   get length(): number {
     return this.#waiting.high.size + this.#waiting.normal.size
   }
 
-  /** Waits for its turn. @throws the signal's reason when it aborts first: the place is given up */
+  /** Waits until `letOneGo` lets the caller go. @throws the signal's reason when it aborts first */
   join(signal?: AbortSignal, priority: Priority = 'normal'): Promise<void> {
     const equals = this.#waiting[priority]
     return new Promise((resolve, reject) => {
       let forget = (): void => {}
-      const waiting = {
-        resolve: () => {
-          forget()
-          resolve()
-        },
-        reject: (reason: unknown) => {
-          forget()
-          reject(reason as Error)
-        },
+      const end = (reason?: Error) => {
+        forget()
+        equals.delete(end)
+        if (reason === undefined) resolve()
+        else reject(reason)
       }
-      equals.add(waiting)
-      if (signal !== undefined)
-        forget = onAbort(signal, () => {
-          equals.delete(waiting)
-          reject(signal.reason as Error)
-        })
+      equals.add(end)
+      if (signal !== undefined) forget = onAbort(signal, () => end(signal.reason as Error))
     })
   }
 
   /**
-   * Lets the next one go on.
-   * @param options.onlyHigh nobody of normal priority
-   * @returns its priority; null when nobody waits who may go on
+   * Lets the next caller go on.
+   * @param options.onlyHigh none of normal priority
+   * @returns its priority; null when no caller waits that may go on
    */
   letOneGo({ onlyHigh = false } = {}): Priority | null {
     const { high, normal } = this.#waiting
@@ -113,19 +97,13 @@ export class WaitLine {
     const [first] = isNormal ? normal : high
     if (first === undefined) return null
     this.#highInARow = !isNormal && mayBeNormal ? this.#highInARow + 1 : 0
-    const priority = isNormal ? 'normal' : 'high'
-    this.#waiting[priority].delete(first)
-    first.resolve()
-    return priority
+    first()
+    return isNormal ? 'normal' : 'high'
   }
 
-  /** Sends everybody away with `reason`. */
+  /** Rejects all that wait with `reason`. */
   dismiss(reason: Error): void {
-    for (const equals of Object.values(this.#waiting)) {
-      const all = [...equals]
-      equals.clear()
-      for (const waiting of all) waiting.reject(reason)
-    }
+    for (const equals of Object.values(this.#waiting)) for (const end of equals) end(reason)
   }
 }
 

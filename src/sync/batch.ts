@@ -10,6 +10,7 @@ import { describeSpan } from '../trace.ts'
 import { ATTEMPTS_MAX, batchOf, DoneScopes, startItem, SupersededError } from './claim.ts'
 import { ClaimedBatch } from './claimed-batch.ts'
 import type { RuledClaim, RunRefusals, SyncContext } from './context.ts'
+import { isScopeFault } from './isolate.ts'
 import { areCredentialsRefused, refusedCredentials } from './run/credentials.ts'
 import { canOthersCall, refusal, stopRun } from './run/settle.ts'
 
@@ -122,7 +123,12 @@ class BatchInProgress {
       else
         await this.#context.scopePlaces
           .each(scopes, { ...batch.call, signal: batch.call.waitSignal }, (scope, triesAgain) =>
-            this.#syncScope(scope, triesAgain).catch(this.#end),
+            this.#syncScope(scope, triesAgain).catch((error: unknown) => {
+              // An error of the program over one response concerns that scope alone.
+              if (isScopeFault(error) && !batch.call.waitSignal.aborted)
+                batch.add({ outcome: 'fault', scope, error })
+              else this.#end(error)
+            }),
           )
           .catch(this.#end)
       await batch.answered()

@@ -1,7 +1,7 @@
 import type { Wait } from '../documents/run.ts'
 import { counted, describeAnswerInOurWords, time } from '../format.ts'
 import type { Log } from '../log.ts'
-import type { ServiceWait } from '../service/waiting.ts'
+import type { ServiceWait } from '../service/health.ts'
 import type { SyncContext } from './context.ts'
 
 /** What a worker waits for, as far as the part that waits knows it. */

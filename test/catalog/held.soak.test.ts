@@ -83,7 +83,7 @@ describe('as a person sees it', () => {
     expect(refused.code).toBe(3)
     expect(refused.stdout).toMatch(/an import that lacks just this was refused/)
     expect((await run(['status'])).stdout).toMatch(
-      /The catalog is as it was: import 2 was refused, and its source lacks the same 40 scopes still\./,
+      /The catalog is unchanged: import 2 was refused, and its source still lacks the same 40 scopes\./,
     )
     const refusedDry = await run(['catalog', 'import', '-', '--prune', '--dry-run'], text)
     expect(refusedDry.stdout).toMatch(/It would change nothing: an import that lacks just this was/)

@@ -104,7 +104,9 @@ test('settings in which live workers differ are reported by doctor and status, a
   )
   const own = { ...settings, SYNC_RATE_LIMIT: '90' }
   for (const name of ['status', 'doctor'])
-    expect((await command.run([name], own)).stdout).toContain('Workers differ in SYNC_RATE_LIMIT.')
+    expect((await command.run([name], own)).stdout).toContain(
+      'Workers have different settings: SYNC_RATE_LIMIT.',
+    )
   const { stderr } = await command.run(['verify', '--sample', '1'], own)
   expect(JSON.parse(stderr)).toMatchObject({
     lowest: 50,

@@ -74,7 +74,7 @@ test('each notification says what happened, and what is bad says what to do', ()
       [
         "run.failed",
         "The nightly run failed.",
-        "\`collab-sync status 0193a6c5-0000-7000-8000-000000000001\` shows why, \`collab-sync run --failed-of 0193a6c5-0000-7000-8000-000000000001\` tries again what failed.",
+        "\`collab-sync status 0193a6c5-0000-7000-8000-000000000001\` shows why, \`collab-sync run --failed-of 0193a6c5-0000-7000-8000-000000000001\` retries what failed.",
       ],
       [
         "run.cancelled",
@@ -98,7 +98,7 @@ test('each notification says what happened, and what is bad says what to do', ()
       ],
       [
         "freshness.recovered",
-        "Every scope was checked within FRESHNESS_PROMISE again, apart from those that fail or are held.",
+        "All scopes are checked within FRESHNESS_PROMISE again, apart from those that fail or are held.",
         null,
       ],
       [
@@ -158,8 +158,8 @@ test('each notification says what happened, and what is bad says what to do', ()
       ],
       [
         "members.changed",
-        "The service sends its records otherwise than before: 2 changes.",
-        "Are reports concerned? reporting.observed_members has all members.",
+        "The structure of the service's records changed (2 changes).",
+        "Check whether your reports use these fields. reporting.observed_members lists all fields.",
       ],
     ]
   `)

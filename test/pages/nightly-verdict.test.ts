@@ -17,6 +17,7 @@ const SUCCEEDED = {
   usersWritten: 7,
   usersRemoved: 0,
   membersRemoved: 0,
+  failuresByState: { failing: 0, resolved: 0, leftCatalog: 0 },
 } as RunDetails
 
 test('a night that went well is told with what it did', () => {
@@ -42,6 +43,10 @@ test('a night that did not go well is told with its own sentence', () => {
     sentence: '3 scopes failed.',
   })
   expect(nightlyVerdict({ ...nightly, status: 'failed' }, NEXT)).toMatchObject({ tone: 'bad' })
+  const failuresByState = { failing: 1, resolved: 2, leftCatalog: 0 }
+  expect(nightlyVerdict({ ...nightly, failuresByState }, NEXT)).toMatchObject({
+    sentence: '3 scopes failed. Now: 1 still failing, 2 resolved.',
+  })
 })
 
 test('a run that is under way is told so', () => {

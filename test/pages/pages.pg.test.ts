@@ -43,7 +43,7 @@ test('the overview says whether last night succeeded, when the next run is due, 
   expect(words).toContain('The last nightly run succeeded in part')
   expect(words).toContain('The next nightly run is due in')
   expect(words).toContain(`${nightly['scopes_failed']} scopes failed at the last request, in `)
-  expect(words).toMatch(/listings? lacks? so many users that nobody was removed, in /)
+  expect(words).toMatch(/listings? lost so many users that collab-sync removed none of them, in /)
   expect(words).toContain(`1 record could not be stored, in organization "${whole}".`)
   expect(words).toMatch(/In 30 days [\d,]+ comments were written;/)
   expect(words).toMatch(/[\d,]+ of [\d,]+ scopes are stale/)
@@ -200,6 +200,7 @@ test('a held removal is refused with a reason', async () => {
   expect(done.headers['location']).toMatch(/^\/held\?done=held-refused&counts=\d+\.1\.0$/)
   const after = wordsOf(await expectPage(String(done.headers['location'])))
   expect(after).toMatch(/The removal is refused: \d+ users? kept in the listing\./)
+  expect(wordsOf(await expectPage('/history'))).toMatch(/ HTTP_TOKEN held refused .* users? no /)
 })
 
 test.each(['organization', 'run'])(
@@ -216,7 +217,7 @@ test.each(['organization', 'run'])(
       from sync.held where resolved_at is null`,
     )
     expect(fields).toMatchObject(rows[0])
-    expect(wordsOf(question)).toContain(`${rows[0].listings} listings lack ${rows[0].users} users`)
+    expect(wordsOf(question)).toContain(`${rows[0].listings} listings lack ${rows[0].users} of `)
     const other = await pages.post('/actions/refuse', { ...fields, users: '1' })
     expect(other.status).toBe(400)
     expect(wordsOf(other)).toContain('Look again.')
@@ -237,7 +238,7 @@ test('no page names a command where it has a button', async () => {
     'select problem from sync.runs where run_id = $1',
     [nightly.run_id],
   )
-  expect(rows[0].problem).toMatch(/listings? lacks? so many users.*rejected/)
+  expect(rows[0].problem).toMatch(/listings? lost so many users.*rejected/)
   for (const path of ['/held', `/held?run=${nightly.run_id}`, `/runs/${nightly.run_id}`])
     expect(wordsOf(await expectPage(path)), path).not.toMatch(
       /collab-sync (accept|refuse|rejected)/,

@@ -167,7 +167,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     await page.getByRole('row', { name: failing }).getByRole('button', { name: 'Sync now' }).click()
     await page.getByRole('button', { name: 'Sync it now' }).click()
     await statusIs('partial')
-    await page.getByRole('row', { name: /403 PERMISSION_DENIED/ }).waitFor()
+    await page.getByRole('row', { name: /^Forbidden .HTTP 403 PERMISSION_DENIED/ }).waitFor()
     live.standIn.setFaults([])
     await page.getByRole('button', { name: /^Retry the/ }).click()
     await page.getByRole('button', { name: 'Retry' }).click()

@@ -2,12 +2,10 @@ import { expect, test } from 'vitest'
 import {
   batchesAPage,
   EVERYTHING,
-  fadedOver,
   HOT_CLASSES,
-  looksAPage,
+  pollsAPage,
   neededShare,
   nextClass,
-  quietTimes,
   virtualTimeAfter,
   weights,
 } from '../../src/sync/refresh/classes.ts'
@@ -25,16 +23,6 @@ function classes(threads: readonly number[] = SIZES, scopes = 400_000): ClassSta
     isReady: true,
   }))
 }
-
-test('classes follow one another, each four times as long as the one before', () => {
-  expect(quietTimes(0)).toEqual({ fromS: 0, toS: 240 })
-  for (let each = 1; each < HOT_CLASSES; each += 1) {
-    const { fromS, toS } = quietTimes(each)
-    expect(fromS).toBe(quietTimes(each - 1).toS)
-    expect(toS).toBe(4 * fromS)
-  }
-  expect(quietTimes(EVERYTHING).toS).toBe(Infinity)
-})
 
 test('a thread that has been quiet four times as long is looked at half as often', () => {
   const weighed = weights(classes(), { budget: 1000, promiseS: 7 * DAY })
@@ -104,15 +92,10 @@ test('a class that rested saves nothing up, and one without threads is not chose
 })
 
 test('what is handed out together is a small part of the promise', () => {
-  expect(looksAPage({ budget: 0.2, promiseS: 3 * DAY })).toBe(8)
-  expect(looksAPage({ budget: 40, promiseS: 75 })).toBe(60)
-  expect(looksAPage({ budget: 100, promiseS: DAY })).toBe(500)
-  expect(looksAPage({ budget: 10_000, promiseS: DAY })).toBe(512)
+  expect(pollsAPage({ budget: 0.2, promiseS: 3 * DAY })).toBe(8)
+  expect(pollsAPage({ budget: 40, promiseS: 75 })).toBe(60)
+  expect(pollsAPage({ budget: 100, promiseS: DAY })).toBe(500)
+  expect(pollsAPage({ budget: 10_000, promiseS: DAY })).toBe(512)
   expect(batchesAPage({ budget: 40, promiseS: 75 })).toBe(1)
   expect(batchesAPage({ budget: 100, promiseS: DAY })).toBe(8)
-})
-
-test('what was learned counts half as much a day later', () => {
-  expect(fadedOver(DAY)).toBeCloseTo(0.5)
-  expect(fadedOver(-5)).toBe(1)
 })

@@ -9,8 +9,7 @@ import type { App } from '../../src/app.ts'
 import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
 import type { SharedRateLimit } from '../../src/service/wait.ts'
 import { Hints } from '../../src/sync/refresh/hints.ts'
-import { NotedFailures } from '../../src/sync/refresh/looking.ts'
-import type { Looking } from '../../src/sync/refresh/looking.ts'
+import type { Polling } from '../../src/sync/refresh/polling.ts'
 import { Clock } from '../../src/sync/refresh/clock.ts'
 import { Refresher } from '../../src/sync/refresh/refresher.ts'
 import { settleRun } from '../../src/sync/run/settle.ts'
@@ -334,6 +333,44 @@ test('a pass goes on where the clock was set back', async () => {
   expect(it.standIn.calls.total).toBeGreaterThan(calls)
 })
 
+test('classes follow one another, each four times as long as the one before', async () => {
+  const it = await opened()
+  const at = new Date()
+  // The first and the last millisecond of each class; the first key is of what class 7 alone polls.
+  const quietMs = Array.from({ length: 7 }, (_, of) => [
+    of === 0 ? 0 : 240_000 * 4 ** (of - 1),
+    240_000 * 4 ** of - 1,
+  ])
+  await it.pool.query(
+    `insert into collab_store.recent_threads (annotation_key, active_at)
+     select key, $1::timestamptz - ms * interval '1 millisecond' from unnest($2::float8[]) with ordinality t (ms, key)`,
+    [at, [240_000 * 4 ** 6, ...quietMs.flat()]],
+  )
+  const pass = { at, snapshot: '1', operations: [], lastKey: 1000, leastS: 5 }
+  await refresh.beginPasses.run(it.pool, pass)
+  const counted = 'select threads from sync.refresh_sweeps where class < 7 order by class'
+  expect((await ask<{ threads: number }>(it, counted)).map(({ threads }) => threads)).toEqual(
+    quietMs.map(() => 2),
+  )
+})
+
+test('what was learned counts half as much a day later, and whole where the clock was set back', async () => {
+  const it = await opened()
+  const at = new Date()
+  const learned = async (learnedAt: number) => {
+    await ask(it, 'update sync.refresh_sweeps set found = 8, gap_s = 100, learned_at = $1', [
+      new Date(learnedAt),
+    ])
+    const page = { class: 7, batchKeys: [1], workerId: 'any', at }
+    const range = { fromActiveAt: null, fromKey: null, toActiveAt: null, toKey: null }
+    const { pageId } = await refresh.insertPage.one(it.pool, { ...page, ...range })
+    await refresh.endPage.run(it.pool, { pageId, workerId: 'any', at, found: 1, gapS: 10 })
+    return ask(it, 'select found, gap_s from sync.refresh_sweeps where class = 7')
+  }
+  expect(await learned(at.getTime() - 86_400_000)).toEqual([{ found: 5, gap_s: 60 }])
+  expect(await learned(at.getTime() + 5_000)).toEqual([{ found: 9, gap_s: 110 }])
+})
+
 describe('what fails', () => {
   test('a thread that fails keeps its last good check, has one row a day until it is resolved, and is no burden', async () => {
     const it = await opened()
@@ -463,12 +500,12 @@ test('a hint is looked at next, once however often it comes, and again where it 
   const key = await keyOf(it, place)
   await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
   await it.steps(1)
-  const looking = await lookingOf(it)
+  const polling = await pollingOf(it)
   const hints = new Hints()
   const noticedMs = Date.now()
   await until('the hint is a moment old', () => Date.now() > noticedMs + 50)
-  const looks = await hints.look(looking, { budget: BUDGET, share: 0.1 })
-  expect(looks?.calls).toBe(1)
+  const tally = await hints.poll(polling, { budget: BUDGET, share: 0.1 })
+  expect(tally?.calls).toBe(1)
   expect(await ask(it, 'select * from sync.hints')).toEqual([])
   const [row] = await ask<{ comment_count: number }>(
     it,
@@ -478,7 +515,7 @@ test('a hint is looked at next, once however often it comes, and again where it 
   expect(row?.comment_count).toBe(it.world.comments(place)?.length)
   // What the promise needs is never spent on hints.
   await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
-  expect(await new Hints().look(looking, { budget: BUDGET, share: 1 })).toBeNull()
+  expect(await new Hints().poll(polling, { budget: BUDGET, share: 1 })).toBeNull()
 })
 
 test('a thread to whose batch another claim writes while it is fetched is fetched again, within the budget', async () => {
@@ -493,8 +530,8 @@ test('a thread to whose batch another claim writes while it is fetched is fetche
   const noticedMs = Date.now()
   await until('a hint is allowed', () => Date.now() > noticedMs + 50)
   const { calls } = it.counted
-  const looks = await hints.look(await lookingOf(it), { budget: BUDGET, share: 0.1 })
-  expect(looks?.calls).toBe(2)
+  const tally = await hints.poll(await pollingOf(it), { budget: BUDGET, share: 0.1 })
+  expect(tally?.calls).toBe(2)
   expect(it.counted.calls - calls).toBe(2)
   const rows = await ask(
     it,
@@ -507,18 +544,21 @@ test('a thread to whose batch another claim writes while it is fetched is fetche
 })
 
 /** As the refresher has it once its day has begun. */
-async function lookingOf(it: Awaited<ReturnType<typeof opened>>): Promise<Looking> {
+async function pollingOf(it: Awaited<ReturnType<typeof opened>>): Promise<Polling> {
   const [item] = await ask<{ run_id: string; item_id: string }>(
     it,
     `select run_id, item_id from sync.run_items where kind = 'refresh'`,
   )
+  const clock = new Clock(() => refresh.begin.one(it.context.database))
+  await clock.moment()
   return {
     context: it.context,
     budget: it.budget,
     item: { runId: item?.run_id ?? '', itemId: Number(item?.item_id) },
-    noted: new NotedFailures(),
-    clock: new Clock(() => refresh.begin.one(it.context.database)),
-    looked: () => {},
+    failing: new Set(),
+    clock,
+    begin: async (poll) => ({ ended: Promise.resolve(it.budget.acquire()).then(poll) }),
+    polled: () => {},
   }
 }
 

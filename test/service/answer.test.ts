@@ -169,7 +169,7 @@ describe('a failure', () => {
   test.each([
     ['', 200, '200, an empty body'],
     ['<html>oops', 200, '200, a web page (10 bytes)'],
-    [[], 200, '200, no result.data in the body'],
+    [[], 200, '200, no result.data array in the body'],
     [{ result: {} }, 200, '200, no result.data array in the body'],
     [
       '{"result":{"data":[]},"result":{"data":[]}}',

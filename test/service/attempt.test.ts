@@ -1,7 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { CallReport, CallStats } from '../../src/service/attempt.ts'
-import type { CollabApi, CollabApiOptions } from '../../src/service/client.ts'
+import type {
+  CallReport,
+  CallStats,
+  CollabApi,
+  CollabApiOptions,
+} from '../../src/service/client.ts'
 import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
 import { until } from '../helpers/until.ts'
 import {

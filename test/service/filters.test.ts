@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../src/errors.ts'
-import {
-  checkCommentsFilter,
-  checkUsersFilter,
-  chunkIds,
-  describeCall,
-} from '../../src/service/filters.ts'
+import { checkFilter, chunkIds, describeCall } from '../../src/service/filters.ts'
 import type { CommentsFilter, UsersFilter } from '../../src/service/filters.ts'
 
 const organizationId = 'o'
@@ -24,23 +19,23 @@ describe('filters of Get Users', () => {
     { organizationId, organizationUserGroupIds },
     { organizationId, userIds, organizationUserGroupIds },
   ])('the documented combination %j passes', (filter) => {
-    expect(() => checkUsersFilter(filter)).not.toThrow()
+    expect(() => checkFilter('users', filter)).not.toThrow()
   })
 
   test('other combinations are neither typed nor let through at run time', () => {
     // @ts-expect-error organizationId is in every documented combination
     const withoutOrganization: UsersFilter = { documentId }
-    expect(() => checkUsersFilter(withoutOrganization)).toThrow(
+    expect(() => checkFilter('users', withoutOrganization)).toThrow(
       'Get Users: organizationId is missing',
     )
     // @ts-expect-error a document and groups are in no documented combination
     const both: UsersFilter = { organizationId, documentId, organizationUserGroupIds }
-    expect(() => checkUsersFilter(both)).toThrow(
+    expect(() => checkFilter('users', both)).toThrow(
       'documentId and organizationUserGroupIds cannot be in one filter',
     )
     // @ts-expect-error annotationId is no member of Get Users
     const other: UsersFilter = { organizationId, annotationId }
-    expect(() => checkUsersFilter(other)).toThrow('annotationId is never sent')
+    expect(() => checkFilter('users', other)).toThrow('annotationId is never sent')
   })
 
   test.each([
@@ -57,16 +52,20 @@ describe('filters of Get Users', () => {
     ],
     [{ organizationId, constructor: 'x' }, 'constructor is never sent'],
   ])('%j is refused: %s', (filter, fault) => {
-    expect(() => checkUsersFilter(filter as never)).toThrow(new UsageError(`Get Users: ${fault}`))
+    expect(() => checkFilter('users', filter as never)).toThrow(
+      new UsageError(`Get Users: ${fault}`),
+    )
   })
 })
 
 describe('filters of Get Comments', () => {
   test('the three ids pass, alone and with comment ids up to 2^53 - 1', () => {
     const commentIds = [0, 1, -1, Number.MAX_SAFE_INTEGER]
-    expect(() => checkCommentsFilter({ organizationId, documentId, annotationId })).not.toThrow()
     expect(() =>
-      checkCommentsFilter({ organizationId, documentId, annotationId, commentIds }),
+      checkFilter('comments', { organizationId, documentId, annotationId }),
+    ).not.toThrow()
+    expect(() =>
+      checkFilter('comments', { organizationId, documentId, annotationId, commentIds }),
     ).not.toThrow()
   })
 
@@ -83,7 +82,7 @@ describe('filters of Get Comments', () => {
     [{ organizationId, documentId, annotationId, commentIds: [1, 1.5] }, WHOLE],
     [{ organizationId, documentId, annotationId, commentIds: ['1'] }, WHOLE],
   ])('%j is refused: %s', (filter, fault) => {
-    expect(() => checkCommentsFilter(filter as unknown as CommentsFilter)).toThrow(
+    expect(() => checkFilter('comments', filter as unknown as CommentsFilter)).toThrow(
       `Get Comments: ${fault}`,
     )
   })

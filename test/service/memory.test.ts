@@ -34,8 +34,8 @@ describe('the memory for responses', () => {
     ]
     expect([memory.isFull, commits > 0, third.bytes]).toEqual([true, true, 0])
     first.resize(0)
-    expect([second.bytes, third.bytes, memory.isFull]).toEqual([60, 10, false])
     await Promise.all(waits)
+    expect([second.bytes, third.bytes, memory.isFull]).toEqual([60, 10, false])
     expect(order).toEqual(['second', 'third'])
   })
 
@@ -46,8 +46,10 @@ describe('the memory for responses', () => {
     expect(huge.bytes).toBe(0)
     small.resize(0)
     await wait
-    expect([huge.bytes, after.take(1) === null]).toEqual([1_000_000, false])
+    const waitAfter = after.take(1)
+    expect([huge.bytes, waitAfter === null]).toEqual([1_000_000, false])
     huge.resize(0)
+    await waitAfter
     expect(after.bytes).toBe(1)
   })
 
@@ -68,13 +70,15 @@ describe('the memory for responses', () => {
       ReturnType<typeof memory.open>,
     ]
     const stop = new AbortController()
-    void failed.take(60)
+    const ended = failed.take(60)
     const wait = stopped.take(60, stop.signal)
-    void last.take(30)
+    const waitLast = last.take(30)
     expect(last.bytes).toBe(0)
     failed.resize(0)
     stop.abort(new Error('stopped by us'))
+    await expect(ended).rejects.toThrow()
     await expect(wait).rejects.toThrow('stopped by us')
+    await waitLast
     expect([last.bytes, memory.isFull]).toEqual([30, false])
     first.resize(0)
     expect([failed.bytes, stopped.bytes]).toEqual([0, 0])

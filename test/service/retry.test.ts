@@ -1,18 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CallError } from '../../src/errors.ts'
 import type { FailureKind } from '../../src/errors.ts'
+import { ServiceHealth } from '../../src/service/health.ts'
 import { retrying } from '../../src/service/retry.ts'
-import { Reach } from '../../src/service/reach.ts'
-import { Throttling } from '../../src/service/throttling.ts'
-import { RetryWaits } from '../../src/service/waiting.ts'
-import { resetMsOf, retryAfterMsOf } from '../../src/service/wait.ts'
+import { NO_SLOT_WAITS, resetMsOf, retryAfterMsOf } from '../../src/service/wait.ts'
+import type { SharedRateLimit } from '../../src/service/wait.ts'
 
 const policy = { retries: 3, retryAfterMaxMs: 120_000, throttledMaxMs: 900_000 }
-const noToken = {
-  reread: async () => false,
-  reach: new Reach(),
-  retryWaits: new RetryWaits(),
+/** Pauses that all processes were asked for, in milliseconds. */
+const pauses: number[] = []
+const sharedRateLimit: SharedRateLimit = {
+  acquire: () => null,
+  pauseAll: async (ms) => void pauses.push(ms),
+  snapshot: () => NO_SLOT_WAITS,
+  close: async () => {},
 }
+const healthOf = (onReach: (problem: string | null) => void = () => {}) =>
+  new ServiceHealth({ ...policy, sharedRateLimit, onReach })
+const noToken = { reread: async () => false, health: healthOf() }
 const newToken = { ...noToken, reread: async () => true }
 
 beforeEach(() => void vi.useFakeTimers())
@@ -137,17 +142,20 @@ describe('a call that does not reach the service', () => {
       kind: 'unreachable',
       cause: Object.assign(new Error(`connect ${code}`), { code }),
     })
+  /** The service, or a proxy in its place, answers with a status. */
+  const answered = (health: ServiceHealth, httpStatus: number) =>
+    health.failed(new CallError('failed', { kind: 'refused', httpStatus }), 'token', 0, 0)
   /** Fails so often, then answers. */
-  const unreachable = (code: string, times = Infinity, reach = new Reach()) => {
+  const unreachable = (code: string, times = Infinity, health = healthOf()) => {
     let made = 0
     return {
       made: () => made,
-      shared: { ...noToken, reach },
+      shared: { ...noToken, health },
       async attempt() {
         made += 1
         if (made > times) return 'answer'
         const error = failedBy(code)
-        reach.failed(error)
+        health.failed(error, 'token', 0, 0)
         throw error
       },
     }
@@ -178,22 +186,22 @@ describe('a call that does not reach the service', () => {
     'by %s waits for it where it was reached before, whatever a proxy answers for it, and uses up no retry',
     async (code) => {
       const reported: (string | null)[] = []
-      const reach = new Reach((problem) => reported.push(problem))
-      reach.answered(404)
-      const { attempt, shared } = unreachable(code, 30, reach)
+      const health = healthOf((problem) => reported.push(problem))
+      answered(health, 404)
+      const { attempt, shared } = unreachable(code, 30, health)
       expect(await retryingAtOnce(attempt, { ...policy, retries: 0 }, shared)).toBe('answer')
-      for (const status of [407, 500, 502, 503, 504]) reach.answered(status)
+      for (const status of [407, 500, 502, 503, 504]) answered(health, status)
       expect(reported).toEqual([expect.stringContaining(`cannot be reached (connect ${code}): `)])
-      reach.answered(200)
+      health.succeeded(0)
       expect(reported).toHaveLength(2)
       expect(reported[1]).toBeNull()
     },
   )
 
   test('is given up when it waited long enough', async () => {
-    const reach = new Reach()
-    reach.answered(200)
-    const { attempt, made, shared } = unreachable('ECONNREFUSED', Infinity, reach)
+    const health = healthOf()
+    health.succeeded(0)
+    const { attempt, made, shared } = unreachable('ECONNREFUSED', Infinity, health)
     const short = { ...policy, retries: 0, throttledMaxMs: 100_000 }
     await expect(retryingAtOnce(attempt, short, shared)).rejects.toMatchObject({
       message: 'no answer (ECONNREFUSED); given up after 100 s of it (SYNC_THROTTLED_MAX_MS)',
@@ -204,11 +212,11 @@ describe('a call that does not reach the service', () => {
   })
 
   test('is not taken for an answer by what a proxy says for it', async () => {
-    const reach = new Reach()
-    for (const status of [407, 500, 502, 503, 504]) reach.answered(status)
-    expect(reach.wasReached).toBe(false)
-    reach.answered(401)
-    expect(reach.wasReached).toBe(true)
+    const health = healthOf()
+    for (const status of [407, 500, 502, 503, 504]) answered(health, status)
+    expect(health.wasReached).toBe(false)
+    answered(health, 401)
+    expect(health.wasReached).toBe(true)
   })
 })
 
@@ -239,42 +247,51 @@ describe('a call that was throttled', () => {
   })
 
   test('pauses all for as long as the service says, or longer with each pause that did not help', () => {
-    const throttling = new Throttling(policy)
-    const paused = (retryAfterMs: number | null, sentAtMs: number, nowMs: number): number =>
-      throttling.throttled(throttled(retryAfterMs), sentAtMs, nowMs)
+    const health = healthOf()
+    const paused = (retryAfterMs: number | null, sentAtMs: number, nowMs: number): number => {
+      health.failed(throttled(retryAfterMs), 'token', sentAtMs, nowMs)
+      return pauses.pop() ?? 0
+    }
     expect(paused(null, 0, 10)).toBe(250)
     // Sent before that pause, so of the same episode.
     expect([paused(null, 5, 12), paused(300, 6, 13)]).toEqual([0, 300])
     expect([paused(null, 320, 330), paused(null, 900, 910)]).toEqual([500, 1000])
     // An answer to a call of before says nothing new; one of after does.
-    throttling.taken(900)
+    health.succeeded(900)
     expect(paused(1000, 2000, 2010)).toBe(2000)
-    throttling.taken(2010)
+    health.succeeded(2010)
     expect(paused(100, 3000, 3010)).toBe(100)
-    throttling.forget()
+    health.startAfresh()
     expect(paused(10 ** 9, 4000, 4010)).toBe(policy.retryAfterMaxMs)
     for (let ms = 10_000; ms < 20_000; ms += 1000) paused(null, ms, ms)
     expect(paused(0, 30_000, 30_000)).toBe(30_000)
   })
 
   test('fails the calls after it at once when none was taken for too long, but after each pause', () => {
-    const throttling = new Throttling(policy)
+    const health = healthOf()
+    const fail = (retryAfterMs: number | null, sentAtMs: number, nowMs: number) =>
+      health.failed(throttled(retryAfterMs), 'token', sentAtMs, nowMs)
     const check = (nowMs: number) =>
-      throttling.check({ operation: 'users', filter: { organizationId: 'o' }, secrets: [] }, nowMs)
-    throttling.throttled(throttled(null), 0, 0)
+      health.check(
+        { operation: 'users', filter: { organizationId: 'o' }, secrets: [] },
+        'token',
+        nowMs,
+      )
+    fail(null, 0, 0)
     // No pause goes beyond the end.
-    expect(throttling.throttled(throttled(60_000), 899_000, 899_000)).toBe(1000)
+    fail(60_000, 899_000, 899_000)
+    expect(pauses.pop()).toBe(1000)
     check(899_999)
     check(900_000)
-    throttling.throttled(throttled(30_000), 900_000, 900_001)
+    fail(30_000, 900_000, 900_001)
     expect(() => check(900_001)).toThrow(
       'Get Users of organizationId "o" failed: not asked: the service has answered every call for more than 900 s (SYNC_THROTTLED_MAX_MS) that it gets too many',
     )
     expect(() => check(930_000)).toThrow(CallError)
     check(930_001)
-    throttling.throttled(throttled(30_000), 930_001, 930_002)
+    fail(30_000, 930_001, 930_002)
     expect(() => check(930_002)).toThrow(CallError)
-    throttling.taken(930_002)
+    health.succeeded(930_002)
     check(930_003)
   })
 })

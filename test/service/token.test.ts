@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { CallError } from '../../src/errors.ts'
-import { isHeaderValue, openToken, Refusal } from '../../src/service/token.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { isHeaderValue, Token } from '../../src/service/token.ts'
 
 let folder = ''
 let tokenFile = ''
@@ -15,14 +14,14 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 describe('the auth token', () => {
   test('from a setting is trimmed and never changes', async () => {
-    const token = openToken({ token: ' t1\n' })
+    const token = new Token({ token: ' t1\n' })
     expect(token.current()).toBe('t1')
     expect(await token.reread('t1', false)).toBe(false)
   })
 
   test('from a file is trimmed and read again on demand', async () => {
     writeFileSync(tokenFile, 't1\n')
-    const token = openToken({ tokenFile })
+    const token = new Token({ tokenFile })
     expect(token.current()).toBe('t1')
     expect(await token.reread('t1', false)).toBe(false)
     writeFileSync(tokenFile, 't2\n')
@@ -34,7 +33,7 @@ describe('the auth token', () => {
   test('is read again at most once a second because of calls that were forbidden', async () => {
     writeFileSync(tokenFile, 't1')
     let nowMs = 0
-    const token = openToken({ tokenFile }, () => nowMs)
+    const token = new Token({ tokenFile }, () => nowMs)
     expect(await token.reread('t1', true)).toBe(false)
     writeFileSync(tokenFile, 't2')
     nowMs = 999
@@ -48,7 +47,7 @@ describe('the auth token', () => {
 
   test('many refusals at once all learn of the change, also those that come late', async () => {
     writeFileSync(tokenFile, 't1')
-    const token = openToken({ tokenFile })
+    const token = new Token({ tokenFile })
     writeFileSync(tokenFile, 't2')
     const learned = await Promise.all(Array.from({ length: 20 }, () => token.reread('t1', false)))
     expect(learned).toEqual(Array.from({ length: 20 }, () => true))
@@ -62,14 +61,14 @@ describe('the auth token', () => {
     ['cannot be sent', () => writeFileSync(tokenFile, 'a\nb')],
   ])('stays the old one while the file %s', async (_what, spoil) => {
     writeFileSync(tokenFile, 't1')
-    const token = openToken({ tokenFile })
+    const token = new Token({ tokenFile })
     spoil()
     expect(await token.reread('t1', false)).toBe(false)
     expect(token.current()).toBe('t1')
   })
 
   test('a missing or empty file at the start names the setting', () => {
-    expect(() => openToken({ tokenFile })).toThrow(
+    expect(() => new Token({ tokenFile })).toThrow(
       expect.objectContaining({
         name: 'UsageError',
         message: `COLLAB_AUTH_TOKEN_FILE: ${tokenFile} cannot be read (ENOENT)`,
@@ -77,14 +76,14 @@ describe('the auth token', () => {
       }),
     )
     writeFileSync(tokenFile, '\n')
-    expect(() => openToken({ tokenFile })).toThrow(
+    expect(() => new Token({ tokenFile })).toThrow(
       `COLLAB_AUTH_TOKEN_FILE (${tokenFile}) is empty: it must hold the auth token`,
     )
   })
 
   test('an unusable token is told without its text', () => {
-    expect(() => openToken({ token: '' })).toThrow('COLLAB_AUTH_TOKEN is empty')
-    const told = (): unknown => openToken({ token: 'sec\nret' })
+    expect(() => new Token({ token: '' })).toThrow('COLLAB_AUTH_TOKEN is empty')
+    const told = (): unknown => new Token({ token: 'sec\nret' })
     expect(told).toThrow('COLLAB_AUTH_TOKEN holds a character')
     expect(told).not.toThrow('sec')
   })
@@ -94,41 +93,4 @@ test('a header carries visible Latin-1, blanks and tabs, and no control characte
   expect(['a b\tc', '~', '\x80\xff', 'Zoë'].filter((text) => !isHeaderValue(text))).toEqual([])
   const unfit = ['', 'a\n', '\nb', 'a\x00b', 'a\x7fb', 'a\x1fb', 'Ā']
   expect(unfit.filter(isHeaderValue)).toEqual([])
-})
-
-describe('a refused token', () => {
-  const refused = new CallError('refused', { kind: 'credentials', httpStatus: 401 })
-  afterEach(() => void vi.useRealTimers())
-
-  test('is not sent again for two seconds, and another token is', () => {
-    vi.useFakeTimers({ toFake: ['performance'] })
-    const refusal = new Refusal()
-    refusal.check('old')
-    refusal.note('old', refused)
-    refusal.check('new')
-    vi.advanceTimersByTime(1999)
-    expect(() => refusal.check('old')).toThrow(refused)
-    vi.advanceTimersByTime(1)
-    refusal.check('old')
-  })
-
-  test('is held no longer for the calls that were not made for it, but for one more that was refused', () => {
-    vi.useFakeTimers({ toFake: ['performance'] })
-    const refusal = new Refusal()
-    refusal.note('old', refused)
-    vi.advanceTimersByTime(1500)
-    refusal.note('old', refused)
-    vi.advanceTimersByTime(500)
-    refusal.check('old')
-    const again = new CallError('refused again', { kind: 'credentials' })
-    refusal.note('old', again)
-    expect(() => refusal.check('old')).toThrow(again)
-  })
-
-  test('is forgotten for a fresh start', () => {
-    const refusal = new Refusal()
-    refusal.note('old', refused)
-    refusal.forget()
-    refusal.check('old')
-  })
 })

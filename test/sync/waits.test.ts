@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CallError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
-import { RetryWaits } from '../../src/service/waiting.ts'
 import { ReportedWaits } from '../../src/sync/waits.ts'
 import type { FoundWait } from '../../src/sync/waits.ts'
 
@@ -52,21 +51,4 @@ test.each<[FoundWait, string]>([
 ])('%j is a sentence without a word of the service', (found, words) => {
   const sentence = `Waiting since 2026-01-01 02:00:00Z: ${words}`
   expect(logged().waits.report(found)).toMatchObject({ kind: found.kind, sentence })
-})
-
-test('a service is away when it has taken no call for a while and most calls wait for their next try', () => {
-  const waits = new RetryWaits()
-  waits.begin(error, 1_000)
-  waits.begin(error, 2_000)
-  expect(waits.away(0, 5_999)).toBeNull()
-  expect(waits.away(0, 6_000)).toMatchObject({ sinceMs: 1_000 })
-  expect(waits.away(1, 6_000)).not.toBeNull()
-  expect(waits.away(2, 6_000)).toBeNull()
-  waits.end()
-  waits.end()
-  expect(waits.away(0, 6_000)).toBeNull()
-  waits.begin(error, 7_000)
-  expect(waits.away(0, 7_000)).toMatchObject({ sinceMs: 1_000 })
-  waits.forget()
-  expect(waits.away(0, 7_000)).toBeNull()
 })

@@ -1,14 +1,10 @@
 -- Pauses a shared rate limit from now on; a pause that lasts longer stays.
--- Params: $1 name, $2 pauseMs, $3 longestMs (the longest pause that is believed: a longer one is left from before the clock
--- was set back, and is replaced).
+-- Params: $1 name, $2 pauseMs, $3 longestMs (the longest pause that is believed: a longer one is from before the clock was set back).
 -- Prepared.
 insert into sync.pace as pace (name, next_at, paused_until)
-values ($1, clock_timestamp(), clock_timestamp() + $2::float8 * interval '1 millisecond')
+values ($1, clock_timestamp(), clock_timestamp() + make_interval(secs => $2::float8 / 1000))
 on conflict (name) do update
 set paused_until = greatest(
-  case
-    when pace.paused_until <= clock_timestamp() + $3::float8 * interval '1 millisecond'
-      then pace.paused_until
-  end,
-  clock_timestamp() + $2::float8 * interval '1 millisecond'
-);
+  case when pace.paused_until <= clock_timestamp() + make_interval(secs => $3::float8 / 1000) then pace.paused_until end,
+  clock_timestamp() + make_interval(secs => $2::float8 / 1000)
+)

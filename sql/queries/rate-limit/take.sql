@@ -1,33 +1,25 @@
 -- Reserves the next slots of a shared rate limit (GCRA), or none while a pause lasts.
 -- Params: $1 name, $2 slotsMs (that the slots take up), $3 catchUpMs (of delay that may be made up for), $4 furthestSlotMs,
--- $5 furthestPauseMs (the furthest that a slot and the end of a pause are believed to be away: what lies further is left
--- from before the clock was set back). Returns pause_ms (above 0: nothing was reserved) and wait_ms, from now to the first
--- slot. clock_timestamp(), because now() would be from before the wait for the row's lock.
+-- $5 furthestPauseMs (the furthest that a slot and the end of a pause are believed to be away: what lies further is from before
+-- the clock was set back). Returns pause_ms (above 0: nothing was reserved) and wait_ms, from now to the first slot.
+-- clock_timestamp(), because now() would be from before the wait for the row's lock.
 -- Never null: pause_ms, wait_ms.
 -- Prepared.
 insert into sync.pace as pace (name, next_at)
-values (
-  $1,
-  clock_timestamp() + ($2::float8 - $3::float8) * interval '1 millisecond'
-)
+values ($1, clock_timestamp() + make_interval(secs => ($2::float8 - $3::float8) / 1000))
 on conflict (name) do update
 set next_at = case
-  when pace.paused_until > clock_timestamp()
-    and pace.paused_until <= clock_timestamp() + $5::float8 * interval '1 millisecond'
+  when pace.paused_until > clock_timestamp() and pace.paused_until <= clock_timestamp() + make_interval(secs => $5::float8 / 1000)
     then pace.next_at
-  else
-    greatest(
-      case
-        when pace.next_at <= clock_timestamp() + $4::float8 * interval '1 millisecond' then pace.next_at
-      end,
-      clock_timestamp() - $3::float8 * interval '1 millisecond'
-    ) + $2::float8 * interval '1 millisecond'
+  else greatest(
+    case when pace.next_at <= clock_timestamp() + make_interval(secs => $4::float8 / 1000) then pace.next_at end,
+    clock_timestamp() - make_interval(secs => $3::float8 / 1000)
+  ) + make_interval(secs => $2::float8 / 1000)
   end
 returning
   case
-    when paused_until > clock_timestamp()
-      and paused_until <= clock_timestamp() + $5::float8 * interval '1 millisecond'
+    when paused_until > clock_timestamp() and paused_until <= clock_timestamp() + make_interval(secs => $5::float8 / 1000)
       then extract(epoch from paused_until - clock_timestamp())::float8 * 1000
     else 0::float8
   end as pause_ms,
-  extract(epoch from next_at - clock_timestamp())::float8 * 1000 - $2::float8 as wait_ms;
+  extract(epoch from next_at - clock_timestamp())::float8 * 1000 - $2::float8 as wait_ms

@@ -1,9 +1,7 @@
--- The batches that were not checked for longest, but for those that a worker has in hand or had a moment ago.
--- Params: $1 operations, $2 limit, $3 notSince, $4 at (what was checked later is
--- from before the clock was set back).
--- Never null: batch_xmin.
+-- The batches that were not checked for longest, without those that a worker polls now or polled a moment ago.
+-- Params: $1 operations, $2 limit, $3 notSince, $4 at (a later check is from before the clock was set back).
 -- Prepared.
-select b.batch_key, b.operation, b.scopes, b.checked_at, b.xmin::text as batch_xmin
+select b.batch_key
 from collab_store.batches b
 join collab_store.organizations o using (organization_key)
 where o.active and b.scopes > 0 and b.operation = any($1)

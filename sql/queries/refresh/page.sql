@@ -1,5 +1,5 @@
 -- The next threads of a pass, the latest change first: those that come after a place and not after another one.
--- Params: $1 afterActiveAt, $2 afterKey, $3 toActiveAt, $4 toKey, $5 limit.
+-- Params: $1 fromActiveAt, $2 fromKey, $3 toActiveAt, $4 toKey, $5 limit.
 -- Prepared.
 select annotation_key as key, active_at
 from collab_store.recent_threads

@@ -1,3 +1,5 @@
--- Forgets threads that have been quiet for longer than any class lasts: their batch sees them.
--- Params: $1 before.
-delete from collab_store.recent_threads where active_at <= $1
+-- Forgets threads that have been quiet for longer than any class lasts, when a pass of the last class begins: their batch sees them.
+-- Params: $1 at, $2 recentS.
+-- Prepared.
+delete from collab_store.recent_threads
+where active_at <= $1::timestamptz - make_interval(secs => $2) and (select started_at from sync.refresh_sweeps where class = 6) = $1

@@ -1,5 +1,5 @@
 -- Takes over a page of threads that was given back, or whose worker is dead.
--- Params: $1 workerId, $2 at, $3 inHand (pages that this worker works on), $4 deadAfterS.
+-- Params: $1 workerId, $2 at, $3 inProgress (pages that this worker works on), $4 deadAfterS.
 -- Never null: page_id, class, pass, from_active_at, from_key, to_active_at, to_key.
 -- Prepared.
 update sync.refresh_pages p

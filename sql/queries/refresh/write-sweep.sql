@@ -1,8 +1,6 @@
--- Moves a class on: a pass begins, or threads of it are handed out.
--- Params: $1 class, $2 pass, $3 startedAt?, $4 snapshot?, $5 isPlanned, $6 afterActiveAt?, $7 afterKey?, $8 beforeStartedAt?, $9
--- threads, $10 virtualTime.
+-- Notes what was handed out of a class.
+-- Params: $1 class, $2 isPlanned, $3 afterActiveAt?, $4 afterKey?, $5 virtualTime.
 -- Prepared.
 update sync.refresh_sweeps
-set pass = $2, started_at = $3, snapshot = $4::text::xid8, is_planned = $5, after_active_at = $6, after_key = $7,
-  before_started_at = $8, threads = $9, virtual_time = $10
+set is_planned = $2, after_active_at = $3, after_key = $4, virtual_time = $5
 where class = $1

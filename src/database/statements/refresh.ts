@@ -21,38 +21,32 @@ export const addLooks = new Statement<
   isPrepared: true,
 })
 
-/** Batches as they are now. */
-export const batchesByKey = new Statement<
-  { keys: readonly number[] },
-  {
-    batchKey: number
-    operation: 'users' | 'comments'
-    scopes: number
-    checkedAt: Date | null
-    batchXmin: string
-  }
->('refresh/batches-by-key', {
-  parameters: 'keys',
-  columns: 'batchKey operation scopes checkedAt batchXmin',
-  neverNull: 'batchXmin',
-})
-
-/** The batches that were not checked for longest, but for those that a worker has in hand or had a moment ago. */
-export const batches = new Statement<
-  { operations: readonly string[]; limit: number; notSince: Date; at: Date },
-  {
-    batchKey: number
-    operation: 'users' | 'comments'
-    scopes: number
-    checkedAt: Date | null
-    batchXmin: string
-  }
->('refresh/batches', {
-  parameters: 'operations limit notSince at',
-  columns: 'batchKey operation scopes checkedAt batchXmin',
+/** A batch as it is now. */
+export const batch = new Statement<
+  { batchKey: number },
+  { operation: 'users' | 'comments'; checkedAt: Date | null; batchXmin: string }
+>('refresh/batch', {
+  parameters: 'batchKey',
+  columns: 'operation checkedAt batchXmin',
   neverNull: 'batchXmin',
   isPrepared: true,
 })
+
+/** The batches that were not checked for longest, without those that a worker polls now or polled a moment ago. */
+export const batches = new Statement<
+  { operations: readonly string[]; limit: number; notSince: Date; at: Date },
+  { batchKey: number }
+>('refresh/batches', {
+  parameters: 'operations limit notSince at',
+  columns: 'batchKey',
+  isPrepared: true,
+})
+
+/** Begins a pass of each class whose pass before is handed out, $5 seconds after its begin at the earliest, and counts the scopes of class 7 every ten minutes. A pass that began in the future is from before the clock was set back. An empty class is not written. */
+export const beginPasses = new Statement<
+  { at: Date; snapshot: string; operations: readonly string[]; lastKey: number; leastS: number },
+  null
+>('refresh/begin-passes', { parameters: 'at snapshot operations lastKey leastS', isPrepared: true })
 
 /** What refresh plans by, at one moment: the definitions, whether it is paused, the time, and the oldest transaction of this database that may still write. */
 export const begin = new Statement<
@@ -133,12 +127,6 @@ export const countScopes = new Statement<{ operations: readonly string[] }, { sc
   { parameters: 'operations', columns: 'scopes', neverNull: 'scopes' },
 )
 
-/** How many threads last changed within a range of time. */
-export const countThreads = new Statement<{ after: Date; upTo: Date }, { threads: number }>(
-  'refresh/count-threads',
-  { parameters: 'after upTo', columns: 'threads', neverNull: 'threads', isPrepared: true },
-)
-
 /** How long changes took to be seen, of all organizations together: the last seven days that are final. */
 export const delays = new Statement<
   null,
@@ -162,17 +150,17 @@ export const endHints = new Statement<{ keys: readonly number[]; workerId: strin
   { parameters: 'keys workerId' },
 )
 
-/** Ends a page of which each thread was looked at, and notes what these looks found. The pass is whole when it was the last of its pages; the classes are locked before, so that of two last pages one sees it. */
+/** Ends a page of which each scope was polled, and notes what these polls found; what was learned before counts half as much a day later. The pass is whole when it was the last of its pages; the classes are locked before, so that of two last pages one sees it. */
 export const endPage = new Statement<
-  { pageId: number; workerId: string; at: Date; faded: number; found: number; gapS: number },
+  { pageId: number; workerId: string; at: Date; found: number; gapS: number },
   null
->('refresh/end-page', { parameters: 'pageId workerId at faded found gapS' })
+>('refresh/end-page', { parameters: 'pageId workerId at found gapS' })
 
 /** Batches that a dead worker had in hand, or this one before it was interrupted: they are due by when they were last checked. */
 export const freeBatches = new Statement<
-  { workerId: string; inHand: readonly number[]; deadAfterS: number },
+  { workerId: string; inProgress: readonly number[]; deadAfterS: number },
   null
->('refresh/free-batches', { parameters: 'workerId inHand deadAfterS', isPrepared: true })
+>('refresh/free-batches', { parameters: 'workerId inProgress deadAfterS', isPrepared: true })
 
 /** Threads that were not looked at all the same: another worker takes them. */
 export const giveBackHints = new Statement<{ keys: readonly number[]; workerId: string }, null>(
@@ -189,13 +177,10 @@ export const giveBackPage = new Statement<{ pageId: number; workerId: string }, 
 /** Refresh is no longer paused. */
 export const goOn = new Statement<null, null>('refresh/go-on')
 
-/** Hands threads of a pass, or batches, to a worker. */
+/** Hands threads of the pass of a class, or batches, to a worker. */
 export const insertPage = new Statement<
   {
     class: number
-    pass: number
-    passStartedAt: Date | null
-    passSnapshot: string | null
     fromActiveAt: Date | null
     fromKey: number | null
     toActiveAt: Date | null
@@ -206,8 +191,7 @@ export const insertPage = new Statement<
   },
   { pageId: number }
 >('refresh/insert-page', {
-  parameters:
-    'class pass passStartedAt passSnapshot fromActiveAt fromKey toActiveAt toKey batchKeys workerId at',
+  parameters: 'class fromActiveAt fromKey toActiveAt toKey batchKeys workerId at',
   columns: 'pageId',
 })
 
@@ -229,10 +213,10 @@ export const openRun = new Statement<
 
 /** The next threads of a pass, the latest change first: those that come after a place and not after another one. */
 export const page = new Statement<
-  { afterActiveAt: Date; afterKey: number; toActiveAt: Date; toKey: number; limit: number },
+  { fromActiveAt: Date; fromKey: number; toActiveAt: Date; toKey: number; limit: number },
   { key: number; activeAt: Date }
 >('refresh/page', {
-  parameters: 'afterActiveAt afterKey toActiveAt toKey limit',
+  parameters: 'fromActiveAt fromKey toActiveAt toKey limit',
   columns: 'key activeAt',
   isPrepared: true,
 })
@@ -243,41 +227,30 @@ export const pause = new Statement<
   null
 >('refresh/pause', { parameters: 'at leastS mostS reason' })
 
-/** Forgets threads that have been quiet for longer than any class lasts: their batch sees them. */
-export const purge = new Statement<{ before: Date }, null>('refresh/purge', {
-  parameters: 'before',
+/** Forgets threads that have been quiet for longer than any class lasts, when a pass of the last class begins: their batch sees them. */
+export const purge = new Statement<{ at: Date; recentS: number }, null>('refresh/purge', {
+  parameters: 'at recentS',
+  isPrepared: true,
 })
 
-/** How far refresh is with each class. */
+/** How far refresh is with each class; where the pass of a class ends. */
 export const readSweeps = new Statement<
   null,
   {
     class: number
-    pass: number
-    startedAt: Date | null
-    snapshot: string | null
     isPlanned: boolean
     afterActiveAt: Date | null
     afterKey: number | null
-    beforeStartedAt: Date | null
+    toActiveAt: Date | null
     threads: number
     virtualTime: number
     found: number
     gapS: number
-    learnedAt: Date | null
-    wholeSince: Date | null
   }
 >('refresh/read-sweeps', {
-  columns:
-    'class pass startedAt snapshot isPlanned afterActiveAt afterKey beforeStartedAt threads virtualTime found gapS learnedAt wholeSince',
+  columns: 'class isPlanned afterActiveAt afterKey toActiveAt threads virtualTime found gapS',
   isPrepared: true,
 })
-
-/** Which annotations changed lately, and are looked at by themselves too. */
-export const recentAmong = new Statement<{ keys: readonly number[] }, { key: number }>(
-  'refresh/recent-among',
-  { parameters: 'keys', columns: 'key', isPrepared: true },
-)
 
 /** Finds the threads that changed lately, when refresh is switched on. */
 export const seed = new Statement<{ recentS: number }, null>('refresh/seed', {
@@ -313,7 +286,7 @@ export const takeHints = new Statement<
 
 /** Takes over a page of threads that was given back, or whose worker is dead. */
 export const takeLostPage = new Statement<
-  { workerId: string; at: Date; inHand: readonly number[]; deadAfterS: number },
+  { workerId: string; at: Date; inProgress: readonly number[]; deadAfterS: number },
   {
     pageId: number
     class: number
@@ -324,13 +297,13 @@ export const takeLostPage = new Statement<
     toKey: number
   }
 >('refresh/take-lost-page', {
-  parameters: 'workerId at inHand deadAfterS',
+  parameters: 'workerId at inProgress deadAfterS',
   columns: 'pageId class pass fromActiveAt fromKey toActiveAt toKey',
   neverNull: 'pageId class pass fromActiveAt fromKey toActiveAt toKey',
   isPrepared: true,
 })
 
-/** Annotations to look at by themselves, with the columns of scopes/users-of-batch and when the last good check of each began: those of them that are in the catalog. With each come its batch, and whether its last try failed. */
+/** Annotations to look at by themselves, with the columns of scopes/users-of-batch and when the last good check of each began: those of them that are in the catalog. With each come its batch, whether its last try failed, and when it was last polled, by itself or in a whole pass. */
 export const threads = new Statement<
   { keys: readonly number[] },
   {
@@ -351,32 +324,27 @@ export const threads = new Statement<
     batchKey: number
     batchXmin: string
     isFailing: boolean
+    polledAt: Date | null
   }
 >('refresh/threads', {
   parameters: 'keys',
   columns:
-    'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck checkedAt batchKey batchXmin isFailing',
+    'kind key scopeNo organizationKey organizationId documentId annotationId organizationUserGroupId bodyDigest contentDigest recordCount hasRows hasOwnCheck checkedAt batchKey batchXmin isFailing polledAt',
   neverNull: 'kind hasRows hasOwnCheck batchXmin isFailing',
   isPrepared: true,
 })
 
-/** Moves a class on: a pass begins, or threads of it are handed out. */
+/** Notes what was handed out of a class. */
 export const writeSweep = new Statement<
   {
     class: number
-    pass: number
-    startedAt: Date | null
-    snapshot: string | null
     isPlanned: boolean
     afterActiveAt: Date | null
     afterKey: number | null
-    beforeStartedAt: Date | null
-    threads: number
     virtualTime: number
   },
   null
 >('refresh/write-sweep', {
-  parameters:
-    'class pass startedAt snapshot isPlanned afterActiveAt afterKey beforeStartedAt threads virtualTime',
+  parameters: 'class isPlanned afterActiveAt afterKey virtualTime',
   isPrepared: true,
 })

@@ -12,6 +12,12 @@ import { describeLacking, heldListing, listingName } from '../held.tsx'
 import { pathWithNotice } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
 
+/** What an action is performed with; its `collabSync` lists actions under the same name. */
+export interface ActionContext extends PageContext {
+  /** The name of the token. */
+  readonly by: string
+}
+
 /** Something that changes something: first it says what will happen, and then, on a word, does it. */
 export interface Action<Fields extends object> {
   /** Of its address, `/actions/NAME`. */
@@ -24,7 +30,7 @@ export interface Action<Fields extends object> {
    * @returns the address of a page that says what was done
    * @throws UsageError where it cannot be done
    */
-  perform(context: PageContext, fields: Fields, key: string): Promise<string>
+  perform(context: ActionContext, fields: Fields, key: string): Promise<string>
 }
 
 /** What a person reads before they decide. */
@@ -78,7 +84,7 @@ function heldAction(
         back: '/held',
       }
     },
-    async perform({ database }, { reason, ...fields }) {
+    async perform({ database, by }, { reason, ...fields }) {
       const isAccepted = name === 'accept'
       const given = { reason: reason || undefined }
       checked(isAccepted ? AcceptHeldSchema : RefuseHeldSchema, given, '')
@@ -86,7 +92,7 @@ function heldAction(
       const done = await decideHeld(
         { database },
         choiceOf(fields),
-        { resolution: isAccepted ? 'accepted' : 'refused', by: 'http', reason: reason || null },
+        { resolution: isAccepted ? 'accepted' : 'refused', by, reason: reason || null },
         { listings, users, answers },
       )
       const counts = [done.users, done.listings, done.left]

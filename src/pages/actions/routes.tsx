@@ -40,7 +40,8 @@ function addAction<Fields extends object>(
   app.post(path, { config: { right: 'operate' } }, async (request, reply) => {
     const fields = readFields(action.fields, request.body)
     const { key } = readFields(Key, request.body)
-    const acting = { ...context, collabSync: context.collabSync.as(request.by) }
+    const { by } = request
+    const acting = { ...context, by, collabSync: context.collabSync.as(by) }
     return reply.redirect(await action.perform(acting, fields, key), 303)
   })
 }

@@ -1,5 +1,5 @@
 import type { RunDetails } from '../../documents/run.ts'
-import { describeCounts, duration } from '../../format.ts'
+import { describeCounts, describeStates, duration } from '../../format.ts'
 import { STATUS_TONES } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
 
@@ -29,7 +29,8 @@ export function nightlyVerdict(nightly: RunDetails | null, next: Date | null): V
   return {
     tone: STATUS_TONES[nightly.status],
     title: TITLES[nightly.status],
-    sentence: nightly.problem ?? whatItDid(nightly),
+    sentence:
+      nightly.problem === null ? whatItDid(nightly) : `${nightly.problem}${sinceThen(nightly)}`,
   }
 }
 
@@ -44,4 +45,10 @@ const TITLES: Record<RunDetails['status'], string> = {
 
 function whatItDid(run: RunDetails): string {
   return `Scopes: ${describeCounts(run, 'scopes')}, in ${duration(run.durationMs)}. Comments: ${describeCounts(run, 'comments')}. Users: ${describeCounts(run, 'users')}.`
+}
+
+/** What became of the scopes that failed, where that has changed since the run. */
+function sinceThen({ failuresByState }: RunDetails): string {
+  const { resolved, leftCatalog } = failuresByState
+  return resolved + leftCatalog === 0 ? '' : ` Now: ${describeStates(failuresByState)}.`
 }

@@ -68,7 +68,7 @@ function StatusFilter({ chosen }: { chosen: RunStatus | undefined }) {
 }
 
 const COLUMNS: readonly Column<Run>[] = [
-  ['Run', ({ runId }) => <a href={`/runs/${runId}`}>{shortId(runId)}</a>],
+  ['Run', ({ runId }) => <a href={`/runs/${runId}`}>{shortId(runId)}</a>, 'nowrap'],
   ['Status', ({ status }) => <StatusBadge status={status} />],
   ['Asked for', ({ requestedAt }) => <Time at={requestedAt} />, 'nowrap'],
   ['By', ({ requestedBy, trigger }) => requestedBy ?? trigger, 'id'],

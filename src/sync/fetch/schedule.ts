@@ -2,7 +2,7 @@ import type { BatchScope } from '../../database/scopes.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { CallError } from '../../errors.ts'
 import type { Operation } from '../../errors.ts'
-import { WaitLine } from '../../service/wait.ts'
+import { Semaphore } from '../../service/memory.ts'
 import type { Priority } from '../../service/wait.ts'
 import { askComments } from './comments.ts'
 import type { Asking } from './comments.ts'
@@ -10,23 +10,22 @@ import type { AskedResult } from './result.ts'
 import { askUsers } from './users.ts'
 
 /**
- * Scopes under way at a time, for each call that may be in flight: one that is in flight, and one that is next. Each that
- * waited longer would outlive two collections of young garbage, and its answer with it: an old promise keeps what it was
- * resolved with until the next full collection. With eight instead of two, a call took a sixth more CPU.
+ * Scopes in progress at a time, for each call that may be in flight. With eight instead of two, responses survived into the old
+ * generation of the heap, and a call took a sixth more CPU (measured).
  */
 const SCOPES_A_CALL = 2
-/** What a scope takes while its first try is under way; from then on, while it waits for another try or makes it, it takes 1. */
+/** What a scope takes during its first try; while it waits for another try or makes it, it takes 1, so that others begin. */
 const FIRST_TRY = 4
 
-/** Room for scopes under way, and whose batch begins its scopes now. */
+/** Places for scopes in progress, and which batch begins its scopes now. */
 interface Lane {
-  readonly room: Room
-  readonly turn: Room
+  readonly places: Semaphore
+  readonly turn: Semaphore
 }
 
 /**
  * The scopes that a process asks for at a time, batch after batch in the order in which they came. Those of high priority
- * have room of their own: they wait for no batch of normal priority.
+ * have places of their own: they wait for no batch of normal priority.
  */
 export class ScopePlaces {
   readonly #lanes: Readonly<Record<Priority, Lane>>
@@ -34,8 +33,8 @@ export class ScopePlaces {
   /** @param callsMax most calls in flight */
   constructor(callsMax: number) {
     const lane = () => ({
-      room: new Room(callsMax * SCOPES_A_CALL * FIRST_TRY, FIRST_TRY),
-      turn: new Room(1, 1),
+      places: new Semaphore(callsMax * SCOPES_A_CALL * FIRST_TRY),
+      turn: new Semaphore(1),
     })
     this.#lanes = { high: lane(), normal: lane() }
   }
@@ -50,18 +49,18 @@ export class ScopePlaces {
     { signal, priority }: { signal: AbortSignal; priority: Priority },
     work: (scope: T, triesAgain: () => void) => Promise<void>,
   ): Promise<void> {
-    const { room, turn } = this.#lanes[priority]
+    const { places, turn } = this.#lanes[priority]
     const begun: Promise<void>[] = []
     try {
-      await turn.take(signal)
+      await turn.take(1, signal)
       try {
         for (const scope of scopes) {
-          const wait = room.take(signal)
+          const wait = places.take(FIRST_TRY, signal)
           if (wait !== null) await wait
-          begun.push(begin(scope, room, work))
+          begun.push(begin(scope, places, work))
         }
       } finally {
-        turn.giveBack(1)
+        turn.change(-1)
       }
     } finally {
       await Promise.all(begun)
@@ -71,40 +70,15 @@ export class ScopePlaces {
 
 function begin<T>(
   scope: T,
-  room: Room,
+  places: Semaphore,
   work: (scope: T, triesAgain: () => void) => Promise<void>,
 ): Promise<void> {
   let taken = FIRST_TRY
   const keep = (units: number) => {
-    room.giveBack(taken - units)
+    places.change(units - taken)
     taken = units
   }
   return work(scope, () => keep(1)).then(() => keep(0))
-}
-
-/** Units, taken so many at a time and given back as they come. */
-class Room {
-  readonly #atATime: number
-  #free: number
-  readonly #line = new WaitLine()
-
-  constructor(units: number, atATime: number) {
-    this.#free = units
-    this.#atATime = atATime
-  }
-
-  /** Null where there is room, else the wait for it. @throws the signal's reason when it aborts first */
-  take(signal: AbortSignal): Promise<void> | null {
-    signal.throwIfAborted()
-    if (this.#free < this.#atATime || this.#line.length > 0) return this.#line.join(signal)
-    this.#free -= this.#atATime
-    return null
-  }
-
-  giveBack(units: number): void {
-    this.#free += units
-    while (this.#free >= this.#atATime && this.#line.letOneGo()) this.#free -= this.#atATime
-  }
 }
 
 /**

@@ -1,6 +1,10 @@
-import type { Moment } from './pass.ts'
+import type { RowOf } from '../../database/statement.ts'
+import type { begin } from '../../database/statements/refresh.ts'
 
-/** The time that looks are dated by: PostgreSQL's, or that of a world whose clock is made. */
+/** A moment at which something is planned, and the definitions that hold at it. */
+export type Moment = RowOf<typeof begin>
+
+/** The time by which polls are dated: PostgreSQL's, or that of a world whose clock is made. */
 export class Clock {
   readonly #ask: () => Promise<Moment>
   readonly #elapsedMs: () => number
@@ -12,19 +16,15 @@ export class Clock {
     this.#elapsedMs = elapsedMs
   }
 
-  /** The time, and what is to be done at it. */
+  /** Asks for the time, and for what is to be done at it. */
   async moment(): Promise<Moment> {
     const moment = await this.#ask()
     this.#last = { atMs: moment.at.getTime(), elapsedMs: this.#elapsedMs() }
     return moment
   }
 
-  async now(): Promise<Date> {
-    return (await this.moment()).at
-  }
-
-  /** The time without asking for it, as far as this process's clock tells; never before the last moment. */
-  about(): Date {
+  /** The time of the last moment, moved on by this process's clock. */
+  now(): Date {
     const { atMs, elapsedMs } = this.#last
     return new Date(atMs + Math.max(0, this.#elapsedMs() - elapsedMs))
   }

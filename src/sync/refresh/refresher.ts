@@ -2,37 +2,43 @@ import { setTimeout } from 'node:timers/promises'
 import * as refresh from '../../database/statements/refresh.ts'
 import { CallError } from '../../errors.ts'
 import { describeUnreachable } from '../../service/reach.ts'
-import type { SharedRateLimit } from '../../service/wait.ts'
 import { WaitLine } from '../../service/wait.ts'
+import type { Priority, SharedRateLimit } from '../../service/wait.ts'
 import type { SyncContext } from '../context.ts'
 import { canOthersCall, refusal } from '../run/settle.ts'
-import { EVERYTHING, HINTED, looksAPage, neededShare, type Promised } from './classes.ts'
+import { EVERYTHING, HINTED, neededShare, pollsAPage, type Promised } from './classes.ts'
 import { Clock } from './clock.ts'
+import type { Moment } from './clock.ts'
 import { Hints } from './hints.ts'
-import { Planner } from './plan.ts'
-import type { Moment, RefreshPage } from './pass.ts'
-import { SweptPage } from './sweep.ts'
-import { lookAtThreads } from './look.ts'
-import { LooksSoFar, NotedFailures } from './looking.ts'
-import type { Looking } from './looking.ts'
 import { Pauses } from './pauses.ts'
+import { Planner } from './planner.ts'
+import type { RefreshPage } from './planner.ts'
+import type { Polling } from './polling.ts'
+import { Polls, readBatches, readThreads } from './polls.ts'
 
-/** Between two looks for something to do, where there is nothing. */
+/** Between two steps where there is nothing to poll. */
 const IDLE_MS = 500
-/** Between two tries while PostgreSQL is away, or refresh is switched off or paused. */
+/** Between two tries while PostgreSQL is unavailable, or refresh is switched off or paused. */
 const REST_MS = 1_000
-/** A worker that cannot reach the service leaves refresh to those that can for so long. */
+/** A worker that cannot reach the service leaves refresh to the other workers for so long. */
 const WITHDRAWN_MS = 60_000
 /** Between two looks for hints. */
 const HINTS_MS = 400
-/** Looks that wait for the budget: enough for the time that it takes to plan the next ones. */
+/** Polls that wait for the budget: enough for the time that it takes to plan the next ones. */
 const WAITING_S = 0.5
-/** Looks under way at a time, those that wait for another try included: then the service is slower than the budget. */
-const LOOKS_MAX = 512
+/** Polls under way at a time, those that wait for another try included: then the service is slower than the budget. */
+const POLLS_MAX = 512
+
+/** A page whose polls are begun step by step. */
+interface BegunPage {
+  readonly page: RefreshPage
+  readonly polls: Polls
+  readonly steps: AsyncGenerator<void, void>
+}
 
 /**
  * What one worker does of continuous refresh, until it is stopped: pages of threads and batches, each call within the budget
- * that all processes share. BullMQ has no part in it: to lose its queue loses nothing here.
+ * that all processes share. It does not use the queue, so that a lost queue loses nothing here.
  */
 export class Refresher {
   readonly #context: SyncContext
@@ -40,19 +46,17 @@ export class Refresher {
   readonly #clock: Clock
   readonly #planner: Planner
   readonly #hints = new Hints()
-  readonly #line = new WaitLine()
+  readonly #pauses: Pauses
   #restsUntilMs = 0
   #pausedUntil: Date | null = null
-  /** Pages of which all looks are begun. */
+  #day: (Polling & { readonly item: { readonly until: Date } }) | null = null
+  /** Pages of which all polls are begun. */
   readonly #ending = new Set<Promise<void>>()
-  /** Batches in hand, which are looked at a portion at a time. */
-  readonly #swept: SweptPage[] = []
-  #day: (Looking & { readonly item: { readonly until: Date } }) | null = null
-  #under = 0
-  #waiting = 0
+  /** The page of batches, which is polled a portion at a time: threads are polled in between. */
+  #sweeping: BegunPage | null = null
+  readonly #line = new WaitLine()
+  #underWay = 0
   #waitingMax = 1
-  readonly #pauses: Pauses
-  readonly #shared: Omit<Looking, 'item' | 'noted'>
 
   /** @param clock the time and the definitions; PostgreSQL's own when left out */
   constructor(
@@ -64,12 +68,10 @@ export class Refresher {
     this.#budget = budget
     this.#clock = clock
     this.#planner = new Planner(context)
-    const pauses = new Pauses(context, () => clock.now())
-    this.#pauses = pauses
-    this.#shared = { context, budget, clock, looked: (...look) => pauses.looked(...look) }
+    this.#pauses = new Pauses(context, clock)
   }
 
-  /** The item that holds what this worker does today; null before its first look. */
+  /** The item that counts what this worker does today; null before its first poll. */
   get itemId(): number | null {
     return this.#day?.item.itemId ?? null
   }
@@ -81,34 +83,42 @@ export class Refresher {
 
   /** Refreshes until the worker drains. Never rejects: what fails is logged and tried again. */
   async run(): Promise<void> {
-    await Promise.all([this.#repeat(() => this.step()), this.#repeat(() => this.#lookAtHints())])
-    for (const page of this.#swept.splice(0)) {
-      page.failed(new Error('The worker is stopping.'))
-      this.#endSoon(page.page, page.end())
+    await Promise.all([this.#repeat(() => this.step()), this.#repeat(() => this.#pollHints())])
+    if (this.#sweeping !== null) {
+      await this.#sweeping.steps.throw(new Error('The worker is stopping.'))
+      this.#endSoon(this.#sweeping)
     }
-    await Promise.all(this.#ending)
+    await this.ended()
   }
 
   /**
-   * Begins the looks that are due next.
+   * Begins the polls that are due next.
    * @returns milliseconds to rest before the next step
    */
   async step(): Promise<number> {
     const moment = await this.#readyMoment()
     if (moment === null) return REST_MS
-    const next = await this.#planner.next(moment, this.#swept.length > 0)
+    const next = await this.#planner.next(moment, this.#sweeping !== null)
     if (next === null) return IDLE_MS
-    const looks = looksAPage(moment)
-    if ('granted' in next) await this.#sweep(next.granted)
-    else if (next.class !== EVERYTHING) await this.#lookAtThreads(moment.today, next)
-    else {
-      this.#swept.push(new SweptPage(moment.today, next))
-      await this.#sweep(looks)
+    if (next !== 'continue') {
+      const begun = open(moment.today, next)
+      if (next.class !== EVERYTHING) {
+        while (!(await begun.steps.next()).done);
+        this.#endSoon(begun)
+        return 0
+      }
+      await begun.steps.next()
+      this.#sweeping = begun
+    }
+    for (let left = pollsAPage(moment); left > 0 && this.#sweeping !== null; left -= 1) {
+      if (!(await this.#sweeping.steps.next()).done) continue
+      this.#endSoon(this.#sweeping)
+      this.#sweeping = null
     }
     return 0
   }
 
-  /** Waits until every look that is begun has ended. */
+  /** Waits until every page of which all polls are begun has ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#ending)
   }
@@ -126,7 +136,7 @@ export class Refresher {
   }
 
   /** Null where refresh is switched off, paused or left to others, or where another worker makes the run of the day. */
-  async #readyMoment(): Promise<(Moment & Promised & { readonly today: Looking }) | null> {
+  async #readyMoment(): Promise<(Moment & Promised & { readonly today: Polling }) | null> {
     if (performance.now() < this.#restsUntilMs) return null
     const { collabApi, database, workerId } = this.#context
     const moment = await this.#clock.moment()
@@ -138,76 +148,53 @@ export class Refresher {
     this.#pauses.isPaused = pausedSince !== null
     if (this.#day === null || at >= this.#day.item.until) {
       const item = await refresh.openRun.first(database, { at, workerId })
-      this.#day = item ? { ...this.#shared, item, noted: new NotedFailures() } : null
+      this.#day = item
+        ? {
+            context: this.#context,
+            budget: this.#budget,
+            clock: this.#clock,
+            item,
+            failing: new Set(),
+            begin: (...poll) => this.#begin(...poll),
+            polled: (...poll) => this.#pauses.polled(...poll),
+          }
+        : null
     }
     this.#waitingMax = Math.max(1, Math.ceil(budget * WAITING_S))
     return this.#day && { ...moment, budget, today: this.#day }
   }
 
-  /** Begins a look: its call is sent when the budget allows it. @throws the signal's reason when the worker drains first */
-  async #begin(look: () => Promise<void>): Promise<{ readonly ended: Promise<void> }> {
+  /** As in Polling. @throws the signal's reason when the worker drains before the poll is begun */
+  async #begin(
+    poll: () => Promise<void>,
+    priority: Priority,
+  ): Promise<{ readonly ended: Promise<void> }> {
     const { drained } = this.#context
-    while (this.#under >= LOOKS_MAX || this.#waiting >= this.#waitingMax)
-      await this.#line.join(drained)
-    this.#under += 1
-    this.#waiting += 1
-    const ended = Promise.resolve(this.#budget.acquire(drained))
+    while (this.#underWay >= POLLS_MAX || this.#budget.snapshot().waiting >= this.#waitingMax)
+      await this.#line.join(drained, priority)
+    this.#underWay += 1
+    const ended = Promise.resolve(this.#budget.acquire(drained, priority))
+      .finally(() => this.#line.letOneGo())
+      .then(poll)
       .finally(() => {
-        this.#waiting -= 1
-        this.#line.letOneGo()
-      })
-      .then(look)
-      .finally(() => {
-        this.#under -= 1
+        this.#underWay -= 1
         this.#line.letOneGo()
       })
     ended.catch(() => {})
     return { ended }
   }
 
-  async #lookAtThreads(looking: Looking, page: RefreshPage): Promise<void> {
-    const { at, threads } = page
-    const soFar = new LooksSoFar()
-    const sweptAt = new Map(threads.map((each) => [each.key, each.sweptAt]))
-    const { ended } = await lookAtThreads(looking, soFar, {
-      keys: threads.map(({ key }) => key),
-      at,
-      priority: 'normal',
-      begin: (look) => this.#begin(look),
-      looked: ({ key, checkedAt, organizationKey }, looked) => {
-        const before = Math.max(Number(sweptAt.get(key)), Number(checkedAt))
-        soFar.learn(looked, before > 0 ? at.getTime() - before : null)
-        looking.looked(looked, organizationKey)
-      },
-    })
-    this.#endSoon(
-      page,
-      ended.then(() => soFar),
-    )
-  }
-
-  /** Begins so many looks of the batches in hand. */
-  async #sweep(looks: number): Promise<void> {
-    let left = looks
-    while (left > 0 && this.#swept[0] !== undefined) {
-      const [page] = this.#swept
-      left = await page.begin(left, (look) => this.#begin(look))
-      if (!page.isBegun) continue
-      this.#swept.shift()
-      this.#endSoon(page.page, page.end())
-    }
-  }
-
-  /** Ends a page when its looks have ended, or gives it back where one of them could not be made. */
-  #endSoon(page: RefreshPage, looks: Promise<LooksSoFar>): void {
-    const ending = looks
-      .then(async (soFar) => {
+  /** Ends a page when its polls have ended, or gives it back where one of them could not be made. */
+  #endSoon({ page, polls }: BegunPage): void {
+    const ending = polls
+      .end()
+      .then(async (tally) => {
         // Of the day that it is now: the item of the day before may be closed.
         if (this.#day === null) throw new Error('No day has begun.')
         const { item } = this.#day
-        const at = await this.#clock.now()
-        await this.#planner.end(page, at, soFar.learned, (client) =>
-          soFar.write(client, item, page.class, at),
+        const at = this.#clock.now()
+        await this.#planner.end(page, at, tally.learned, (client) =>
+          tally.write(client, item, page.class, at),
         )
       })
       .catch(async (error: unknown) => {
@@ -219,20 +206,20 @@ export class Refresher {
     this.#ending.add(ending)
   }
 
-  async #lookAtHints(): Promise<number> {
+  async #pollHints(): Promise<number> {
     const moment = this.#pauses.isPaused ? null : await this.#readyMoment()
     if (moment === null) return REST_MS
     const share = neededShare(this.#planner.scopes, moment)
     try {
-      const looks = await this.#hints.look(moment.today, { budget: moment.budget, share })
-      await looks?.write(this.#context.database, moment.today.item, HINTED, moment.at)
+      const tally = await this.#hints.poll(moment.today, { budget: moment.budget, share })
+      await tally?.write(this.#context.database, moment.today.item, HINTED, moment.at)
     } catch (error) {
       await this.#failed(error)
     }
     return HINTS_MS
   }
 
-  /** What ended looks and is no failure of their scopes. */
+  /** What ended polls and is no failure of their scopes. */
   async #failed(error: unknown): Promise<void> {
     const { drained, log } = this.#context
     if (drained.aborted) return
@@ -243,4 +230,11 @@ export class Refresher {
       this.#restsUntilMs = performance.now() + WITHDRAWN_MS
     else await this.#pauses.pause(describeUnreachable(error))
   }
+}
+
+function open(polling: Polling, page: RefreshPage): BegunPage {
+  const { at, class: of, keys } = page
+  const polls = new Polls(polling, 'normal')
+  const units = of === EVERYTHING ? readBatches(polling, keys, at) : readThreads(polling, keys, at)
+  return { page, polls, steps: polls.begin(units) }
 }

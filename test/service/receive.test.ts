@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Asked } from '../../src/service/errors.ts'
-import { Exchange } from '../../src/service/exchange.ts'
-import type { Reply } from '../../src/service/exchange.ts'
+import { receive } from '../../src/service/request.ts'
+import type { Reply } from '../../src/service/request.ts'
 
 /** The time limit of one request, by a clock that the test moves; request.test.ts makes real ones. */
 
@@ -13,35 +13,37 @@ const asked: Asked = { operation: 'users', filter: { organizationId: 'o' }, secr
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** An exchange whose answer the test gives; a large body waits for `memoryIsFree`. */
+/** A request whose answer the test gives; a large body waits for `memoryIsFree`. */
 function begin() {
   let memoryIsFree = (): void => {}
   const takeMemory = () => new Promise<void>((resolve) => (memoryIsFree = resolve))
-  let isPaused = false
+  let [isPaused, isOver] = [false, false]
   const controller = {
     pause: () => (isPaused = true),
     resume: () => (isPaused = false),
     abort: () => {},
   } as unknown as Dispatcher.DispatchController
   const limits = { origin: 'http://service', timeoutMs: TIMEOUT_MS, maxBodyBytes: 10_000_000 }
-  let exchange!: Exchange
+  let handler!: ReturnType<typeof receive>
   const reply = new Promise<Reply>((resolve, reject) => {
-    exchange = new Exchange(limits, asked, resolve, reject, undefined, takeMemory, () => {})
+    handler = receive(limits, { asked, takeMemory }, resolve, reject)
   })
-  exchange.onRequestStart(controller)
+  handler.onRequestStart(controller)
   return {
     reply,
     /** Null where it was answered. */
-    failure: reply.then(
-      () => null,
-      (error: unknown) => error,
-    ),
+    failure: reply
+      .then(
+        () => null,
+        (error: unknown) => error,
+      )
+      .finally(() => (isOver = true)),
     isPaused: () => isPaused,
-    isOver: () => exchange.settled,
+    isOver: () => isOver,
     starts: (headers: Record<string, string> = {}) =>
-      exchange.onResponseStart(controller, 200, headers),
-    sends: (chunk: Buffer) => exchange.onResponseData(controller, chunk),
-    ends: () => exchange.onResponseEnd(),
+      handler.onResponseStart(controller, 200, headers),
+    sends: (chunk: Buffer) => handler.onResponseData(controller, chunk),
+    ends: () => handler.onResponseEnd(),
     async letIn() {
       memoryIsFree()
       await vi.advanceTimersByTimeAsync(0)

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { CallError } from '../../src/errors.ts'
+import type { Asked } from '../../src/service/errors.ts'
+import { ServiceHealth } from '../../src/service/health.ts'
+import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
+
+const asked: Asked = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
+
+const healthOf = () =>
+  new ServiceHealth({
+    retryAfterMaxMs: 120_000,
+    throttledMaxMs: 900_000,
+    sharedRateLimit: {
+      acquire: () => null,
+      pauseAll: async () => {},
+      snapshot: () => NO_SLOT_WAITS,
+      close: async () => {},
+    },
+  })
+
+describe('a refused token', () => {
+  const refused = new CallError('refused', { kind: 'credentials', httpStatus: 401 })
+
+  test('is not sent again for two seconds, and another token is', () => {
+    const health = healthOf()
+    health.check(asked, 'old', 0)
+    health.failed(refused, 'old', 0, 0)
+    health.check(asked, 'new', 0)
+    expect(() => health.check(asked, 'old', 1999)).toThrow(refused)
+    health.check(asked, 'old', 2000)
+  })
+
+  test('is held no longer for the calls that were not made for it, but for one more that was refused', () => {
+    const health = healthOf()
+    health.failed(refused, 'old', 0, 0)
+    health.failed(refused, 'old', 0, 1500)
+    health.check(asked, 'old', 2000)
+    const again = new CallError('refused again', { kind: 'credentials' })
+    health.failed(again, 'old', 0, 2000)
+    expect(() => health.check(asked, 'old', 2000)).toThrow(again)
+  })
+
+  test('is forgotten for a fresh start', () => {
+    const health = healthOf()
+    health.failed(refused, 'old', 0, 0)
+    health.startAfresh()
+    health.check(asked, 'old', 0)
+  })
+})
+
+describe('a service is away', () => {
+  const error = new CallError('failed', { kind: 'retry', httpStatus: 503, errorStatus: 'NOPE' })
+
+  test('when it has taken no call for a while and most calls wait for their next try', () => {
+    const health = healthOf()
+    const away = (inFlight: number, nowMs: number) => {
+      const wait = health.waiting({ inFlight, waiting: 1 }, nowMs)
+      if (wait !== null) expect(wait).toMatchObject({ kind: 'away', givesUpAt: null, error })
+      return wait?.since?.getTime() ?? null
+    }
+    health.beginWait(error, 1_000)
+    health.beginWait(error, 2_000)
+    expect(away(0, 5_999)).toBeNull()
+    const since = away(0, 6_000)
+    expect(since).not.toBeNull()
+    expect(away(1, 6_000)).not.toBeNull()
+    expect(away(2, 6_000)).toBeNull()
+    health.endWait()
+    health.endWait()
+    expect(away(0, 6_000)).toBeNull()
+    health.beginWait(error, 7_000)
+    expect(away(0, 7_000)).not.toBeNull()
+    health.startAfresh()
+    expect(away(0, 7_000)).toBeNull()
+  })
+})
