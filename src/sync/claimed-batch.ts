@@ -156,25 +156,25 @@ export class ClaimedBatch {
   async #commitTaken(isEnd: boolean): Promise<void> {
     const { results, memory } = this.#uncommitted.take()
     try {
-      await this.#commit(results, isEnd)
+      await this.#commitAtOnce(results, isEnd)
+    } catch (error) {
+      await this.#commitInParts(results, error)
+      if (isEnd) await this.#commitAtOnce([], true)
     } finally {
       memory.resize(0)
     }
   }
 
-  async #commit(results: readonly BatchResult[], isEnd: boolean): Promise<void> {
-    try {
-      await this.#commitAtOnce(results, isEnd)
-    } catch (error) {
-      const [first] = results
-      if (first === undefined || !isScopeFault(error)) throw error
-      const half = results.length >> 1
-      if (half === 0) await this.#commitIsolated(first.scope, error)
-      else
-        for (const part of [results.slice(0, half), results.slice(half)])
-          await this.#commit(part, false)
-      if (isEnd) await this.#commitAtOnce([], true)
-    }
+  /** Commits the halves of what could not be committed because of `error`, down to one scope. */
+  async #commitInParts(results: readonly BatchResult[], error: unknown): Promise<void> {
+    const [first] = results
+    if (first === undefined || !isScopeFault(error)) throw error
+    const half = results.length >> 1
+    if (half === 0) return this.#commitIsolated(first.scope, error)
+    for (const part of [results.slice(0, half), results.slice(half)])
+      await this.#commitAtOnce(part, false).catch((again: unknown) =>
+        this.#commitInParts(part, again),
+      )
   }
 
   /** Fetches a scope again that could not be processed, and goes without the records that are the reason. */
