@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { places } from '../../src/demo/catalog.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { openLive } from '../helpers/live.ts'
 import { builtProgram } from '../helpers/program.ts'
@@ -45,6 +46,10 @@ test('rows of each view, from pg and as JSON, fit the types that the package exp
       if (round > 0) randomChanges(live.world, { count: 60, seed: round })
       await live.run()
     }
+    const [place] = places(live.world)
+    const match = { operation: 'comments' as const, ...place }
+    live.standIn.setFaults([{ kind: 'bad-request', match }])
+    await live.run()
     const client = new pg.Client(live.database.url)
     await client.connect()
     await client.query('update collab_store.definitions set refresh_budget = 1')

@@ -177,6 +177,9 @@ export class Polls {
   }
 }
 
+/** Failing scopes that a process remembers. A failure of any other is written again each time. */
+const FAILING_MAX = 100_000
+
 /** A batch under one claim: all of its scopes, or one thread. */
 class PolledBatch {
   readonly #polling: Polling
@@ -254,8 +257,8 @@ class PolledBatch {
     }
     const { failing } = this.#polling
     for (const [scope, isFailed] of this.#added)
-      if (isFailed) failing.add(nameOf(scope))
-      else failing.delete(nameOf(scope))
+      if (!isFailed) failing.delete(nameOf(scope))
+      else if (failing.size < FAILING_MAX) failing.add(nameOf(scope))
     // The response of a thread with a rejected record is never known, and seems to be another one each time.
     if (!this.#isWhole && this.#comments === 0)
       for (const [scope, outcome] of this.outcomes)
