@@ -115,14 +115,14 @@ export const RUN_COUNTS = {
     ['not requested', 'scopesSkipped'],
   ],
   checked: [
-    ['organizations', 'organizationsDone'],
-    ['documents', 'documentsDone'],
-    ['user groups', 'groupsDone'],
-    ['annotations', 'annotationsDone'],
+    ['organization(s)', 'organizationsDone'],
+    ['document(s)', 'documentsDone'],
+    ['user group(s)', 'groupsDone'],
+    ['annotation(s)', 'annotationsDone'],
   ],
   calls: [
     ['sent', 'calls'],
-    ['of them retries', 'retries'],
+    ['retried', 'retries'],
   ],
   comments: [
     ['written', 'commentsWritten'],
@@ -131,7 +131,7 @@ export const RUN_COUNTS = {
   users: [
     ['written', 'usersWritten'],
     ['removed', 'usersRemoved'],
-    ['memberships ended', 'membersRemoved'],
+    ['membership(s) ended', 'membersRemoved'],
   ],
   records: [
     ['received', 'recordsReceived'],
@@ -153,6 +153,11 @@ export const RUN_TIMES = [
   ['CPU', 'cpuMs'],
 ] as const
 
+/** The words of a count of `RUN_COUNTS`, in the singular for 1. */
+export function countWords(n: number, words: string): string {
+  return words.replace('(s)', n === 1 ? '' : 's')
+}
+
 /**
  * Some counts of a run: `270 succeeded, 9 failed`. Those that are 0 are left out, but for the first.
  * @param mark how to show a count; as it is when left out
@@ -165,7 +170,7 @@ export function describeCounts<Of extends keyof RunCounts>(
   const counts: readonly (readonly [string, RunCounts[Of][number][1]])[] = RUN_COUNTS[of]
   return counts
     .filter(([, name], place) => place === 0 || run[name] > 0)
-    .map(([words, name]) => mark(`${count(run[name])} ${words}`, name))
+    .map(([words, name]) => mark(`${count(run[name])} ${countWords(run[name], words)}`, name))
     .join(', ')
 }
 

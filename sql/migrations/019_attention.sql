@@ -19,14 +19,14 @@ cross join lateral (
   where h.kind = 'group' and g.user_group_key = h.scope_key and g.active
 ) x
 where h.resolved_at is null;
-comment on view sync.open_holds is 'Held listings of the catalog that wait for a decision. A listing that left the catalog waits for nobody.';
+comment on view sync.open_holds is 'Held listings of the catalog that wait for a decision; none that left the catalog.';
 comment on column sync.open_holds.held_id is 'As in sync.held.';
 comment on column sync.open_holds.organization_id is 'The organization of the listing.';
 comment on column sync.open_holds.at is 'When the response was first received.';
 comment on column sync.open_holds.is_failing is 'Whether the last try of the listing failed.';
 comment on column sync.open_holds.is_overdue is 'Whether the listing, which does not fail, had no good check for longer than promised.';
 
--- A rejected record of a scope that left the catalog needs nobody either.
+-- Rejected records of scopes that left the catalog are not open.
 create or replace view sync.unstored_records as
 select r.rejected_record_id, r.run_id, r.at, r.operation, r.organization_id, r.document_id, r.annotation_id,
   r.organization_user_group_id, r.reason, r.record, r.is_whole, r.digest,

@@ -86,7 +86,7 @@ async function countsOfRun(settings: Record<string, string> = {}) {
   expect({ users: details.usersRemoved, members: details.membersRemoved }).toEqual(counts)
   const text = describeRun(details)
   expect(/(\d+) removed/.exec(text)?.[1] ?? '0').toBe(`${counts.users}`)
-  expect(/(\d+) memberships ended/.exec(text)?.[1] ?? '0').toBe(`${counts.members}`)
+  expect(/(\d+) memberships? ended/.exec(text)?.[1] ?? '0').toBe(`${counts.members}`)
   return counts
 }
 

@@ -33,6 +33,9 @@ test('a night in which people left says so', () => {
   expect(nightlyVerdict(nightly, NEXT).sentence).toMatch(
     /Users: 7 written, 1 removed, 1,200 memberships ended\.$/,
   )
+  expect(nightlyVerdict({ ...nightly, membersRemoved: 1 }, NEXT).sentence).toMatch(
+    /1 removed, 1 membership ended\.$/,
+  )
 })
 
 test('a night that did not go well is told with its own sentence', () => {

@@ -4,6 +4,7 @@ import * as pages from '../../database/statements/pages.ts'
 import type { RunDetails } from '../../documents/run.ts'
 import {
   counted,
+  countWords,
   describeHeld,
   describeRequest,
   duration,
@@ -189,7 +190,7 @@ function RunResults({ run }: { run: RunDetails }) {
           counts.map(([words, name], place) => (
             <span key={name}>
               {place > 0 && ', '}
-              <Counted name={name} value={run[name]} /> {words}
+              <Counted name={name} value={run[name]} /> {countWords(run[name], words)}
             </span>
           )),
         ])}
