@@ -1,7 +1,7 @@
-import { addToCatalog, removeFromCatalog } from '../src/catalog/change.ts'
+import { addToCatalog, removeFromCatalog } from '../src/features/catalog/change.ts'
 import { CatalogJobSchema } from '../src/documents/catalog-line.ts'
 import { checked } from '../src/documents/check.ts'
-import type { Job } from '../src/worker.ts'
+import type { Job } from '../src/worker/worker.ts'
 
 /** A program changes the catalog through the queue (contract.md, "The queue"). Delivered twice, it changes nothing more. */
 export const changeCatalogJob: Job = {

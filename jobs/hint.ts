@@ -1,8 +1,8 @@
-import { addScope } from '../src/catalog/change.ts'
+import { addScope } from '../src/features/catalog/change.ts'
 import { checked } from '../src/documents/check.ts'
 import { HintJobSchema } from '../src/documents/hint.ts'
-import { hint } from '../src/sync/run/hint.ts'
-import type { Job } from '../src/worker.ts'
+import { hint } from '../src/features/refresh/hint.ts'
+import type { Job } from '../src/worker/worker.ts'
 
 /** A program reports a change through the queue. Delivered twice, it costs one more poll at most. */
 export const hintJob: Job = {

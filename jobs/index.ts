@@ -1,6 +1,6 @@
 import { changeCatalogJob } from './change-catalog.ts'
 import { hintJob } from './hint.ts'
-import type { Job } from '../src/worker.ts'
+import type { Job } from '../src/worker/worker.ts'
 import { pageDocumentsJob } from './page-documents.ts'
 import { pageOrganizationsJob } from './page-organizations.ts'
 import { startNightlyRunJob } from './start-nightly-run.ts'

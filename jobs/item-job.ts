@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { App } from '../src/app.ts'
+import type { App } from '../src/worker/app.ts'
 import { checked, RunIdSchema } from '../src/documents/check.ts'
-import type { Job } from '../src/worker.ts'
+import type { Job } from '../src/worker/worker.ts'
 
 const ItemData = z.strictObject({ runId: RunIdSchema, itemId: z.int() })
 

@@ -1,4 +1,4 @@
-import { planDocuments } from '../src/sync/run/pages.ts'
+import { planDocuments } from '../src/core/run/pages.ts'
 import { itemJob } from './item-job.ts'
 
 /** Pages the documents of one large organization, batch by batch, so that small organizations do not wait for it. */

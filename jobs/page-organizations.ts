@@ -1,4 +1,4 @@
-import { planOrganizations } from '../src/sync/run/pages.ts'
+import { planOrganizations } from '../src/core/run/pages.ts'
 import { itemJob } from './item-job.ts'
 
 /** Pages a run's organizations: enqueues the first batches of each, and the next page. */

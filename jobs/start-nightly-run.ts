@@ -1,8 +1,8 @@
-import type { App } from '../src/app.ts'
+import type { App } from '../src/worker/app.ts'
 import type { Scope } from '../src/documents/scope.ts'
-import { UsageError } from '../src/errors.ts'
-import { startRun } from '../src/sync/run/start.ts'
-import type { Job } from '../src/worker.ts'
+import { UsageError } from '../src/base/errors.ts'
+import { startRun } from '../src/core/run/start.ts'
+import type { Job } from '../src/worker/worker.ts'
 
 /** The nightly schedule is due: refreshes the catalog from the user's own query, if there is one, and starts a run. */
 export const startNightlyRunJob: Job = {

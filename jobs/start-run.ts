@@ -1,8 +1,8 @@
-import { addScope } from '../src/catalog/change.ts'
+import { addScope } from '../src/features/catalog/change.ts'
 import { checked } from '../src/documents/check.ts'
 import { StartRunJobSchema } from '../src/documents/run.ts'
-import { startRun } from '../src/sync/run/start.ts'
-import type { Job } from '../src/worker.ts'
+import { startRun } from '../src/core/run/start.ts'
+import type { Job } from '../src/worker/worker.ts'
 
 /** A program starts a run through the queue (contract.md, "The queue"). Delivered twice, it makes one run. */
 export const startRunJob: Job = {

@@ -1,4 +1,4 @@
-import { syncBatch } from '../src/sync/batch.ts'
+import { syncBatch } from '../src/core/sync/batch.ts'
 import { itemJob } from './item-job.ts'
 
 /** Syncs one batch: its user listings or the comments of its annotations. Safe to deliver any number of times. */

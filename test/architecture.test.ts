@@ -8,13 +8,17 @@ const ROOT = resolve(import.meta.dirname, '..')
 const LINES_MAX = 400
 
 /** Written by `npm run generate` (test/reporting/view-types.ts). */
-const GENERATED_TYPES = 'src/views.ts'
+const GENERATED_TYPES = 'src/client/views.ts'
 
 /** Written by `npm run generate` (test/statements). */
-const GENERATED = 'src/database/statements/'
+const GENERATED = 'src/core/database/statements/'
 
 /** They give their environment to a program that they start, or look for a proxy as everything in Node does. */
-const ENVIRONMENT_FILES = ['src/embedded/binaries.ts', 'src/cli/commands/psql.ts', 'src/proxy.ts']
+const ENVIRONMENT_FILES = [
+  'src/worker/embedded/binaries.ts',
+  'src/cli/commands/psql.ts',
+  'src/base/proxy.ts',
+]
 
 interface Source {
   path: string
@@ -25,7 +29,7 @@ interface Source {
 }
 
 interface Row {
-  /** `src/sync/` or `src/app.ts`. */
+  /** `src/core/sync/` or `src/worker/app.ts`. */
   place: string
   mayImport: string[] | 'everything'
   aloneUses: string[]
@@ -297,7 +301,7 @@ function rowOf(path: string): Row | undefined {
   return rows.find(({ place }) => (place.endsWith('/') ? path.startsWith(place) : path === place))
 }
 
-/** `sync` for `src/sync/`, `app` for `src/app.ts`, `jobs` for `jobs/`. */
+/** `sync` for `src/core/sync/`, `app` for `src/worker/app.ts`, `jobs` for `jobs/`. */
 function nameOf(place: string): string {
   return basename(place).replace(/\.ts$/, '')
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lastDue, nextDue } from '../src/cron.ts'
+import { lastDue, nextDue } from '../src/base/cron.ts'
 
 /**
  * A year of every time zone that Node knows, against a clock that moves on by a quarter of an hour at a time. A time that the

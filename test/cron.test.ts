@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { daysNeverDue, isTooFrequent, lastDue, nextDue } from '../src/cron.ts'
+import { daysNeverDue, isTooFrequent, lastDue, nextDue } from '../src/base/cron.ts'
 
 const HOUR_MS = 3_600_000
 

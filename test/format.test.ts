@@ -7,7 +7,7 @@ import {
   scopePath,
   shorten,
   time,
-} from '../src/format.ts'
+} from '../src/documents/format.ts'
 import { table } from '../src/cli/output.ts'
 import { scopeOf } from '../src/cli/requested-scope.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cutBelow, valuesIn } from '../src/json-text.ts'
+import { cutBelow, valuesIn } from '../src/base/json-text.ts'
 
 const texts = (text: string) =>
   valuesIn(text).map(({ name, start, end }) => [name, text.slice(start, end)])

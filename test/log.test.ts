@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createLog, linesTo, logOfRun, RepeatedFault } from '../src/log.ts'
-import { printable } from '../src/printable.ts'
+import { createLog, linesTo, logOfRun, RepeatedFault } from '../src/base/log.ts'
+import { printable } from '../src/base/printable.ts'
 
 const QUOTING = `cannot read "S3CRET "of\nmany" words" here`
 

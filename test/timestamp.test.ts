@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readTimestamp, readWritten } from '../src/timestamp.ts'
+import { readTimestamp, readWritten } from '../src/base/timestamp.ts'
 
 const exact = (iso: string) => ({ iso, isExact: true })
 const close = (iso: string) => ({ iso, isExact: false })

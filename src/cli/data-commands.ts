@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { CHANGED_OBJECTS } from '../columns.ts'
-import { EXPORT_FORMATS } from '../export/text.ts'
+import { CHANGED_OBJECTS } from '../base/columns.ts'
+import { EXPORT_FORMATS } from '../features/export/text.ts'
 import { JSON_OPTION, wholeFromOne } from './operator-commands.ts'
 import type { OnExitCode } from './operator-commands.ts'
 

@@ -1,6 +1,6 @@
-import type { Database } from '../database/pool.ts'
-import * as demo from '../database/statements/demo.ts'
-import { count, shorten, time } from '../format.ts'
+import type { Database } from '../core/database/pool.ts'
+import * as demo from '../core/database/statements/demo.ts'
+import { count, shorten, time } from '../documents/format.ts'
 import { heading, print, table } from './output.ts'
 
 /** A few questions that analysts ask, answered from `reporting` and `collab`. */

@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander'
 import type { RunStatus } from '../documents/run.ts'
-import { CallError, EnvironmentError, SchemaError, UsageError } from '../errors.ts'
-import { printable } from '../printable.ts'
-import { describeUnreachable } from '../service/reach.ts'
+import { CallError, EnvironmentError, SchemaError, UsageError } from '../base/errors.ts'
+import { printable } from '../base/printable.ts'
+import { describeUnreachable } from '../core/service/reach.ts'
 import { readSettings } from '../settings/settings.ts'
 import { note } from './output.ts'
 

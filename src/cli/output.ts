@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import CliTable from 'cli-table3'
 import picocolors from 'picocolors'
-import { printable } from '../printable.ts'
+import { printable } from '../base/printable.ts'
 
 const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
 

@@ -10,7 +10,7 @@ import {
   JSON_OPTION,
 } from './operator-commands.ts'
 import type { OnExitCode } from './operator-commands.ts'
-import { version } from '../version.ts'
+import { version } from '../base/version.ts'
 import { ADD_OPTION, addScopeOptions, collect } from './scope-options.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Refresh } from '../documents/freshness.ts'
-import { count, duration, roughAge, time } from '../format.ts'
-import { printable } from '../printable.ts'
+import { count, duration, roughAge, time } from '../documents/format.ts'
+import { printable } from '../base/printable.ts'
 import { heading, paint, table } from './output.ts'
 
 const DAY_S = 86_400

@@ -1,10 +1,10 @@
-import type { Database } from '../database/pool.ts'
-import { readRunDetails } from '../database/run-reports.ts'
+import type { Database } from '../core/database/pool.ts'
+import { readRunDetails } from '../core/database/run-reports.ts'
 import type { Action } from '../documents/action.ts'
 import type { HeldListing } from '../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Failure, FailureReport, Run, RunDetails } from '../documents/run.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../base/errors.ts'
 import {
   count,
   describeAnswer,
@@ -22,8 +22,8 @@ import {
   shorten,
   shortId,
   time,
-} from '../format.ts'
-import { printable } from '../printable.ts'
+} from '../documents/format.ts'
+import { printable } from '../base/printable.ts'
 import { facts, heading, paint, print, printJson, table } from './output.ts'
 
 /** A run as it is. @throws UsageError where it is gone */

@@ -1,4 +1,4 @@
-import { EnvironmentError } from '../errors.ts'
+import { EnvironmentError } from '../base/errors.ts'
 
 type Hearing = (signal: NodeJS.Signals) => void
 

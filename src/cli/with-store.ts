@@ -1,15 +1,15 @@
 import { format } from 'node:util'
-import type { App } from '../app.ts'
-import { migrate, requireSchema } from '../database/migrate.ts'
-import { checkDatabase } from '../database/pool.ts'
-import { createLog } from '../log.ts'
-import type { Log } from '../log.ts'
-import type { JobQueue } from '../queue/queue.ts'
+import type { App } from '../worker/app.ts'
+import { migrate, requireSchema } from '../core/database/migrate.ts'
+import { checkDatabase } from '../core/database/pool.ts'
+import { createLog } from '../base/log.ts'
+import type { Log } from '../base/log.ts'
+import type { JobQueue } from '../core/queue/queue.ts'
 import type { ServiceSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
-import { openStore } from '../store.ts'
-import type { Store } from '../store.ts'
-import { makeSpansBy, withSpan } from '../trace.ts'
+import { openStore } from '../worker/store.ts'
+import type { Store } from '../worker/store.ts'
+import { makeSpansBy, withSpan } from '../base/trace.ts'
 import { note } from './output.ts'
 import { undoneOnSignal } from './signals.ts'
 
@@ -75,8 +75,8 @@ export async function withQueue<T>(
   work: (store: Store, queue: JobQueue) => Promise<T>,
 ): Promise<T> {
   return withTables(opening, async (store) => {
-    const { migrateQueue } = await import('../queue/backend.ts')
-    const { openQueue } = await import('../queue/queue.ts')
+    const { migrateQueue } = await import('../core/queue/backend.ts')
+    const { openQueue } = await import('../core/queue/queue.ts')
     await migrateQueue(store.queuePlace)
     const queue = await openQueue(store.queuePlace, opening.log)
     try {
@@ -103,7 +103,7 @@ export async function withAppOn<T>(
   { settings, log }: AppOpening,
   work: (app: App) => Promise<T>,
 ): Promise<T> {
-  const { openApp } = await import('../app.ts')
+  const { openApp } = await import('../worker/app.ts')
   const app = await openApp(settings, store, log)
   try {
     return await work(app)
@@ -141,6 +141,6 @@ export async function traced<T>(
 /** Makes spans from here on, where TRACES asks for them. To be called before the queue is opened; they are loaded only then. */
 export async function openTracing({ traces }: Settings): Promise<void> {
   if (!traces) return
-  const { openTelemetrySpans } = await import('../telemetry/tracing.ts')
+  const { openTelemetrySpans } = await import('../worker/telemetry/tracing.ts')
   makeSpansBy(openTelemetrySpans)
 }

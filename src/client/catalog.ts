@@ -1,4 +1,4 @@
-import { addToCatalog, removeFromCatalog } from '../catalog/change.ts'
+import { addToCatalog, removeFromCatalog } from '../features/catalog/change.ts'
 import { NewLinesSchema, OldLinesSchema } from '../documents/catalog-line.ts'
 import { checked } from '../documents/check.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Database } from '../database/pool.ts'
+import type { Database } from '../core/database/pool.ts'
 import type {
   CatalogChanges,
   CatalogEntry,
@@ -38,8 +38,8 @@ import type { ChangesPage, ChangesRequestSchema } from '../documents/change.ts'
 import type { Hinted, HintScopeSchema } from '../documents/hint.ts'
 import type { OfRunRequestSchema, Page } from '../documents/page.ts'
 import type { NewSchedule, NightlySchedule } from '../documents/schedule.ts'
-import type { Log } from '../log.ts'
-import type { JobQueue } from '../queue/queue.ts'
+import type { Log } from '../base/log.ts'
+import type { JobQueue } from '../core/queue/queue.ts'
 import type { Settings } from '../settings/table.ts'
 
 /**

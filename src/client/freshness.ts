@@ -1,9 +1,9 @@
-import { budgetFault, leastBudget } from '../database/definitions.ts'
-import type { Database } from '../database/pool.ts'
-import * as refresh from '../database/statements/refresh.ts'
-import * as scopes from '../database/statements/scopes.ts'
+import { budgetFault, leastBudget } from '../core/database/definitions.ts'
+import type { Database } from '../core/database/pool.ts'
+import * as refresh from '../core/database/statements/refresh.ts'
+import * as scopes from '../core/database/statements/scopes.ts'
 import type { Freshness, Refresh } from '../documents/freshness.ts'
-import { EVERYTHING, weights } from '../sync/refresh/classes.ts'
+import { EVERYTHING, weights } from '../features/refresh/classes.ts'
 
 /** How old what is stored is, and what continuous refresh does about it. */
 export async function readFreshness(database: Database): Promise<Freshness> {

@@ -1,9 +1,9 @@
 import type * as z from 'zod'
-import { addScope } from '../catalog/change.ts'
+import { addScope } from '../features/catalog/change.ts'
 import { checked } from '../documents/check.ts'
 import { NewHintSchema } from '../documents/hint.ts'
 import type { Hinted } from '../documents/hint.ts'
-import { hint } from '../sync/run/hint.ts'
+import { hint } from '../features/refresh/hint.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 import { isHandedOver, NOT_DELIVERED } from './runs.ts'
 

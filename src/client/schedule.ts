@@ -1,15 +1,20 @@
-import { nextDue } from '../cron.ts'
-import { noteAction } from '../database/actions.ts'
-import { transaction } from '../database/pool.ts'
-import type { Database } from '../database/pool.ts'
-import type { RowOf } from '../database/statement.ts'
-import * as schedule from '../database/statements/schedule.ts'
+import { nextDue } from '../base/cron.ts'
+import { noteAction } from '../core/database/actions.ts'
+import { transaction } from '../core/database/pool.ts'
+import type { Database } from '../core/database/pool.ts'
+import type { RowOf } from '../core/database/statement.ts'
+import * as schedule from '../core/database/statements/schedule.ts'
 import { checked } from '../documents/check.ts'
 import { NewScheduleSchema } from '../documents/schedule.ts'
 import type { NightlySchedule } from '../documents/schedule.ts'
-import { inTime } from '../queue/queue.ts'
-import type { JobQueue } from '../queue/queue.ts'
-import { currentSchedule, nextNightly, noteSchedule, registerSchedule } from '../queue/schedule.ts'
+import { inTime } from '../core/queue/queue.ts'
+import type { JobQueue } from '../core/queue/queue.ts'
+import {
+  currentSchedule,
+  nextNightly,
+  noteSchedule,
+  registerSchedule,
+} from '../core/queue/schedule.ts'
 import type { Settings } from '../settings/table.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 

@@ -1,13 +1,13 @@
 import type * as z from 'zod'
-import { settleRejected } from '../database/waiting.ts'
+import { settleRejected } from '../core/database/waiting.ts'
 import { checked } from '../documents/check.ts'
 import { AcceptHeldSchema, HeldIdSchema, RefuseHeldSchema } from '../documents/waiting.ts'
-import { decideHeld } from '../sync/held.ts'
-import type { HeldDecision } from '../sync/held.ts'
+import { decideHeld } from '../core/sync/held.ts'
+import type { HeldDecision } from '../core/sync/held.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
-export { countHeld, decideHeld, HELD_CHANGED } from '../sync/held.ts'
-export type { HeldCounts } from '../sync/held.ts'
+export { countHeld, decideHeld, HELD_CHANGED } from '../core/sync/held.ts'
+export type { HeldCounts } from '../core/sync/held.ts'
 
 /** Settles what waits for a person: held listings and rejected records. */
 export function settlingOn({

@@ -1,4 +1,4 @@
-import type { Operation } from '../errors.ts'
+import type { Operation } from '../base/errors.ts'
 import { places } from './catalog.ts'
 import type { Place } from './layout.ts'
 import type { User } from './people.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '../errors.ts'
+import type { Operation } from '../base/errors.ts'
 
 /** A call as service-api.md documents it. */
 export type StandInRequest = UsersRequest | CommentsRequest

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Operation } from '../errors.ts'
+import type { Operation } from '../base/errors.ts'
 import { Answers, errorBody, successBody } from './answers.ts'
 import { Random } from './random.ts'
 import { PATHS, readRequest } from './requests.ts'

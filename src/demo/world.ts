@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../base/errors.ts'
 import { generatedComments } from './comments.ts'
 import type { Comment, CommentsPlan, Spot } from './comments.ts'
 import { idOf, indexOf } from './identifiers.ts'

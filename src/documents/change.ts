@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { CHANGED_OBJECTS } from '../columns.ts'
+import { CHANGED_OBJECTS } from '../base/columns.ts'
 import { RunIdSchema } from './check.ts'
 import { PageRequestSchema, pageSchema } from './page.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../base/errors.ts'
 
 /**
  * How what somebody hands to us is checked; and what PostgreSQL can hold, and what we let it hold, of a text, an id or a
@@ -69,9 +69,6 @@ export const RunIdSchema = z.guid('must be the id of a run, a UUID')
 export function isRunId(value: unknown): value is string {
   return RunIdSchema.safeParse(value).success
 }
-
-/** Containers within each other in one record. Nobody nests deeper by intent; jsonb and our own recursion both have a limit of stack. */
-export const NESTING_MAX = 100
 
 /** PostgreSQL's numeric ends at 131,072 digits; nothing sensible is a tenth as long. Digits and exponent added up. */
 export const NUMBER_MAGNITUDE_MAX = 1000

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isCronPattern, isTimeZone, isTooFrequent } from '../cron.ts'
+import { isCronPattern, isTimeZone, isTooFrequent } from '../base/cron.ts'
 import { text } from './check.ts'
 
 const line = text.max(200, 'must not be longer than 200 characters')

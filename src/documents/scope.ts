@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Operation } from '../errors.ts'
-import { printable } from '../printable.ts'
+import type { Operation } from '../base/errors.ts'
+import { printable } from '../base/printable.ts'
 import { checked, id } from './check.ts'
 
 export const OPERATIONS = ['users', 'comments'] as const satisfies readonly Operation[]

@@ -3,7 +3,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import type { AppControllerRoute } from '@bull-board/api/typings/app'
 import { FastifyAdapter } from '@bull-board/fastify'
 import type { FastifyPluginAsync } from 'fastify'
-import type { JobQueue } from '../queue/queue.ts'
+import type { JobQueue } from '../core/queue/queue.ts'
 
 /**
  * What the page of Bull Board needs of a content security policy: as our own pages, and the `<base>` that its relative

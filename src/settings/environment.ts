@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../base/errors.ts'
 import { decodeText, parseEnvFile } from './env-file.ts'
 import { SETTING_LIST, SETTINGS } from './table.ts'
 import type { Setting } from './setting.ts'

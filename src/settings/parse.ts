@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import * as z from 'zod'
 import { OPERATIONS } from '../documents/scope.ts'
-import type { Operation } from '../errors.ts'
+import type { Operation } from '../base/errors.ts'
 
 /**
  * Parsers of one setting's text, as zod types. Every complaint is a clause that follows the setting's

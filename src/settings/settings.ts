@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../base/errors.ts'
 import { readTexts } from './environment.ts'
 import type { Environment } from './environment.ts'
 import { SETTING_LIST, SETTINGS } from './table.ts'

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { fileSource } from '../../src/catalog/file.ts'
-import { importCatalog } from '../../src/catalog/import.ts'
-import { migrate } from '../../src/database/migrate.ts'
-import { openDatabase } from '../../src/database/pool.ts'
-import type { Database } from '../../src/database/pool.ts'
+import { fileSource } from '../../src/features/catalog/file.ts'
+import { importCatalog } from '../../src/features/catalog/import.ts'
+import { migrate } from '../../src/core/database/migrate.ts'
+import { openDatabase } from '../../src/core/database/pool.ts'
+import type { Database } from '../../src/core/database/pool.ts'
 import type { Servers } from './servers.ts'
 
 export interface BenchDatabase {

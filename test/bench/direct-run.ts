@@ -1,13 +1,13 @@
-import { openApp } from '../../src/app.ts'
-import type { Item } from '../../src/database/claims.ts'
-import { createLog } from '../../src/log.ts'
-import type { CollabApi } from '../../src/service/client.ts'
+import { openApp } from '../../src/worker/app.ts'
+import type { Item } from '../../src/core/database/claims.ts'
+import { createLog } from '../../src/base/log.ts'
+import type { CollabApi } from '../../src/core/service/client.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { syncBatch } from '../../src/sync/batch.ts'
-import type { SyncContext } from '../../src/sync/context.ts'
-import { planDocuments, planOrganizations } from '../../src/sync/run/pages.ts'
-import { settleRun } from '../../src/sync/run/settle.ts'
-import { startRun } from '../../src/sync/run/start.ts'
+import { syncBatch } from '../../src/core/sync/batch.ts'
+import type { SyncContext } from '../../src/core/sync/context.ts'
+import { planDocuments, planOrganizations } from '../../src/core/run/pages.ts'
+import { finishRun } from '../../src/core/run/finish.ts'
+import { startRun } from '../../src/core/run/start.ts'
 import type { BenchDatabase } from './database.ts'
 
 /** What a run took. */
@@ -64,7 +64,7 @@ async function runOnce(context: SyncContext, expected = 'succeeded'): Promise<Di
   const startedMs = performance.now()
   const { runId, items } = await startRun(context, { trigger: 'cli', scope: {}, requestKey: null })
   await workAll(context, items)
-  const status = await settleRun(context, runId)
+  const status = await finishRun(context, runId)
   if (status !== expected) throw new Error(`Run ${runId} ended as ${status}.`)
   const cpu = process.cpuUsage(cpuBefore)
   return { wallMs: performance.now() - startedMs, cpuMs: (cpu.user + cpu.system) / 1000 }

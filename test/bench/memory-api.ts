@@ -1,10 +1,10 @@
 import { Answers, successBody } from '../../src/demo/answers.ts'
 import type { World } from '../../src/demo/world.ts'
-import type { Operation } from '../../src/errors.ts'
-import { readAnswer, readingTick } from '../../src/service/answer.ts'
-import type { Call, CollabApi } from '../../src/service/client.ts'
-import type { CommentsFilter, UsersFilter } from '../../src/service/filters.ts'
-import { MemoryBudget } from '../../src/service/memory.ts'
+import type { Operation } from '../../src/base/errors.ts'
+import { readAnswer, readingTick } from '../../src/core/service/answer.ts'
+import type { Call, CollabApi } from '../../src/core/service/client.ts'
+import type { CommentsFilter, UsersFilter } from '../../src/core/service/filters.ts'
+import { MemoryBudget } from '../../src/core/service/memory.ts'
 
 /**
  * The service without its network: the bytes of every answer are there before anything is measured, and the client's own

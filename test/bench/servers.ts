@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { openEmbeddedPostgres } from '../../src/embedded/open-embedded-postgres.ts'
+import { openEmbeddedPostgres } from '../../src/worker/embedded/open-embedded-postgres.ts'
 import { removeHome } from '../helpers/remove-home.ts'
 
 /** The PostgreSQL and Redis that the suite measures on. */

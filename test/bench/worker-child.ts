@@ -1,9 +1,9 @@
 // A worker of its own that answers from memory: several of them share the cores with PostgreSQL and nobody else.
-import { openApp } from '../../src/app.ts'
-import { openDatabase } from '../../src/database/pool.ts'
-import { createLog } from '../../src/log.ts'
+import { openApp } from '../../src/worker/app.ts'
+import { openDatabase } from '../../src/core/database/pool.ts'
+import { createLog } from '../../src/base/log.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { startWorker } from '../../src/worker.ts'
+import { startWorker } from '../../src/worker/worker.ts'
 import { jobs } from '../../jobs/index.ts'
 import { MemoryApi } from './memory-api.ts'
 import { worldOf } from './worlds.ts'

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fileSource, textLines } from '../../src/catalog/file.ts'
-import type { NumberedLine } from '../../src/catalog/lines.ts'
-import { UsageError } from '../../src/errors.ts'
+import { fileSource, textLines } from '../../src/features/catalog/file.ts'
+import type { NumberedLine } from '../../src/features/catalog/lines.ts'
+import { UsageError } from '../../src/base/errors.ts'
 
 let directory: string
 beforeEach(() => {

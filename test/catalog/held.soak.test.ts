@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { importCatalog } from '../../src/catalog/import.ts'
-import type { CatalogSource } from '../../src/catalog/lines.ts'
+import { importCatalog } from '../../src/features/catalog/import.ts'
+import type { CatalogSource } from '../../src/features/catalog/lines.ts'
 import type { CatalogLine } from '../../src/documents/catalog-line.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'

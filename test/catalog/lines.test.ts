@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { columnsFault, memberOfColumn, parseJsonLine } from '../../src/catalog/lines.ts'
+import { columnsFault, memberOfColumn, parseJsonLine } from '../../src/features/catalog/lines.ts'
 
 describe('a line of NDJSON', () => {
   test.each([

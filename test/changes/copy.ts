@@ -1,6 +1,6 @@
-import type { Database } from '../../src/database/pool.ts'
-import { readChanges } from '../../src/database/changes.ts'
-import type { StoredChange } from '../../src/database/changes.ts'
+import type { Database } from '../../src/core/database/pool.ts'
+import { readChanges } from '../../src/features/export/changes.ts'
+import type { StoredChange } from '../../src/features/export/changes.ts'
 import { until } from '../helpers/until.ts'
 
 /** What is read of a change to keep a copy. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type * as z from 'zod'
 import { startRunJob } from '../../jobs/start-run.ts'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/worker/app.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import {
   AcceptedRunSchema,
@@ -18,7 +18,7 @@ import {
   SetAsideDoneSchema,
 } from '../../src/documents/waiting.ts'
 import { ScheduleSchema } from '../../src/documents/schedule.ts'
-import { UsageError } from '../../src/errors.ts'
+import { UsageError } from '../../src/base/errors.ts'
 import type { HttpServer } from '../../src/http/server.ts'
 import { onApp } from '../client/on-app.ts'
 import { BEARER, unlistened } from '../http/served.ts'

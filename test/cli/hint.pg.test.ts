@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hintJob } from '../../jobs/hint.ts'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/worker/app.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { HintedSchema } from '../../src/documents/hint.ts'

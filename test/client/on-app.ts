@@ -1,4 +1,4 @@
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/worker/app.ts'
 import type { CollabSync, Parts } from '../../src/client/collab-sync.ts'
 import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
 

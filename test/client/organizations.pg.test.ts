@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/worker/app.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { addComment, deleteComment } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'

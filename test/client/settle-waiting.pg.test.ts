@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import type { HeldListing } from '../../src/documents/waiting.ts'
-import { UsageError } from '../../src/errors.ts'
+import { UsageError } from '../../src/base/errors.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { onApp } from './on-app.ts'

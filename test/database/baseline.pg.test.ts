@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { migrate, requireSchema } from '../../src/database/migrate.ts'
-import { UsageError } from '../../src/errors.ts'
+import { migrate, requireSchema } from '../../src/core/database/migrate.ts'
+import { UsageError } from '../../src/base/errors.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import { describeCatalog } from './describe-catalog.ts'
 

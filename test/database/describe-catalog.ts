@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/pool.ts'
+import type { Database } from '../../src/core/database/pool.ts'
 
 /**
  * All that PostgreSQL's catalog says of a database, one line a thing, sorted: schemas, relations, columns, constraints,

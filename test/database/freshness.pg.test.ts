@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { requireDefinitions, setDefinitions } from '../../src/database/definitions.ts'
-import { migrate } from '../../src/database/migrate.ts'
-import * as definitions from '../../src/database/statements/definitions.ts'
-import { UsageError } from '../../src/errors.ts'
+import { requireDefinitions, setDefinitions } from '../../src/core/database/definitions.ts'
+import { migrate } from '../../src/core/database/migrate.ts'
+import * as definitions from '../../src/core/database/statements/definitions.ts'
+import { UsageError } from '../../src/base/errors.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 

@@ -5,10 +5,10 @@ import {
   isConnectionLost,
   isDataFault,
   openDatabase,
-} from '../../src/database/pool.ts'
-import type { Database } from '../../src/database/pool.ts'
-import { UsageError } from '../../src/errors.ts'
-import { migrateQueue } from '../../src/queue/backend.ts'
+} from '../../src/core/database/pool.ts'
+import type { Database } from '../../src/core/database/pool.ts'
+import { UsageError } from '../../src/base/errors.ts'
+import { migrateQueue } from '../../src/core/queue/backend.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
 import { createTestDatabase, urlWith } from '../helpers/database.ts'

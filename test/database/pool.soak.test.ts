@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkDatabase, openDatabase, transaction } from '../../src/database/pool.ts'
-import type { Client, Database } from '../../src/database/pool.ts'
-import { EnvironmentError, UsageError } from '../../src/errors.ts'
+import { checkDatabase, openDatabase, transaction } from '../../src/core/database/pool.ts'
+import type { Client, Database } from '../../src/core/database/pool.ts'
+import { EnvironmentError, UsageError } from '../../src/base/errors.ts'
 import { createEmptyDatabase, onServer, urlWith } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 

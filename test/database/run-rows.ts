@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/pool.ts'
+import type { Database } from '../../src/core/database/pool.ts'
 
 /** Rows that a test of one statement begins with; counts and times as the statement would find them. */
 

@@ -9,7 +9,7 @@ import { expectedComments, expectedUsers } from '../service/expected.ts'
 import { idOf, indexOf } from '../../src/demo/identifiers.ts'
 import type { Noun } from '../../src/demo/identifiers.ts'
 import { createWorld } from '../../src/demo/world.ts'
-import { UsageError } from '../../src/errors.ts'
+import { UsageError } from '../../src/base/errors.ts'
 
 const options = {
   seed: 7,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
-import { startRun } from '../../src/sync/run/start.ts'
-import { startWorker } from '../../src/worker.ts'
+import { startRun } from '../../src/core/run/start.ts'
+import { startWorker } from '../../src/worker/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 

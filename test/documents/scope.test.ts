@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { UsageError } from '../../src/errors.ts'
-import type { Operation } from '../../src/errors.ts'
+import { UsageError } from '../../src/base/errors.ts'
+import type { Operation } from '../../src/base/errors.ts'
 import {
   describeScope,
   OPERATIONS,

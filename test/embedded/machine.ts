@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { openEmbeddedPostgres } from '../../src/embedded/open-embedded-postgres.ts'
+import { openEmbeddedPostgres } from '../../src/worker/embedded/open-embedded-postgres.ts'
 
 export const isRoot = process.getuid?.() === 0
 

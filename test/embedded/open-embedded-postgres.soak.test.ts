@@ -12,11 +12,11 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { EnvironmentError, UsageError } from '../../src/errors.ts'
+import { EnvironmentError, UsageError } from '../../src/base/errors.ts'
 import {
   openEmbeddedPostgres,
   type EmbeddedPostgres,
-} from '../../src/embedded/open-embedded-postgres.ts'
+} from '../../src/worker/embedded/open-embedded-postgres.ts'
 import { removeHome } from '../helpers/remove-home.ts'
 import { ask, copyHome, isRoot, serverPid, temporaryDirectory } from './machine.ts'
 

@@ -9,12 +9,12 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { packagedDirectory } from '../../src/embedded/binaries.ts'
-import { homeError } from '../../src/embedded/home.ts'
-import { startOf } from '../../src/embedded/leases.ts'
-import { canTraverse, restrictDataDirectory } from '../../src/embedded/server-directory.ts'
-import { boundLog, logSince } from '../../src/embedded/server-files.ts'
-import { EnvironmentError, UsageError } from '../../src/errors.ts'
+import { packagedDirectory } from '../../src/worker/embedded/binaries.ts'
+import { homeError } from '../../src/worker/embedded/home.ts'
+import { startOf } from '../../src/worker/embedded/leases.ts'
+import { canTraverse, restrictDataDirectory } from '../../src/worker/embedded/server-directory.ts'
+import { boundLog, logSince } from '../../src/worker/embedded/server-files.ts'
+import { EnvironmentError, UsageError } from '../../src/base/errors.ts'
 import { temporaryDirectory } from './machine.ts'
 
 let directory: string

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 
 const REPOSITORY = resolve(import.meta.dirname, '../..')
 
-/** A built copy of `src/embedded` with its packages, where every user of the machine can run it. */
+/** A built copy of `src/worker/embedded` with its packages, where every user of the machine can run it. */
 export interface Stage {
   directory: string
   /** A process that opens `home`, prints one JSON line, and closes it when its stdin ends. */
@@ -52,7 +52,7 @@ export function makeStage(): Stage {
     JSON.stringify({
       extends: join(REPOSITORY, 'tsconfig.json'),
       compilerOptions: { rootDir: REPOSITORY, outDir: directory, declaration: false, types: [] },
-      files: [join(REPOSITORY, 'src/embedded/open-embedded-postgres.ts')],
+      files: [join(REPOSITORY, 'src/worker/embedded/open-embedded-postgres.ts')],
       include: [],
     }),
   )

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/pool.ts'
+import type { Database } from '../../src/core/database/pool.ts'
 
 /** Comments made by SQL, of 100 authors under one organization: as many as a test wants, in seconds. */
 export async function fillComments(

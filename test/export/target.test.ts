@@ -4,9 +4,9 @@ import { rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { EnvironmentError } from '../../src/errors.ts'
-import { openTarget, writeAll } from '../../src/export/target.ts'
-import type { FileCalls } from '../../src/export/target.ts'
+import { EnvironmentError } from '../../src/base/errors.ts'
+import { openTarget, writeAll } from '../../src/features/export/target.ts'
+import type { FileCalls } from '../../src/features/export/target.ts'
 
 /** File systems that refuse a step of an export. The calls that are not refused are real. */
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
+import { migrate } from '../../src/core/database/migrate.ts'
 import { expectTablesEqual } from '../helpers/expect-equal.ts'
 import { redisUrl } from '../helpers/redis.ts'
 import { until } from '../helpers/until.ts'

@@ -1,10 +1,10 @@
 import { jobs } from '../../jobs/index.ts'
-import { openApp } from '../../src/app.ts'
-import { createLog } from '../../src/log.ts'
-import { requireRedis } from '../../src/queue/backend.ts'
+import { openApp } from '../../src/worker/app.ts'
+import { createLog } from '../../src/base/log.ts'
+import { requireRedis } from '../../src/core/queue/backend.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { openStore } from '../../src/store.ts'
-import { startWorker } from '../../src/worker.ts'
+import { openStore } from '../../src/worker/store.ts'
+import { startWorker } from '../../src/worker/worker.ts'
 
 /** A worker as a process of its own, for tests that kill it; see `test/helpers/worker-process.ts`. */
 const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })

@@ -1,4 +1,4 @@
-import { namesPeople } from '../../src/privacy/redact-text.ts'
+import { namesPeople } from '../../src/base/columns.ts'
 import { canonical } from './exact-json.ts'
 import type { Json, JsonObject } from './exact-json.ts'
 import { readTime } from './time-model.ts'

@@ -1,4 +1,4 @@
-import { digestOfRejected } from '../../src/sync/record/digest.ts'
+import { digestOfRejected } from '../../src/core/sync/record/digest.ts'
 import { readAnswer } from './answer-model.ts'
 import type { Answer, Exchange } from './answer-model.ts'
 import { AnnotationModel, contentOf } from './comments-model.ts'

@@ -1,5 +1,5 @@
-import { statementName } from '../../src/database/statement.ts'
-import type { Client } from '../../src/database/pool.ts'
+import { statementName } from '../../src/core/database/statement.ts'
+import type { Client } from '../../src/core/database/pool.ts'
 
 /**
  * A connection on which statements answer what a test says, for decisions on rows: each by its name with its rows, in the

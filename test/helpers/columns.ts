@@ -1,5 +1,5 @@
-import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/columns.ts'
-import type { CommentColumn, NamedColumn, Texts, UserColumn } from '../../src/columns.ts'
+import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/base/columns.ts'
+import type { CommentColumn, NamedColumn, Texts, UserColumn } from '../../src/base/columns.ts'
 
 /** The texts of a comment with something in just some columns. */
 export function commentTexts(columns: Partial<Record<CommentColumn, string | null>>): Texts {

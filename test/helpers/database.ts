@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
-import { openDatabase } from '../../src/database/pool.ts'
-import type { Database } from '../../src/database/pool.ts'
-import { migrateQueue } from '../../src/queue/backend.ts'
+import { migrate } from '../../src/core/database/migrate.ts'
+import { openDatabase } from '../../src/core/database/pool.ts'
+import type { Database } from '../../src/core/database/pool.ts'
+import { migrateQueue } from '../../src/core/queue/backend.ts'
 
 export interface TestDatabase {
   url: string

@@ -1,10 +1,10 @@
-import type { App } from '../../src/app.ts'
-import type { Item } from '../../src/database/claims.ts'
-import type { NewRun } from '../../src/database/runs.ts'
-import { syncBatch } from '../../src/sync/batch.ts'
-import { planDocuments, planOrganizations } from '../../src/sync/run/pages.ts'
-import { settleRun } from '../../src/sync/run/settle.ts'
-import { startRun } from '../../src/sync/run/start.ts'
+import type { App } from '../../src/worker/app.ts'
+import type { Item } from '../../src/core/database/claims.ts'
+import type { NewRun } from '../../src/core/database/runs.ts'
+import { syncBatch } from '../../src/core/sync/batch.ts'
+import { planDocuments, planOrganizations } from '../../src/core/run/pages.ts'
+import { finishRun } from '../../src/core/run/finish.ts'
+import { startRun } from '../../src/core/run/start.ts'
 
 /** A run of which something stayed pending however often it was delivered. */
 export class EndlessRunError extends Error {
@@ -41,7 +41,7 @@ export async function endDirectly(
   // A page is worked before there is anything to do for the others.
   while (line.length > 0) await Promise.all(Array.from({ length: IN_HAND }, work))
   await sync.sentCalls.write()
-  await settleRun(sync, runId)
+  await finishRun(sync, runId)
   // One whose credentials were refused settled itself.
   const { rowCount } = await sync.database.query(
     'select from sync.runs where run_id = $1 and finished_at is null',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import type pg from 'pg'
-import { startOf } from '../../src/embedded/leases.ts'
+import { startOf } from '../../src/worker/embedded/leases.ts'
 import { until } from './until.ts'
 
 /**

@@ -28,7 +28,8 @@ export async function openPostgres(): Promise<Server> {
   if (given && given !== 'embedded') return { url: given, close: async () => {} }
   if (!given && (await isPostgres(LOCAL_POSTGRES)))
     return (await startLike(LOCAL_POSTGRES)) ?? { url: LOCAL_POSTGRES, close: async () => {} }
-  const { openEmbeddedPostgres } = await import('../../src/embedded/open-embedded-postgres.ts')
+  const { openEmbeddedPostgres } =
+    await import('../../src/worker/embedded/open-embedded-postgres.ts')
   // It stays until the end: it may have the programs.
   const home = mkdtempSync(join(tmpdir(), 'collab-sync-test-'))
   chmodSync(home, 0o755)

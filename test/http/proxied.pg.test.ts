@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/worker/app.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { HttpServer } from '../../src/http/server.ts'
 import { openLive } from '../helpers/live.ts'

@@ -1,4 +1,4 @@
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/worker/app.ts'
 import { collabSyncOn } from '../../src/client/open-collab-sync.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { HttpParts, HttpServer } from '../../src/http/server.ts'

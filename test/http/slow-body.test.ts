@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { errorAnswers } from '../../src/http/answer-error.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/base/log.ts'
 
 test('a body that does not come is the fault of who sends it, not of PostgreSQL, and ends the connection', async () => {
   const app = Fastify()

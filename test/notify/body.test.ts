@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { bodyFor, describeNotification } from '../../src/notify/message.ts'
-import { ATTENTION } from '../../src/notify/notification.ts'
-import type { Notification } from '../../src/notify/notification.ts'
+import { bodyFor, describeNotification } from '../../src/features/notify/message.ts'
+import { ATTENTION } from '../../src/features/notify/notification.ts'
+import type { Notification } from '../../src/features/notify/notification.ts'
 
 const RUN = '0193a6c5-0000-7000-8000-000000000001'
 const ID = '6f9d2c1e-1111-4222-8333-444455556666'

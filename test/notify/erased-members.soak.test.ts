@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { eraseUser } from '../../src/erase/erase-user.ts'
+import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { startReceiver } from './receiver-server.ts'
 import { lookTogether, openRig } from './rig.ts'
 

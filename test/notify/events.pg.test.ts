@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Notifier } from '../../src/notify/notifier.ts'
+import type { Notifier } from '../../src/features/notify/notifier.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { ReceiverServer } from './receiver-server.ts'
 import { openRig } from './rig.ts'

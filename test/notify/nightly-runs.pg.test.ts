@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import * as definitions from '../../src/database/statements/definitions.ts'
-import type { Notifier } from '../../src/notify/notifier.ts'
+import * as definitions from '../../src/core/database/statements/definitions.ts'
+import type { Notifier } from '../../src/features/notify/notifier.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { ReceiverServer } from './receiver-server.ts'
 import { openRig } from './rig.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { PostError, postMessage } from '../../src/notify/post.ts'
+import { PostError, postMessage } from '../../src/features/notify/post.ts'
 import { startReceiver } from './receiver-server.ts'
 import type { ReceiverServer } from './receiver-server.ts'
 

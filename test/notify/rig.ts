@@ -1,6 +1,6 @@
 import { pino } from 'pino'
-import { Notifier } from '../../src/notify/notifier.ts'
-import type { NotifierOptions } from '../../src/notify/notifier.ts'
+import { Notifier } from '../../src/features/notify/notifier.ts'
+import type { NotifierOptions } from '../../src/features/notify/notifier.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 

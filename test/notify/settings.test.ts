@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { UsageError } from '../../src/errors.ts'
+import { UsageError } from '../../src/base/errors.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import type { Environment } from '../../src/settings/environment.ts'
 

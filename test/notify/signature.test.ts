@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signatureHeaders } from '../../src/webhook.ts'
+import { signatureHeaders } from '../../src/features/notify/webhook.ts'
 
 test('a message is signed as in the test of the reference libraries of Standard Webhooks', () => {
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}' }

@@ -1,5 +1,5 @@
 import type { InjectOptions } from 'fastify'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/worker/app.ts'
 import { BEARER, unlistened } from '../http/served.ts'
 
 /** The pages on a server that listens nowhere, asked as a browser asks. */

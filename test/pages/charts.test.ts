@@ -1,7 +1,7 @@
 import { h } from 'preact'
 import { render } from 'preact-render-to-string'
 import { expect, test } from 'vitest'
-import { BarChart, ShareBar, ticksUpTo } from '../../src/pages/charts.tsx'
+import { BarChart, ShareBar, ticksUpTo } from '../../src/http/pages/charts.tsx'
 
 const DAYS = Array.from({ length: 30 }, (_, place) => ({
   name: `2025-11-${place + 1}`,

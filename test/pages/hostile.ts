@@ -1,4 +1,4 @@
-import { importCatalog } from '../../src/catalog/import.ts'
+import { importCatalog } from '../../src/features/catalog/import.ts'
 import type { FaultRule } from '../service/faults.ts'
 import type { Live } from '../helpers/live.ts'
 

@@ -1,6 +1,6 @@
 import { h } from 'preact'
 import { expect, test } from 'vitest'
-import { renderPage } from '../../src/pages/layout.tsx'
+import { renderPage } from '../../src/http/pages/layout.tsx'
 
 test('text that would turn the order of letters stands there as an escape; what a form sends back stays as it is', () => {
   const id = 'a\u202Eb'

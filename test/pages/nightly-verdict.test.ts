@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RunDetails } from '../../src/documents/run.ts'
-import { nightlyVerdict } from '../../src/pages/overview/nightly-verdict.ts'
+import { nightlyVerdict } from '../../src/http/pages/overview/nightly-verdict.ts'
 
 const MINUTE = 60_000
 const DUE = new Date('2025-11-21T02:00:00Z')

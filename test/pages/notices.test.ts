@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { noticeOf, pathWithNotice } from '../../src/pages/notices.ts'
+import { noticeOf, pathWithNotice } from '../../src/http/pages/notices.ts'
 
 test('an address says what an action did, with its counts', () => {
   const path = pathWithNotice('/held', 'held-accepted', [12, 1, 0])

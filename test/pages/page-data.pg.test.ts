@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import * as pages from '../../src/database/statements/pages.ts'
-import { readHeldUsers } from '../../src/database/waiting.ts'
+import * as pages from '../../src/core/database/statements/pages.ts'
+import { readHeldUsers } from '../../src/core/database/waiting.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
-import { heldListing } from '../../src/pages/held.tsx'
+import { heldListing } from '../../src/http/pages/held.tsx'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findRun } from '../../src/cli/requested-scope.ts'
-import { openDatabase } from '../../src/database/pool.ts'
+import { openDatabase } from '../../src/core/database/pool.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 import { askPages, hiddenFields, wordsOf } from './ask-pages.ts'

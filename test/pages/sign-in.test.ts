@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { renderSignIn, SIGN_IN_STYLE } from '../../src/pages/sign-in.tsx'
+import { renderSignIn, SIGN_IN_STYLE } from '../../src/http/pages/sign-in.tsx'
 
 test('the sign-in page carries its rules as they are hashed, and nothing else that a policy must allow', () => {
   const page = renderSignIn({ failed: false, next: '/runs' })

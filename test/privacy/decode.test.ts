@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decoded, layersOf } from '../../src/privacy/decode.ts'
+import { decoded, layersOf } from '../../src/features/privacy/decode.ts'
 
 const hex = (code: number) => code.toString(16)
 const percent = (text: string) =>

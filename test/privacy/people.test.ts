@@ -7,9 +7,9 @@ import {
   isHashedEmail,
   pseudonymOf,
   wordsOf,
-} from '../../src/privacy/people.ts'
-import { RulesKeeper } from '../../src/privacy/rules.ts'
-import type { PrivacyPolicy } from '../../src/privacy/rules.ts'
+} from '../../src/features/privacy/people.ts'
+import { RulesKeeper } from '../../src/features/privacy/rules.ts'
+import type { PrivacyPolicy } from '../../src/features/privacy/rules.ts'
 import { answeringTables } from '../helpers/answering-tables.ts'
 
 const SALT = Buffer.from('a salt of a database')

@@ -5,9 +5,9 @@ import {
   hashEmail,
   hashName,
   pseudonymOf,
-} from '../../src/privacy/people.ts'
-import { redactComment, redactUser } from '../../src/privacy/redact.ts'
-import type { Redaction } from '../../src/privacy/redact.ts'
+} from '../../src/features/privacy/people.ts'
+import { redactComment, redactUser } from '../../src/features/privacy/redact.ts'
+import type { Redaction } from '../../src/features/privacy/redact.ts'
 
 const SALT = Buffer.from('a salt of a database')
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { erasedIn, hashEmail, pseudonymOf } from '../../src/privacy/people.ts'
-import { redactComment } from '../../src/privacy/redact.ts'
-import type { Redaction } from '../../src/privacy/redact.ts'
+import { erasedIn, hashEmail, pseudonymOf } from '../../src/features/privacy/people.ts'
+import { redactComment } from '../../src/features/privacy/redact.ts'
+import type { Redaction } from '../../src/features/privacy/redact.ts'
 
 const SALT = Buffer.from('a salt of a database')
 const ERASURE = {

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
-import { emailPseudonymOf, erasedIn, hashEmail, pseudonymOf } from '../../src/privacy/people.ts'
-import { redactComment, redactRow, redactText, redactUser } from '../../src/privacy/redact.ts'
-import type { Redaction } from '../../src/privacy/redact.ts'
+import {
+  emailPseudonymOf,
+  erasedIn,
+  hashEmail,
+  pseudonymOf,
+} from '../../src/features/privacy/people.ts'
+import { redactText } from '../../src/core/sync/record/received.ts'
+import { redactComment, redactRow, redactUser } from '../../src/features/privacy/redact.ts'
+import type { Redaction } from '../../src/features/privacy/redact.ts'
 
 const SALT = Buffer.from('a salt of a database')
 const ANN = pseudonymOf(SALT, 'ann')

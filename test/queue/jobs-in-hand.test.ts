@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { jobsInProgress } from '../../src/worker.ts'
+import { jobsInProgress } from '../../src/worker/worker.ts'
 
 /** Where it settles when the same is seen at the end of every job. */
 function settlesAt(inProgress: number, pace: Parameters<typeof jobsInProgress>[1]): number {

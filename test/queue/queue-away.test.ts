@@ -2,9 +2,9 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { EnvironmentError } from '../../src/errors.ts'
-import { createLog } from '../../src/log.ts'
-import { openQueue } from '../../src/queue/queue.ts'
+import { EnvironmentError } from '../../src/base/errors.ts'
+import { createLog } from '../../src/base/log.ts'
+import { openQueue } from '../../src/core/queue/queue.ts'
 
 test('a Redis that is not there is told at once, without its password', async () => {
   const server = createServer().listen(0, '127.0.0.1')

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { DrainingError } from '../../src/errors.ts'
-import { createLog } from '../../src/log.ts'
-import { MAX_PAUSE_MS, RateLimiter } from '../../src/rate-limit/limiter.ts'
-import type { RateLimitStore, Spacing, Taken } from '../../src/rate-limit/limiter.ts'
-import { sleep } from '../../src/service/wait.ts'
+import { DrainingError } from '../../src/base/errors.ts'
+import { createLog } from '../../src/base/log.ts'
+import { MAX_PAUSE_MS, RateLimiter } from '../../src/core/rate-limit/limiter.ts'
+import type { RateLimitStore, Spacing, Taken } from '../../src/core/rate-limit/limiter.ts'
+import { sleep } from '../../src/core/service/wait.ts'
 
 /** What the processes share, as a test wants it to be. */
 class Store implements RateLimitStore {

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { RATE_LIMIT_NAME } from '../../src/rate-limit/limiter.ts'
+import { RATE_LIMIT_NAME } from '../../src/core/rate-limit/limiter.ts'
 import type { Live } from '../helpers/live.ts'
 
 /** Milliseconds between two slots of a limit, which workers use to 98.5 %. */

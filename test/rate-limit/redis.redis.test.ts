@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLog } from '../../src/log.ts'
-import { openRedisRateLimit } from '../../src/rate-limit/redis.ts'
+import { createLog } from '../../src/base/log.ts'
+import { openRedisRateLimit } from '../../src/core/rate-limit/redis.ts'
 import { redisUrl } from '../helpers/redis.ts'
 import { sharedLimitSuite } from './shared-limit-suite.ts'
 

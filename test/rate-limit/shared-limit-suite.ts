@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createLog } from '../../src/log.ts'
-import type { RateLimitOptions } from '../../src/rate-limit/limiter.ts'
-import type { SharedRateLimit } from '../../src/service/wait.ts'
+import { createLog } from '../../src/base/log.ts'
+import type { RateLimitOptions } from '../../src/core/rate-limit/limiter.ts'
+import type { SharedRateLimit } from '../../src/core/service/wait.ts'
 import { until } from '../helpers/until.ts'
 
 /** Opens the limit of one more process, on what the others share. */

@@ -8,8 +8,8 @@ import {
   nextClass,
   virtualTimeAfter,
   weights,
-} from '../../src/sync/refresh/classes.ts'
-import type { ClassState } from '../../src/sync/refresh/classes.ts'
+} from '../../src/features/refresh/classes.ts'
+import type { ClassState } from '../../src/features/refresh/classes.ts'
 
 const DAY = 86_400
 const SIZES = [12, 40, 130, 400, 1200, 3600, 11_000]

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setDefinitions } from '../../src/database/definitions.ts'
+import { setDefinitions } from '../../src/core/database/definitions.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { addComment } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'

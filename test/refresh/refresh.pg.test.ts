@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { importCatalog } from '../../src/catalog/import.ts'
-import { setDefinitions } from '../../src/database/definitions.ts'
-import * as refresh from '../../src/database/statements/refresh.ts'
+import { importCatalog } from '../../src/features/catalog/import.ts'
+import { setDefinitions } from '../../src/core/database/definitions.ts'
+import * as refresh from '../../src/core/database/statements/refresh.ts'
 import { places } from '../../src/demo/catalog.ts'
 import { addComment, deleteComment, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import type { App } from '../../src/app.ts'
-import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
-import type { SharedRateLimit } from '../../src/service/wait.ts'
-import { Hints } from '../../src/sync/refresh/hints.ts'
-import type { Polling } from '../../src/sync/refresh/polling.ts'
-import { Clock } from '../../src/sync/refresh/clock.ts'
-import { Refresher } from '../../src/sync/refresh/refresher.ts'
-import { settleRun } from '../../src/sync/run/settle.ts'
+import type { App } from '../../src/worker/app.ts'
+import { NO_SLOT_WAITS } from '../../src/core/service/wait.ts'
+import type { SharedRateLimit } from '../../src/core/service/wait.ts'
+import { Hints } from '../../src/features/refresh/hints.ts'
+import type { Polling } from '../../src/features/refresh/polling.ts'
+import { Clock } from '../../src/features/refresh/clock.ts'
+import { Refresher } from '../../src/features/refresh/refresher.ts'
+import { finishRun } from '../../src/core/run/finish.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { until } from '../helpers/until.ts'
@@ -482,7 +482,7 @@ test('a day of refresh is a run that adds up and is settled when the next day ha
     runs[0]?.run_id,
   ])
   await refresh.closeItems.run(it.pool, { workerId, itemId: it.refresher.itemId, deadAfterS: 30 })
-  await settleRun(it.app.sync, runs[0]?.run_id ?? '')
+  await finishRun(it.app.sync, runs[0]?.run_id ?? '')
   const [settled] = await ask<Record<string, string>>(
     it,
     'select * from sync.runs where run_id = $1',

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import * as reports from '../../src/database/statements/reports.ts'
-import { readDictionary } from '../../src/dictionary/dictionary.ts'
-import type { Dictionary } from '../../src/dictionary/dictionary.ts'
-import { dictionaryDbt, dictionaryMarkdown } from '../../src/dictionary/print.ts'
+import * as reports from '../../src/core/database/statements/reports.ts'
+import { readDictionary } from '../../src/features/export/dictionary/dictionary.ts'
+import type { Dictionary } from '../../src/features/export/dictionary/dictionary.ts'
+import { dictionaryDbt, dictionaryMarkdown } from '../../src/features/export/dictionary/print.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 

@@ -1,9 +1,9 @@
-import { transaction } from '../../src/database/pool.ts'
-import type { Database } from '../../src/database/pool.ts'
-import { createLog } from '../../src/log.ts'
-import { notingMembers } from '../../src/sync/commit/note-members.ts'
-import { ObservedMembers } from '../../src/sync/record/observed-members.ts'
-import type { ObservedObject } from '../../src/sync/record/observed-members.ts'
+import { transaction } from '../../src/core/database/pool.ts'
+import type { Database } from '../../src/core/database/pool.ts'
+import { createLog } from '../../src/base/log.ts'
+import { notingMembers } from '../../src/core/sync/commit/note-members.ts'
+import { ObservedMembers } from '../../src/core/sync/record/observed-members.ts'
+import type { ObservedObject } from '../../src/core/sync/record/observed-members.ts'
 
 export interface Member {
   types: string[]

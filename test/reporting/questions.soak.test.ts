@@ -1,6 +1,6 @@
 import type { QueryResult } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { rolledBack } from '../../src/database/pool.ts'
+import { rolledBack } from '../../src/core/database/pool.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'

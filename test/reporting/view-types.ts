@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { format } from 'prettier'
-import { readDictionary } from '../../src/dictionary/dictionary.ts'
-import type { Column, Relation } from '../../src/dictionary/dictionary.ts'
-import type { Database } from '../../src/database/pool.ts'
+import { readDictionary } from '../../src/features/export/dictionary/dictionary.ts'
+import type { Column, Relation } from '../../src/features/export/dictionary/dictionary.ts'
+import type { Database } from '../../src/core/database/pool.ts'
 
 /** The member of `Values` that has the type of a column of PostgreSQL. */
 const MEMBERS: Readonly<Record<string, string>> = {

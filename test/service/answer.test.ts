@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { CallError } from '../../src/errors.ts'
-import { readAnswer } from '../../src/service/answer.ts'
-import type { Asked } from '../../src/service/errors.ts'
+import { CallError } from '../../src/base/errors.ts'
+import { readAnswer } from '../../src/core/service/answer.ts'
+import type { Asked } from '../../src/core/service/errors.ts'
 
 const asked: Asked = {
   operation: 'comments',

@@ -5,8 +5,8 @@ import type {
   CallStats,
   CollabApi,
   CollabApiOptions,
-} from '../../src/service/client.ts'
-import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
+} from '../../src/core/service/client.ts'
+import { NO_SLOT_WAITS } from '../../src/core/service/wait.ts'
 import { until } from '../helpers/until.ts'
 import {
   bytes,

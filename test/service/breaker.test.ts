@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { CallError } from '../../src/errors.ts'
-import { Breaker } from '../../src/service/circuit-breaker.ts'
-import type { Asked } from '../../src/service/errors.ts'
+import { CallError } from '../../src/base/errors.ts'
+import { Breaker } from '../../src/core/service/circuit-breaker.ts'
+import type { Asked } from '../../src/core/service/errors.ts'
 
 const forbidden = new CallError('forbidden', { kind: 'refused', httpStatus: 403 })
 const gone = new CallError('gone', { kind: 'refused', httpStatus: 404 })

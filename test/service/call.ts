@@ -1,6 +1,6 @@
 import { PATHS } from '../../src/demo/requests.ts'
 import type { StandIn } from './stand-in.ts'
-import type { Operation } from '../../src/errors.ts'
+import type { Operation } from '../../src/base/errors.ts'
 
 interface Body {
   result?: { status: string; message: string; data: unknown[]; nextPageToken?: string }

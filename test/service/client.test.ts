@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { CallError, DrainingError, UsageError } from '../../src/errors.ts'
-import type { CallStats, CollabApi, CollabApiOptions } from '../../src/service/client.ts'
+import { CallError, DrainingError, UsageError } from '../../src/base/errors.ts'
+import type { CallStats, CollabApi, CollabApiOptions } from '../../src/core/service/client.ts'
 import { until } from '../helpers/until.ts'
 import {
   bytes,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { DrainingError } from '../../src/errors.ts'
-import { ConcurrencyLimit } from '../../src/service/concurrency.ts'
-import type { Outcome } from '../../src/service/concurrency.ts'
-import { MemoryBudget } from '../../src/service/memory.ts'
+import { DrainingError } from '../../src/base/errors.ts'
+import { ConcurrencyLimit } from '../../src/core/service/concurrency.ts'
+import type { Outcome } from '../../src/core/service/concurrency.ts'
+import { MemoryBudget } from '../../src/core/service/memory.ts'
 
 /** A gate by a clock that the test moves. */
 function gateOf(max: number): { gate: ConcurrencyLimit; passMs(ms: number): void } {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { CallError } from '../../src/errors.ts'
-import type { FailureKind } from '../../src/errors.ts'
-import { callFailure, classify, FAILURES, isUnavailable } from '../../src/service/errors.ts'
-import type { FailedCall, FailureFacts, Shape } from '../../src/service/errors.ts'
+import { CallError } from '../../src/base/errors.ts'
+import type { FailureKind } from '../../src/base/errors.ts'
+import { callFailure, classify, FAILURES, isUnavailable } from '../../src/core/service/errors.ts'
+import type { FailedCall, FailureFacts, Shape } from '../../src/core/service/errors.ts'
 
 const byHttp: [number[], FailureKind][] = [
   [[408, 425, 500, 502, 503, 504, 599], 'retry'],

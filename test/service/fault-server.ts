@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createLog } from '../../src/log.ts'
-import { RateLimiter } from '../../src/rate-limit/limiter.ts'
-import { openCollabApi } from '../../src/service/client.ts'
-import type { CollabApi, CollabApiOptions } from '../../src/service/client.ts'
+import { createLog } from '../../src/base/log.ts'
+import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
+import { openCollabApi } from '../../src/core/service/client.ts'
+import type { CollabApi, CollabApiOptions } from '../../src/core/service/client.ts'
 
 export interface Seen {
   readonly path: string

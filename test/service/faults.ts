@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Operation } from '../../src/errors.ts'
+import type { Operation } from '../../src/base/errors.ts'
 import type { PoisonKind } from './poison.ts'
 import { Random } from '../../src/demo/random.ts'
 import type { StandInRequest } from '../../src/demo/requests.ts'

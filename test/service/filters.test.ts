@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { UsageError } from '../../src/errors.ts'
-import { checkFilter, chunkIds, describeCall } from '../../src/service/filters.ts'
-import type { CommentsFilter, UsersFilter } from '../../src/service/filters.ts'
+import { UsageError } from '../../src/base/errors.ts'
+import { checkFilter, chunkIds, describeCall } from '../../src/core/service/filters.ts'
+import type { CommentsFilter, UsersFilter } from '../../src/core/service/filters.ts'
 
 const organizationId = 'o'
 const documentId = 'd'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { CallError } from '../../src/errors.ts'
-import type { Asked } from '../../src/service/errors.ts'
-import { ServiceHealth } from '../../src/service/health.ts'
-import { NO_SLOT_WAITS } from '../../src/service/wait.ts'
+import { CallError } from '../../src/base/errors.ts'
+import type { Asked } from '../../src/core/service/errors.ts'
+import { ServiceHealth } from '../../src/core/service/health.ts'
+import { NO_SLOT_WAITS } from '../../src/core/service/wait.ts'
 
 const asked: Asked = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
 

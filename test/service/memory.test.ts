@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MemoryBudget } from '../../src/service/memory.ts'
+import { MemoryBudget } from '../../src/core/service/memory.ts'
 
 describe('the memory for responses', () => {
   test('is full from its limit on; then every batch is to commit, and on each change until it is not', () => {

@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/errors.ts'
+import type { Operation } from '../../src/base/errors.ts'
 
 /** What can be wrong (or merely rare) with a record inside an answer that is otherwise good. */
 export type PoisonKind =

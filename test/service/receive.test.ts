@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Asked } from '../../src/service/errors.ts'
-import { receive } from '../../src/service/request.ts'
-import type { Reply } from '../../src/service/request.ts'
+import type { Asked } from '../../src/core/service/errors.ts'
+import { receive } from '../../src/core/service/request.ts'
+import type { Reply } from '../../src/core/service/request.ts'
 
 /** The time limit of one request, by a clock that the test moves; request.test.ts makes real ones. */
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CallError } from '../../src/errors.ts'
-import { readAnswer } from '../../src/service/answer.ts'
-import type { Asked } from '../../src/service/errors.ts'
-import { canonicalJson } from '../../src/sync/record/digest.ts'
+import { CallError } from '../../src/base/errors.ts'
+import { readAnswer } from '../../src/core/service/answer.ts'
+import type { Asked } from '../../src/core/service/errors.ts'
+import { canonicalJson } from '../../src/core/sync/record/digest.ts'
 
 const asked: Asked = { operation: 'comments', filter: { organizationId: 'o' }, secrets: [] }
 

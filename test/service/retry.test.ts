@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { CallError } from '../../src/errors.ts'
-import type { FailureKind } from '../../src/errors.ts'
-import { ServiceHealth } from '../../src/service/health.ts'
-import { retrying } from '../../src/service/retry.ts'
-import { NO_SLOT_WAITS, resetMsOf, retryAfterMsOf } from '../../src/service/wait.ts'
-import type { SharedRateLimit } from '../../src/service/wait.ts'
+import { CallError } from '../../src/base/errors.ts'
+import type { FailureKind } from '../../src/base/errors.ts'
+import { ServiceHealth } from '../../src/core/service/health.ts'
+import { retrying } from '../../src/core/service/retry.ts'
+import { NO_SLOT_WAITS, resetMsOf, retryAfterMsOf } from '../../src/core/service/wait.ts'
+import type { SharedRateLimit } from '../../src/core/service/wait.ts'
 
 const policy = { retries: 3, retryAfterMaxMs: 120_000, throttledMaxMs: 900_000 }
 /** Pauses that all processes were asked for, in milliseconds. */

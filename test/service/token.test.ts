@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { isHeaderValue, Token } from '../../src/service/token.ts'
+import { isHeaderValue, Token } from '../../src/core/service/token.ts'
 
 let folder = ''
 let tokenFile = ''

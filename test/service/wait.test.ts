@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { onAbort, sleep, WaitLine } from '../../src/service/wait.ts'
+import { onAbort, sleep, WaitLine } from '../../src/core/service/wait.ts'
 
 test('one listener serves all that wait on a signal, and goes with the last of them', () => {
   const { signal } = new AbortController()

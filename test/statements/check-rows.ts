@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { statementName } from '../../src/database/statement.ts'
+import { statementName } from '../../src/core/database/statement.ts'
 
 /**
  * Holds every row that a statement returns in a test against the types that are generated of it, elements of arrays too: a

@@ -1,5 +1,5 @@
-import { columnOf, COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/columns.ts'
-import type { NamedColumn } from '../../src/columns.ts'
+import { columnOf, COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/base/columns.ts'
+import type { NamedColumn } from '../../src/base/columns.ts'
 import { COMMIT_COUNTS, ITEM_COUNTS, SHOWN_COUNTS } from '../../src/documents/counts.ts'
 
 type Listed = Readonly<Record<'name' | 'column' | 'type', string>>

@@ -19,7 +19,7 @@ const UNDEFINED_TABLE = '42P01'
 const RESERVED = new Set(['delete', 'default', 'export', 'import', 'in', 'new'])
 
 /**
- * Writes the modules of `src/database/statements`: each statement with the types of its parameters and rows, from what
+ * Writes the modules of `src/core/database/statements`: each statement with the types of its parameters and rows, from what
  * PostgreSQL says of the prepared statement, and from its head where PostgreSQL cannot tell.
  * @param client a connection to a migrated database; what is created for it is rolled back
  * @returns the text of each module by its noun, and the types of each statement's columns by its name

@@ -8,14 +8,14 @@ import { withColumnLists } from './column-lists.ts'
 import { generateStatements } from './generate.ts'
 
 /**
- * Holds the lists of columns in sql/queries against src/columns.ts, and the types of src/database/statements against the
+ * Holds the lists of columns in sql/queries against src/base/columns.ts, and the types of src/core/database/statements against the
  * statements and tables as they are. `npm run generate` is this test with `--update`: it writes them.
  */
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const QUERIES = join(ROOT, 'sql/queries')
 const ROW_TYPES = join(import.meta.dirname, 'row-types.json')
-const GENERATED = join(ROOT, 'src/database/statements')
+const GENERATED = join(ROOT, 'src/core/database/statements')
 
 let database: TestDatabase
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Described, DescribedColumn } from './describe.ts'
 
-/** The types of TypeScript for those of PostgreSQL, as the pool's parsers read them (src/database/pool.ts). */
+/** The types of TypeScript for those of PostgreSQL, as the pool's parsers read them (src/core/database/pool.ts). */
 export interface Types {
   ofParameter(type: number, mayHoldNulls: boolean): string
   /** @param marks.like the column, as `schema.table.column`, whose values it has */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { userColumns, userTexts } from '../helpers/columns.ts'
-import { transaction } from '../../src/database/pool.ts'
-import { putUsers, readUsers, USER_SOURCES } from '../../src/database/users.ts'
-import type { UserRow } from '../../src/database/users.ts'
-import { authorsOf, changes } from '../../src/sync/commit/user-rows.ts'
+import { transaction } from '../../src/core/database/pool.ts'
+import { putUsers, readUsers, USER_SOURCES } from '../../src/core/database/users.ts'
+import type { UserRow } from '../../src/core/database/users.ts'
+import { authorsOf, changes } from '../../src/core/sync/commit/user-rows.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 

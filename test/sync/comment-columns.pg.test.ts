@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/columns.ts'
-import type { CommentColumn, NamedColumn } from '../../src/columns.ts'
-import * as erase from '../../src/database/statements/erase.ts'
+import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../src/base/columns.ts'
+import type { CommentColumn, NamedColumn } from '../../src/base/columns.ts'
+import * as erase from '../../src/core/database/statements/erase.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { parseScope } from '../../src/documents/scope.ts'
-import { eraseUser } from '../../src/erase/erase-user.ts'
-import { verify } from '../../src/sync/run/verify.ts'
-import type { Difference } from '../../src/sync/run/verify.ts'
+import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
+import { verify } from '../../src/features/check/verify.ts'
+import type { Difference } from '../../src/features/check/verify.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -77,7 +77,7 @@ test('the table has these columns, and collab.comments shows them', async () => 
   expect(shown).toEqual(expect.arrayContaining(COLUMNS.filter((name) => name !== 'rest')))
 })
 
-test('types, nullability, versions and comments of columns are those of src/columns.ts', async () => {
+test('types, nullability, versions and comments of columns are those of src/base/columns.ts', async () => {
   const { rows } = await live.database.pool.query(
     `select relname::text as relation, attname::text as column, format_type(atttypid, null) as type, attnotnull as needed,
       col_description(attrelid, attnum) as comment

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { commentColumns, userColumns } from '../helpers/columns.ts'
-import { readAnswer } from '../../src/service/answer.ts'
-import { readComment } from '../../src/sync/record/comment.ts'
-import type { CommentRecord } from '../../src/sync/record/comment.ts'
-import { receivedOf } from '../../src/sync/record/received.ts'
-import type { Reject } from '../../src/sync/record/received.ts'
+import { readAnswer } from '../../src/core/service/answer.ts'
+import { readComment } from '../../src/core/sync/record/comment.ts'
+import type { CommentRecord } from '../../src/core/sync/record/comment.ts'
+import { receivedOf } from '../../src/core/sync/record/received.ts'
+import type { Reject } from '../../src/core/sync/record/received.ts'
 
 const GOOD = {
   commentId: 5,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Database } from '../../src/database/pool.ts'
-import { inCommitSlot } from '../../src/sync/commit/buffer.ts'
+import type { Database } from '../../src/core/database/pool.ts'
+import { inCommitSlot } from '../../src/core/sync/commit/buffer.ts'
 
 test('three commits are made at a time, in the order they came, and one that fails gives its lane back', async () => {
   const database = {} as Database

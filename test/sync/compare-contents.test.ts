@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { compareContents } from '../../src/sync/compare/contents.ts'
-import { CommentRecord } from '../../src/sync/record/comment.ts'
-import { digestOfRejected } from '../../src/sync/record/digest.ts'
-import type { CommentsResult, UsersResult } from '../../src/sync/fetch/result.ts'
+import { compareContents } from '../../src/core/sync/compare/contents.ts'
+import { CommentRecord } from '../../src/core/sync/record/comment.ts'
+import { digestOfRejected } from '../../src/core/sync/record/digest.ts'
+import type { CommentsResult, UsersResult } from '../../src/core/sync/fetch/result.ts'
 import { commentTexts, userTexts } from '../helpers/columns.ts'
 import { answeringTables } from '../helpers/answering-tables.ts'
 

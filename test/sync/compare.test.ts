@@ -3,8 +3,8 @@ import {
   compareComments,
   compareMembers,
   isSuspiciousLoss,
-} from '../../src/sync/compare/comments.ts'
-import type { CommentRecord } from '../../src/sync/record/comment.ts'
+} from '../../src/core/sync/compare/comments.ts'
+import type { CommentRecord } from '../../src/core/sync/record/comment.ts'
 
 const digest = (letter: string) => Buffer.alloc(16, letter)
 const record = (commentId: number, letter: string) =>

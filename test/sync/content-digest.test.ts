@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { parse } from 'lossless-json'
 import { describe, expect, test } from 'vitest'
-import { COMMENT_COLUMN_LIST } from '../../src/columns.ts'
-import type { CommentColumns } from '../../src/columns.ts'
-import type { Operation } from '../../src/errors.ts'
+import { COMMENT_COLUMN_LIST } from '../../src/base/columns.ts'
+import type { CommentColumns } from '../../src/base/columns.ts'
+import type { Operation } from '../../src/base/errors.ts'
 import {
   canonicalJson,
   digestOf,
   digestOfComments,
   digestOfDigests,
   digestOfRejected,
-} from '../../src/sync/record/digest.ts'
-import { digestOfUser } from '../../src/sync/record/user.ts'
+} from '../../src/core/sync/record/digest.ts'
+import { digestOfUser } from '../../src/core/sync/record/user.ts'
 import { commentTexts, userTexts } from '../helpers/columns.ts'
 
 const digestOfComment = (comment: CommentColumns) => digestOfComments([comment])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { CallError } from '../../src/errors.ts'
-import { decideListings } from '../../src/sync/compare/listings.ts'
-import type { UsersResult } from '../../src/sync/fetch/result.ts'
+import { CallError } from '../../src/base/errors.ts'
+import { decideListings } from '../../src/core/sync/compare/listings.ts'
+import type { UsersResult } from '../../src/core/sync/fetch/result.ts'
 import { answeringTables } from '../helpers/answering-tables.ts'
 
 type Kind = 'organization' | 'document' | 'group'

@@ -5,7 +5,7 @@ import {
   processingFault,
   receivedBefore,
   receivedOf,
-} from '../../src/sync/record/received.ts'
+} from '../../src/core/sync/record/received.ts'
 
 const of = (dataText: string, redact: ((item: unknown) => unknown) | null = null) =>
   receivedOf({ data: JSON.parse(dataText), dataText }, redact)

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
-import { syncBatch } from '../../src/sync/batch.ts'
-import { settleRun } from '../../src/sync/run/settle.ts'
+import { syncBatch } from '../../src/core/sync/batch.ts'
+import { finishRun } from '../../src/core/run/finish.ts'
 import { Databases, openProgram, scopesOf } from '../fuzz/place.ts'
 import type { Program } from '../fuzz/place.ts'
 import { scopeKey, startService } from '../fuzz/service.ts'
@@ -261,7 +261,7 @@ describe('what no limit knows', () => {
     const { rows } = await ask('select run_id, item_id from sync.run_items')
     const { run_id: runId, item_id: itemId } = rows[0]
     await syncBatch(program.app.sync, { runId, itemId })
-    await settleRun(program.app.sync, runId)
+    await finishRun(program.app.sync, runId)
     expect(await statusOf(runId)).toMatchObject({ scopes_failed: 0, scopes_succeeded: 12 })
     await expectNeighbours()
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { prune } from '../../src/database/maintenance.ts'
-import * as rejected from '../../src/database/statements/rejected.ts'
+import { prune } from '../../src/core/database/maintenance.ts'
+import * as rejected from '../../src/core/database/statements/rejected.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { openLive } from '../helpers/live.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { ScopePlaces } from '../../src/sync/fetch/schedule.ts'
+import { ScopePlaces } from '../../src/core/sync/fetch/schedule.ts'
 
 const NEVER = { signal: new AbortController().signal, priority: 'normal' } as const
 

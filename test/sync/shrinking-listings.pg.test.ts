@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { decideHeld } from '../../src/sync/held.ts'
-import type { HeldDecision } from '../../src/sync/held.ts'
+import { decideHeld } from '../../src/core/sync/held.ts'
+import type { HeldDecision } from '../../src/core/sync/held.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
-import { readRun } from '../../src/database/run-reports.ts'
-import { startRun } from '../../src/sync/run/start.ts'
-import { startWorker } from '../../src/worker.ts'
+import { readRun } from '../../src/core/database/run-reports.ts'
+import { startRun } from '../../src/core/run/start.ts'
+import { startWorker } from '../../src/worker/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { commentTexts } from '../helpers/columns.ts'
-import { insertComments } from '../../src/database/comments.ts'
-import { transaction } from '../../src/database/pool.ts'
-import { CommentRecord } from '../../src/sync/record/comment.ts'
+import { insertComments } from '../../src/core/database/comments.ts'
+import { transaction } from '../../src/core/database/pool.ts'
+import { CommentRecord } from '../../src/core/sync/record/comment.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 

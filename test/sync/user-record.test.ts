@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { receivedOf } from '../../src/sync/record/received.ts'
-import { digestOfUser, readUsers } from '../../src/sync/record/user.ts'
+import { receivedOf } from '../../src/core/sync/record/received.ts'
+import { digestOfUser, readUsers } from '../../src/core/sync/record/user.ts'
 import { userColumns, userTexts } from '../helpers/columns.ts'
 
 /** Reads the items of an answer, each as its JSON text. */

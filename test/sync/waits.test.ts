@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { CallError } from '../../src/errors.ts'
-import { createLog } from '../../src/log.ts'
-import { ReportedWaits } from '../../src/sync/waits.ts'
-import type { FoundWait } from '../../src/sync/waits.ts'
+import { CallError } from '../../src/base/errors.ts'
+import { createLog } from '../../src/base/log.ts'
+import { ReportedWaits } from '../../src/core/sync/waits.ts'
+import type { FoundWait } from '../../src/core/sync/waits.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2026, 0, 1, 2) }))
 afterEach(() => void vi.useRealTimers())

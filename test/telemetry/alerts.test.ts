@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { serviceRegistry } from '../../src/telemetry/service-registry.ts'
-import { createWorkerMetrics } from '../../src/telemetry/worker-metrics.ts'
+import { serviceRegistry } from '../../src/worker/telemetry/service-registry.ts'
+import { createWorkerMetrics } from '../../src/worker/telemetry/worker-metrics.ts'
 
 const FOLDER = resolve(import.meta.dirname, '../../docs/alerts')
 const rules = readFileSync(`${FOLDER}/collab-sync.rules.yml`, 'utf8')

@@ -1,14 +1,14 @@
 import { Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
-import { openApp } from '../../src/app.ts'
+import { openApp } from '../../src/worker/app.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/base/log.ts'
 import type { ServiceSettings } from '../../src/settings/settings.ts'
 import type { Settings } from '../../src/settings/table.ts'
-import { startRun } from '../../src/sync/run/start.ts'
-import { startWorker } from '../../src/worker.ts'
+import { startRun } from '../../src/core/run/start.ts'
+import { startWorker } from '../../src/worker/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
@@ -75,7 +75,7 @@ describe('what a worker logs of a run with a failing scope', () => {
   })
 
   test('the end of the run is one line with its status', () => {
-    const ends = lines.filter(({ msg }) => msg === 'run settled')
+    const ends = lines.filter(({ msg }) => msg === 'run finished')
     expect(ends).toMatchObject([{ runId, status: 'partial' }])
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createWorkerMetrics } from '../../src/telemetry/worker-metrics.ts'
+import { createWorkerMetrics } from '../../src/worker/telemetry/worker-metrics.ts'
 import { MISSING } from '../soak/needs.ts'
 import { promtool } from './promtool.ts'
 

@@ -5,7 +5,7 @@ import {
 } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openTracing } from '../../src/cli/with-store.ts'
-import { makeSpansBy, withSpan } from '../../src/trace.ts'
+import { makeSpansBy, withSpan } from '../../src/base/trace.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 
@@ -48,7 +48,7 @@ test('with it a run is one connected trace, through the queue to its end', async
   expect(names).toEqual(
     expect.arrayContaining(['start run', 'page-organizations', 'sync-batch', 'commit']),
   )
-  const settled = spans.find(({ name }) => name === 'settle run')
+  const settled = spans.find(({ name }) => name === 'finish run')
   expect(settled?.attributes).toMatchObject({
     'collab_sync.run.id': runId,
     'collab_sync.run.status': 'succeeded',

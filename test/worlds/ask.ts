@@ -1,5 +1,5 @@
-import { rolledBack } from '../../src/database/pool.ts'
-import type { Database } from '../../src/database/pool.ts'
+import { rolledBack } from '../../src/core/database/pool.ts'
+import type { Database } from '../../src/core/database/pool.ts'
 import { questions } from '../reporting/questions.ts'
 import { days, marks, oracle } from './oracle.ts'
 import type { Asked } from './oracle.ts'

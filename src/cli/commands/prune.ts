@@ -1,5 +1,5 @@
-import { prune } from '../../database/maintenance.ts'
-import { count, time } from '../../format.ts'
+import { prune } from '../../core/database/maintenance.ts'
+import { count, time } from '../../documents/format.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { facts, note, print, printJson } from '../output.ts'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import pg from 'pg'
-import { EnvironmentError } from '../../errors.ts'
+import { EnvironmentError } from '../../base/errors.ts'
 import { readDemoSettings } from '../../settings/demo.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { onSignals } from '../signals.ts'

@@ -1,16 +1,16 @@
-import type { Database } from '../../database/pool.ts'
-import * as rejected from '../../database/statements/rejected.ts'
-import { settleRejected } from '../../database/waiting.ts'
+import type { Database } from '../../core/database/pool.ts'
+import * as rejected from '../../core/database/statements/rejected.ts'
+import { settleRejected } from '../../core/database/waiting.ts'
 import { RECORD_CHARACTERS } from '../../documents/waiting.ts'
 import type { SetAsideDone } from '../../documents/waiting.ts'
-import { UsageError } from '../../errors.ts'
-import { counted, scopePath, shorten, time } from '../../format.ts'
+import { UsageError } from '../../base/errors.ts'
+import { counted, scopePath, shorten, time } from '../../documents/format.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { print, printJson, table } from '../output.ts'
 import { findRun } from '../requested-scope.ts'
 import { quietLog, withTables } from '../with-store.ts'
-import { processUser } from '../../process-user.ts'
+import { processUser } from '../../base/process-user.ts'
 
 interface Options {
   run?: string

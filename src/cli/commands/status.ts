@@ -1,20 +1,20 @@
 import { readFreshness } from '../../client/freshness.ts'
 import { listingsOn } from '../../client/listings.ts'
 import { readSchedule } from '../../client/schedule.ts'
-import { DEAD_AFTER_S } from '../../database/claims.ts'
-import type { Database } from '../../database/pool.ts'
-import { readRecentRuns, readWaits } from '../../database/run-reports.ts'
-import type { RowOf } from '../../database/statement.ts'
-import * as observed from '../../database/statements/observed.ts'
-import * as workersOf from '../../database/statements/workers.ts'
-import { readAttention } from '../../database/waiting.ts'
+import { DEAD_AFTER_S } from '../../core/database/claims.ts'
+import type { Database } from '../../core/database/pool.ts'
+import { readRecentRuns, readWaits } from '../../core/database/run-reports.ts'
+import type { RowOf } from '../../core/database/statement.ts'
+import * as observed from '../../core/database/statements/observed.ts'
+import * as workersOf from '../../core/database/statements/workers.ts'
+import { readAttention } from '../../core/database/waiting.ts'
 import type { AttentionByKind } from '../../documents/attention.ts'
 import type { Freshness } from '../../documents/freshness.ts'
 import { describeMemberChange } from '../../documents/member-change.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
 import type { Run, Wait } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../base/errors.ts'
 import {
   count,
   counted,
@@ -24,8 +24,8 @@ import {
   shorten,
   shortId,
   time,
-} from '../../format.ts'
-import { printable } from '../../printable.ts'
+} from '../../documents/format.ts'
+import { printable } from '../../base/printable.ts'
 import { readDemoSettings } from '../../settings/demo.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jobs } from '../../../jobs/index.ts'
-import { openApp } from '../../app.ts'
-import type { App, AppWatch } from '../../app.ts'
-import { migrate } from '../../database/migrate.ts'
-import { checkDatabase } from '../../database/pool.ts'
-import { EnvironmentError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import { openApp } from '../../worker/app.ts'
+import type { App, AppWatch } from '../../worker/app.ts'
+import { migrate } from '../../core/database/migrate.ts'
+import { checkDatabase } from '../../core/database/pool.ts'
+import { EnvironmentError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
 import { misspeltSettings } from '../../settings/near-names.ts'
 import { readSettings } from '../../settings/settings.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
-import { openStore } from '../../store.ts'
-import type { Store } from '../../store.ts'
-import type { MetricsListener, WorkerMetrics } from '../../telemetry/worker-metrics.ts'
-import { startWorker } from '../../worker.ts'
+import { openStore } from '../../worker/store.ts'
+import type { Store } from '../../worker/store.ts'
+import type { MetricsListener, WorkerMetrics } from '../../worker/telemetry/worker-metrics.ts'
+import { startWorker } from '../../worker/worker.ts'
 import { EXIT } from '../exit.ts'
 import { onStopDeadline, stopOnSignals } from '../signals.ts'
 import { commandLog, openTracing } from '../with-store.ts'
@@ -83,13 +83,13 @@ async function work(app: App, stopping: AbortSignal, metrics: WorkerMetrics | nu
 /** What metrics need is loaded only where METRICS_PORT asks for them. */
 async function openMetrics(settings: Settings): Promise<WorkerMetrics | null> {
   if (settings.metricsPort === undefined) return null
-  const { createWorkerMetrics } = await import('../../telemetry/worker-metrics.ts')
+  const { createWorkerMetrics } = await import('../../worker/telemetry/worker-metrics.ts')
   return createWorkerMetrics()
 }
 
 async function showMetrics(app: App, metrics: WorkerMetrics): Promise<MetricsListener> {
   const { metricsHost: host, metricsPort: port = 0 } = app.settings
-  const { listenForMetrics } = await import('../../telemetry/worker-metrics.ts')
+  const { listenForMetrics } = await import('../../worker/telemetry/worker-metrics.ts')
   metrics.readConcurrency(() => app.sync.collabApi.concurrency())
   const listener = await listenForMetrics(metrics.registry, { host, port })
   app.log.info({ address: listener.url }, 'metrics')

@@ -1,5 +1,5 @@
-import type { Database } from '../../database/pool.ts'
-import * as server from '../../database/statements/server.ts'
+import type { Database } from '../../core/database/pool.ts'
+import * as server from '../../core/database/statements/server.ts'
 import { warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 

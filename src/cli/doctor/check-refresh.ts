@@ -1,6 +1,6 @@
 import { readRefresh } from '../../client/freshness.ts'
-import type { Database } from '../../database/pool.ts'
-import { duration } from '../../format.ts'
+import type { Database } from '../../core/database/pool.ts'
+import { duration } from '../../documents/format.ts'
 import { describePause } from '../refresh-details.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'

@@ -1,5 +1,5 @@
-import { EnvironmentError, UsageError } from '../../errors.ts'
-import { inTime } from '../../queue/queue.ts'
+import { EnvironmentError, UsageError } from '../../base/errors.ts'
+import { inTime } from '../../core/queue/queue.ts'
 
 /** What `doctor` found of one thing it looked at. */
 export interface Finding {

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hashOf, RIGHTS, TOKEN_PREFIX } from '../../database/access-tokens.ts'
-import type { AccessToken, Right } from '../../database/access-tokens.ts'
-import type { Database } from '../../database/pool.ts'
-import * as tokens from '../../database/statements/tokens.ts'
+import { hashOf, RIGHTS, TOKEN_PREFIX } from '../../core/database/access-tokens.ts'
+import type { AccessToken, Right } from '../../core/database/access-tokens.ts'
+import type { Database } from '../../core/database/pool.ts'
+import * as tokens from '../../core/database/statements/tokens.ts'
 import { ProblemError } from '../problem.ts'
 import type { Sessions } from './sessions.ts'
 

@@ -15,7 +15,7 @@ import { OrganizationSchema, OrganizationsRequestSchema } from '../../documents/
 import { HeldListingSchema, RejectedRecordSchema } from '../../documents/waiting.ts'
 import { LimitSchema, OfRunRequestSchema, pageSchema } from '../../documents/page.ts'
 import type { Page, PageRequest, PageRequestSchema } from '../../documents/page.ts'
-import { CursorGoneError, UsageError } from '../../errors.ts'
+import { CursorGoneError, UsageError } from '../../base/errors.ts'
 import { pathOf, ProblemError } from '../problem.ts'
 import { digits, operation } from './operation.ts'
 import type { OperationParts, V1Options } from './operation.ts'

@@ -1,9 +1,9 @@
 import type { FastifyContextConfig } from 'fastify'
 import * as z from 'zod'
 import type { SharedCollabSync } from '../../client/collab-sync.ts'
-import type { Right } from '../../database/access-tokens.ts'
+import type { Right } from '../../core/database/access-tokens.ts'
 import { RunIdSchema } from '../../documents/check.ts'
-import { UsageError } from '../../errors.ts'
+import { UsageError } from '../../base/errors.ts'
 import { ProblemError, ProblemSchema } from '../problem.ts'
 
 /** What an operation says of itself in the OpenAPI document, and what is checked of its requests. */

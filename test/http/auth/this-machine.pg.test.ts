@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { UsageError } from '../../../src/errors.ts'
+import { UsageError } from '../../../src/base/errors.ts'
 import type { HttpParts } from '../../../src/http/server.ts'
 import { startHttp } from '../../../src/http/start-http.ts'
 import type { RunningHttp } from '../../../src/http/start-http.ts'

@@ -1,0 +1,222 @@
+/**
+ * What is stored of a record of the service: the one place that names the columns. Reading, digests, COPY, comparing,
+ * redaction and erasure follow these tables, and so do the lists of columns within `sql/queries`, which `npm run generate`
+ * writes. A new column goes to the end: digests take them in this order.
+ */
+interface Column {
+  /** The member of the record, or of its `from`; null for `rest`, which holds the members without a column. */
+  readonly member: string | null
+  readonly type: 'text' | 'timestamptz' | 'jsonb'
+  /** What an erasure makes of it: emptied as words of their author, kept as the record's state, or redacted by its value. */
+  readonly personal: 'words' | 'state' | 'value'
+  /** A change of it makes a version of the comment or user; without this it just changes the row. */
+  readonly makesVersion?: true
+  /** What PostgreSQL says of the column in `collab_store`. */
+  readonly comment: string
+}
+
+const rest = {
+  member: null,
+  type: 'jsonb',
+  personal: 'value',
+  comment:
+    'Members of the received object that the other columns cannot give back exactly; null when there are none.',
+} as const satisfies Column
+
+/** Columns of `collab_store.comments` (service-api.md, Comment). */
+export const COMMENT_COLUMNS = {
+  commentText: {
+    member: 'commentText',
+    type: 'text',
+    personal: 'words',
+    makesVersion: true,
+    comment: 'Plain text; null where the service left it out (a voice comment).',
+  },
+  commentHtml: {
+    member: 'commentHtml',
+    type: 'text',
+    personal: 'words',
+    makesVersion: true,
+    comment: 'HTML body as received: never show it unescaped.',
+  },
+  authorUserId: {
+    member: 'from.userId',
+    type: 'text',
+    personal: 'value',
+    comment: "userId of the comment's author as received with it.",
+  },
+  authorName: {
+    member: 'from.name',
+    type: 'text',
+    personal: 'value',
+    comment: 'Name of the author as received with the comment.',
+  },
+  authorEmail: {
+    member: 'from.email',
+    type: 'text',
+    personal: 'value',
+    comment: 'E-mail of the author as received with the comment.',
+  },
+  status: {
+    member: 'status',
+    type: 'text',
+    personal: 'state',
+    makesVersion: true,
+    comment: 'Status as received; its set of values is not documented.',
+  },
+  type: {
+    member: 'type',
+    type: 'text',
+    personal: 'state',
+    makesVersion: true,
+    comment: 'Type as received; its set of values is not documented.',
+  },
+  lastUpdated: {
+    member: 'lastUpdated',
+    type: 'timestamptz',
+    personal: 'state',
+    makesVersion: true,
+    comment: "lastUpdated of the service (the service's clock).",
+  },
+  rest,
+} as const satisfies Record<string, Column>
+
+/** Columns of `collab_store.users` (service-api.md, User summary). */
+export const USER_COLUMNS = {
+  name: {
+    member: 'name',
+    type: 'text',
+    personal: 'value',
+    makesVersion: true,
+    comment: 'Name as last received; null where the service left it out.',
+  },
+  email: {
+    member: 'email',
+    type: 'text',
+    personal: 'value',
+    makesVersion: true,
+    comment: 'E-mail as last received; null where the service left it out.',
+  },
+  rest,
+} as const satisfies Record<string, Column & { readonly type: 'text' | 'jsonb' }>
+
+/** The views of `collab`, in the singular, whose rows the feed of changes has. */
+export const CHANGED_OBJECTS = [
+  'organization',
+  'document',
+  'annotation',
+  'user_group',
+  'user',
+  'document_user',
+  'user_group_member',
+  'comment',
+] as const
+
+export type CommentColumn = keyof typeof COMMENT_COLUMNS
+export type UserColumn = keyof typeof USER_COLUMNS
+
+/**
+ * The values of a record's columns, in the order of its table. Null stands for a member that was left out, and for one that
+ * could not be stored; times are ISO 8601 in UTC with milliseconds; `rest` is JSON text.
+ */
+export type Texts = readonly (string | null)[]
+
+/** A comment in columns. */
+export interface CommentColumns {
+  readonly commentId: number
+  readonly texts: Texts
+}
+
+/** A user in columns. */
+export interface UserColumns {
+  readonly userId: string
+  readonly texts: Texts
+}
+
+/** A column with its name in a record; `column` is its name in PostgreSQL. */
+export interface NamedColumn<Name extends string = string> extends Column {
+  readonly name: Name
+  readonly column: string
+}
+
+export const COMMENT_COLUMN_LIST = listOf<CommentColumn>(COMMENT_COLUMNS)
+export const USER_COLUMN_LIST = listOf<UserColumn>(USER_COLUMNS)
+
+/** The members of a comment that have columns; all others go to `rest`. */
+export const COMMENT_MEMBERS: ReadonlySet<string> = membersOf('commentId', COMMENT_COLUMN_LIST)
+/** The members of a user that have columns. */
+export const USER_MEMBERS: ReadonlySet<string> = membersOf('userId', USER_COLUMN_LIST)
+
+/** UTF-16 units of all texts of a record; UTF-8 needs at most three bytes for each. */
+export function unitsOf(texts: Texts): number {
+  let units = 0
+  for (const text of texts) units += text?.length ?? 0
+  return units
+}
+
+/** What a record has in one of its columns. */
+export function textOf<Name extends string>(
+  columns: readonly NamedColumn<Name>[],
+  { texts }: { readonly texts: Texts },
+  name: Name,
+): string | null {
+  return texts[columns.findIndex((column) => column.name === name)] ?? null
+}
+
+/** The columns of a stored row. */
+export function textsOf<Name extends string>(
+  columns: readonly NamedColumn<Name>[],
+  row: Readonly<Record<Name, string | Date | null>>,
+): Texts {
+  return columns.map(({ name }) => {
+    const value: string | Date | null = row[name]
+    return value instanceof Date ? value.toISOString() : value
+  })
+}
+
+/** Records as one array for each column, as statements take them. */
+export function arraysOf<Name extends string>(
+  columns: readonly NamedColumn<Name>[],
+  records: readonly { readonly texts: Texts }[],
+): Record<Name, (string | null)[]> {
+  const arrays = columns.map(({ name }, index) => [
+    name,
+    records.map(({ texts }) => texts[index] ?? null),
+  ])
+  return Object.fromEntries(arrays) as Record<Name, (string | null)[]>
+}
+
+function listOf<Name extends string>(
+  columns: Readonly<Record<Name, Column>>,
+): readonly NamedColumn<Name>[] {
+  return (Object.keys(columns) as Name[]).map((name) => ({
+    ...columns[name],
+    name,
+    column: columnOf(name),
+  }))
+}
+
+/** The name of a column in PostgreSQL. */
+export function columnOf(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+function membersOf(key: string, columns: readonly NamedColumn[]): ReadonlySet<string> {
+  const own = columns.flatMap(({ member }) => member?.split('.')[0] ?? [])
+  return new Set([key, ...own])
+}
+
+const PEOPLE = new Set(
+  'user users uid author authors assignee assignees assigned owner owners member members by reader readers viewer viewers watcher watchers follower followers reviewer reviewers participant participants recipient recipients mention mentions mentioned tagged contact contacts person people profile profiles creator editor editors approver approvers resolver subscriber subscribers sender account accounts'.split(
+    ' ',
+  ),
+)
+
+/** Whether a member's name, or the word before a value, says that people are meant. */
+export function namesPeople(name: string): boolean {
+  return name
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]/)
+    .some((word) => PEOPLE.has(word))
+}

@@ -1,0 +1,65 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { UsageError } from '../../base/errors.ts'
+import { noteAction } from './actions.ts'
+import { transaction } from './pool.ts'
+import type { Database } from './pool.ts'
+import type { RowOf } from './statement.ts'
+import * as tokens from './statements/tokens.ts'
+
+/** What a token lets one do; each includes those before it. */
+export const RIGHTS = ['read', 'operate', 'admin'] as const
+export type Right = (typeof RIGHTS)[number]
+
+/** A token that was added, and not the token itself: that is kept nowhere. */
+export type AccessToken = RowOf<typeof tokens.read>
+
+/** How every token that is added begins. Programs that look for secrets in files know it by that. */
+export const TOKEN_PREFIX = 'collab_sync_'
+
+/** With their names on one line, and none that a terminal or a shell takes for something else. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/**
+ * Adds a token of 256 random bits.
+ * @param by who adds it
+ * @returns the token, which nobody can read again
+ * @throws UsageError for a name that is taken or cannot be one
+ */
+export async function addAccessToken(
+  database: Database,
+  name: string,
+  rights: Right,
+  by: string,
+): Promise<string> {
+  if (!NAME.test(name))
+    throw new UsageError(
+      `The name of a token must be 1 to 64 letters, digits and . _ -, and begin with a letter or digit, not ${JSON.stringify(name)}.`,
+    )
+  const token = `${TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`
+  await transaction(database, async (client) => {
+    if ((await tokens.add.run(client, { name, rights, hash: hashOf(token) })) === 0)
+      throw new UsageError(
+        `There is a token ${name} already: remove it first, or take another name.`,
+      )
+    await noteAction(client, by, 'token_added', { target: `${name} (${rights})` })
+  })
+  return token
+}
+
+/** Withdraws a token, and the sessions that began with it. @throws UsageError where there is none of that name */
+export async function removeAccessToken(
+  database: Database,
+  name: string,
+  by: string,
+): Promise<void> {
+  await transaction(database, async (client) => {
+    if ((await tokens.remove.run(client, { name })) === 0)
+      throw new UsageError(`There is no token ${JSON.stringify(name)}.`)
+    await noteAction(client, by, 'token_removed', { target: name })
+  })
+}
+
+/** SHA-256. A token has too many bits to be guessed, so that a slow hash would only slow down who shows the right one. */
+export function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

@@ -1,0 +1,88 @@
+import type { Counts } from '../../documents/counts.ts'
+import { isEverything, parseScope } from '../../documents/scope.ts'
+import type { Scope } from '../../documents/scope.ts'
+import type { Database } from './pool.ts'
+import type { On, RowOf } from './statement.ts'
+import * as items from './statements/items.ts'
+import type { insertFirst } from './statements/items.ts'
+
+/** An item that this worker has taken up, as items/claim.sql says it. */
+export interface Claim extends RowOf<typeof items.claim> {
+  readonly runId: string
+  readonly itemId: number
+  readonly scope: Scope
+}
+
+/**
+ * Takes up an item; null where it is done already.
+ * @throws UsageError where the run's scope is none that this version knows
+ * @param options.isAgain the worker that has it in hand takes it up anew: no further attempt
+ */
+export async function claimItem(
+  database: Database,
+  ids: { runId: string; itemId: number },
+  workerId: string,
+  options: { isAgain: boolean } = { isAgain: false },
+): Promise<Claim | null> {
+  const { runId, itemId } = ids
+  const { isAgain } = options
+  const row = await items.claim.first(database, { runId, itemId, workerId, isAgain })
+  if (row === undefined) return null
+  return { ...row, runId, itemId, scope: parseScope(row.scope) }
+}
+
+export interface ItemCommit {
+  readonly claim: Claim
+  /** Bits of all scopes committed so far, these included. */
+  readonly doneScopes: string
+  readonly isEnd: boolean
+  readonly counts: Counts
+}
+
+/**
+ * Records what is committed of a sync item: done scopes, counts, and its batch's checkpoint. Where the answers
+ * changed nothing this one statement is the whole transaction.
+ * @returns false where another claim has written to the batch, or the item is done already: nothing was recorded
+ */
+export async function commitItem(on: On, commit: ItemCommit): Promise<boolean> {
+  const { claim, counts, doneScopes, isEnd } = commit
+  const committed = await items.commit.run(on, {
+    runId: claim.runId,
+    itemId: claim.itemId,
+    batchKey: claim.batchKey,
+    claimNo: claim.claimNo,
+    claimedAt: claim.claimedAt,
+    batchXmin: claim.batchXmin,
+    doneScopes,
+    isEnd,
+    isWhole: claim.onlyScopes === null,
+    ...counts,
+  })
+  return committed === 1
+}
+
+/** A new item, as the statements that plan tell of it. */
+export type PlannedItem = RowOf<typeof insertFirst>
+
+/** A piece of a run, as the queue delivers it, which serves low rounds first. */
+export interface Item extends PlannedItem {
+  readonly runId: string
+  /** Whether its run names what it wants: a person waits for it. */
+  readonly isNarrow: boolean
+}
+
+/** Planned items, to hand to the queue. */
+export function toItems(
+  run: { runId: string; isNarrow: boolean },
+  planned: readonly PlannedItem[],
+): Item[] {
+  return planned.map((item) => ({ ...run, ...item }))
+}
+
+/** Whether a claimed item is of a run that names what it wants, or wants what failed. */
+export function isNarrowClaim({ scope, onlyScopes }: Pick<Claim, 'scope' | 'onlyScopes'>): boolean {
+  return onlyScopes !== null || !isEverything(scope)
+}
+
+/** A worker without a heartbeat for so long is taken for dead; six heartbeats. */
+export const DEAD_AFTER_S = 30

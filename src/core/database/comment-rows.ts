@@ -1,0 +1,77 @@
+import type { CommentColumns } from '../../base/columns.ts'
+import { UTC_DAYS } from './zone-days.ts'
+import type { ZoneDays } from './zone-days.ts'
+
+/** A comment with the digest of its columns, by which the next answer is compared with it. */
+export interface CommentRow extends CommentColumns {
+  readonly digest: Buffer
+  /** When it says itself that it was written, in ISO 8601; null where it does not. */
+  readonly writtenAt: string | null
+  /** As it is known from this version alone: `writtenAt`, else its `lastUpdated`. */
+  readonly knownWrittenAt: string | null
+}
+
+/** Comments of one annotation. */
+export interface AnnotationComments {
+  readonly organizationKey: number
+  readonly annotationKey: number
+  /** Comments that are new were not there at this time; null where that is not known. */
+  readonly notBefore: Date | null
+  /** When they were seen; left out where the time of their commit holds. */
+  readonly seenAt?: Date | undefined
+  readonly comments: readonly CommentRow[]
+}
+
+/** UTF-16 units that are sent at a time: each chunk costs a message, and a large answer must not be in memory twice. */
+const CHUNK_UNITS = 64 * 1024
+const JULIAN_DAY_OF_1970 = 2_440_588
+
+/**
+ * Rows for sql/queries/comments/copy.sql in the text format of COPY, made while they are sent.
+ * @param at when the comments were first seen
+ * @param days those of reports; UTC when left out
+ */
+export function* copyRows(
+  annotations: Iterable<AnnotationComments>,
+  at: Date,
+  days: ZoneDays = UTC_DAYS,
+): Generator<string> {
+  let rows = ''
+  for (const { organizationKey, annotationKey, notBefore, seenAt = at, comments } of annotations) {
+    const keys = `${organizationKey}\t${annotationKey}\t`
+    const seen = seenAt.toISOString()
+    const ownColumns = `\t${seen}\t${seen}\t${seen}\t1\tadded\t${notBefore?.toISOString() ?? '\\N'}`
+    for (const { commentId, digest, writtenAt, knownWrittenAt, texts } of comments) {
+      rows += `${keys}${commentId}${ownColumns}\t\\\\x${digest.toString('hex')}`
+      rows += `\t${dayOf(knownWrittenAt, days)}\t${writtenAt ?? '\\N'}`
+      for (const text of texts) rows += `\t${fieldOf(text)}`
+      rows += '\n'
+      if (rows.length < CHUNK_UNITS) continue
+      yield rows
+      rows = ''
+    }
+  }
+  if (rows !== '') yield rows
+}
+
+/** As a Julian day, which needs no year: a day before year 1 or after 9999 is written like every other. */
+function dayOf(time: string | null, days: ZoneDays): string {
+  return time === null ? '\\N' : `J${days.dayOf(Date.parse(time)) + JULIAN_DAY_OF_1970}`
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+}
+
+const SPECIAL = /[\\\t\n\r]/
+const EACH_SPECIAL = new RegExp(SPECIAL, 'g')
+
+function fieldOf(text: string | null): string {
+  if (text === null) return '\\N'
+  // Few texts need an escape, and a search costs a third of a replacement that finds nothing.
+  if (!SPECIAL.test(text)) return text
+  return text.replace(EACH_SPECIAL, (special) => ESCAPES[special] as string)
+}

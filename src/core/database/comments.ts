@@ -1,0 +1,112 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { from as copyFrom } from 'pg-copy-streams'
+import { arraysOf, COMMENT_COLUMN_LIST, textsOf, USER_COLUMN_LIST } from '../../base/columns.ts'
+import type { CommentColumns, UserColumns } from '../../base/columns.ts'
+import { copyRows } from './comment-rows.ts'
+import type { AnnotationComments } from './comment-rows.ts'
+import type { Client } from './pool.ts'
+import type { On, RowOf } from './statement.ts'
+import * as statements from './statements/comments.ts'
+import * as users from './statements/users.ts'
+import type { ZoneDays } from './zone-days.ts'
+
+/** A stored comment, as far as comparing needs it. */
+export type StoredComment = Pick<RowOf<typeof statements.readDigests>, 'digest' | 'deleted'>
+
+/** Every comment stored under some annotations, deleted ones too. @returns by annotation key, by id */
+export async function readStoredComments(
+  on: On,
+  annotationKeys: readonly number[],
+): Promise<Map<number, Map<number, StoredComment>>> {
+  const stored = new Map(annotationKeys.map((key) => [key, new Map<number, StoredComment>()]))
+  if (annotationKeys.length === 0) return stored
+  const rows = await statements.readDigests.all(on, { annotationKeys })
+  for (const { annotationKey, commentId, digest, deleted } of rows)
+    stored.get(annotationKey)?.set(commentId, { digest, deleted })
+  return stored
+}
+
+/**
+ * Adds comments that are not stored yet.
+ * @param at when they were first seen
+ * @param days those of reports; UTC when left out
+ */
+export async function insertComments(
+  client: Client,
+  annotations: readonly AnnotationComments[],
+  at: Date,
+  days?: ZoneDays,
+): Promise<void> {
+  if (annotations.every(({ comments }) => comments.length === 0)) return
+  const rows = Readable.from(copyRows(annotations, at, days))
+  await pipeline(rows, client.query(copyFrom(statements.copy.text)))
+}
+
+/** Changes stored comments; keeps the superseded version where the content changed or the comment is back. */
+export async function updateComments(
+  client: Client,
+  annotations: readonly Pick<AnnotationComments, 'annotationKey' | 'comments' | 'seenAt'>[],
+  at: Date,
+): Promise<void> {
+  const comments = annotations.flatMap((annotation) => annotation.comments)
+  if (comments.length === 0) return
+  await statements.update.run(client, {
+    annotationKeys: annotations.flatMap((annotation) =>
+      annotation.comments.map(() => annotation.annotationKey),
+    ),
+    commentIds: comments.map((comment) => comment.commentId),
+    digests: comments.map((comment) => comment.digest),
+    writtenAts: comments.map((comment) => comment.writtenAt),
+    ...arraysOf(COMMENT_COLUMN_LIST, comments),
+    ats: annotations.flatMap((annotation) =>
+      annotation.comments.map(() => (annotation.seenAt ?? at).toISOString()),
+    ),
+  })
+}
+
+/** Marks comments deleted; only for ids that the service itself answered with null. */
+export async function deleteComments(
+  client: Client,
+  gone: readonly { annotationKey: number; commentId: number; seenAt?: Date | undefined }[],
+  at: Date,
+): Promise<void> {
+  if (gone.length === 0) return
+  await statements.deleteStatement.run(client, {
+    annotationKeys: gone.map(({ annotationKey }) => annotationKey),
+    commentIds: gone.map(({ commentId }) => commentId),
+    ats: gone.map(({ seenAt }) => (seenAt ?? at).toISOString()),
+  })
+}
+
+/** All content of a stored comment; `rest` is PostgreSQL's text of it. */
+export type CommentContent = CommentColumns & RowOf<typeof statements.read>
+
+/**
+ * Comments stored under an annotation, by id.
+ * @param commentIds those with these ids, deleted ones too; null for all live ones
+ */
+export async function readCommentContents(
+  on: On,
+  annotationKey: number,
+  commentIds: readonly number[] | null,
+): Promise<Map<number, CommentContent>> {
+  const rows = await statements.read.all(on, { annotationKey, commentIds })
+  return new Map(
+    rows.map((row) => [row.commentId, { ...row, texts: textsOf(COMMENT_COLUMN_LIST, row) }]),
+  )
+}
+
+/** All content of a stored user; `rest` is PostgreSQL's text of it. */
+export type UserContent = UserColumns & RowOf<typeof users.readContent>
+
+/** Users of one organization by id: those named, and with `isListedToo` those of its own listing. */
+export async function readUserContents(
+  on: On,
+  organizationKey: number,
+  userIds: readonly string[],
+  isListedToo: boolean,
+): Promise<Map<string, UserContent>> {
+  const rows = await users.readContent.all(on, { organizationKey, userIds, isListedToo })
+  return new Map(rows.map((row) => [row.userId, { ...row, texts: textsOf(USER_COLUMN_LIST, row) }]))
+}

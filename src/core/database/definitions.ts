@@ -1,0 +1,123 @@
+import { UsageError } from '../../base/errors.ts'
+import { codeOf } from './pool.ts'
+import type { Database } from './pool.ts'
+import type { On } from './statement.ts'
+import { RECENT_S } from './scopes.ts'
+import * as statements from './statements/definitions.ts'
+import * as refresh from './statements/refresh.ts'
+
+/** What words mean in reports: of the settings, and in the one row of the database that everything is reported by. */
+export interface Definitions {
+  readonly freshnessPromiseMs: number
+  /** The member of a comment that says when it was written; left out where none does. */
+  readonly commentWrittenMember?: string | undefined
+  /** Time zone of the days and weeks of reports; UTC when left out. */
+  readonly reportTimeZone?: string | undefined
+  /** Calls a second of continuous refresh; left out where there is none. */
+  readonly refreshBudget?: number | undefined
+  /** An hour when left out. */
+  readonly changeTargetMs?: number | undefined
+}
+
+const CHANGE_TARGET_MS = 3_600_000
+/** What is planned for beyond the bare number of looks: not each comes at its time. */
+const SPARE = 1.09
+
+/** Calls a second that it takes to look at so many scopes within the promise. */
+export function leastBudget(scopes: number, promiseS: number): number {
+  return (SPARE * scopes) / promiseS
+}
+
+const INVALID_PARAMETER_VALUE = '22023'
+
+/** @throws UsageError for a time zone that PostgreSQL does not know */
+export async function requireTimeZone(
+  on: On,
+  { reportTimeZone = 'UTC' }: Definitions,
+): Promise<void> {
+  await statements.timeOfZone.one(on, { timeZone: reportTimeZone }).catch((error: unknown) => {
+    if (codeOf(error) !== INVALID_PARAMETER_VALUE) throw error
+    throw new UsageError(
+      `REPORT_TZ is ${reportTimeZone}, a time zone that this PostgreSQL does not know: nothing was changed. Example: REPORT_TZ=Europe/Berlin`,
+    )
+  })
+}
+
+/**
+ * Takes the definitions of the settings over, for `migrate`, in its transaction. Where refresh is switched on, the threads that
+ * changed lately are found.
+ * @throws UsageError where the budget cannot keep the promise
+ */
+export async function setDefinitions(on: On, ours: Definitions): Promise<void> {
+  const { freshnessPromiseMs, commentWrittenMember = null, reportTimeZone = 'UTC' } = ours
+  const { refreshBudget = null, changeTargetMs = CHANGE_TARGET_MS } = ours
+  const before = await statements.read.one(on)
+  await statements.set.run(on, {
+    freshnessPromiseS: freshnessPromiseMs / 1000,
+    writtenMember: commentWrittenMember,
+    reportTimeZone,
+    refreshBudget,
+    changeTargetS: changeTargetMs / 1000,
+  })
+  const isNew =
+    before.refreshBudget !== refreshBudget || before.freshnessPromiseS * 1000 !== freshnessPromiseMs
+  if (refreshBudget === null || !isNew) return
+  const fault = await budgetFault(on, { ...ours, refreshBudget })
+  if (fault !== null) throw new UsageError(`${fault} Nothing was changed.`)
+  if (before.refreshBudget === null) await refresh.seed.run(on, { recentS: RECENT_S })
+}
+
+/** Why the budget cannot keep the promise over the catalog as it is, with both numbers; null where it can. */
+export async function budgetFault(
+  on: On,
+  { freshnessPromiseMs, refreshBudget }: Definitions & { readonly refreshBudget: number },
+): Promise<string | null> {
+  const { scopes } = await refresh.countScopes.one(on, { operations: ['users', 'comments'] })
+  const least = leastBudget(scopes, freshnessPromiseMs / 1000)
+  if (least <= refreshBudget) return null
+  const needed = Math.ceil(least * 1000) / 1000
+  return `FRESHNESS_PROMISE=${inUnits(freshnessPromiseMs)} for ${scopes} scopes needs a REFRESH_BUDGET of ${needed} calls a second, and it is ${refreshBudget}.`
+}
+
+/**
+ * Looks whether the settings of this process define what the database reports by.
+ * @throws UsageError that names the setting and both values
+ */
+export async function requireDefinitions(database: Database, ours: Definitions): Promise<void> {
+  const stored = await statements.read.one(database)
+  const { freshnessPromiseS, writtenMember, reportTimeZone, refreshBudget, changeTargetS } = stored
+  requireSame(
+    'FRESHNESS_PROMISE',
+    inUnits(ours.freshnessPromiseMs),
+    inUnits(freshnessPromiseS * 1000),
+  )
+  requireSame('COMMENT_WRITTEN_MEMBER', ours.commentWrittenMember ?? null, writtenMember)
+  requireSame('REPORT_TZ', ours.reportTimeZone ?? 'UTC', reportTimeZone)
+  requireSame('REFRESH_BUDGET', textOf(ours.refreshBudget), textOf(refreshBudget))
+  const { changeTargetMs = CHANGE_TARGET_MS } = ours
+  requireSame('CHANGE_TARGET', inUnits(changeTargetMs), inUnits(changeTargetS * 1000))
+}
+
+function textOf(rate: number | null | undefined): string | null {
+  return rate === null || rate === undefined ? null : String(rate)
+}
+
+function requireSame(name: string, ours: string | null, stored: string | null): void {
+  if (ours === stored) return
+  const mend = stored === null ? 'Leave it out' : `Set it to ${stored}`
+  throw new UsageError(
+    `${name} is ${ours ?? 'not set'} in the settings of this process and ${stored ?? 'not set'} in the database, by which everybody reports. ${mend} here, or run \`collab-sync migrate\` with what is to hold everywhere.`,
+  )
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+] as const
+
+/** A length of time as the setting is written. */
+function inUnits(ms: number): string {
+  const [unit, unitMs] = UNITS.find(([, each]) => ms % each === 0) ?? ['s', 1000]
+  return `${ms / unitMs}${unit}`
+}

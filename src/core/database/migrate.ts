@@ -1,0 +1,185 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { EnvironmentError, SchemaError, UsageError } from '../../base/errors.ts'
+import { requireTimeZone, setDefinitions } from './definitions.ts'
+import type { Definitions } from './definitions.ts'
+import { checkDatabase, codeOf, describeDatabase, openDatabase, transactionOn } from './pool.ts'
+import type { Client, Database } from './pool.ts'
+import { deriveWritten } from './written.ts'
+import type { Derived, OnDerived } from './written.ts'
+
+/** What {@link migrate} did. */
+export interface Migrated {
+  /** Names of the migrations that were applied now, in order; empty when the tables were up to date. */
+  applied: string[]
+  /** `granted` is false where this role may not create or grant it; `statements` then do it. */
+  readerRole: { granted: boolean; statements?: string }
+  /** What was found out anew of stored comments; null where no definition had changed that it depends on. */
+  derived: Derived | null
+}
+
+/**
+ * Brings the tables to this program's version, all pending migrations in one transaction, and sets up
+ * the role `collab_reader`. Safe to repeat, and to run from several machines at once: they wait for
+ * each other. A migration that fails leaves everything as it was.
+ * @param url of the database, by a role that may create schemas in it; no superuser right is needed
+ * @param definitions what words mean in reports from now on; left out, what they meant before
+ * @param options.onDerived hears how far it is where it finds out anew when stored comments were written
+ * @param options.signal breaks the connection: a migration that has not ended is undone
+ * @throws EnvironmentError where the server, the role's rights or the tables' version do not allow it; UsageError where
+ *   the tables are of before version 0.1.0, or PostgreSQL does not know the time zone
+ */
+export async function migrate(
+  url: string,
+  definitions?: Definitions,
+  { onDerived = () => {}, signal }: { onDerived?: OnDerived; signal?: AbortSignal } = {},
+): Promise<Migrated> {
+  const database = openDatabase(url, { max: 1, applicationName: 'migrate', signal })
+  try {
+    await checkDatabase(database)
+    if (definitions !== undefined) await requireTimeZone(database, definitions)
+    const client = await database.connect()
+    try {
+      // Table of migrations, migrations and role under one lock of the session; closing the connection gives it back.
+      await client.query('set statement_timeout = 0')
+      await client.query('select pg_advisory_lock($1)', [MIGRATE_LOCK])
+      await makeMigrationsTable(client, describeDatabase(database))
+      const applied = await applyPending(client)
+      if (definitions !== undefined) await setDefinitions(client, definitions)
+      const readerRole = await grantReaderRole(client)
+      const derived = await deriveWritten(client, onDerived)
+      return { applied, readerRole, derived }
+    } finally {
+      client.release(true)
+    }
+  } finally {
+    await database.end()
+  }
+}
+
+/**
+ * Looks whether the tables are of this program's version.
+ * @throws SchemaError that says to run `collab-sync migrate`, or that the program is too old; UsageError where the
+ *   tables are of before version 0.1.0
+ */
+export async function requireSchema(database: Database): Promise<void> {
+  const applied = await readApplied(database).catch((error: unknown) => {
+    // Who reads the views alone may not look: what is missing, PostgreSQL then says by its name.
+    if (codeOf(error) === INSUFFICIENT_PRIVILEGE) return ownMigrations()
+    throw error
+  })
+  refuseOthers(applied)
+  if (applied.length === 0)
+    throw new SchemaError(
+      `The database at ${describeDatabase(database)} has no tables of collab-sync yet. Run \`collab-sync migrate\`.`,
+    )
+  if (!ownMigrations().every((name) => applied.includes(name)))
+    throw new SchemaError(
+      `The tables are older than this program: their last migration is ${applied.at(-1)}. Run \`collab-sync migrate\`.`,
+    )
+}
+
+const MIGRATIONS = fileURLToPath(import.meta.resolve('#sql/migrations'))
+const READER_ROLE = fileURLToPath(import.meta.resolve('#sql/roles/collab_reader.sql'))
+const MIGRATE_LOCK = 4_013_071_001
+/** Names of migrations before version 0.1.0 began, which were never released; today's have three digits. */
+const BEFORE_BASELINE = /^\d{4}_/
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+// A schema of its own: the migrator needs its table before the first migration makes any other schema.
+const CREATE_TABLE = `
+  create schema collab_sync;
+  comment on schema collab_sync is
+    'What collab-sync knows of its own tables: which migrations made them. Leave it to the command migrate.';
+  create table collab_sync.migrations (
+    id integer generated always as identity primary key,
+    name varchar(255) not null unique,
+    run_on timestamp not null
+  );
+  comment on table collab_sync.migrations is 'Migrations that were applied, in order.';
+  comment on column collab_sync.migrations.id is 'Counts them.';
+  comment on column collab_sync.migrations.name is 'File name without .sql.';
+  comment on column collab_sync.migrations.run_on is 'When it was applied, in the time zone of that session.';`
+
+async function makeMigrationsTable(client: Client, place: string): Promise<void> {
+  refuseOthers(await readApplied(client))
+  const { rows } = await client.query<{ exists: boolean }>(
+    `select to_regclass('collab_sync.migrations') is not null as exists`,
+  )
+  if (rows[0]?.exists) return
+  try {
+    await client.query(`begin; ${CREATE_TABLE}; commit`)
+  } catch (error) {
+    if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+    throw new EnvironmentError(
+      `The role in DATABASE_URL may not create schemas at ${place}. Make it the database's owner, or \`grant create on database\` to it.`,
+      { cause: error },
+    )
+  }
+}
+
+async function applyPending(client: Client): Promise<string[]> {
+  const { runner } = await import('node-pg-migrate')
+  try {
+    const applied = await runner({
+      dbClient: client,
+      dir: MIGRATIONS,
+      migrationsSchema: 'collab_sync',
+      migrationsTable: 'migrations',
+      direction: 'up',
+      singleTransaction: true,
+      noLock: true,
+      logger: { debug() {}, info() {}, warn() {}, error() {} },
+    })
+    return applied.map(({ name }) => name)
+  } catch (error) {
+    throw new EnvironmentError(
+      `A migration failed, and nothing was changed: ${(error as Error).message}.`,
+      { cause: error },
+    )
+  }
+}
+
+async function grantReaderRole(client: Client): Promise<Migrated['readerRole']> {
+  const statements = readFileSync(READER_ROLE, 'utf8')
+  try {
+    await transactionOn(client, () => client.query(statements))
+    return { granted: true }
+  } catch (error) {
+    if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+    return { granted: false, statements }
+  }
+}
+
+async function readApplied(from: Database | Client): Promise<string[]> {
+  try {
+    const { rows } = await from.query<{ name: string }>(
+      'select name from collab_sync.migrations order by name',
+    )
+    return rows.map(({ name }) => name)
+  } catch (error) {
+    // No such table, no such schema.
+    if (['42P01', '3F000'].includes(codeOf(error) ?? '')) return []
+    throw error
+  }
+}
+
+function refuseOthers(applied: string[]): void {
+  const own = ownMigrations()
+  const unknown = applied.filter((name) => !own.includes(name))
+  if (unknown.some((name) => BEFORE_BASELINE.test(name)))
+    throw new UsageError(
+      'The tables are of a state before version 0.1.0, which begins anew: name an empty database in DATABASE_URL, and sync again.',
+    )
+  if (unknown.length > 0)
+    throw new SchemaError(
+      `The tables were made by a newer version of collab-sync (${unknown.join(', ')}). Update this program.`,
+    )
+}
+
+function ownMigrations(): string[] {
+  return readdirSync(MIGRATIONS)
+    .filter((name) => name.endsWith('.sql'))
+    .map((name) => name.slice(0, -'.sql'.length))
+    .toSorted()
+}

@@ -1,0 +1,138 @@
+import { AttentionByKindSchema } from '../../documents/attention.ts'
+import type { AttentionByKind } from '../../documents/attention.ts'
+import { checked } from '../../documents/check.ts'
+import { MISSING_NAMED, SetAsideBySchema } from '../../documents/waiting.ts'
+import type { Held, RejectedChoice } from '../../documents/waiting.ts'
+import { UsageError } from '../../base/errors.ts'
+import { noteAction } from './actions.ts'
+import { transaction } from './pool.ts'
+import type { Database } from './pool.ts'
+import type { ScopeKind } from './scopes.ts'
+import type { On, RowOf } from './statement.ts'
+import * as attention from './statements/attention.ts'
+import * as held from './statements/held.ts'
+import * as pages from './statements/pages.ts'
+import * as rejected from './statements/rejected.ts'
+
+/** What needs a person now, one row a kind, the most urgent first. */
+export async function readAttention(database: Database): Promise<AttentionByKind[]> {
+  const rows = await attention.byKind.all(database)
+  return rows.map((row) => AttentionByKindSchema.parse(row))
+}
+
+/** Held listings of a run that wait for a decision: how many, and up to `limit` of them, the one first held first. */
+export async function readHeld(database: Database, runId: string, limit: number): Promise<Held> {
+  const { held: listings } = await held.count.one(database, { runId })
+  const first = { after: null, limit, mostUsers: MISSING_NAMED, heldId: null, organizationId: null }
+  return { listings, first: listings > 0 ? await held.list.all(database, { runId, ...first }) : [] }
+}
+
+/**
+ * Users whose removal from a listing waits for a decision (`held`), or was refused while the response stays the same.
+ * @returns by user id
+ */
+export async function readRemovals(
+  database: Database,
+  listing: { readonly kind: ScopeKind; readonly scopeKey: number },
+): Promise<Map<string, 'held' | 'refused'>> {
+  const rows = await held.removals.all(database, listing)
+  return new Map(rows.map(({ userId, isRefused }) => [userId, isRefused ? 'refused' : 'held']))
+}
+
+/** Users of a held listing, some of them by name. */
+export interface HeldUsers {
+  /** Whom the answer lacked; they leave when it is accepted. */
+  readonly missing: SomeUsers
+  /** Who was in the answer too. */
+  readonly staying: SomeUsers
+}
+
+export interface SomeUsers {
+  readonly inAll: number
+  /** How many come after the first ones. */
+  readonly more: number
+  readonly first: readonly { readonly userId: string; readonly name: string | null }[]
+}
+
+/**
+ * Who is in held listings now.
+ * @param limit users named, of those missing and of those staying
+ * @param after the last users of the page before, by ID
+ * @returns by held id
+ */
+export async function readHeldUsers(
+  database: Database,
+  heldIds: readonly number[],
+  limit: number,
+  after: { missing?: string | undefined; staying?: string | undefined } = {},
+): Promise<Map<number, HeldUsers>> {
+  const { missing: afterMissing = null, staying: afterStaying = null } = after
+  const rows = await pages.heldUsers.all(database, { heldIds, limit, afterMissing, afterStaying })
+  return new Map(
+    heldIds.map((heldId) => {
+      const ofListing = rows.filter((row) => row.heldId === heldId)
+      return [
+        heldId,
+        {
+          missing: someUsers(ofListing.filter((row) => row.isMissing)),
+          staying: someUsers(ofListing.filter((row) => !row.isMissing)),
+        },
+      ]
+    }),
+  )
+}
+
+function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]): SomeUsers {
+  return {
+    inAll: rows[0]?.inAll ?? 0,
+    more: (rows[0]?.fromHere ?? 0) - rows.length,
+    first: rows.map(({ userId, name }) => ({ userId, name })),
+  }
+}
+
+/** Of some contents, by their digests, those that are set aside; in hex. */
+export async function readSetAside(
+  on: On,
+  digests: readonly (Buffer | null)[],
+): Promise<Set<string>> {
+  if (digests.length === 0) return new Set()
+  const rows = await rejected.readSetAside.all(on, { digests })
+  return new Set(rows.map(({ digest }) => digest.toString('hex')))
+}
+
+/**
+ * Sets rejected records aside for good: the same content in the same scope makes no later run partial. Or takes that back.
+ * @param as who does it and why; without a reason that is taken back
+ * @returns how many contents that changed
+ * @throws UsageError for what is no document `SetAside`; where a record is not there, or was rejected by a version that made no digests
+ */
+export async function settleRejected(
+  database: Database,
+  choice: RejectedChoice,
+  { by, reason }: { by: string; reason: string | null },
+): Promise<number> {
+  const ids = 'ids' in choice ? [...new Set(choice.ids)] : null
+  const meant = { rejectedIds: ids, runId: 'runId' in choice ? choice.runId : null }
+  if (reason !== null)
+    checked(
+      SetAsideBySchema,
+      { by, reason, rejectedRecordIds: ids ?? undefined, runId: meant.runId ?? undefined },
+      '',
+    )
+  return transaction(database, async (client) => {
+    const { found, changed } = await (reason === null
+      ? rejected.restore.one(client, meant)
+      : rejected.setAside.one(client, { ...meant, by, reason }))
+    if (found > 0 && found >= (ids ?? []).length) {
+      const action = reason === null ? 'records_restored' : 'records_set_aside'
+      const target = ids?.join(', ') ?? null
+      if (changed > 0) await noteAction(client, by, action, { runId: meant.runId, target, reason })
+      return changed
+    }
+    throw new UsageError(
+      ids === null
+        ? 'That run rejected nothing that is open or set aside.'
+        : `Of ${ids.length} ids ${found} are of rejected records that are open or set aside: nothing was done.`,
+    )
+  })
+}

@@ -1,0 +1,96 @@
+import { writtenOf } from '../../base/timestamp.ts'
+import * as written from './statements/written.ts'
+import { retryConflicts, transactionOn } from './pool.ts'
+import type { Client } from './pool.ts'
+import type { RowOf } from './statement.ts'
+
+/** How far it is: comments looked at of about so many, and how many were changed. */
+export type OnDerived = (done: number, all: number, changed: number) => void
+
+/** What was found out anew of stored comments, and by what. */
+export interface Derived {
+  /** COMMENT_WRITTEN_MEMBER; null where it is not set. */
+  readonly writtenMember: string | null
+  /** REPORT_TZ, by which comments have their day. */
+  readonly reportTimeZone: string
+  /** Comments that were looked at. */
+  readonly comments: number
+  /** Those of them that got another time or day. */
+  readonly changed: number
+}
+
+/** A page is one transaction: some milliseconds during which a commit may wait. */
+const COMMENTS_A_PAGE = 2000
+
+/**
+ * Finds out anew when stored comments were written, where the member that says it is another one than before: from what is
+ * stored of each. Page by page, beside syncs; safe to break off and repeat. A time whose member is not stored
+ * (`PRIVACY_RAW=drop`, erased) stays as it is. `changed_at` stays too; the feed of changes has each row that changed.
+ * @returns null where there was nothing to find out
+ */
+export async function deriveWritten(client: Client, onDerived: OnDerived): Promise<Derived | null> {
+  const pending = await written.pending.one(client)
+  const { writtenMember, writtenMembersBefore, reportTimeZone } = pending
+  if (writtenMembersBefore === null) return null
+  const { comments: all } = await written.count.one(client)
+  let from = { fromAnnotation: 0, fromComment: 0 }
+  let done = 0
+  let changed = 0
+  for (;;) {
+    const { fromAnnotation: annotationKey, fromComment: commentId } = from
+    const page = { annotationKey, commentId, limit: COMMENTS_A_PAGE }
+    const end = await written.pageEnd.first(client, page)
+    if (end === undefined) break
+    const to = { toAnnotation: end.annotationKey, toComment: end.commentId }
+    const path = writtenMember?.split('.') ?? null
+    const derive = () => derivePage(client, { ...from, ...to }, path, writtenMembersBefore)
+    changed += await retryConflicts(() => transactionOn(client, derive))
+    from = { fromAnnotation: end.annotationKey, fromComment: end.commentId }
+    done += end.comments
+    onDerived(done, Math.max(all, done), changed)
+  }
+  await written.finish.run(client)
+  return { writtenMember, reportTimeZone, comments: done, changed }
+}
+
+interface Page {
+  readonly fromAnnotation: number
+  readonly fromComment: number
+  readonly toAnnotation: number
+  readonly toComment: number
+}
+
+/** @returns how many comments it changed */
+async function derivePage(
+  client: Client,
+  page: Page,
+  path: string[] | null,
+  membersBefore: readonly string[],
+): Promise<number> {
+  // Whoever writes comments holds their batch: nothing of the page changes until it is committed.
+  await written.lockBatches.all(client, {
+    firstAnnotation: page.fromAnnotation,
+    lastAnnotation: page.toAnnotation,
+  })
+  const rows = await written.readMembers.all(client, { ...page, path, membersBefore })
+  const changed = await written.update.all(client, {
+    ...page,
+    annotationKeys: rows.map(({ annotationKey }) => annotationKey),
+    commentIds: rows.map(({ commentId }) => commentId),
+    writtenAts: rows.map(writtenAtOf),
+  })
+  const annotationKeys = [...new Set(changed.map(({ annotationKey }) => annotationKey))]
+  if (annotationKeys.length > 0) await written.storeFacts.run(client, { annotationKeys })
+  return changed.length
+}
+
+/** By the member; else a time that was by a member which is not stored any more. */
+function writtenAtOf(row: RowOf<typeof written.readMembers>): string | null {
+  const before = row.writtenAt?.toISOString() ?? null
+  const now = timeIn(row.value)
+  return now ?? (row.valuesBefore.some((value) => timeIn(value) === before) ? null : before)
+}
+
+function timeIn(json: string | null): string | null {
+  return json === null ? null : writtenOf(JSON.parse(json))
+}

@@ -1,0 +1,98 @@
+import pRetry from 'p-retry'
+import { daysNeverDue, lastDue, nextDue } from '../../base/cron.ts'
+import type { Schedule } from '../../base/cron.ts'
+import type { Database } from '../database/pool.ts'
+import * as definitions from '../database/statements/definitions.ts'
+import * as statements from '../database/statements/schedule.ts'
+import type { JobQueue } from './queue.ts'
+
+/** Also the name of the job it brings: BullMQ types a scheduler's id as a job name. */
+export const NIGHTLY = 'start-nightly-run'
+
+/** What the settings say of the nightly schedule. */
+interface ScheduleSettings extends Schedule {
+  readonly nightlyLateAfterMs: number
+}
+
+/** Reads the nightly schedule that holds for all workers: the one that a person set or removed, else that of the settings. */
+export async function currentSchedule(
+  database: Database,
+  settings: Schedule,
+): Promise<{ cron: string | null; timeZone: string; by: string | null; setAt: Date | null }> {
+  const set = await statements.read.first(database)
+  return {
+    cron: set === undefined ? settings.cron : set.cron,
+    timeZone: set?.timeZone ?? settings.timeZone,
+    by: set?.by ?? null,
+    setAt: set?.setAt ?? null,
+  }
+}
+
+/**
+ * Writes the nightly schedule that holds, and when it is due, to PostgreSQL: by it a run that did not start is reported.
+ * @returns the schedule; null where it was removed
+ */
+export async function noteSchedule(
+  database: Database,
+  settings: ScheduleSettings,
+): Promise<Schedule | null> {
+  const { cron, timeZone } = await currentSchedule(database, settings)
+  const schedule = cron === null ? null : { cron, timeZone }
+  const lateAfterMs = settings.nightlyLateAfterMs
+  await definitions.setSchedule.run(database, {
+    schedule: schedule && `${cron} ${timeZone}`,
+    timeZone,
+    days: schedule ? daysNeverDue(schedule.cron) : [],
+    lastDueAt: schedule && lastDue(schedule, new Date(Date.now() - lateAfterMs)),
+    nextDueAt: schedule && nextDue(schedule),
+    lateAfterS: lateAfterMs / 1000,
+  })
+  return schedule
+}
+
+/**
+ * Registers the nightly schedule, unless it is registered already and the job of its next run is in the queue. Safe from many
+ * processes at once.
+ * @param schedule null removes it from the queue
+ */
+export async function registerSchedule(queue: JobQueue, schedule: Schedule | null): Promise<void> {
+  if (schedule === null) {
+    await queue.bull.requests.removeJobScheduler(NIGHTLY)
+    return
+  }
+  const { cron, timeZone } = schedule
+  // Two that register at once on PostgreSQL as queue make one fail; what stays is right.
+  await pRetry(
+    async () => {
+      const found = await queue.bull.requests.getJobScheduler(NIGHTLY)
+      const isSame = found?.pattern === cron && found.tz === timeZone
+      if (isSame && (await hasJob(queue, found.next))) return
+      await queue.bull.requests.upsertJobScheduler(
+        NIGHTLY,
+        { pattern: cron, tz: timeZone },
+        {
+          name: NIGHTLY,
+          data: {},
+          // Each night is a trace of its own: the job before, which brings the next one, must not hand on its trace.
+          opts: { removeOnComplete: true, removeOnFail: 100, telemetry: { omitContext: true } },
+        },
+      )
+    },
+    { retries: 4, minTimeout: 50, randomize: true },
+  )
+}
+
+/**
+ * Whether the job of a run is in the queue and not finished. One that is overdue is kept: the first worker starts that run.
+ * Where BullMQ could not add the next job, the schedule is still registered and has none.
+ */
+async function hasJob(queue: JobQueue, dueMs: number | undefined): Promise<boolean> {
+  const state = await queue.bull.requests.getJobState(`repeat:${NIGHTLY}:${dueMs}`)
+  return !['unknown', 'completed', 'failed'].includes(state)
+}
+
+/** When the next nightly run is due; null where none is registered. */
+export async function nextNightly(queue: JobQueue): Promise<Date | null> {
+  const found = await queue.bull.requests.getJobScheduler(NIGHTLY)
+  return found?.next === undefined ? null : new Date(found.next)
+}

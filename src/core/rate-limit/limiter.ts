@@ -1,0 +1,228 @@
+import { DrainingError } from '../../base/errors.ts'
+import { RepeatedFault } from '../../base/log.ts'
+import type { Log } from '../../base/log.ts'
+import type { RateLimitSnapshot, SharedRateLimit } from '../service/wait.ts'
+import { sleep, WaitLine } from '../service/wait.ts'
+import type { Priority } from '../service/wait.ts'
+
+/** Names the limit of all calls in its store. */
+export const RATE_LIMIT_NAME = 'collab-sync-pace'
+
+export interface RateLimitOptions {
+  /** Most calls a second of all processes together (`SYNC_RATE_LIMIT`); null for no limit. */
+  readonly callsPerSecond: number | null
+  readonly log: Log
+  /** For a caller that always takes another slot: slots are reserved in larger groups, so that nearly all of the limit is used. */
+  readonly isSteady?: boolean
+}
+
+/**
+ * `usedPart`: calls are spaced for this part of the limit; the rest absorbs delays of networks and event loops. `groupMs`: slots
+ * for so much time are reserved at once, so that a high limit needs no round trip a call. `toleranceMs`: a delay up to this is
+ * made up for; a longer one would let calls bunch up.
+ */
+const AS_THEY_COME = { usedPart: 0.985, groupMs: 50, toleranceMs: 50 }
+const STEADY = { usedPart: 0.965, groupMs: 400, toleranceMs: 10 }
+/** Without a limit, a process that makes calls reads the pause of the other processes this often. */
+const LISTEN_EVERY_MS = 1000
+/** A pause is written to the store where it ends this much later than the known one. */
+const NEWS_MS = 100
+/** A slot that was missed by more is drawn anew: used late, it would be added to the slots that follow. */
+const MISSED_MS = 100
+/** Between two tries of a store that fails. */
+const STORE_RETRY_MS = 500
+
+/**
+ * The rate of all processes over a store. The calls of this process wait in one queue. Slots are reserved one group at a time,
+ * for callers that are not steady no more than callers wait, and given out when they are due.
+ */
+export class RateLimiter implements SharedRateLimit {
+  readonly #store: RateLimitStore
+  readonly #fault: RepeatedFault
+  #callsPerSecond: number | null = null
+  #spacing: Spacing | null = null
+  #groupMax = 1
+  readonly #isSteady: boolean
+  readonly #line = new WaitLine()
+  readonly #closing = new AbortController()
+  #pausedSinceMs = 0
+  #pausedUntilMs = -Infinity
+  /** How long the pauses before the last one were. */
+  #pausedBeforeMs = 0
+  #heardAtMs = -Infinity
+  #dealing = false
+  /**
+   * The usual round trip to the store. A longer one counts as a reply that waited because this process was busy, but at most
+   * doubles this value, so that a store that has become slow is believed after a few replies.
+   */
+  #roundTripMs = Infinity
+
+  constructor(store: RateLimitStore, { callsPerSecond, isSteady = false, log }: RateLimitOptions) {
+    this.#store = store
+    this.#fault = new RepeatedFault(log, 'the store of the shared rate limit')
+    this.#isSteady = isSteady
+    this.useLimit(callsPerSecond)
+  }
+
+  /** Sets the limit of the slots that are reserved from now on, in calls a second; null for none. */
+  useLimit(callsPerSecond: number | null): void {
+    const { usedPart, groupMs, toleranceMs } = this.#isSteady ? STEADY : AS_THEY_COME
+    this.#callsPerSecond = callsPerSecond
+    this.#spacing =
+      callsPerSecond === null
+        ? null
+        : { intervalMs: 1000 / (callsPerSecond * usedPart), toleranceMs }
+    this.#groupMax = Math.max(1, Math.floor(groupMs / (this.#spacing?.intervalMs ?? groupMs)))
+  }
+
+  acquire(signal?: AbortSignal, priority?: Priority): Promise<void> | null {
+    if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason as Error)
+    if (this.#spacing === null && this.#isFree()) return null
+    const turn = this.#line.join(signal, priority)
+    if (!this.#dealing) void this.#deal()
+    return turn
+  }
+
+  async pauseAll(ms: number): Promise<void> {
+    const untilMs = performance.now() + Math.min(ms, MAX_PAUSE_MS)
+    const isNews = untilMs > this.#pausedUntilMs + NEWS_MS
+    this.#pauseUntil(untilMs)
+    // Sixteen calls that are throttled together are one pause: one of them writes it.
+    if (isNews) await this.#reach(() => this.#store.pause(Math.min(ms, MAX_PAUSE_MS)))
+  }
+
+  snapshot(): RateLimitSnapshot {
+    const nowMs = performance.now()
+    const [sinceMs, untilMs] = [this.#pausedSinceMs, this.#pausedUntilMs]
+    return {
+      callsPerSecond: this.#callsPerSecond,
+      waiting: this.#line.length,
+      pause: nowMs < untilMs ? { sinceMs, untilMs } : null,
+      pausedMs: this.#pausedBeforeMs + Math.max(0, Math.min(nowMs, untilMs) - sinceMs),
+    }
+  }
+
+  async close(): Promise<void> {
+    const reason = new DrainingError('the shared rate limit is closed')
+    this.#closing.abort(reason)
+    this.#line.dismiss(reason)
+  }
+
+  /** Whether this process knows of no pause. Reads the store now and then, without waiting for it. */
+  #isFree(): boolean {
+    const now = performance.now()
+    if (now - this.#heardAtMs > LISTEN_EVERY_MS) {
+      this.#heardAtMs = now
+      void this.#listen()
+    }
+    return this.#line.length === 0 && now >= this.#pausedUntilMs
+  }
+
+  async #listen(): Promise<void> {
+    const pauseMs = await this.#reach(() => this.#store.pauseMs())
+    if (pauseMs !== null) this.#learnPause(pauseMs)
+  }
+
+  #learnPause(pauseMs: number): void {
+    if (pauseMs > 0) this.#pauseUntil(performance.now() + pauseMs)
+  }
+
+  /** A pause that begins while another one lasts extends it. */
+  #pauseUntil(untilMs: number): void {
+    const nowMs = performance.now()
+    if (nowMs >= this.#pausedUntilMs) {
+      this.#pausedBeforeMs = this.snapshot().pausedMs
+      this.#pausedSinceMs = nowMs
+    }
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs)
+  }
+
+  /** Lets the callers go, until none waits. */
+  async #deal(): Promise<void> {
+    this.#dealing = true
+    try {
+      while (this.#line.length > 0) {
+        const pausedMs = this.#pausedUntilMs - performance.now()
+        if (pausedMs > 0) {
+          await sleep(pausedMs, this.#closing.signal)
+          if (this.#spacing === null) await this.#listen()
+        } else if (this.#spacing === null) while (this.#line.letOneGo());
+        else await this.#dealGroup(this.#spacing)
+      }
+    } catch (error) {
+      // Only `close` ends a sleep early, and it has rejected all callers.
+      if (!this.#closing.signal.aborted) throw error
+    } finally {
+      this.#dealing = false
+    }
+  }
+
+  async #dealGroup(spacing: Spacing): Promise<void> {
+    const slots = this.#isSteady ? this.#groupMax : Math.min(this.#groupMax, this.#line.length)
+    const askedAtMs = performance.now()
+    const taken = await this.#reach(() => this.#store.take(slots, spacing))
+    if (taken === null) return sleep(STORE_RETRY_MS, this.#closing.signal)
+    if (taken.pauseMs > 0) return this.#learnPause(taken.pauseMs)
+    this.#roundTripMs = Math.min(performance.now() - askedAtMs, 2 * this.#roundTripMs + 1)
+    const firstMs = askedAtMs + this.#roundTripMs + taken.waitMs
+    for (let slot = 0; slot < slots; slot += 1) {
+      const dueMs = firstMs + slot * spacing.intervalMs
+      const dueInMs = dueMs - performance.now()
+      if (dueInMs > 0) await sleep(dueInMs, this.#closing.signal)
+      if (performance.now() > dueMs + MISSED_MS) continue
+      // Slots within a pause are lost: used after the pause, they would be added to new ones.
+      if (performance.now() < this.#pausedUntilMs) return
+      if (this.#line.letOneGo() === null && !this.#isSteady) return
+    }
+  }
+
+  /** Null when the store fails: a limit then waits for it, and a pause holds for this process alone. */
+  async #reach<T>(step: () => Promise<T>): Promise<T | null> {
+    try {
+      const answer = await step()
+      this.#fault.recovered()
+      return answer
+    } catch (error) {
+      this.#fault.failed(error)
+      return null
+    }
+  }
+}
+
+/** How far apart calls are, and how much of a delay may be made up for, in milliseconds. */
+export interface Spacing {
+  readonly intervalMs: number
+  readonly toleranceMs: number
+}
+
+/** What a store grants, in durations: the clocks of two machines are never compared. */
+export interface Taken {
+  /** Above 0 while a pause lasts; then no slot was reserved. */
+  readonly pauseMs: number
+  /** From now to the first slot, the others follow at `intervalMs`; below 0 for one that is late. */
+  readonly waitMs: number
+}
+
+/**
+ * What processes share to keep one rate: the time of the next free slot and the end of the pause, by the clock of the store.
+ * Each function is atomic.
+ */
+export interface RateLimitStore {
+  /** Reserves `slots` following slots. */
+  take(slots: number, spacing: Spacing): Promise<Taken>
+  /** Pauses all for `ms` from now; a longer pause stays. */
+  pause(ms: number): Promise<void>
+  /** Milliseconds that the pause still lasts; 0 without one. */
+  pauseMs(): Promise<number>
+}
+
+/**
+ * The longest pause that is believed: a longer one is from before a clock was set back. Well above any
+ * `SYNC_RETRY_AFTER_MAX_MS`.
+ */
+export const MAX_PAUSE_MS = 3_600_000
+
+/** The furthest that the next free slot is believed to be away, likewise: a hundred processes may have reserved as many each. */
+export function maxAheadMs(slots: number, { intervalMs }: Spacing): number {
+  return Math.max(10_000, 100 * slots * intervalMs)
+}

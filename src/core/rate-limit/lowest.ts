@@ -1,0 +1,42 @@
+import { DEAD_AFTER_S } from '../database/claims.ts'
+import type { On, RowOf } from '../database/statement.ts'
+import * as workers from '../database/statements/workers.ts'
+import type { Log } from '../../base/log.ts'
+import type { RateLimiter } from './limiter.ts'
+
+const NAMES_SHOWN = 3
+
+/** Says which processes set which limit. @param limits the lowest first */
+function describeDiffering(limits: readonly RowOf<typeof workers.rateLimits>[]): string {
+  const parts = limits.map(({ rateLimit, workerIds }) => {
+    const names = workerIds.slice(0, NAMES_SHOWN).join(', ')
+    const more = workerIds.length - NAMES_SHOWN
+    return `${rateLimit ?? 'none'} (${names}${more > 0 ? ` and ${more} more` : ''})`
+  })
+  return `SYNC_RATE_LIMIT differs: ${parts.join('; ')}. The lowest that a live worker sets holds for all of them.`
+}
+
+/**
+ * Keeps the limiter of a process at the lowest of its own limit and those of the live workers, and logs when workers begin or
+ * cease to differ.
+ * @param own `SYNC_RATE_LIMIT` of this process in calls a second; null for none
+ * @returns reads the limits and applies the lowest; throws pg.DatabaseError, and the limit stays as it is
+ */
+export function followLowest(
+  limiter: RateLimiter,
+  own: number | null,
+  log: Log,
+): (on: On) => Promise<void> {
+  let known = String(own)
+  return async (on) => {
+    const asking = { deadAfterS: DEAD_AFTER_S, own, name: 'this process' }
+    const limits = await workers.rateLimits.all(on, asking)
+    const lowest = limits[0]?.rateLimit ?? null
+    limiter.useLimit(lowest)
+    const found = limits.map(({ rateLimit }) => String(rateLimit)).join()
+    if (found === known) return
+    known = found
+    if (limits.length < 2) log.info({ lowest }, 'SYNC_RATE_LIMIT no longer differs')
+    else log.warn({ lowest }, describeDiffering(limits))
+  }
+}

@@ -1,0 +1,108 @@
+import type { Counts } from '../../documents/counts.ts'
+import type { Database } from '../database/pool.ts'
+import type { SettledRun } from '../database/runs.ts'
+import { RunStoppedError } from '../../base/errors.ts'
+import type { Operation } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import type { CollabApi } from '../service/client.ts'
+
+/** What the life of a run needs: it is started, planned page by page, stopped or finished. */
+export interface RunContext {
+  readonly collabApi: CollabApi
+  readonly database: Database
+  readonly log: Log
+  /** `host:pid:random`. */
+  readonly workerId: string
+  /** Seconds without a heartbeat after which a worker is taken for dead. */
+  readonly deadAfterS: number
+  readonly runSignals: RunSignals
+  /**
+   * The items whose batches this process works on, each with what lets its batch begin no call any more. An item that this
+   * worker claimed and that is not among them is lost.
+   */
+  readonly itemsInProgress: Map<number, AbortController>
+  /** What a run without operations of its own asks for. */
+  readonly operations: readonly Operation[]
+  /** Called with what is done; left out where nobody listens. */
+  readonly watch?: SyncWatch
+}
+
+/** Hears what syncing does, as it does it: for metrics. It must neither throw nor wait. */
+export interface SyncWatch {
+  /** Answers of one operation were committed; the counts are those of this commit alone. */
+  committed(operation: Operation, counts: Readonly<Counts>): void
+  /** This process settled a run. */
+  settled(run: SettledRun): void
+}
+
+/** Calls of a run that are forbidden, without one that is answered, after which key and token are suspected. */
+export const SUSPICIOUS_REFUSALS = 5
+
+/** Whether this process has a reason to suspect that key and token are refused to a run, and not only some of its scopes. */
+export class RunRefusals {
+  /** Organizations whose scopes were refused. */
+  readonly organizations = new Set<number>()
+  #count = 0
+
+  /** Counts a scope that was refused. @returns true when key and token are to be checked, once a run */
+  refused(organizationKey: number): boolean {
+    this.organizations.add(organizationKey)
+    return (this.#count += 1) === SUSPICIOUS_REFUSALS
+  }
+
+  /** The check could not be made: later refusals raise the suspicion again. */
+  startAgain(): void {
+    this.#count = 0
+  }
+
+  /** A scope was answered: key and token are good, whatever else is refused to this run. */
+  answered(): void {
+    this.#count = Infinity
+  }
+}
+
+/**
+ * The signals of the runs that this process works on, and what was refused to each: a signal aborts when its run is to end
+ * early, so that calls in flight and calls that wait are given up at once.
+ */
+export class RunSignals {
+  readonly #runs = new Map<string, { controller: AbortController; refusals: RunRefusals }>()
+
+  /** The run's signal; made when it is first asked for. */
+  signalOf(runId: string): AbortSignal {
+    return this.#of(runId).controller.signal
+  }
+
+  refusalsOf(runId: string): RunRefusals {
+    return this.#of(runId).refusals
+  }
+
+  /** Whether this process works on the run, or did and has not heard of its end yet. */
+  knows(runId: string): boolean {
+    return this.#runs.has(runId)
+  }
+
+  /** Gives up the work in hand for a run. */
+  abort(runId: string): void {
+    this.#runs.get(runId)?.controller.abort(new RunStoppedError(`Run ${runId} was stopped.`))
+  }
+
+  /** Gives up the work in hand for every run, for another reason than their end. */
+  abortAll(reason: Error): void {
+    for (const { controller } of this.#runs.values()) controller.abort(reason)
+  }
+
+  /** Drops what is known of a run that is over. */
+  forget(runId: string): void {
+    this.#runs.delete(runId)
+  }
+
+  #of(runId: string) {
+    let run = this.#runs.get(runId)
+    if (run === undefined) {
+      run = { controller: new AbortController(), refusals: new RunRefusals() }
+      this.#runs.set(runId, run)
+    }
+    return run
+  }
+}

@@ -1,0 +1,132 @@
+import type { FailureCause } from '../database/runs.ts'
+import type { RowOf } from '../database/statement.ts'
+import * as holds from '../database/statements/held.ts'
+import * as rejected from '../database/statements/rejected.ts'
+import type { wholeOfRun } from '../database/statements/rejected.ts'
+import * as runs from '../database/statements/runs.ts'
+import { count, counted, describeAnswer, describeHeld } from '../../documents/format.ts'
+import { logOfRun } from '../../base/log.ts'
+import { isOfOtherServer } from '../service/reach.ts'
+import { describeSpan, withSpan } from '../../base/trace.ts'
+import { SUSPICIOUS_REFUSALS } from './context.ts'
+import type { RunContext } from './context.ts'
+
+/**
+ * Settles a run when nothing of it is pending: adds up its items and writes its status and counts, exactly once.
+ * Harmless when something is pending or it is settled already.
+ * @returns the status it was settled with; null where it was not
+ */
+export async function finishRun(
+  context: Pick<RunContext, 'database' | 'log' | 'runSignals' | 'watch'>,
+  runId: string,
+): Promise<string | null> {
+  return withSpan('finish run', { 'collab_sync.run.id': runId }, async () => {
+    const { database } = context
+    const causes = await runs.causes.all(database, { runId })
+    const { held } = await holds.count.one(database, { runId })
+    const lost = await rejected.wholeOfRun.one(database, { runId })
+    const { answered } = await runs.isAnswered.one(database, { runId })
+    const problem = describeProblem(causes, answered, held, lost)
+    const settled = await runs.settle.first(database, { runId, problem })
+    if (settled === undefined) return null
+    const { status } = settled
+    describeSpan({ 'collab_sync.run.status': status })
+    context.runSignals.forget(runId)
+    context.watch?.settled(settled)
+    logOfRun(context.log, runId).info({ status }, 'run finished')
+    return status
+  })
+}
+
+/** Whole records that a run rejected and nobody has set aside, and the commonest reason. */
+type LostRecords = RowOf<typeof wholeOfRun>
+
+/** Causes named one by one; a person reads no more. */
+const CAUSES_NAMED = 3
+
+/** Codes that say an operation is not to be had at all. */
+const GATE_STATUSES = new Set([400, 403, 404, 405, 409, 410, 422, 501])
+
+/** Each operation is for one series of the service's client SDK (service-api.md, Versioning). */
+const GATES: Readonly<Record<FailureCause['operation'], string>> = {
+  users: 'Get Users is for client SDK v3 or earlier',
+  comments:
+    'Get Comments needs client SDK v4 and the advanced queries option of the service console',
+}
+
+/**
+ * What went wrong in a run, in a sentence or some for a person; null where nothing did.
+ * @param isAnswered whether any scope was
+ * @param held listings whose removals wait for a person
+ * @param lost whole records that were rejected
+ */
+function describeProblem(
+  causes: readonly FailureCause[],
+  isAnswered: boolean,
+  held: number,
+  lost: LostRecords,
+): string | null {
+  const sentences = [
+    describeFailures(causes, isAnswered),
+    held === 0 ? null : `${describeHeld(held)} Accept or refuse the removal.`,
+    describeLost(lost),
+  ].filter((each) => each !== null)
+  return sentences.length === 0 ? null : sentences.join(' ')
+}
+
+function describeLost({ records, reason }: LostRecords): string | null {
+  if (records === 0) return null
+  const what = `${counted(records, 'whole record')} ${records === 1 ? 'was' : 'were'}`
+  const why = reason === null ? '' : records === 1 ? ` (${reason})` : ` (mostly: ${reason})`
+  return `${what} rejected${why}: correct them at the service, or set them aside.`
+}
+
+function describeFailures(causes: readonly FailureCause[], isAnswered: boolean): string | null {
+  const [first] = causes
+  if (first === undefined) return null
+  const failed = causes.reduce((sum, { scopes }) => sum + scopes, 0)
+  const named = causes.slice(0, CAUSES_NAMED).map(describeCause)
+  const more =
+    causes.length > CAUSES_NAMED
+      ? `; and ${counted(causes.length - CAUSES_NAMED, 'other cause')}`
+      : ''
+  const throttled = causes.some(({ errorStatus }) => errorStatus === 'throttled')
+    ? ' For longer than SYNC_THROTTLED_MAX_MS the service answered every call that it gets too many.'
+    : ''
+  const areAllForbidden =
+    !isAnswered && failed >= SUSPICIOUS_REFUSALS && causes.every(isForbiddenCause)
+  const isOneOperation = causes.every(({ operation }) => operation === first.operation)
+  const isElsewhere =
+    !isAnswered &&
+    causes.every((cause) => isOfOtherServer(cause) || cause.errorStatus === 'breaker_open')
+  const everyCall = areAllForbidden ? FORBIDDEN : isElsewhere ? ELSEWHERE : ''
+  const likely = (areAllForbidden || isElsewhere) && !isOneOperation ? '' : likelyCause(first)
+  return `${counted(failed, 'scope')} failed: ${named.join('; ')}${more}.${throttled}${everyCall}${likely}`
+}
+
+function isForbiddenCause({ httpStatus, errorStatus }: FailureCause): boolean {
+  return httpStatus === 403 || errorStatus === 'PERMISSION_DENIED'
+}
+
+/** What to check when the service refuses every call. */
+export const CREDENTIALS =
+  'COLLAB_API_KEY and COLLAB_AUTH_TOKEN (or what is in COLLAB_AUTH_TOKEN_FILE), and their rights'
+
+const FORBIDDEN = ` Every call was refused: check ${CREDENTIALS}.`
+
+const ELSEWHERE =
+  ' No answer came from the service: is COLLAB_API_URL right? `collab-sync doctor` checks it.'
+
+function describeCause(cause: FailureCause): string {
+  const { operation, httpStatus, errorStatus, scopes, organizations } = cause
+  const where = organizations > 1 ? ` in ${count(organizations)} organizations` : ''
+  if (errorStatus === 'breaker_open')
+    return `${scopes} of ${operation}${where} not asked, after such failures`
+  if (errorStatus === 'throttled') return `${scopes} of ${operation}${where} not asked`
+  return `${scopes} of ${operation}${where}: ${describeAnswer({ httpStatus, errorStatus })}`
+}
+
+function likelyCause({ operation, httpStatus, organizations }: FailureCause): string {
+  if (organizations < 2 || httpStatus === null || !GATE_STATUSES.has(httpStatus)) return ''
+  return ` If that operation fails everywhere: ${GATES[operation]}; SYNC_OPERATIONS can leave it out.`
+}

@@ -1,0 +1,54 @@
+import { noteAction } from '../database/actions.ts'
+import { transaction } from '../database/pool.ts'
+import * as items from '../database/statements/items.ts'
+import * as runs from '../database/statements/runs.ts'
+import * as workers from '../database/statements/workers.ts'
+import type { CallError } from '../../base/errors.ts'
+import type { RunContext } from './context.ts'
+import { CREDENTIALS, finishRun } from './finish.ts'
+
+/**
+ * Ends a run early: work in hand is given up here at once and elsewhere within a heartbeat, what was not asked is
+ * skipped, what is stored stays. It is settled by whoever gives up the last of its work: here, where nobody has any.
+ * @param as what becomes of it: `failed` (its credentials were refused, say) or `cancelled` (a person asked)
+ * @param problem why, in one sentence for a person
+ * @param of.stoppedFor why the service could not be called, where that is why
+ * @param of.by the user or program that cancels it
+ * @returns false where it is over or stopping already
+ */
+export async function stopRun(
+  context: Pick<RunContext, 'database' | 'deadAfterS' | 'log' | 'runSignals' | 'watch'>,
+  runId: string,
+  as: 'failed' | 'cancelled',
+  problem: string,
+  {
+    stoppedFor = null,
+    by,
+  }: { stoppedFor?: 'credentials' | 'unreachable' | null; by?: string } = {},
+): Promise<boolean> {
+  const { database, deadAfterS } = context
+  const isStopped = await transaction(database, async (client) => {
+    const stop = { runId, stopping: as, problem, stoppedFor }
+    if ((await runs.stop.run(client, stop)) === 0) return false
+    if (by !== undefined) await noteAction(client, by, 'run_cancelled', { runId })
+    return true
+  })
+  context.runSignals.abort(runId)
+  await items.skip.run(database, { runId, itemId: null, deadAfterS })
+  await finishRun(context, runId)
+  return isStopped
+}
+
+/** Why a run was stopped, for the person who can mend it. */
+export function refusal(error: CallError): string {
+  return `The service refuses key or token: check ${CREDENTIALS}. ${error.message}`
+}
+
+/** Whether another live worker can call the service, as far as it knows: then a run need not end for want of this one. */
+export async function canOthersCall({
+  database,
+  deadAfterS,
+  workerId,
+}: Pick<RunContext, 'database' | 'deadAfterS' | 'workerId'>): Promise<boolean> {
+  return (await workers.anyOtherAble.one(database, { workerId, deadAfterS })).able
+}

@@ -1,0 +1,98 @@
+import { CallError } from '../../base/errors.ts'
+import { isForbidden } from './errors.ts'
+import type { Asked } from './errors.ts'
+import { describeCall } from './filters.ts'
+
+/** Failures in a row that stop further calls. */
+const STRIKES = 5
+/** The first wait before one call may probe; it doubles with each probe that fails, up to the most. */
+const FIRST_PROBE_MS = 30_000
+const MAX_PROBE_MS = 300_000
+
+interface Circuit {
+  /** Documents of comments, or filters of users, that failed since the last success. */
+  readonly failed: Set<string>
+  lastError: CallError
+  /** Null while closed. */
+  probeAtMs: number | null
+  probeWaitMs: number
+  probing: boolean
+}
+
+/**
+ * Stops hopeless calls of one operation in one organization. Only failures that speak of more than one scope count: a call that
+ * is forbidden, and one that failed after all its tries. A call that was throttled is no failure of the organization, and a 400
+ * or 404 speaks of one scope. All annotations of a document count once, because a document may be forbidden or deleted alone.
+ */
+export class Breaker {
+  readonly #circuits = new Map<string, Circuit>()
+
+  /** @throws CallError (`refused`, `breaker_open`, its cause the last failure) when the call is hopeless */
+  check(asked: Asked, nowMs: number): void {
+    const circuit = this.#circuitOf(asked)
+    if (circuit === undefined || circuit.probeAtMs === null) return
+    if (circuit.probing || nowMs < circuit.probeAtMs) throw openError(asked, circuit)
+    circuit.probing = true
+  }
+
+  /** Notes that a call succeeded, which closes the circuit. */
+  succeeded(asked: Asked): void {
+    if (this.#circuits.size > 0) this.#circuits.delete(keyOf(asked))
+  }
+
+  /** Notes how a call that `check` allowed failed; anything but a CallError counts for nothing. */
+  failed(asked: Asked, error: unknown, nowMs: number): void {
+    const known = this.#circuitOf(asked)
+    if (!(error instanceof CallError && (error.kind === 'retry' || isForbidden(error)))) {
+      // A probe that ended otherwise proved nothing: the next call may probe.
+      if (known !== undefined) known.probing = false
+      return
+    }
+    const circuit = known ?? newCircuit(error)
+    this.#circuits.set(keyOf(asked), circuit)
+    circuit.lastError = error
+    if (circuit.probeAtMs === null) {
+      const { operation, filter } = asked
+      circuit.failed.add(operation === 'users' ? JSON.stringify(filter) : (filter.documentId ?? ''))
+      if (circuit.failed.size >= STRIKES) circuit.probeAtMs = nowMs + circuit.probeWaitMs
+    } else if (circuit.probing) {
+      circuit.probing = false
+      circuit.probeWaitMs = Math.min(MAX_PROBE_MS, circuit.probeWaitMs * 2)
+      circuit.probeAtMs = nowMs + circuit.probeWaitMs
+    }
+  }
+
+  /** Forgets every failure: for the start of a run, which tries afresh, and for a new token. */
+  forget(): void {
+    this.#circuits.clear()
+  }
+
+  /** Costs nothing while nothing has failed, which is the usual case. */
+  #circuitOf(asked: Asked): Circuit | undefined {
+    return this.#circuits.size === 0 ? undefined : this.#circuits.get(keyOf(asked))
+  }
+}
+
+function keyOf({ operation, filter }: Asked): string {
+  return `${operation} ${filter.organizationId}`
+}
+
+function newCircuit(lastError: CallError): Circuit {
+  const closed = { probeAtMs: null, probeWaitMs: FIRST_PROBE_MS, probing: false }
+  return { failed: new Set(), lastError, ...closed }
+}
+
+function openError(asked: Asked, { failed, lastError }: Circuit): CallError {
+  const error = new CallError(
+    `${describeCall(asked.operation, asked.filter)} was not asked: ${failed.size} in a row failed here, the last: ${lastError.message}`,
+    // With the HTTP status that opened it, what was not asked counts to the same cause as what was refused.
+    {
+      kind: 'refused',
+      httpStatus: lastError.httpStatus,
+      errorStatus: 'breaker_open',
+      cause: lastError,
+    },
+  )
+  error.attempts = 0
+  return error
+}

@@ -1,0 +1,372 @@
+import { CallError, UsageError } from '../../base/errors.ts'
+import type { Operation } from '../../base/errors.ts'
+import { readAnswer, readingTick } from './answer.ts'
+import type { Answer } from './answer.ts'
+import { decodeBody } from './body.ts'
+import { Breaker } from './circuit-breaker.ts'
+import { ConcurrencyLimit } from './concurrency.ts'
+import type { ConcurrencySnapshot, Outcome } from './concurrency.ts'
+import { isForbidden } from './errors.ts'
+import type { Asked } from './errors.ts'
+import { checkFilter } from './filters.ts'
+import type { CommentsFilter, UsersFilter } from './filters.ts'
+import { ServiceHealth } from './health.ts'
+import type { HealthOptions, ServiceWait } from './health.ts'
+import { MemoryBudget } from './memory.ts'
+import type { HeldMemory } from './memory.ts'
+import { Requests } from './request.ts'
+import type { RequestOptions } from './request.ts'
+import { retrying } from './retry.ts'
+import type { RetryPolicy } from './retry.ts'
+import { isHeaderValue, Token } from './token.ts'
+import type { TokenSource } from './token.ts'
+import type { Priority } from './wait.ts'
+
+export interface CollabApiOptions
+  extends Omit<RequestOptions, 'connections' | 'origin'>, RetryPolicy, HealthOptions {
+  /** `http(s)://host[:port][/path]`, with or without a slash at its end. */
+  readonly baseUrl: string
+  readonly tokenSource: TokenSource
+  /** Most calls in flight in this process. */
+  readonly maxConcurrency: number
+  /** Called with each call that was made when it is over; must neither throw nor wait. */
+  readonly onCall?: (call: CallReport) => void
+}
+
+/** Counts that calls add to, kept by the caller: one object for a batch, say. */
+export interface CallStats {
+  /** Calls sent, further tries included. */
+  calls: number
+  /** The further tries among them. */
+  retries: number
+  /** Waiting for a slot of the shared rate limit, with a permit in hand: what the limit of the rate costs. */
+  waitedMs: number
+  /** Waiting for a pause to end, or for the next try of a throttled call: what throttling costs. */
+  waitedThrottledMs: number
+  /** Waiting for the service. */
+  serviceMs: number
+}
+
+/** What the caller of one call sets. */
+export interface Call {
+  /** Gives up the call, in flight or not. */
+  readonly signal?: AbortSignal
+  /** Gives up waiting for a permit, a slot or the next try, and lets a call in flight end; `signal` when left out. */
+  readonly waitSignal?: AbortSignal
+  /** Where it waits beside other calls for a permit or a slot; `normal` when left out. */
+  readonly priority?: Priority
+  /** `digest` of the last answer that was taken to the same filter. */
+  readonly knownDigest?: Buffer
+  readonly stats?: CallStats
+  /** Called with each try as its request goes out: what the service may have seen of it. */
+  readonly onSent?: (isRetry: boolean) => void
+  /** Called after each try that failed, before the wait for the next one, if there is one. */
+  readonly onFailedTry?: (() => void) | undefined
+  /** Called before each try, with `waitSignal`: null to continue, else what to wait for. A rate limit of some callers. */
+  readonly beforeTry?: (waitSignal?: AbortSignal) => Promise<void> | null
+  /** Counts the responses until the caller gives them back; when left out, they are given back when the call ends. */
+  readonly memory?: HeldMemory
+}
+
+/** How a call went: `given_up` by us, `transient` where another try may succeed; the others as in FailureKind. */
+export type CallOutcome =
+  | 'success'
+  | 'overload'
+  | 'timeout'
+  | 'transient'
+  | 'refused'
+  | 'credentials'
+  | 'unknown'
+  | 'given_up'
+
+/** One call that was made, for metrics. */
+export interface CallReport extends Pick<
+  CallStats,
+  'waitedMs' | 'waitedThrottledMs' | 'serviceMs'
+> {
+  readonly operation: Operation
+  readonly outcome: CallOutcome
+  readonly isRetry: boolean
+}
+
+/** The service's two operations; safe to call from many places at once. */
+export interface CollabApi {
+  /**
+   * Users by one of the six documented filters (service-api.md, Endpoints, 2).
+   * @throws UsageError for a filter that may not be sent; CallError when there is no usable answer after
+   *   all tries; the signal's reason when it aborts; DrainingError after `close`
+   */
+  getUsers(filter: UsersFilter, call?: Call): Promise<Answer>
+  /** Comments of one annotation (service-api.md, Endpoints, 1). Throws as `getUsers` does. */
+  getComments(filter: CommentsFilter, call?: Call): Promise<Answer>
+  /** What responses may take until they are committed. */
+  readonly memory: MemoryBudget
+  /** Calls in flight and what was learned of the load. */
+  concurrency(): ConcurrencySnapshot
+  /** What the calls of this process wait for at the moment; null where they are sent as they come, or there are none. */
+  waiting(): ServiceWait | null
+  /** Forgets open breakers and a refused token: to be called when a process begins to work on a run, which tries afresh. */
+  startAfresh(): void
+  /** Rejects the calls that wait for a permit, lets the calls in flight end, closes the connections. */
+  close(): Promise<void>
+}
+
+/** @throws UsageError naming the setting: a base address, key, token or header name that cannot be used */
+export function openCollabApi(options: CollabApiOptions): CollabApi {
+  return new Client(options)
+}
+
+const PATHS: Readonly<Record<Operation, string>> = {
+  users: '/v1/users/get',
+  comments: '/v1/commentannotations/comments/get',
+}
+
+/** An error is short, and is read at once: what it says of the service or the token has to be known before the next call. */
+const SHORT_BYTES = 2000
+
+/** One try of a call. */
+interface Try {
+  readonly body: string
+  readonly token: string
+  /** From 1. */
+  readonly attemptNumber: number
+  /** How long this try waited because the one before was throttled. */
+  readonly throttledMs: number
+}
+
+class Client implements CollabApi {
+  readonly memory = new MemoryBudget()
+  readonly #options: CollabApiOptions
+  readonly #basePath: string
+  readonly #token: Token
+  readonly #secrets: string[]
+  readonly #breaker = new Breaker()
+  readonly #health: ServiceHealth
+  readonly #concurrency: ConcurrencyLimit
+  readonly #requests: Requests
+
+  constructor(options: CollabApiOptions) {
+    const { origin, pathname } = parseBaseUrl(options.baseUrl)
+    checkHeaders(options)
+    this.#options = options
+    this.#basePath = pathname.replace(/\/+$/, '')
+    this.#token = new Token(options.tokenSource)
+    this.#secrets = [options.apiKey, this.#token.current()]
+    this.#health = new ServiceHealth(options)
+    this.#concurrency = new ConcurrencyLimit(options.maxConcurrency, this.memory)
+    // Calls that wait for memory keep their connections: one more lets those through that they wait for.
+    this.#requests = new Requests({ ...options, origin, connections: options.maxConcurrency + 1 })
+  }
+
+  getUsers(filter: UsersFilter, call: Call = {}): Promise<Answer> {
+    return this.#ask('users', filter, call)
+  }
+
+  getComments(filter: CommentsFilter, call: Call = {}): Promise<Answer> {
+    return this.#ask('comments', filter, call)
+  }
+
+  concurrency(): ConcurrencySnapshot {
+    return this.#concurrency.snapshot()
+  }
+
+  waiting(): ServiceWait | null {
+    return this.#health.waiting(this.#concurrency.snapshot(), performance.now())
+  }
+
+  startAfresh(): void {
+    this.#breaker.forget()
+    this.#health.startAfresh()
+  }
+
+  async close(): Promise<void> {
+    this.#concurrency.close()
+    await this.#requests.close()
+  }
+
+  async #ask(
+    operation: Operation,
+    filter: UsersFilter | CommentsFilter,
+    call: Call,
+  ): Promise<Answer> {
+    checkFilter(operation, filter)
+    const asked: Asked = { operation, filter, secrets: this.#secrets }
+    this.#breaker.check(asked, performance.now())
+    const body = JSON.stringify({ data: filter })
+    let token = ''
+    try {
+      const answer = await retrying(
+        (attemptNumber, throttledMs) => {
+          token = this.#token.current()
+          return this.#attempt(asked, { body, token, attemptNumber, throttledMs }, call)
+        },
+        this.#options,
+        { health: this.#health, reread: (error) => this.#rereadToken(token, isForbidden(error)) },
+        call.waitSignal ?? call.signal,
+      )
+      this.#breaker.succeeded(asked)
+      return answer
+    } catch (error) {
+      this.#breaker.failed(asked, error, performance.now())
+      throw error
+    }
+  }
+
+  /**
+   * One try. It holds its permit while it waits for its slot and for the service, no longer: the next call is sent before
+   * the response to this one is read, and while this one waits for memory.
+   * @throws CallError where there is no usable answer; the signal's reason when it aborts; DrainingError after `close`
+   */
+  async #attempt(asked: Asked, { body, token, attemptNumber, throttledMs }: Try, call: Call) {
+    const { signal, waitSignal = signal, priority = 'normal', knownDigest, stats } = call
+    const isRetry = attemptNumber > 1
+    const allowed = call.beforeTry?.(waitSignal) ?? null
+    if (allowed !== null) await allowed
+    const memory = call.memory ?? this.memory.open()
+    const { bytes: heldBytes } = memory
+    const entered = this.#concurrency.enter(waitSignal, priority, heldBytes > 0)
+    if (entered !== null) await entered
+    let permitAtMs: number | null = performance.now()
+    let sentAtMs: number | null = null
+    let endedAtMs: number | null = null
+    let pausedMs = 0
+    const times = { waitedMs: 0, waitedThrottledMs: throttledMs, serviceMs: 0 }
+    const leave = () => {
+      if (permitAtMs === null) return
+      this.#concurrency.leave(priority, performance.now() - permitAtMs)
+      permitAtMs = null
+    }
+    const takeMemory = (bytes: number) => {
+      const wait = memory.take(bytes, waitSignal)
+      if (wait === null) return null
+      const sinceMs = performance.now()
+      leave()
+      return wait.then(() => {
+        if (endedAtMs !== null) return
+        permitAtMs = performance.now()
+        pausedMs = permitAtMs - sinceMs
+        this.#concurrency.resume(priority)
+      })
+    }
+    const onSent = () => {
+      call.onSent?.(isRetry)
+      if (stats === undefined) return
+      stats.calls += 1
+      if (isRetry) stats.retries += 1
+    }
+    let outcome: Outcome = 'other'
+    let failure: unknown = null
+    try {
+      this.#health.check(asked, token, permitAtMs)
+      const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
+      if (slot !== null) await this.#waitForSlot(slot, times)
+      sentAtMs = performance.now()
+      const path = this.#basePath + PATHS[asked.operation]
+      const post = { asked, signal, takeMemory, onSent }
+      const sent = await this.#requests.post(path, body, token, post)
+      endedAtMs = performance.now()
+      const { maxBodyBytes } = this.#options
+      const reply = sent.encoding === undefined ? sent : await decodeBody(sent, asked, maxBodyBytes)
+      memory.resize(heldBytes + reply.body.length)
+      if (reply.httpStatus === 200 && reply.body.length > SHORT_BYTES) {
+        leave()
+        await readingTick(reply.body.length)
+      }
+      const answer = readAnswer(reply, asked, knownDigest)
+      outcome = 'success'
+      this.#health.succeeded(sentAtMs)
+      return answer
+    } catch (error) {
+      failure = error
+      memory.resize(heldBytes)
+      call.onFailedTry?.()
+      const nowMs = performance.now()
+      if (error instanceof CallError)
+        outcome = this.#health.failed(error, token, sentAtMs ?? nowMs, nowMs)
+      throw error
+    } finally {
+      endedAtMs ??= performance.now()
+      if (sentAtMs !== null) times.serviceMs = endedAtMs - sentAtMs - pausedMs
+      if (call.memory === undefined) memory.resize(0)
+      this.#concurrency.learn(outcome, times.serviceMs)
+      leave()
+      if (stats !== undefined) {
+        stats.waitedMs += times.waitedMs
+        stats.waitedThrottledMs += times.waitedThrottledMs
+        stats.serviceMs += times.serviceMs
+      }
+      if (sentAtMs !== null) {
+        const { operation } = asked
+        const report = { operation, outcome: callOutcome(outcome, failure), isRetry, ...times }
+        this.#options.onCall?.(report)
+      }
+    }
+  }
+
+  /** Waits for a slot, and adds to `times` what of the wait is due to the limit, and what to pauses. */
+  async #waitForSlot(
+    slot: Promise<void>,
+    times: { waitedMs: number; waitedThrottledMs: number },
+  ): Promise<void> {
+    const { sharedRateLimit } = this.#options
+    const { pausedMs } = sharedRateLimit.snapshot()
+    const sinceMs = performance.now()
+    await slot
+    const allMs = performance.now() - sinceMs
+    const now = sharedRateLimit.snapshot()
+    // Without a limit only pauses make calls wait.
+    const pauseMs = now.callsPerSecond === null ? allMs : Math.min(allMs, now.pausedMs - pausedMs)
+    times.waitedMs = allMs - pauseMs
+    times.waitedThrottledMs += pauseMs
+  }
+
+  async #rereadToken(refused: string, isForbidden: boolean): Promise<boolean> {
+    const changed = await this.#token.reread(refused, isForbidden)
+    const token = this.#token.current()
+    if (token !== this.#secrets.at(-1)) {
+      // The old token stays a secret: calls that were sent with it are still being reported.
+      this.#secrets.push(token)
+      // The old token may be why they opened.
+      this.#breaker.forget()
+    }
+    return changed
+  }
+}
+
+/** @param failure what the call ended with; null for none */
+function callOutcome(loadOutcome: Outcome, failure: unknown): CallOutcome {
+  if (loadOutcome !== 'other') return loadOutcome
+  if (!(failure instanceof CallError)) return 'given_up'
+  if (failure.kind === 'retry' || failure.kind === 'unreachable') return 'transient'
+  return failure.kind === 'throttled' ? 'overload' : failure.kind
+}
+
+/** The base address, checked. @throws UsageError naming COLLAB_API_URL */
+function parseBaseUrl(baseUrl: string): URL {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
+  const isUsable =
+    url !== null &&
+    (url.protocol === 'https:' || url.protocol === 'http:') &&
+    url.username + url.password + url.search + url.hash === ''
+  if (!isUsable) {
+    throw new UsageError(
+      'COLLAB_API_URL must be an http(s) address without user, query or fragment, such as https://api.example.com',
+    )
+  }
+  return url
+}
+
+/** @throws UsageError naming the setting: a key, or the name of a header, that cannot be sent */
+function checkHeaders(options: CollabApiOptions): void {
+  if (!isHeaderValue(options.apiKey)) {
+    throw new UsageError('COLLAB_API_KEY is empty or holds a character that a header cannot carry')
+  }
+  for (const [setting, name] of [
+    ['COLLAB_API_KEY_HEADER', options.apiKeyHeader],
+    ['COLLAB_AUTH_TOKEN_HEADER', options.authTokenHeader],
+  ] as const) {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) {
+      throw new UsageError(`${setting} is not the name of a header: ${JSON.stringify(name)}`)
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import { CallError } from '../../base/errors.ts'
+import type { FailureKind, Operation } from '../../base/errors.ts'
+import { describeCall } from './filters.ts'
+import type { CommentsFilter, UsersFilter } from './filters.ts'
+
+/** How an answer, or the lack of one, failed where neither HTTP status nor `error.status` say. */
+export type Shape =
+  | 'timeout'
+  | 'connection'
+  | 'unreachable'
+  | 'body_cut'
+  | 'body_empty'
+  | 'body_unreadable'
+  | 'body_ambiguous'
+  | 'body_too_large'
+  | 'too_many_records'
+  | 'no_data'
+  | 'error_without_code'
+  | 'failed_status'
+  | 'redirect'
+  | 'throttled'
+
+export interface FailureFacts {
+  /** Null where there was no answer. */
+  readonly httpStatus: number | null
+  /** `error.status` of the body. */
+  readonly code: string | null
+  readonly shape: Shape | null
+  /** Whether the answer says when to come again, by `Retry-After` or `retry-after-ms`. */
+  readonly hasRetryAfter?: boolean
+}
+
+interface Row {
+  /** A row is met by one of its HTTP statuses, codes or shapes, or by a header that says when to come again. */
+  readonly http?: readonly (number | '3xx' | '5xx')[]
+  readonly code?: readonly string[]
+  readonly retryAfter?: true
+  readonly shape?: readonly Shape[]
+  readonly kind: FailureKind
+  readonly because: string
+}
+
+/**
+ * What each failure means: the first row that is met decides, and what meets none is `unknown`. The service's own codes and
+ * statuses are not shown (service-api.md, Errors), so these are the usual ones of HTTP and of gRPC. A code is more exact than
+ * the HTTP status around it, which may be a proxy's; a code that is a number is an HTTP status.
+ */
+// prettier-ignore
+export const FAILURES: readonly Row[] = [
+  { http: [401], code: ['UNAUTHENTICATED'],
+                                kind: 'credentials', because: 'key or token are refused, for every scope alike' },
+  { http: ['3xx'],              kind: 'refused',     because: 'not followed: it could carry the credentials elsewhere' },
+  { http: [429], code: ['RESOURCE_EXHAUSTED', 'TOO_MANY_REQUESTS', 'RATE_LIMIT_EXCEEDED', 'THROTTLED'], retryAfter: true,
+                                kind: 'throttled',   because: 'the service gets more calls than it takes: no fault of this scope' },
+
+  { code: ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL', 'ABORTED'],
+                                kind: 'retry',       because: 'the usual transient codes' },
+  { code: ['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'UNIMPLEMENTED'],
+                                kind: 'refused',     because: 'as 400' },
+  { code: ['PERMISSION_DENIED', 'NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION'],
+                                kind: 'refused',     because: 'as 403, 404 and 409' },
+
+  { http: [408, 425],           kind: 'retry',       because: 'the service asks to come again' },
+  { http: ['5xx'],              kind: 'retry',       because: 'the fault is on the other side and may pass' },
+  { http: [400, 413, 422],      kind: 'refused',     because: 'the same request will be as wrong again' },
+  { http: [403, 404, 409],      kind: 'refused',     because: 'this scope is forbidden, gone or in conflict' },
+  { http: [206],                kind: 'unknown',     because: 'a part that nobody asked for must not pass for the whole' },
+
+  { http: [407], shape: ['unreachable'],
+                                kind: 'unreachable', because: 'no connection: it concerns the address, not this scope' },
+  { shape: ['timeout', 'connection'],
+                                kind: 'retry',       because: 'the network: nothing is known of the answer' },
+  { shape: ['body_cut', 'body_empty', 'body_unreadable', 'body_ambiguous', 'no_data'],
+                                kind: 'retry',       because: 'an answer damaged on its way, or of a proxy' },
+  { shape: ['error_without_code'],
+                                kind: 'retry',       because: 'a failure that the service does not explain' },
+  { shape: ['body_too_large', 'too_many_records'],
+                                kind: 'refused',     because: 'it will be as large again' },
+  { shape: ['throttled'],       kind: 'refused',     because: 'not asked: the service has taken no call for `SYNC_THROTTLED_MAX_MS`' },
+  { shape: ['failed_status'],   kind: 'unknown',     because: '`result.status` speaks of a failure; only `success` is shown' },
+]
+
+/** The meaning of a failure, by the table. */
+export function classify(facts: FailureFacts): FailureKind {
+  return FAILURES.find((row) => isMet(row, facts))?.kind ?? 'unknown'
+}
+
+function isMet(row: Row, { httpStatus, code, shape, hasRetryAfter }: FailureFacts): boolean {
+  const name = code === null ? null : canonical(code)
+  const status = name !== null && /^\d{3}$/.test(name) ? Number(name) : httpStatus
+  return (
+    (row.retryAfter === true && hasRetryAfter === true) ||
+    (status !== null &&
+      row.http?.some((one) => one === status || one === `${String(status)[0]}xx`)) ||
+    (name !== null && row.code?.includes(name)) ||
+    // A code outweighs the shape of the body around it, also one that nobody has seen.
+    (name === null && shape !== null && row.shape?.includes(shape)) ||
+    false
+  )
+}
+
+/** True where the service, or one host of it, cannot take calls at present. */
+export function isUnavailable({ httpStatus, errorStatus }: CallError): boolean {
+  return httpStatus === 503 || ['UNAVAILABLE', '503'].includes(canonical(errorStatus ?? ''))
+}
+
+/**
+ * True where the service forbids the call: 403 or PERMISSION_DENIED. It may forbid the scope or the operation only, and some
+ * services say so of a token that has expired.
+ */
+export function isForbidden({ kind, httpStatus, errorStatus }: CallError): boolean {
+  if (kind !== 'refused') return false
+  return httpStatus === 403 || canonical(errorStatus ?? '') === 'PERMISSION_DENIED'
+}
+
+/** Codes are compared as `NOT_FOUND`, however spelt (`not-found`). */
+function canonical(code: string): string {
+  return code
+    .trim()
+    .toUpperCase()
+    .replaceAll(/[\s-]+/g, '_')
+}
+
+/** One call that is being made: what its failures are reported with. */
+export interface Asked {
+  readonly operation: Operation
+  readonly filter: UsersFilter | CommentsFilter
+  /** Values that a message must never hold, even where the service sends them back. */
+  readonly secrets: readonly string[]
+}
+
+export interface FailedCall {
+  readonly httpStatus?: number
+  /** `error.status` of the body. */
+  readonly code?: string | null
+  readonly shape?: Shape | null
+  /** What happened in words, ours or the service's. */
+  readonly detail: string
+  readonly retryAfterMs?: number | null
+  /** When the quota begins anew, in so many milliseconds; where `retryAfterMs` is null, a call that was throttled waits so long. */
+  readonly resetMs?: number | null
+  readonly cause?: unknown
+}
+
+/** The error of a call that gave no usable answer: its kind by the table, its ids in the message. */
+export function callFailure(asked: Asked, failed: FailedCall): CallError {
+  const {
+    code = null,
+    shape = null,
+    httpStatus = null,
+    retryAfterMs = null,
+    resetMs = null,
+  } = failed
+  const kind = classify({ httpStatus, code, shape, hasRetryAfter: retryAfterMs !== null })
+  const clean = (text: string): string => withoutSecrets(text, asked.secrets)
+  const word = code === null ? null : clean(code).slice(0, MAX_CODE_CHARS)
+  const head = [httpStatus && `HTTP ${httpStatus}`, word].filter(Boolean).join(' ')
+  const detail = clean(failed.detail).slice(0, MAX_DETAIL_CHARS)
+  const said = [head, detail].filter(Boolean).join(', ')
+  return new CallError(`${describeCall(asked.operation, asked.filter)} failed: ${said}`, {
+    kind,
+    httpStatus,
+    errorStatus: word ?? shape,
+    retryAfterMs: retryAfterMs ?? (kind === 'throttled' ? resetMs : null),
+    cause: failed.cause,
+  })
+}
+
+const MAX_CODE_CHARS = 100
+const MAX_DETAIL_CHARS = 300
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text)
+}

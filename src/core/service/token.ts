@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { UsageError } from '../../base/errors.ts'
+
+/** Where the value of `x-service-auth-token` comes from. */
+export type TokenSource = { readonly token: string } | { readonly tokenFile: string }
+
+/** A run may have 100,000 scopes that are forbidden. */
+const REREAD_AFTER_MS = 1000
+
+/**
+ * The auth token. How it is obtained and how long it lives is not shown (service-api.md, Authentication): a file
+ * is read at the start and again only when the service refuses what it held.
+ */
+export class Token {
+  readonly #path: string | null
+  readonly #now: () => number
+  #token: string
+  #reading: Promise<void> | null = null
+  #readAtMs = -Infinity
+
+  /**
+   * @param now a clock in milliseconds that never goes back
+   * @throws UsageError naming `COLLAB_AUTH_TOKEN` or `COLLAB_AUTH_TOKEN_FILE`
+   */
+  constructor(source: TokenSource, now = () => performance.now()) {
+    this.#path = 'token' in source ? null : source.tokenFile
+    this.#now = now
+    this.#token = ('token' in source ? source.token : readAtStart(source.tokenFile)).trim()
+    const setting =
+      this.#path === null ? 'COLLAB_AUTH_TOKEN' : `COLLAB_AUTH_TOKEN_FILE (${this.#path})`
+    if (this.#token === '') throw new UsageError(`${setting} is empty: it must hold the auth token`)
+    if (!isHeaderValue(this.#token))
+      throw new UsageError(`${setting} holds a character that a header cannot carry`)
+  }
+
+  current(): string {
+    return this.#token
+  }
+
+  /**
+   * Reads the file again after the service refused a call with the token `refused`. A file that cannot be read, or is empty,
+   * leaves the token as it is.
+   * @param isForbidden the call was forbidden (403), which may concern its scope only: then at most once a second
+   * @returns true when there is another token to try by now, whichever call read it
+   */
+  async reread(refused: string, isForbidden: boolean): Promise<boolean> {
+    if (this.#path === null || this.#token !== refused) return this.#token !== refused
+    const isRecent = this.#now() - this.#readAtMs < REREAD_AFTER_MS
+    if (!isRecent || !isForbidden)
+      this.#reading ??= this.#read(this.#path).finally(() => (this.#reading = null))
+    await this.#reading
+    return this.#token !== refused
+  }
+
+  async #read(path: string): Promise<void> {
+    this.#readAtMs = this.#now()
+    const token = (await readFile(path, 'utf8').catch(() => '')).trim()
+    if (isHeaderValue(token)) this.#token = token
+  }
+}
+
+/** A header cannot carry other characters; the value itself is never shown. */
+export function isHeaderValue(value: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]+$/.test(value)
+}
+
+function readAtStart(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(`COLLAB_AUTH_TOKEN_FILE: ${path} cannot be read (${code})`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,89 @@
+import pLimit from 'p-limit'
+import type { LimitFunction } from 'p-limit'
+import { unitsOf } from '../../../base/columns.ts'
+import type { Database } from '../../database/pool.ts'
+import type { HeldMemory, MemoryBudget } from '../../service/memory.ts'
+import type { BatchResult } from '../fetch/result.ts'
+
+/** Answers are committed at the latest when they are this old: what a killed worker has to ask again. */
+const COMMIT_AFTER_MS = 500
+/** ... or when they hold this much, so that memory does not grow with the answers. */
+const COMMIT_AFTER_RECORDS = 4000
+/** What an answer, and each of its records, takes beside its texts. */
+const RECORD_BYTES = 650
+
+/** The responses of one batch that wait for their commit. */
+export class Uncommitted {
+  readonly #memoryBudget: MemoryBudget
+  readonly #unregister: () => void
+  #memory: HeldMemory
+  #results: BatchResult[] = []
+  #records = 0
+  #oldestAt = 0
+
+  /** @param commitSoon called while the memory budget is full: what this batch holds of it is to be committed at once */
+  constructor(memoryBudget: MemoryBudget, commitSoon: () => void) {
+    this.#memoryBudget = memoryBudget
+    this.#memory = memoryBudget.open()
+    this.#unregister = memoryBudget.whenFull(() => {
+      if (this.#memory.bytes > 0) commitSoon()
+    })
+  }
+
+  get isEmpty(): boolean {
+    return this.#results.length === 0
+  }
+
+  get isDue(): boolean {
+    if (this.isEmpty) return false
+    const isOld = performance.now() - this.#oldestAt >= COMMIT_AFTER_MS
+    return isOld || this.#records >= COMMIT_AFTER_RECORDS
+  }
+
+  add(result: BatchResult): void {
+    const { records, bytes } = sizeOf(result)
+    if (this.isEmpty) this.#oldestAt = performance.now()
+    this.#results.push(result)
+    this.#records += records
+    this.#memory.resize(this.#memory.bytes + bytes)
+  }
+
+  /** Takes all responses out, to commit them. The caller gives their memory back when the commit ends. */
+  take(): { results: readonly BatchResult[]; memory: HeldMemory } {
+    const taken = { results: this.#results, memory: this.#memory }
+    this.#results = []
+    this.#records = 0
+    this.#memory = this.#memoryBudget.open()
+    return taken
+  }
+
+  /** Gives back what is not committed. To be called at the end of the batch; nothing may be added after it. */
+  close(): void {
+    this.#unregister()
+    this.#memory.resize(0)
+  }
+}
+
+/** What a result holds on the heap until it is committed, in records and about in bytes. */
+function sizeOf(result: BatchResult): { records: number; bytes: number } {
+  if (result.outcome !== 'comments' && result.outcome !== 'users') return { records: 0, bytes: 0 }
+  const { length: records } = result.records
+  let bytes = (1 + records) * RECORD_BYTES
+  if (result.outcome === 'comments') for (const { texts } of result.records) bytes += unitsOf(texts)
+  return { records, bytes }
+}
+
+/**
+ * Commits with rows to write that one process makes at a time. One fills a core of PostgreSQL, and while it waits for a
+ * disk or the network the next one writes; more of them only get in each other's way, at the end of the same table.
+ */
+const COMMITS_AT_A_TIME = 3
+
+const limits = new WeakMap<Database, LimitFunction>()
+
+/** Runs `work` when a commit may begin, in the order in which they came. @throws what `work` throws */
+export function inCommitSlot<T>(database: Database, work: () => Promise<T>): Promise<T> {
+  let limit = limits.get(database)
+  if (limit === undefined) limits.set(database, (limit = pLimit(COMMITS_AT_A_TIME)))
+  return limit(work)
+}

@@ -1,0 +1,209 @@
+import type { Counts } from '../../../documents/counts.ts'
+import type { ItemCommit } from '../../database/claims.ts'
+import { insertFailures, noteRejected } from '../../database/failures.ts'
+import type { RejectedRecord, ScopeFailure } from '../../database/failures.ts'
+import { transaction } from '../../database/pool.ts'
+import type { Client, Database } from '../../database/pool.ts'
+import { keepCheck, setCheck } from '../../database/scopes.ts'
+import type { BatchScope, ScopeKind } from '../../database/scopes.ts'
+import type { On } from '../../database/statement.ts'
+import * as failureStatements from '../../database/statements/failures.ts'
+import * as scopes from '../../database/statements/scopes.ts'
+import type { Operation } from '../../../base/errors.ts'
+import type { Log } from '../../../base/log.ts'
+import { SupersededError } from '../../run/claim.ts'
+import type { Committing, RuledClaim, WritersClaim } from '../context.ts'
+import type { AskedResult, CommentsResult, UsersResult } from '../fetch/result.ts'
+import { digestOfRejected } from '../record/digest.ts'
+import type { ObservedMembers } from '../record/observed-members.ts'
+import { inCommitSlot } from './buffer.ts'
+import { commitComments } from './comments.ts'
+import { notingMembers } from './note-members.ts'
+import { commitUsers } from './users.ts'
+import type { Listing } from './users.ts'
+
+/**
+ * Writes the checkpoint and the counts of a commit, with its answers in one transaction.
+ * @returns false where another claim has written to the batch: nothing of the commit holds then
+ */
+export type RecordCommit = (on: On, commit: Omit<ItemCommit, 'claim'>) => Promise<boolean>
+
+/**
+ * Commits answers: their upserts, their retirements, the checkpoint and the counts in one transaction, or nothing.
+ * @throws SupersededError where another claim has written to the batch, or the item is done already
+ */
+export async function commitAnswers(
+  database: Database,
+  committing: Committing & {
+    readonly claim: RuledClaim
+    readonly record: RecordCommit
+    readonly observed: ObservedMembers
+    readonly log: Log
+  },
+  results: readonly AskedResult[],
+  end: Pick<ItemCommit, 'doneScopes' | 'isEnd'>,
+): Promise<void> {
+  const { counts, claim, record } = committing
+  if (results.every((result) => isPlain(result, claim))) {
+    countUnchanged(counts, results)
+    if (!(await record(database, { counts, ...end }))) throw new SupersededError()
+    return
+  }
+  const before = { ...counts }
+  const startedMs = performance.now()
+  const commit = (note: (client: Client) => Promise<void>) =>
+    transaction(database, async (client) => {
+      Object.assign(counts, before) // A transaction that is tried again counts once.
+      countUnchanged(counts, results)
+      await writeResults(client, committing, results)
+      // Up to here: how long the last statement takes is known when it is too late to be stored.
+      counts.databaseMs += Math.round(performance.now() - startedMs)
+      if (!(await record(client, { counts, ...end }))) throw new SupersededError()
+      await note(client)
+    })
+  await inCommitSlot(database, () => notingMembers(committing, end.isEnd, commit))
+}
+
+/**
+ * Writes answers in the caller's transaction: records, retirements, failures, rejects and times of check; not the item.
+ * Adds to the counts.
+ * @returns the full listings of users among them, with what became of each
+ * @throws SupersededError where a newer claim has written to the batch
+ */
+export async function writeResults(
+  client: Client,
+  committing: Committing,
+  results: readonly AskedResult[],
+): Promise<Listing[]> {
+  const { claim, batchKey, operation, counts } = committing
+  const { version, batchXmin } = await scopes.lockBatch.one(client, {
+    batchKey,
+    runId: claim.runId,
+  })
+  if (version !== claim.claimNo && batchXmin !== claim.batchXmin) throw new SupersededError()
+  const users = results.filter((result): result is UsersResult => result.outcome === 'users')
+  const comments = results.filter(
+    (result): result is CommentsResult => result.outcome === 'comments',
+  )
+  const listings = await commitUsers(client, committing, users)
+  const held = listings.filter(({ isHeld }) => isHeld).map(({ result }) => result.scope)
+  await commitComments(client, committing, comments)
+  const failures = failuresOf(results)
+  await insertFailures(client, { runId: claim.runId, batchKey, operation }, failures)
+  const answers = [...users, ...comments]
+  counts.recordsLost += await noteRejected(
+    client,
+    { runId: claim.runId, operation, isRefresh: claim.trigger === 'refresh' },
+    rejectedOf(operation, answers),
+    answers.filter(mayMissRejected).map(({ scope }) => scope),
+  )
+  const failed = failures.map(({ scope }) => scope)
+  const notGood = new Set([...held, ...failed])
+  const good = results.map(({ scope }) => scope).filter((scope) => !notGood.has(scope))
+  counts.scopesFailed += failures.length
+  counts.scopesHeld += held.length
+  countDone(
+    counts,
+    answers.map(({ scope }) => scope).filter((scope) => !notGood.has(scope)),
+  )
+  const parts = new Set(results.filter(isOfPart).map(({ scope }) => scope))
+  await noteChecks(client, committing, { good, failed, held, parts })
+  return listings
+}
+
+/** What became of scopes: `parts` are those that were asked for some of their records only. */
+interface Tried {
+  readonly good: readonly BatchScope[]
+  readonly failed: readonly BatchScope[]
+  readonly held: readonly BatchScope[]
+  readonly parts: ReadonlySet<BatchScope>
+}
+
+/**
+ * When the scopes were checked well, and which are failing. One row a batch says it for all of them (docs/decisions); only
+ * scopes that differ from their batch carry a time of their own. A good answer about a part ends a failure, and is no check
+ * of the whole. Whatever ends a failure passes here, so that its rows in sync.failures are resolved here.
+ */
+async function noteChecks(
+  client: Client,
+  { claim, batchKey }: Pick<Committing, 'claim' | 'batchKey'>,
+  tried: Tried,
+): Promise<void> {
+  const { good, failed, held, parts } = tried
+  const resolved = [...good, ...held].filter(({ isFailing }) => isFailing)
+  if (resolved.length > 0)
+    await failureStatements.resolve.run(client, {
+      batchKey,
+      scopeNumbers: resolved.map(({ scopeNo }) => scopeNo),
+      runId: claim.runId,
+    })
+  const differing = good.filter(({ hasOwnCheck }) => hasOwnCheck)
+  const { at } = claim
+  const kept = [...held, ...differing.filter((scope) => parts.has(scope))]
+  await keepCheck(client, failed, { isFailing: true, at })
+  await keepCheck(client, kept, { isFailing: false, at })
+  if (claim.onlyScopes === null) return setCheck(client, differing, null)
+  const whole = good.filter((scope) => !parts.has(scope))
+  await setCheck(client, whole, claim.claimedAt)
+}
+
+function isOfPart(result: AskedResult): boolean {
+  return (result.outcome === 'users' || result.outcome === 'comments') && !result.isListing
+}
+
+/** True where the one statement that records the item is all there is to write. */
+function isPlain(result: AskedResult, claim: WritersClaim): boolean {
+  return result.outcome === 'unchanged' && claim.onlyScopes === null && !result.scope.hasOwnCheck
+}
+
+function countUnchanged(counts: Counts, results: readonly AskedResult[]): void {
+  for (const result of results) {
+    if (result.outcome !== 'unchanged') continue
+    counts.recordsReceived += result.records
+    counts.recordsUnchanged += result.records
+    countDone(counts, [result.scope])
+  }
+}
+
+const DONE: Readonly<Record<ScopeKind, keyof Counts>> = {
+  organization: 'organizationsDone',
+  document: 'documentsDone',
+  group: 'groupsDone',
+  annotation: 'annotationsDone',
+}
+
+function countDone(counts: Counts, done: readonly BatchScope[]): void {
+  for (const { kind } of done) {
+    counts.scopesSucceeded += 1
+    counts[DONE[kind]] += 1
+  }
+}
+
+function failuresOf(results: readonly AskedResult[]): ScopeFailure[] {
+  return results.flatMap((result) => {
+    if (result.outcome === 'failed') return [{ scope: result.scope, error: result.error }]
+    if (result.outcome === 'unchanged' || result.incomplete === null) return []
+    return [{ scope: result.scope, error: result.incomplete }]
+  })
+}
+
+/** An answer that lists all, of a scope that has no digest, as those have of which something was rejected. */
+function mayMissRejected(result: UsersResult | CommentsResult): boolean {
+  const mayLack = result.outcome === 'users' && result.mayLackUsers
+  return (
+    result.isListing && !mayLack && result.incomplete === null && result.scope.bodyDigest === null
+  )
+}
+
+function rejectedOf(
+  operation: Operation,
+  results: readonly (UsersResult | CommentsResult)[],
+): RejectedRecord[] {
+  return results.flatMap(({ scope, rejects }) =>
+    rejects.map((reject) => ({
+      scope,
+      ...reject,
+      digest: digestOfRejected(operation, scope, reject),
+    })),
+  )
+}

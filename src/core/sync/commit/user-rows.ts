@@ -1,0 +1,74 @@
+import type { UserColumns } from '../../../base/columns.ts'
+import { USER_SOURCES } from '../../database/users.ts'
+import type { StoredUser, UserRow } from '../../database/users.ts'
+import type { UsersResult } from '../fetch/result.ts'
+import { digestOfUser } from '../record/user.ts'
+
+/** Users of one organization as several answers show them, the best source of each. */
+export type UserCandidates = Map<string, UserRow>
+
+/** Adds the users of an answer to the candidates. */
+export function addListingUsers(candidates: UserCandidates, result: UsersResult): void {
+  const isOwnListing = result.scope.kind === 'organization' && result.isListing
+  // A direct answer about a user is as good as the organization's listing, but says nothing of being listed.
+  const source = isOwnListing || !result.isListing ? USER_SOURCES.listing : USER_SOURCES.member
+  for (const record of result.records) {
+    const other = candidates.get(record.userId)
+    const isBetter = other === undefined || source > other.source || (isOwnListing && !other.listed)
+    if (isBetter)
+      candidates.set(record.userId, { ...record, source, sourceAt: null, listed: isOwnListing })
+  }
+}
+
+/** An author as a comment shows them. */
+export interface AuthorSighting {
+  /** Null where the comment names none. */
+  readonly author: UserColumns | null
+  readonly lastUpdated: string | null
+}
+
+/**
+ * The authors of comments, each as the newest of their comments shows them: those who are in no listing get their row
+ * too.
+ */
+export function authorsOf(sightings: Iterable<AuthorSighting>): UserCandidates {
+  const newest = new Map<string, { author: UserColumns; lastUpdated: string | null }>()
+  for (const { author, lastUpdated } of sightings) {
+    if (author === null) continue
+    const other = newest.get(author.userId)
+    if (other === undefined || (lastUpdated ?? '') > (other.lastUpdated ?? ''))
+      newest.set(author.userId, { author, lastUpdated })
+  }
+  const candidates: UserCandidates = new Map()
+  for (const [userId, { author, lastUpdated }] of newest) {
+    const from = { source: USER_SOURCES.author, sourceAt: lastUpdated, listed: false }
+    candidates.set(userId, { ...author, digest: digestOfUser(author), ...from })
+  }
+  return candidates
+}
+
+/** The candidates that would change what is stored. */
+export function rowsToPut(
+  candidates: UserCandidates,
+  stored: ReadonlyMap<string, StoredUser>,
+): UserRow[] {
+  return [...candidates.values()].filter((row) => changes(row, stored.get(row.userId)))
+}
+
+/** Whether a row would change what is stored: the rule of users/change.sql, so that no write is sent in vain. */
+export function changes(row: UserRow, before: StoredUser | undefined): boolean {
+  if (before === undefined || row.source > before.source) return true
+  if (row.source < before.source) return false
+  if (row.source === USER_SOURCES.author) {
+    const shownAt = row.sourceAt === null ? null : new Date(row.sourceAt)
+    if (isLater(before.sourceAt, shownAt)) return false
+    // The time counts by itself: else a comment between the two would show the author as they were before.
+    if (isLater(shownAt, before.sourceAt)) return true
+  }
+  return !row.digest.equals(before.digest) || (row.listed && !before.listed)
+}
+
+/** Whether the first of two times is the later one; none is earlier than any. */
+function isLater(a: Date | null, b: Date | null): boolean {
+  return a !== null && (b === null || a.getTime() > b.getTime())
+}

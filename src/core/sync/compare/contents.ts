@@ -1,0 +1,160 @@
+import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../../base/columns.ts'
+import type { NamedColumn, Texts } from '../../../base/columns.ts'
+import { readCommentContents, readUserContents } from '../../database/comments.ts'
+import type { UserContent } from '../../database/comments.ts'
+import type { Database } from '../../database/pool.ts'
+import { readMembers, USER_SOURCES } from '../../database/users.ts'
+import { readRemovals, readSetAside } from '../../database/waiting.ts'
+import type { CommentsResult, UsersResult } from '../fetch/result.ts'
+import { canonicalJson, digestOfRejected } from '../record/digest.ts'
+import type { UserRecord } from '../record/user.ts'
+
+/** A record that differs. */
+export interface ContentDifference {
+  /** `commentId` or `userId`; null where the record was rejected. */
+  readonly id: number | string | null
+  /** `missing`: the tables lack it; `extra`: the service lacks it; `different`: both have it; `rejected`: it cannot be stored. */
+  readonly kind: 'missing' | 'extra' | 'different' | 'rejected'
+  /** Why it was rejected; null for the other kinds. */
+  readonly reason: string | null
+  /** The columns that differ, `rest` for members without a column; empty unless `different`. */
+  readonly columns: readonly string[]
+  /** True for a comment whose `lastUpdated` is later than the last check: it was changed since. */
+  readonly isChangedSince: boolean
+  /** True for a rejected record that a person has set aside. */
+  readonly isSetAside: boolean
+  /** For an extra user whose removal from the listing waits for a decision, or was refused; else null. */
+  readonly removal: 'held' | 'refused' | null
+}
+
+export interface ComparedContents {
+  /** Records that the service, the tables or both hold. */
+  readonly records: number
+  readonly differences: readonly ContentDifference[]
+}
+
+/** Compares an answer, read as a run reads it, with what is stored, column by column. */
+export async function compareContents(
+  database: Database,
+  result: CommentsResult | UsersResult,
+  checkedAt: Date | null,
+): Promise<ComparedContents> {
+  const { records, differences } =
+    result.outcome === 'users'
+      ? await compareUsers(database, result)
+      : await compareComments(database, result, checkedAt)
+  const rejected = await rejectedOf(database, result)
+  return { records: records + rejected.length, differences: [...differences, ...rejected] }
+}
+
+/** What the service answers and the tables cannot hold. */
+async function rejectedOf(
+  database: Database,
+  { outcome, scope, rejects }: CommentsResult | UsersResult,
+): Promise<ContentDifference[]> {
+  const lost = rejects
+    .filter(({ isWhole }) => isWhole)
+    .map((reject) => ({
+      reason: reject.reason,
+      digest: digestOfRejected(outcome, scope, reject),
+    }))
+  const digests = lost.map(({ digest }) => digest)
+  const setAside = await readSetAside(database, digests)
+  return lost.map(({ reason, digest }) => ({
+    ...difference(null, 'rejected'),
+    reason,
+    isSetAside: setAside.has(digest.toString('hex')),
+  }))
+}
+
+async function compareComments(
+  database: Database,
+  { scope, records, gone, isListing }: CommentsResult,
+  checkedAt: Date | null,
+): Promise<ComparedContents> {
+  const ids = isListing ? null : [...records.map(({ commentId }) => commentId), ...gone]
+  const stored = await readCommentContents(database, scope.key, ids)
+  const differences: ContentDifference[] = []
+  for (const record of records) {
+    const { commentId: id, lastUpdated } = record
+    const before = stored.get(id)
+    const isMissing = before === undefined || before.deleted
+    const columns = isMissing ? [] : differing(COMMENT_COLUMN_LIST, before.texts, record.texts)
+    if (!isMissing && columns.length === 0) continue
+    // The service's clock against ours: good enough to tell an edit of today from an error of last week.
+    const isChangedSince =
+      checkedAt !== null && lastUpdated !== null && Date.parse(lastUpdated) > checkedAt.getTime()
+    const kind = isMissing ? 'missing' : 'different'
+    differences.push({ ...difference(id, kind), columns, isChangedSince })
+  }
+  const extra = gone.filter((id) => stored.get(id)?.deleted === false)
+  differences.push(...extra.map((id) => difference(id, 'extra')))
+  return { records: records.length + extra.length, differences }
+}
+
+async function compareUsers(database: Database, result: UsersResult): Promise<ComparedContents> {
+  const { scope, records, isListing } = result
+  const isOwnListing = scope.kind === 'organization' && isListing
+  const ids = records.map(({ userId }) => userId)
+  const stored = await readUserContents(database, scope.organizationKey, ids, isOwnListing)
+  const members = isListing ? await membersOf(database, result, stored) : null
+  const differences: ContentDifference[] = []
+  for (const record of records) {
+    const { userId: id } = record
+    const before = stored.get(id)
+    const isMissing = before === undefined || members?.has(id) === false
+    const columns = isMissing ? [] : userColumns(before, record, scope.kind === 'organization')
+    if (!isMissing && columns.length === 0) continue
+    // Users carry no time: what changed since cannot be distinguished from what is wrong.
+    differences.push({ ...difference(id, isMissing ? 'missing' : 'different'), columns })
+  }
+  const received = new Set(ids)
+  const extra = result.mayLackUsers ? [] : [...(members ?? [])].filter((id) => !received.has(id))
+  const listing = { kind: scope.kind, scopeKey: scope.key }
+  const removals = extra.length === 0 ? null : await readRemovals(database, listing)
+  for (const id of extra)
+    differences.push({ ...difference(id, 'extra'), removal: removals?.get(id) ?? null })
+  return { records: records.length + extra.length, differences }
+}
+
+/** Who is in the listing, by the tables. */
+async function membersOf(
+  database: Database,
+  { scope: { kind, key } }: UsersResult,
+  stored: ReadonlyMap<string, UserContent>,
+): Promise<Set<string>> {
+  if (kind === 'document' || kind === 'group') {
+    const members = (await readMembers(database, kind, [key])).get(key)
+    return new Set([...(members ?? [])].filter(([, hasLeft]) => !hasLeft).map(([id]) => id))
+  }
+  return new Set([...stored].filter(([, { listed }]) => listed).map(([id]) => id))
+}
+
+/** A row that comes from the organization's listing is not judged by the listing of a document or a group. */
+function userColumns(before: UserContent, record: UserRecord, isOrganization: boolean): string[] {
+  if (before.source === USER_SOURCES.listing && !isOrganization) return []
+  return differing(USER_COLUMN_LIST, before.texts, record.texts)
+}
+
+/** The columns, as PostgreSQL calls them, in which two records differ. */
+function differing(columns: readonly NamedColumn[], before: Texts, received: Texts): string[] {
+  return columns
+    .filter(({ type }, index) => {
+      const [one = null, other = null] = [before[index], received[index]]
+      return type === 'jsonb' ? canonicalOf(one) !== canonicalOf(other) : one !== other
+    })
+    .map(({ column }) => column)
+}
+
+/** PostgreSQL's text of jsonb has another order of members. */
+function canonicalOf(json: string | null): string | null {
+  return json === null ? null : canonicalJson(JSON.parse(json))
+}
+
+function difference(
+  id: ContentDifference['id'],
+  kind: ContentDifference['kind'],
+): ContentDifference {
+  const known = { isChangedSince: false, isSetAside: false, removal: null }
+  return { id, kind, reason: null, columns: [], ...known }
+}

@@ -1,0 +1,76 @@
+import type { Counts } from '../../documents/counts.ts'
+import type { Claim } from '../database/claims.ts'
+import type { Operation } from '../../base/errors.ts'
+import type { RunContext } from '../run/context.ts'
+import type { SentCalls } from './counts.ts'
+import type { ScopePlaces } from './fetch/schedule.ts'
+import type { ObservedMembers } from './record/observed-members.ts'
+import type { Rules, RulesSource } from './rules.ts'
+
+/** What syncing needs; opened by `src/worker/app.ts`. */
+export interface SyncContext extends RunContext {
+  readonly problems: WorkerProblems
+  readonly scopePlaces: ScopePlaces
+  readonly sentCalls: SentCalls
+  /** The members of the records that this process has read. */
+  readonly observed: ObservedMembers
+  /** Of the items in progress, those that were superseded by another run and wait before they ask again. */
+  readonly itemsOvertaken: Set<number>
+  /** Aborts when this process stops: calls that wait are given up, what was answered is committed. */
+  readonly drained: AbortSignal
+  readonly rules: RulesSource
+  /** Most ids in one filter of a call. */
+  readonly maxIds: number
+  /** Fraction of a listing whose loss is suspicious. */
+  readonly shrinkLimit: number
+  /** Equal answers of nightly runs after which a held removal is applied, `HELD_ACCEPT_AFTER`; null for never. */
+  readonly heldAcceptAfter: number | null
+}
+
+/**
+ * Why this process cannot take jobs or call the service at the moment. The parts of the process that notice it report
+ * here, and each heartbeat writes it to sync.workers.
+ */
+export class WorkerProblems {
+  readonly #sentences = new Map<'queue' | 'service', string>()
+
+  /** @param sentence complete, for an operator, without secrets; null when there is no problem any more */
+  set(source: 'queue' | 'service', sentence: string | null): void {
+    if (sentence === null) this.#sentences.delete(source)
+    else this.#sentences.set(source, sentence)
+  }
+
+  /** Whether one source has a problem. */
+  has(source: 'queue' | 'service'): boolean {
+    return this.#sentences.has(source)
+  }
+
+  /** The sentences of all sources; null where there is no problem. */
+  get text(): string | null {
+    return this.#sentences.size === 0 ? null : [...this.#sentences.values()].join(' ')
+  }
+}
+
+/** A claim with the rules that it saw. */
+export interface RuledClaim extends Claim {
+  readonly rules: Rules
+}
+
+/** What the writers need to know of a claim. */
+export type WritersClaim = Pick<
+  RuledClaim,
+  'runId' | 'claimNo' | 'batchXmin' | 'claimedAt' | 'at' | 'trigger' | 'onlyScopes' | 'rules'
+>
+
+/** What the writers of one commit share. */
+export interface Committing {
+  readonly claim: WritersClaim
+  readonly batchKey: number
+  readonly operation: Operation
+  /** Fraction of a listing whose loss is suspicious, `SYNC_SHRINK_LIMIT`. */
+  readonly shrinkLimit: number
+  /** `HELD_ACCEPT_AFTER`; null for never. */
+  readonly heldAcceptAfter: number | null
+  /** Counts of this commit; the writers add to them. */
+  readonly counts: Counts
+}

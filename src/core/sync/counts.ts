@@ -1,0 +1,76 @@
+import { noCounts } from '../../documents/counts.ts'
+import type { Counts } from '../../documents/counts.ts'
+import type { Database } from '../database/pool.ts'
+import * as runs from '../database/statements/runs.ts'
+import type { Log } from '../../base/log.ts'
+import type { CallStats } from '../service/client.ts'
+
+/**
+ * Calls that this process sent and `sync.runs` does not count yet, by run. Each is noted as it goes out, whatever becomes of
+ * its answer; a worker writes them about once a second, so that one that is killed leaves out those of its last second.
+ */
+export class SentCalls {
+  readonly #database: Database
+  readonly #log: Log
+  #unwritten = new Map<string, { calls: number; retries: number }>()
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(database: Database, log: Log) {
+    this.#database = database
+    this.#log = log
+  }
+
+  /** Notes calls of a run, and the further tries among them. */
+  add(runId: string, calls: number, retries: number): void {
+    const noted = this.#unwritten.get(runId)
+    if (noted === undefined) this.#unwritten.set(runId, { calls, retries })
+    else {
+      noted.calls += calls
+      noted.retries += retries
+    }
+  }
+
+  /** Writes what was noted so far, one statement a run. Never rejects: what PostgreSQL does not take is kept. */
+  write(): Promise<void> {
+    return (this.#writing = this.#writing.then(() => this.#writeAll()))
+  }
+
+  /** Writes for the last time, and says in the log what could not be written. */
+  async close(): Promise<void> {
+    await this.write()
+    for (const [runId, counts] of this.#unwritten)
+      this.#log.warn({ runId, ...counts }, 'sent calls could not be written to sync.runs')
+  }
+
+  async #writeAll(): Promise<void> {
+    const noted = this.#unwritten
+    this.#unwritten = new Map()
+    for (const [runId, { calls, retries }] of noted)
+      await runs.addCalls.run(this.#database, { runId, calls, retries }).catch((error: unknown) => {
+        this.#log.debug({ runId, err: error }, 'sent calls are not written yet')
+        this.add(runId, calls, retries)
+      })
+  }
+}
+
+/** What calls have cost before the first one. */
+export function noCallStats(): CallStats {
+  return { calls: 0, retries: 0, waitedMs: 0, waitedThrottledMs: 0, serviceMs: 0 }
+}
+
+/** The counts of one commit before its records are compared: what calls and waiting have cost since the last one. */
+export function countsSince(counted: CallStats, stats: CallStats, databaseMs: number): Counts {
+  const counts = { ...noCounts(), databaseMs: Math.round(databaseMs), cpuMs: takeCpuMs() }
+  for (const name of Object.keys(stats) as (keyof CallStats)[])
+    counts[name] = Math.round(stats[name] - counted[name])
+  return counts
+}
+
+let takenAt = process.cpuUsage()
+
+/** Milliseconds of CPU that this process used since it was last asked: each commit counts what led to it. */
+function takeCpuMs(): number {
+  const { user, system } = process.cpuUsage(takenAt)
+  takenAt = process.cpuUsage()
+  return Math.round((user + system) / 1000)
+}

@@ -1,0 +1,122 @@
+import { isDataFault } from '../database/pool.ts'
+import type { BatchScope } from '../database/scopes.ts'
+import type { Scope } from '../../documents/scope.ts'
+import { CallError, DrainingError, EnvironmentError, RunStoppedError } from '../../base/errors.ts'
+import type { Operation } from '../../base/errors.ts'
+import { SupersededError } from '../run/claim.ts'
+import type { Asking } from './fetch/comments.ts'
+import type { AskedResult, CommentsResult, FailedResult, UsersResult } from './fetch/result.ts'
+import { askScope } from './fetch/schedule.ts'
+import { processingFault, tooManyRejected } from './record/received.ts'
+
+/** Whether an error concerns what was received, and not the run, the worker or a server: it then fails one record or scope. */
+export function isScopeFault(error: unknown): boolean {
+  if (error instanceof CallError) return !error.concernsEveryCall
+  const isOfTheWork =
+    error instanceof SupersededError ||
+    error instanceof RunStoppedError ||
+    error instanceof DrainingError ||
+    error instanceof EnvironmentError
+  return !isOfTheWork && isDataFault(error)
+}
+
+/** A scope that cannot be processed, whatever the reason. */
+export function failedBy(scope: BatchScope, error: unknown): FailedResult {
+  if (error instanceof CallError) return { outcome: 'failed', scope, error }
+  const failure = new CallError(
+    `The answer ${processingFault(error)}. Nothing of it was stored. Please report this as a fault of collab-sync.`,
+    { kind: 'refused', errorStatus: 'could_not_be_processed', cause: error },
+  )
+  return { outcome: 'failed', scope, error: failure }
+}
+
+/** Tries whether some records of an answer can be stored; whatever it writes is rolled back. @throws what they cannot be stored for */
+export type Trial = (part: CommentsResult | UsersResult) => Promise<void>
+
+/**
+ * Asks for a scope whose answer could not be stored once more, and rejects just the records that cannot be stored. They
+ * are found by halves: of a thousand records with one bad one some twenty trials tell it.
+ * @throws as askScope; what a trial throws that is no fault of the data
+ */
+export async function isolateRecords(
+  asking: Asking,
+  operation: Operation,
+  scope: BatchScope,
+  narrowed: Pick<Scope, 'userIds' | 'commentIds'>,
+  trial: Trial,
+): Promise<AskedResult> {
+  // Without digests it is read, whatever it is.
+  const unknown = { ...scope, bodyDigest: null, contentDigest: null }
+  const result = await askScope(
+    { ...asking, keepsTexts: true, isAwaited: true },
+    operation,
+    unknown,
+    narrowed,
+  )
+  if (result.outcome === 'comments') {
+    const refused = await refusedOf(result.records, (records) =>
+      trial({ ...result, records, gone: [], rejects: [], incomplete: null }),
+    )
+    return without(result, refused, ({ commentId }) => commentId)
+  }
+  if (result.outcome !== 'users') return result
+  const refused = await refusedOf(result.records, (records) =>
+    trial({ ...result, records, rejects: [], incomplete: null }),
+  )
+  const badIds = refused.map(({ record }) => record.userId)
+  const rejectedIds = new Set([...result.rejectedIds, ...badIds])
+  return without({ ...result, rejectedIds }, refused, ({ userId }) => userId)
+}
+
+interface Refused<T> {
+  readonly record: T
+  readonly error: unknown
+}
+
+/** The records that cannot be stored by themselves. */
+async function refusedOf<T>(
+  records: readonly T[],
+  trial: (records: readonly T[]) => Promise<void>,
+): Promise<Refused<T>[]> {
+  try {
+    await trial(records)
+    return []
+  } catch (error) {
+    if (!isScopeFault(error)) throw error
+    const [record] = records
+    if (record === undefined) throw error
+    if (records.length === 1) return [{ record, error }]
+    const half = records.length >> 1
+    const refused = await refusedOf(records.slice(0, half), trial)
+    if (refused.length <= REFUSED_MAX)
+      refused.push(...(await refusedOf(records.slice(half), trial)))
+    if (refused.length > REFUSED_MAX) throw tooManyRejected(records.length)
+    return refused
+  }
+}
+
+/** Records that are found by trying; with more of them it is the answer, or the tables, rather than records. */
+const REFUSED_MAX = 100
+
+/** A result without the records that were refused. */
+function without<R, T extends CommentsResult | UsersResult>(
+  result: T & { readonly records: readonly R[] },
+  refused: readonly Refused<R>[],
+  idOf: (record: R) => unknown,
+): T {
+  const bad = new Set(refused.map(({ record }) => record))
+  const rejects = refused.map(({ record, error }) => ({
+    reason: processingFault(error),
+    record: result.texts?.get(idOf(record)) ?? '',
+    isWhole: true,
+  }))
+  return {
+    ...result,
+    records: result.records.filter((record) => !bad.has(record)),
+    rejects: [...result.rejects, ...rejects],
+    rejectedItems: result.rejectedItems + rejects.length,
+    // The next response must be read again, even if it is the same.
+    bodyDigest: null,
+    contentDigest: result.outcome === 'comments' ? null : result.contentDigest,
+  }
+}

@@ -1,0 +1,141 @@
+import { createHash, hash } from 'node:crypto'
+import { isLosslessNumber, parse } from 'lossless-json'
+import { COMMENT_COLUMN_LIST, unitsOf } from '../../../base/columns.ts'
+import type { CommentColumns } from '../../../base/columns.ts'
+import type { ScopeIds } from '../../database/scopes.ts'
+import type { Operation } from '../../../base/errors.ts'
+import { cutBelow } from '../../../base/json-text.ts'
+import { shortDigest } from '../../service/answer.ts'
+
+/**
+ * Raised when what a record's columns are made of changes: every stored digest then differs once. A body that is known by
+ * its digest is still not parsed: where it must be, a migration has to empty the stored body digests too.
+ */
+const DIGEST_FORMAT = '2'
+
+/** A digest of a text. */
+export function digestOf(text: string): Buffer {
+  return shortDigest(hash('sha256', DIGEST_FORMAT + text, 'binary'))
+}
+
+/** One digest for many, in the order given. */
+export function digestOfDigests(digests: readonly Buffer[]): Buffer {
+  return shortDigest(hash('sha256', Buffer.concat(digests), 'binary'))
+}
+
+/**
+ * By what a rejected record is known again: its scope and its content, whatever the order of its members; or the reason,
+ * where its text is not known.
+ */
+export function digestOfRejected(
+  operation: Operation,
+  { organizationId, documentId, annotationId, organizationUserGroupId }: ScopeIds,
+  { record, reason }: { record: string; reason: string },
+): Buffer {
+  const ids = [organizationId, documentId, annotationId, organizationUserGroupId]
+  const place = JSON.stringify([operation, ...ids])
+  return shortDigest(
+    hash('sha256', place + (record === '' ? reason : canonicalText(record)), 'binary'),
+  )
+}
+
+/** Of a longer text its very characters count: to read it exactly would hold up whoever waits for the commit. */
+const CANONICAL_UNITS_MAX = 100_000
+/** As many levels are read on any stack. Deeper, whether they were would depend on the caller, and so would the digest. */
+const CANONICAL_DEPTH_MAX = 500
+
+/** The text itself where it is long or nested deep, or no JSON. */
+function canonicalText(json: string): string {
+  if (json.length > CANONICAL_UNITS_MAX) return json
+  try {
+    // Of two members with one name JSON.parse takes the last.
+    const value = parse(json, null, { onDuplicateKey: ({ newValue }) => newValue })
+    return cutBelow(json, CANONICAL_DEPTH_MAX) === json ? canonicalJson(value) : json
+  } catch {
+    return json
+  }
+}
+
+/** JSON with the keys of every object in order, so that equal content gives equal text. Numbers may be lossless ones. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
+  if (isLosslessNumber(value)) return value.value
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.keys(value).sort()
+  return `{${members.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join()}}`
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * One digest for comments, in the order given. Equal content gives the same digest, whatever the order of its members. Their
+ * columns are written as bytes into one buffer that all calls share: joined as texts they would each be copied twice, and all
+ * of a large answer would be in memory once more.
+ * @param tellEach called with the digest of each comment by itself too, which costs little while its bytes are there
+ */
+export function digestOfComments<T extends CommentColumns>(
+  comments: Iterable<T>,
+  tellEach?: (comment: T, digest: Buffer) => void,
+): Buffer {
+  let hashing: ReturnType<typeof createHash> | null = null
+  let buffer = shared
+  let at = 0
+  for (const comment of comments) {
+    const room = bytesMax(comment)
+    if (at + room > buffer.length) {
+      hashing = (hashing ?? createHash('sha256')).update(buffer.subarray(0, at))
+      buffer = room > SHARED_BYTES ? Buffer.allocUnsafe(room) : shared
+      at = 0
+    }
+    const start = at
+    at = writeContent(buffer, start, comment)
+    tellEach?.(comment, shortDigest(hash('sha256', buffer.subarray(start, at), 'binary')))
+  }
+  const left = buffer.subarray(0, at)
+  return shortDigest(
+    hashing === null ? hash('sha256', left, 'binary') : hashing.update(left).digest('binary'),
+  )
+}
+
+const SHARED_BYTES = 256 * 1024
+const shared = Buffer.allocUnsafe(SHARED_BYTES)
+
+/**
+ * Columns that a digest of this format always takes. A later one counts by its name, and only where it holds something: so
+ * that a new column changes no digest of a record that lacks it.
+ */
+const FIRST_COLUMNS = 9
+const LATER_COLUMNS = COMMENT_COLUMN_LIST.slice(FIRST_COLUMNS).map(({ name }) => name)
+/** The format, the id, a length word for each text, and the names of later columns. */
+const BYTES_BESIDES_TEXTS =
+  DIGEST_FORMAT.length +
+  8 +
+  4 * (FIRST_COLUMNS + 2 * LATER_COLUMNS.length) +
+  LATER_COLUMNS.join('').length
+
+function bytesMax(comment: CommentColumns): number {
+  return BYTES_BESIDES_TEXTS + 3 * unitsOf(comment.texts)
+}
+
+/** Each column with its length, so that no two comments can give the same bytes. @returns where the next one goes */
+function writeContent(buffer: Buffer, start: number, { commentId, texts }: CommentColumns): number {
+  let at = start + buffer.write(DIGEST_FORMAT, start, 'latin1')
+  at = buffer.writeDoubleBE(commentId, at)
+  for (let index = 0; index < FIRST_COLUMNS; index++)
+    at = writeText(buffer, at, texts[index] ?? null)
+  for (const [index, name] of LATER_COLUMNS.entries()) {
+    const text = texts[FIRST_COLUMNS + index] ?? null
+    if (text !== null) at = writeText(buffer, writeText(buffer, at, name), text)
+  }
+  return at
+}
+
+/** Null is distinct from an empty text. */
+function writeText(buffer: Buffer, at: number, text: string | null): number {
+  if (text === null) return buffer.writeInt32BE(-1, at)
+  const bytes = buffer.write(text, at + 4, 'utf8')
+  buffer.writeInt32BE(bytes, at)
+  return at + 4 + bytes
+}

@@ -1,0 +1,189 @@
+import { isStorable } from '../../../documents/check.ts'
+
+/** What a record is: a comment or a user. */
+export type ObservedObject = 'comment' | 'user'
+
+/** A member of records by its path, as `collab_store.observed_members` has it. */
+export interface ObservedMember {
+  readonly object: ObservedObject
+  readonly path: readonly string[]
+  readonly types: readonly string[]
+}
+
+/** What a process has read and not written: see {@link ObservedMembers.pending}. */
+export interface PendingMembers {
+  readonly records: Readonly<Record<ObservedObject, number>>
+  /** In how many records each was, and whether it gets a row where there is none. */
+  readonly members: readonly (ObservedMember & { records: number; is_new: boolean })[]
+  /** The objects whose keys became one path. */
+  readonly crowded: readonly Pick<ObservedMember, 'object' | 'path'>[]
+  /** To be called when it is committed. */
+  written(): void
+}
+
+/** An object with more different keys counts as one path: its keys may be IDs. */
+const KEYS_MAX = 50
+/** Containers within each other. */
+const DEPTH_MAX = 20
+/** A longer name may be an ID. */
+const NAME_UNITS_MAX = 100
+/** Paths that a process remembers; the table has 2,000. */
+const PATHS_MAX = 4_000
+/** Records after which their members are counted, where none is new. */
+const COUNT_AFTER_RECORDS = 1_000
+
+const TYPES = ['array', 'boolean', 'null', 'number', 'object', 'string'] as const
+const [ARRAY, NULL, OBJECT] = [1, 4, 16]
+const TYPE_OF: Readonly<Record<string, number>> = { boolean: 2, number: 8, string: 32 }
+
+class Path {
+  readonly children = new Map<string, Path>()
+  /** Bits of TYPES. */
+  types = 0
+  /** Records that are not written. */
+  records = 0
+  /** The record that was counted last. */
+  lastRecord = 0
+  isCrowded = false
+  /** Whether this process has written it. Its row may be gone since: then a person is erased whose ID is in the path. */
+  isWritten = false
+}
+
+/**
+ * The members of the records that this process reads: which there are, of which types, and in how many records. They are
+ * written with a commit: where one is new, after 1,000 records, and at the end of each batch.
+ */
+export class ObservedMembers {
+  readonly #roots: Readonly<Record<ObservedObject, Path>> = {
+    comment: new Path(),
+    user: new Path(),
+  }
+  readonly #records: Record<ObservedObject, number> = { comment: 0, user: 0 }
+  #paths = 0
+  #recordNo = 0
+  /** How often something new came up, and how often until the last commit that wrote members. */
+  #news = 0
+  #writtenNews = 0
+  /** Set while a commit writes what is pending: one at a time. */
+  isBeingWritten = false
+
+  /** Notes the members of a record as it may be stored. */
+  see(object: ObservedObject, record: unknown): void {
+    if (typeof record !== 'object' || record === null || Array.isArray(record)) return
+    this.#records[object] += 1
+    this.#recordNo += 1
+    this.#seeKeys(this.#roots[object], record, 1)
+  }
+
+  /** Whether members are to be written with a commit. @param isEnd whether it is the last one of a batch */
+  isDue(isEnd: boolean): boolean {
+    const records = this.#records.comment + this.#records.user
+    if (records === 0 || this.isBeingWritten) return false
+    const hasNew = this.#news > this.#writtenNews
+    return isEnd || hasNew || records >= COUNT_AFTER_RECORDS
+  }
+
+  /**
+   * What is to be written. It stays pending until `written` is called.
+   * @param rows what the table has: other processes may have found keys that are too many with those of this one
+   */
+  pending(rows: readonly ObservedMember[]): PendingMembers {
+    for (const { object, path, types } of rows) {
+      const start: Path | null = this.#roots[object]
+      const at = path.reduce((from, name) => from && this.#child(from, name), start as Path | null)
+      if (at !== null) at.types |= bitsOf(types)
+    }
+    const records = { ...this.#records }
+    const news = this.#news
+    const members = new Map<Path, PendingMembers['members'][number]>()
+    const crowded: Pick<ObservedMember, 'object' | 'path'>[] = []
+    const walk = (object: ObservedObject, at: Path, path: string[]) => {
+      if (at.isCrowded) crowded.push({ object, path })
+      if (at.records > 0)
+        members.set(at, {
+          object,
+          path,
+          types: TYPES.filter((_, index) => at.types & (1 << index)),
+          records: at.records,
+          is_new: !at.isWritten,
+        })
+      for (const [name, child] of at.children) walk(object, child, [...path, name])
+    }
+    for (const object of ['comment', 'user'] as const) walk(object, this.#roots[object], [])
+    const written = () => {
+      for (const name of ['comment', 'user'] as const) this.#records[name] -= records[name]
+      for (const [at, { records: counted }] of members) {
+        at.records -= counted
+        at.isWritten = true
+      }
+      // What came up since is new still.
+      this.#writtenNews = news
+    }
+    return { records, members: [...members.values()], crowded, written }
+  }
+
+  #see(at: Path | null, value: unknown, depth: number): void {
+    if (at === null) return
+    const type = typeOf(value)
+    if ((at.types & type) === 0) {
+      at.types |= type
+      this.#news += 1
+    }
+    if (at.lastRecord !== this.#recordNo) {
+      at.lastRecord = this.#recordNo
+      at.records += 1
+    }
+    if (type === OBJECT && depth < DEPTH_MAX) this.#seeKeys(at, value as object, depth + 1)
+    else if (type === ARRAY && depth < DEPTH_MAX) {
+      const items = value as unknown[]
+      if (items.length === 0) return
+      const of = this.#child(at, '[]')
+      for (const item of items) this.#see(of, item, depth + 1)
+    }
+  }
+
+  #seeKeys(at: Path, object: object, depth: number): void {
+    const members = object as Record<string, unknown>
+    for (const name in members) {
+      const known = at.children.get(name)
+      this.#see(known ?? this.#child(at, nameOf(name)), members[name], depth)
+    }
+  }
+
+  /** Null where there are too many paths. */
+  #child(at: Path, name: string): Path | null {
+    const known = at.children.get(at.isCrowded && name !== '[]' ? '*' : name)
+    if (known !== undefined) return known
+    if (this.#paths === PATHS_MAX) return null
+    this.#paths += 1
+    const items = at.children.get('[]')
+    const keys = at.children.size - (items === undefined ? 0 : 1)
+    const isCrowding = name === '*' || (keys >= KEYS_MAX && name !== '[]')
+    if (isCrowding) {
+      // One path stands for all keys, and counts from now on; `collapse.sql` does the same to the table.
+      at.isCrowded = true
+      at.children.clear()
+      if (items !== undefined) at.children.set('[]', items)
+      this.#news += 1
+    }
+    const child = new Path()
+    at.children.set(isCrowding ? '*' : name, child)
+    return child
+  }
+}
+
+/** The name in a path; one of ours is written as it is shown. */
+function nameOf(name: string): string {
+  if (name === '*' || name === '[]') return JSON.stringify(name)
+  return name.length > NAME_UNITS_MAX || !isStorable(name) ? '…' : name
+}
+
+function typeOf(value: unknown): number {
+  if (value === null) return NULL
+  if (typeof value === 'object') return Array.isArray(value) ? ARRAY : OBJECT
+  return TYPE_OF[typeof value] ?? 0
+}
+
+function bitsOf(types: readonly string[]): number {
+  return types.reduce((bits, type) => bits | (1 << TYPES.indexOf(type as never)), 0)
+}

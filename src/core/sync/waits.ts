@@ -1,0 +1,102 @@
+import type { Wait } from '../../documents/run.ts'
+import { counted, describeAnswerInOurWords, time } from '../../documents/format.ts'
+import type { Log } from '../../base/log.ts'
+import type { ServiceWait } from '../service/health.ts'
+import type { SyncContext } from './context.ts'
+
+/** What a worker waits for, as far as the part that waits knows it. */
+export interface FoundWait extends Omit<ServiceWait, 'kind'> {
+  readonly kind: Wait['kind']
+}
+
+/** What a heartbeat says of a wait. */
+export type ReportedWait = Pick<Wait, 'kind' | 'since' | 'until' | 'givesUpAt' | 'sentence'>
+
+/**
+ * What this worker waits for at the moment; null where it works.
+ * @param work.hasJobs whether a job is in progress
+ * @param work.refresh continuous refresh; null where this worker has none
+ */
+export function findWait(
+  { collabApi, itemsInProgress, itemsOvertaken, problems }: SyncContext,
+  work: { hasJobs: boolean; refresh: { readonly pausedUntil: Date | null } | null },
+): FoundWait | null {
+  const ofCalls = collabApi.waiting()
+  if (ofCalls !== null) return ofCalls
+  if (itemsOvertaken.size > 0 && itemsOvertaken.size === itemsInProgress.size)
+    return { kind: 'overtaken' }
+  if (work.hasJobs) return null
+  if (problems.has('queue')) return { kind: 'queue' }
+  if (work.refresh === null) return { kind: 'idle' }
+  const { pausedUntil: until } = work.refresh
+  return until === null ? null : { kind: 'paused', until }
+}
+
+const LOG_EVERY_MS = 60_000
+
+/** Makes a sentence of what the worker waits for, and logs it: when a wait begins, each minute, and when it ends. */
+export class ReportedWaits {
+  readonly #log: Log
+  readonly #retries: number
+  #last: ReportedWait | null = null
+  #isLogged = false
+  /** By kind, so that waits that come and go are logged once a minute as well. */
+  readonly #loggedAtMs = new Map<string, number>()
+
+  /** @param retries `SYNC_RETRIES` */
+  constructor(log: Log, retries: number) {
+    this.#log = log
+    this.#retries = retries
+  }
+
+  /** Takes what the worker waits for now, and returns it with its sentence. To be called with each heartbeat. */
+  report(found: FoundWait | null): ReportedWait | null {
+    const last = this.#last
+    if (last !== null && last.kind !== found?.kind && this.#isLogged) {
+      this.#isLogged = false
+      this.#log.info({ waiting: last.kind, since: last.since }, 'the wait is over')
+    }
+    if (found === null) return (this.#last = null)
+    const { kind, until = null, givesUpAt = null } = found
+    const since = found.since ?? (last?.kind === kind ? last.since : new Date())
+    const sentence = `Waiting since ${time(since)}: ${this.#explain(found)}`
+    this.#last = { kind, since, until, givesUpAt, sentence }
+    const nowMs = performance.now()
+    // A worker without work is no news.
+    if (kind !== 'idle' && nowMs - (this.#loggedAtMs.get(kind) ?? -Infinity) >= LOG_EVERY_MS) {
+      this.#loggedAtMs.set(kind, nowMs)
+      this.#isLogged = true
+      this.#log.info({ waiting: kind, since, until, givesUpAt }, sentence)
+    }
+    return this.#last
+  }
+
+  #explain({ kind, callsPerSecond, error, until, givesUpAt }: FoundWait): string {
+    const end = givesUpAt ? ` Gives up at ${time(givesUpAt)} (SYNC_THROTTLED_MAX_MS).` : ''
+    switch (kind) {
+      case 'throttled': {
+        const status = error?.httpStatus ? ` (HTTP ${error.httpStatus})` : ''
+        const what = error
+          ? `the service answers that it gets too many calls${status}.`
+          : 'the service throttles another process, and all processes pause.'
+        return `${what}${until ? ` Next try at ${time(until)}.` : ''}${end}`
+      }
+      case 'rate_limit':
+        return `calls wait for their slots under SYNC_RATE_LIMIT (${callsPerSecond} a second for all processes).`
+      case 'away': {
+        const what = error?.kind === 'unreachable' ? 'cannot be reached' : 'takes no call'
+        const last = error ? ` The last try ended with: ${describeAnswerInOurWords(error)}.` : ''
+        const tries = ` Each call is tried ${counted(this.#retries + 1, 'time')} (SYNC_RETRIES), then the run continues without its scope.`
+        return `the service ${what}.${last}${end || tries}`
+      }
+      case 'overtaken':
+        return 'another run wrote to the same batch. Its scopes are fetched again after a pause.'
+      case 'queue':
+        return 'the queue is unavailable, so no job can be taken.'
+      case 'paused':
+        return `continuous refresh is paused${until ? ` until ${time(until)}` : ''}.`
+      case 'idle':
+        return 'there is no job to do.'
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import { STATUS_CODES } from 'node:http'
+import type { AttentionByKind } from './attention.ts'
+import type { Failure, FailuresByState, Run, RunDetails } from './run.ts'
+import { describeScope } from './scope.ts'
+import type { ScopeIds } from './scope.ts'
+import { printable } from '../base/printable.ts'
+
+/** `1,234,567`. */
+export function count(n: number): string {
+  return n.toLocaleString('en-US')
+}
+
+/** A number and its noun: `1 scope`, `1,200 scopes`. */
+export function counted(n: number, noun: string): string {
+  return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
+}
+
+/** `acme (8), globex (3) and 2 more`: organizations with their counts, the highest first. */
+export function describeOrganizations({
+  organizations,
+  first,
+}: Pick<AttentionByKind, 'organizations' | 'first'>): string {
+  const named = first.map(({ organizationId, count: n }) => `${organizationId} (${count(n)})`)
+  const more = organizations - first.length
+  return `${named.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`
+}
+
+/** `340 ms`, `12.3 s`, `3 min 05 s`, `2 h 03 min`, `4 days`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`
+  const whole = Math.round(seconds)
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${twoDigits(whole % 60)} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} min`
+  return `${Math.round(minutes / 60 / 24)} days`
+}
+
+/** An age as fine as it matters: of five hours the minutes, of twenty the hours, of three days the days. */
+export function roughAge(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 1) return 'less than a minute'
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 6) return `${hours} h ${minutes % 60} min`
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
+}
+
+/** ISO 8601 in UTC to the second, with a space: `2025-11-03 12:00:00Z`. */
+export function time(date: Date): string {
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')}Z`
+}
+
+/** The first digits of a run's id, which every command takes for it. */
+export function shortId(runId: string): string {
+  return runId.slice(0, 8)
+}
+
+/** On one line, and no longer than a number of characters: what is longer ends behind a whole word, unless that is as long. */
+export function shorten(text: string, max: number): string {
+  const line = printable(text.replace(/\s+/g, ' ').trim())
+  if (line.length <= max) return line
+  const wordEnd = line.lastIndexOf(' ', max - 1)
+  return `${line.slice(0, wordEnd > max / 2 ? wordEnd : max - 1).toWellFormed()}…`
+}
+
+/** Our own words for what is wrong with an answer, or the lack of one (`Shape` in src/core/service/errors.ts). */
+const ANSWERS: Readonly<Record<string, string>> = {
+  timeout: 'no answer in time',
+  connection: 'the connection broke',
+  unreachable: 'no connection',
+  body_cut: 'an answer that was cut off',
+  body_empty: 'an empty answer',
+  body_unreadable: 'an unreadable answer',
+  body_ambiguous: 'an ambiguous answer',
+  body_too_large: 'an answer that is too large',
+  too_many_records: 'an answer with too many records',
+  no_data: 'an answer without data',
+  error_without_code: 'an error without a code',
+  failed_status: 'an answer that reports a failure',
+  redirect: 'a redirect',
+  throttled: 'too many calls',
+  breaker_open: 'not called, after such failures',
+}
+
+/** How a call failed: words first, then the codes, as in `an unreadable answer (HTTP 200 body_unreadable)`. */
+export function describeAnswer(failed: {
+  httpStatus: number | null
+  errorStatus: string | null
+}): string {
+  const { httpStatus, errorStatus } = failed
+  const words =
+    ANSWERS[errorStatus ?? ''] ?? (httpStatus === null ? undefined : STATUS_CODES[httpStatus])
+  const codes = [httpStatus && `HTTP ${httpStatus}`, errorStatus].filter(Boolean).join(' ')
+  if (words === undefined) return codes || 'no answer'
+  return `${words} (${codes})`
+}
+
+/** Said of a run that is under way while no worker is alive. */
+export const NO_WORKER =
+  'No worker is alive: the run continues when one starts (`collab-sync worker`).'
+
+/** Said of listings whose removals wait for a decision. */
+export function describeHeld(listings: number): string {
+  return `${counted(listings, 'listing')} lost so many users that collab-sync removed none of them.`
+}
+
+/** The counts of a run by what they count, each with its words and its name in the run's document. */
+export const RUN_COUNTS = {
+  scopes: [
+    ['succeeded', 'scopesSucceeded'],
+    ['failed', 'scopesFailed'],
+    ['held', 'scopesHeld'],
+    ['not requested', 'scopesSkipped'],
+  ],
+  checked: [
+    ['organization(s)', 'organizationsDone'],
+    ['document(s)', 'documentsDone'],
+    ['user group(s)', 'groupsDone'],
+    ['annotation(s)', 'annotationsDone'],
+  ],
+  calls: [
+    ['sent', 'calls'],
+    ['retried', 'retries'],
+  ],
+  comments: [
+    ['written', 'commentsWritten'],
+    ['found deleted', 'commentsDeleted'],
+  ],
+  users: [
+    ['written', 'usersWritten'],
+    ['removed', 'usersRemoved'],
+    ['membership(s) ended', 'membersRemoved'],
+  ],
+  records: [
+    ['received', 'recordsReceived'],
+    ['new', 'recordsInserted'],
+    ['changed', 'recordsUpdated'],
+    ['unchanged', 'recordsUnchanged'],
+    ['rejected', 'recordsRejected'],
+  ],
+} as const
+
+type RunCounts = typeof RUN_COUNTS
+
+/** Where the time of a run went. Calls and batches run side by side, so that the parts together are longer than the run. */
+export const RUN_TIMES = [
+  ['waiting for the service', 'serviceMs'],
+  ['waiting for the rate limit', 'waitedMs'],
+  ['throttled by the service', 'waitedThrottledMs'],
+  ['waiting for PostgreSQL', 'databaseMs'],
+  ['CPU', 'cpuMs'],
+] as const
+
+/** The words of a count of `RUN_COUNTS`, in the singular for 1. */
+export function countWords(n: number, words: string): string {
+  return words.replace('(s)', n === 1 ? '' : 's')
+}
+
+/**
+ * Some counts of a run: `270 succeeded, 9 failed`. Those that are 0 are left out, but for the first.
+ * @param mark how to show a count; as it is when left out
+ */
+export function describeCounts<Of extends keyof RunCounts>(
+  run: Readonly<Record<RunCounts[Of][number][1], number>>,
+  of: Of,
+  mark: (text: string, name: string) => string = (text) => text,
+): string {
+  const counts: readonly (readonly [string, RunCounts[Of][number][1]])[] = RUN_COUNTS[of]
+  return counts
+    .filter(([, name], place) => place === 0 || run[name] > 0)
+    .map(([words, name]) => mark(`${count(run[name])} ${countWords(run[name], words)}`, name))
+    .join(', ')
+}
+
+/** What a run requests, for a person: its scope, or what failed in the run that it retries. */
+export function describeRequest({ scope, retryOf }: Pick<Run, 'scope' | 'retryOf'>): string {
+  return retryOf === null ? describeScope(scope) : `what failed in run ${shortId(retryOf)}`
+}
+
+/** What became of a scope that failed. */
+export const FAILURE_STATES: Readonly<Record<Failure['state'], string>> = {
+  failing: 'still failing',
+  resolved: 'resolved',
+  left_catalog: 'left the catalog',
+}
+
+/** What became of failed scopes: `3 still failing, 2 resolved, 1 left the catalog`. */
+export function describeStates({ failing, resolved, leftCatalog }: FailuresByState): string {
+  const states = [
+    [failing, FAILURE_STATES.failing],
+    [resolved, FAILURE_STATES.resolved],
+    [leftCatalog, FAILURE_STATES.left_catalog],
+  ] as const
+  return states.flatMap(([n, words]) => (n > 0 ? [`${count(n)} ${words}`] : [])).join(', ')
+}
+
+/** Why a run cannot be retried: none of its failed scopes still fails. */
+export function nothingToRetry({
+  runId,
+  failuresByState: { resolved, leftCatalog },
+}: Pick<RunDetails, 'runId' | 'failuresByState'>): string {
+  const failed = resolved + leftCatalog
+  if (failed === 0) return `Nothing failed in run ${runId}.`
+  const [which, has] = failed === 1 ? ['The scope', 'has'] : [`All ${count(failed)} scopes`, 'have']
+  const became = [
+    resolved > 0 && `${has} been resolved`,
+    leftCatalog > 0 && (resolved > 0 ? 'left the catalog' : `${has} left the catalog`),
+  ].filter(Boolean)
+  return `${which} that failed in run ${runId} ${became.join(' or ')} since.`
+}
+
+/** As `describeAnswer`, without a text of the service's. */
+export function describeAnswerInOurWords(failed: {
+  httpStatus: number | null
+  errorStatus: string | null
+}): string {
+  const isOurs = Object.hasOwn(ANSWERS, failed.errorStatus ?? '')
+  return describeAnswer(isOurs ? failed : { ...failed, errorStatus: null })
+}
+
+/** The ids of a scope as a path: `acme / plan / ann-1`, `acme / group eng`. */
+export function scopePath(ids: ScopeIds): string {
+  const group = ids.organizationUserGroupId
+  return [ids.organizationId, ids.documentId, ids.annotationId, group && `group ${group}`]
+    .filter(Boolean)
+    .map((id) => printable(String(id)))
+    .join(' / ')
+}
+
+function twoDigits(n: number): string {
+  return String(n).padStart(2, '0')
+}

@@ -1,0 +1,137 @@
+import { NO_CHANGES, removeScopes } from './catalog-change.ts'
+import type { Database } from '../../core/database/pool.ts'
+import type { On, RowOf } from '../../core/database/statement.ts'
+import * as catalog from '../../core/database/statements/catalog.ts'
+import { linesOf } from '../../documents/catalog-line.ts'
+import type { CatalogChanges, CatalogLine } from '../../documents/catalog-line.ts'
+import type { Scope } from '../../documents/scope.ts'
+import { notInCatalog, UsageError } from '../../base/errors.ts'
+import { importCatalog } from './import.ts'
+import type { CatalogSource } from './lines.ts'
+
+/** Who changes the catalog, and how: for the table of imports. */
+export interface ChangedBy {
+  /** What asked, such as the command. */
+  readonly source: string
+  readonly requestedBy: string
+}
+
+/**
+ * Makes the catalog hold some lines, all or none; again is harmless. Where it holds them already nothing is locked and
+ * nothing written.
+ * @param options.add adds also the parents that it lacks
+ * @throws UsageError naming a parent that it lacks, without `add`
+ */
+export async function addToCatalog(
+  database: Database,
+  lines: readonly CatalogLine[],
+  { add = false, source, requestedBy }: ChangedBy & { readonly add?: boolean | undefined },
+): Promise<CatalogChanges> {
+  const found = await findLines(database, lines)
+  if (!add) for (const { named, place } of found) requireKnown(named.slice(0, -1), place)
+  if (found.every(({ place }) => place.isSettled)) return NO_CHANGES
+  const given: CatalogSource = {
+    name: source,
+    unit: 'line',
+    async *lines() {
+      for (const [index, line] of lines.entries()) yield { number: index + 1, line }
+    },
+  }
+  const options = { prune: null, requestedBy }
+  const done = await importCatalog(database, given, options)
+  const { organizations, documents, annotations, userGroups } = done
+  return { organizations, documents, annotations, userGroups }
+}
+
+/**
+ * Makes the catalog hold what a run is to be narrowed to, parents too.
+ * @param source what asked, for the table of imports
+ * @throws UsageError where the scope names no organization
+ */
+export async function addScope(
+  database: Database,
+  scope: Scope,
+  requestedBy: string,
+  source = 'run --add',
+): Promise<void> {
+  const lines = linesOf(scope)
+  if (lines.length === 0)
+    throw new UsageError('add needs organizationIds: there is nothing else to add.')
+  await addToCatalog(database, lines, { source, requestedBy, add: true })
+}
+
+/**
+ * Makes lines, and what is beneath them, inactive: they are not asked for any more, and their rows stay. Again is harmless.
+ * @throws UsageError naming what the catalog never had; nothing was changed
+ */
+export async function removeFromCatalog(
+  database: Database,
+  lines: readonly CatalogLine[],
+  by: ChangedBy,
+): Promise<CatalogChanges> {
+  const keys: Record<(typeof LEVELS)[number]['key'], number[]> = {
+    organizationKey: [],
+    documentKey: [],
+    annotationKey: [],
+    userGroupKey: [],
+  }
+  for (const { named, place } of await findLines(database, lines)) {
+    requireKnown(named, place)
+    const last = named.at(-1)?.key
+    if (last !== undefined) keys[last].push(place[last] as number)
+  }
+  return removeScopes(database, keys, { ...by, lines: lines.length })
+}
+
+/**
+ * Whether a line is asked for.
+ * @throws UsageError naming what the catalog lacks
+ */
+export async function isActiveLine(database: Database, line: CatalogLine): Promise<boolean> {
+  const [found] = await findLines(database, [line])
+  if (found === undefined) throw new Error('A line names something.')
+  requireKnown(found.named, found.place)
+  return found.place.isActive
+}
+
+const LEVELS = [
+  { member: 'organizationId', key: 'organizationKey', what: 'Organization' },
+  { member: 'documentId', key: 'documentKey', what: 'Document' },
+  { member: 'annotationId', key: 'annotationKey', what: 'Annotation' },
+  { member: 'organizationUserGroupId', key: 'userGroupKey', what: 'User group' },
+] as const
+
+/** One of the things that a line names, and its id. */
+type Named = Readonly<(typeof LEVELS)[number]> & {
+  readonly id: string
+}
+
+/** What a line names, from the organization on, and where the catalog has it. */
+interface FoundLine {
+  readonly named: readonly Named[]
+  readonly place: RowOf<typeof catalog.findLines>
+}
+
+/** Finds what each line names. */
+async function findLines(on: On, lines: readonly CatalogLine[]): Promise<FoundLine[]> {
+  const places = await catalog.findLines.all(on, {
+    organizationIds: lines.map(({ organizationId }) => organizationId),
+    documentIds: lines.map(({ documentId }) => documentId ?? null),
+    annotationIds: lines.map(({ annotationId }) => annotationId ?? null),
+    userGroupIds: lines.map(({ organizationUserGroupId }) => organizationUserGroupId ?? null),
+  })
+  return places.map((place, index) => {
+    const line = lines[index]
+    const named = LEVELS.flatMap((level) => {
+      const id = line?.[level.member]
+      return id == null ? [] : [{ ...level, id }]
+    })
+    return { named, place }
+  })
+}
+
+/** A slip of the pen must not make an organization that nobody has. @throws UsageError naming what the catalog lacks */
+function requireKnown(named: readonly Named[], place: FoundLine['place']): void {
+  const missing = named.find(({ key }) => place[key] === null)
+  if (missing !== undefined) throw notInCatalog(missing.what, missing.id)
+}

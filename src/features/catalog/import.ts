@@ -1,0 +1,133 @@
+import { loadCatalog } from './catalog.ts'
+import type { CatalogRow, LoadedCatalog } from './catalog.ts'
+import type { Database } from '../../core/database/pool.ts'
+import type { CatalogLine } from '../../documents/catalog-line.ts'
+import { UsageError } from '../../base/errors.ts'
+import type { CatalogSource } from './lines.ts'
+import { counted } from '../../documents/format.ts'
+import { processUser } from '../../base/process-user.ts'
+
+/** What an import read and did. */
+export type CatalogImport = LoadedCatalog & {
+  /** Lines that the source held; several may name the same thing. */
+  readonly lines: number
+  /** Lines with an id that begins or ends with white space, which is mostly a mistake; null where there are none. */
+  readonly blanks: Blanks | null
+}
+
+interface Blanks {
+  readonly lines: number
+  /** Number of the first of them. */
+  readonly first: number
+}
+
+export interface ImportOptions {
+  /** Deactivates what the source does not list; refused where it lists nothing. */
+  readonly prune: boolean | null
+  /** Deactivates it also where it is more than a tenth at once. */
+  readonly acceptsAll?: boolean
+  /** Finds out what would change, and takes it back. */
+  readonly isDryRun?: boolean
+  /** Who asked for it; the user of this process where it is left out. */
+  readonly requestedBy?: string
+  /** Hears how many lines were read, every {@link BATCH_LINES} lines. */
+  readonly onProgress?: (lines: number) => void
+}
+
+/**
+ * Loads all lines of a source into the catalog, or none. Importing again is harmless. An import that lacks too much of what
+ * there is changes nothing and is held.
+ * @throws UsageError with up to 20 bad lines by their number; nothing was loaded
+ */
+export async function importCatalog(
+  database: Database,
+  source: CatalogSource,
+  options: ImportOptions,
+): Promise<CatalogImport> {
+  const { prune, acceptsAll = false, isDryRun = false } = options
+  let lines = 0
+  let blanks: Blanks | null = null
+  const rows = readRows(source, {
+    onRead(count) {
+      lines = count
+      options.onProgress?.(count)
+    },
+    onBlank: (number) => (blanks = { first: number, ...blanks, lines: (blanks?.lines ?? 0) + 1 }),
+  })
+  const done = await loadCatalog(database, refuseNothing(rows, source, prune), {
+    source: source.name,
+    requestedBy: options.requestedBy ?? processUser(),
+    prune,
+    acceptsAll,
+    isDryRun,
+    lines: () => lines,
+  })
+  return { lines, blanks, ...done }
+}
+
+const BATCH_LINES = 1000
+const MAX_COMPLAINTS = 20
+/** At the beginning or the end. */
+const BLANK = /^\s|\s$/
+
+async function* readRows(
+  source: CatalogSource,
+  { onRead, onBlank }: { onRead: (lines: number) => void; onBlank: (number: number) => void },
+): AsyncGenerator<CatalogRow[]> {
+  const complaints: string[] = []
+  let batch: CatalogRow[] = []
+  let count = 0
+  for await (const numbered of source.lines()) {
+    count += 1
+    if ('complaint' in numbered) {
+      complaints.push(`${source.unit} ${numbered.number} ${numbered.complaint}`)
+      if (complaints.length === MAX_COMPLAINTS) break
+    } else if (complaints.length === 0) {
+      const row = rowOf(numbered.line)
+      if (row.some((id) => id !== null && BLANK.test(id))) onBlank(numbered.number)
+      batch.push(row)
+    }
+    if (count % BATCH_LINES === 0) {
+      onRead(count)
+      yield batch
+      batch = []
+    }
+  }
+  if (complaints.length > 0) throw new UsageError(complaintOf(source, complaints))
+  onRead(count)
+  yield batch
+}
+
+/** An empty list is more often a failed export than a wish to deactivate everything. */
+async function* refuseNothing(
+  rows: AsyncIterable<CatalogRow[]>,
+  source: CatalogSource,
+  prune: boolean | null,
+): AsyncGenerator<CatalogRow[]> {
+  let any = false
+  for await (const batch of rows) {
+    any ||= batch.length > 0
+    yield batch
+  }
+  if (prune && !any)
+    throw new UsageError(
+      `${source.name} lists nothing: pruning by it would deactivate the whole catalog, so nothing was done.`,
+    )
+}
+
+function complaintOf(source: CatalogSource, complaints: string[]): string {
+  const atLeast = complaints.length === MAX_COMPLAINTS ? 'at least ' : ''
+  return [
+    `${source.name}: nothing was imported, because of ${atLeast}${counted(complaints.length, `wrong ${source.unit}`)}:`,
+    ...complaints.map((complaint) => `  ${complaint}.`),
+  ].join('\n')
+}
+
+function rowOf(line: CatalogLine): CatalogRow {
+  return [
+    line.organizationId,
+    line.documentId ?? null,
+    line.annotationId ?? null,
+    line.organizationUserGroupId ?? null,
+  ]
+}

@@ -1,0 +1,140 @@
+import type { Readable, Writable } from 'node:stream'
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import type { SchemaElement } from 'hyparquet-writer'
+import type { ExportColumn } from './rows.ts'
+import { writeAll } from './target.ts'
+import type { OnRows } from './target.ts'
+import { fromPostgres, isJson } from './text.ts'
+
+/** A row group is in memory as a whole: so many rows at most ... */
+const ROWS_A_GROUP = 20_000
+/** ... and so many characters. */
+const CHARACTERS_A_GROUP = 4 * 1024 * 1024
+
+type Value = string | number | bigint | boolean | Uint8Array
+
+/** How a column of PostgreSQL is written. */
+interface ParquetColumn {
+  readonly element: Omit<SchemaElement, 'name'>
+  /** @returns null for what the type of Parquet cannot say, such as an infinite time */
+  readonly value: (text: string) => Value | null
+}
+
+/**
+ * Writes rows as Parquet, a row group at a time. Texts are UTF-8, `jsonb` is JSON, times are microseconds in UTC,
+ * `numeric` is a double; what has no type of its own in Parquet is text.
+ * @returns how many rows
+ */
+export async function writeParquet(
+  rows: Readable,
+  out: Writable,
+  columns: readonly ExportColumn[],
+  onRows: OnRows,
+): Promise<number> {
+  const parquet = columns.map(({ type }) => columnOf(type))
+  const bytes = new Bytes()
+  const schema: SchemaElement[] = [
+    { name: 'root', num_children: columns.length },
+    ...columns.map(({ name }, place) => ({ name, ...(parquet[place] as ParquetColumn).element })),
+  ]
+  const writer = new ParquetWriter({
+    writer: bytes,
+    schema,
+    createdBy: 'collab-sync',
+  })
+  let group: (Value | null)[][] = columns.map(() => [])
+  let characters = 0
+  let count = 0
+  const flush = async () => {
+    const columnData = columns.map(({ name, type }, place) => ({
+      name,
+      data: group[place] ?? [],
+      // The least and the greatest JSON say nothing, and would be written whole.
+      statistics: !isJson(type),
+    }))
+    await writer.write({ columnData, rowGroupSize: ROWS_A_GROUP })
+    await writeAll(out, bytes.take())
+    group = columns.map(() => [])
+    characters = 0
+    onRows(count)
+  }
+  for await (const values of rows as AsyncIterable<(string | null)[]>) {
+    values.forEach((text, place) => {
+      characters += text?.length ?? 0
+      group[place]?.push(text === null ? null : (parquet[place]?.value(text) ?? null))
+    })
+    count += 1
+    if ((group[0]?.length ?? 0) >= ROWS_A_GROUP || characters >= CHARACTERS_A_GROUP) await flush()
+  }
+  if ((group[0]?.length ?? 0) > 0) await flush()
+  nameTypes(schema)
+  await writer.finish()
+  await writeAll(out, bytes.take())
+  return count
+}
+
+/** What the writer wrote since it was last taken. */
+class Bytes extends ByteWriter {
+  take(): Uint8Array {
+    const taken = Buffer.from(this.getBytes())
+    this.index = 0
+    return taken
+  }
+}
+
+const optional = { repetition_type: 'OPTIONAL' } as const
+const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8', ...optional } as const
+const JSON_TEXT = { type: 'BYTE_ARRAY', logical_type: { type: 'JSON' }, ...optional } as const
+
+/**
+ * Many readers know JSON by its older name only, and a time as one of UTC by its newer name only. The writer must not hear
+ * of them before the values are written: it would want to convert them itself, and numbers would lose digits.
+ */
+function nameTypes(schema: readonly SchemaElement[]): void {
+  for (const element of schema) {
+    if (element.logical_type?.type === 'JSON') element.converted_type = 'JSON'
+    if (element.converted_type === 'TIMESTAMP_MICROS')
+      element.logical_type = { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' }
+  }
+}
+
+function columnOf(type: string): ParquetColumn {
+  if (isJson(type)) {
+    return { element: JSON_TEXT, value: (text) => Buffer.from(text) }
+  }
+  switch (type) {
+    case 'boolean':
+      return { element: { type: 'BOOLEAN', ...optional }, value: (text) => text === 't' }
+    case 'smallint':
+    case 'integer':
+      return { element: { type: 'INT32', ...optional }, value: Number }
+    case 'bigint':
+      return { element: { type: 'INT64', ...optional }, value: BigInt }
+    case 'numeric':
+    case 'real':
+    case 'double precision':
+      return { element: { type: 'DOUBLE', ...optional }, value: Number }
+    case 'date':
+      return { element: { type: 'INT32', converted_type: 'DATE', ...optional }, value: days }
+    case 'timestamp with time zone':
+      return {
+        element: { type: 'INT64', converted_type: 'TIMESTAMP_MICROS', ...optional },
+        value: micros,
+      }
+    default:
+      return { element: TEXT, value: (text) => fromPostgres(type, text) }
+  }
+}
+
+function days(text: string): number | null {
+  const ms = Date.parse(`${text}T00:00:00Z`)
+  return Number.isNaN(ms) ? null : ms / 86_400_000
+}
+
+/** `2026-11-21 09:30:00.123456+00`: a Date would lose the last three digits. */
+function micros(text: string): bigint | null {
+  const [, seconds, fraction = ''] = /^(.*?)(?:\.(\d+))?\+00$/.exec(text) ?? []
+  const ms = Date.parse(`${seconds?.replace(' ', 'T')}Z`)
+  if (Number.isNaN(ms)) return null
+  return BigInt(ms) * 1000n + BigInt(fraction.padEnd(6, '0'))
+}

@@ -1,0 +1,81 @@
+import * as z from 'zod'
+import type { MemberChange } from '../../documents/member-change.ts'
+
+/** A time as it comes out of PostgreSQL's JSON. */
+const isoTime = z.string()
+
+/** Kinds of sync.attention that are reported: the type of the message, and that of the message when it is resolved. */
+export const ATTENTION = {
+  failing: ['scopes.failing', 'scopes.recovered'],
+  overdue: ['freshness.passed', 'freshness.recovered'],
+  held: ['held.waiting', 'held.settled'],
+  rejected: ['rejected.waiting', 'rejected.settled'],
+  catalog_held: ['catalog.held', 'catalog.settled'],
+  catalog_failed: ['catalog.failed', 'catalog.recovered'],
+  worker_blocked: ['worker.blocked', 'worker.recovered'],
+  no_worker: ['worker.none', 'worker.back'],
+  nightly_missed: ['nightly.missed', 'nightly.recovered'],
+  nightly_late: ['nightly.late', 'nightly.recovered'],
+  credentials: ['credentials.refused', 'credentials.accepted'],
+  unreachable: ['service.unreachable', 'service.recovered'],
+  throttled: ['service.throttled', 'service.recovered'],
+  refresh_paused: ['refresh.paused', 'refresh.resumed'],
+  settings_differ: ['settings.differ', 'settings.agree'],
+} as const
+
+type Types = (typeof ATTENTION)[keyof typeof ATTENTION]
+
+const TYPES: readonly Types[] = Object.values(ATTENTION)
+
+/**
+ * What is kept of a notification, by its kind; stored as JSON, so only what JSON has. What a person may have written, such
+ * as the names of members that records have, is read when the message is sent, so that an erasure has one place to look
+ * at; `words` are among the texts in which it looks for what it erases.
+ */
+export const Facts = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.enum(['run.failed', 'run.cancelled']),
+    at: isoTime,
+    runId: z.string(),
+    trigger: z.string(),
+    scopesPlanned: z.number(),
+    scopesSucceeded: z.number(),
+    scopesFailed: z.number(),
+    scopesHeld: z.number(),
+    scopesSkipped: z.number(),
+  }),
+  z.object({
+    kind: z.enum(TYPES.map(([type]) => type)),
+    at: isoTime,
+    /** As in sync.attention_by_kind, like the members below. */
+    count: z.number(),
+    organizations: z.number(),
+    first: z.array(z.object({ organizationId: z.string(), count: z.number() })).nullable(),
+    since: isoTime.nullable(),
+    latest: isoTime.nullable(),
+    sentence: z.string(),
+    fix: z.string(),
+    path: z.string(),
+    words: z.string().nullable(),
+  }),
+  z.object({ kind: z.enum(TYPES.map(([, resolved]) => resolved)), at: isoTime }),
+  z.object({
+    kind: z.literal('members.changed'),
+    at: isoTime,
+    /** Rows of sync.member_changes. */
+    numbers: z.array(z.number()),
+  }),
+])
+
+export type Facts = z.infer<typeof Facts>
+
+/** A notification: its facts, and what is read when it is sent. */
+export type Notification =
+  | Exclude<Facts, { kind: 'members.changed' }>
+  | {
+      readonly kind: 'members.changed'
+      readonly at: string
+      readonly members: number
+      /** Ten of them at most. */
+      readonly first: readonly MemberChange[]
+    }

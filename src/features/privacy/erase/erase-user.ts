@@ -1,0 +1,169 @@
+import { noteAction } from '../../../core/database/actions.ts'
+import { countErased, lookThrough, refreshStatistics, supersedeAnswers } from './rows.ts'
+import type { ErasePlace } from './rows.ts'
+import { transaction } from '../../../core/database/pool.ts'
+import type { Database } from '../../../core/database/pool.ts'
+import type { RowOf } from '../../../core/database/statement.ts'
+import * as erase from '../../../core/database/statements/erase.ts'
+import * as privacy from '../../../core/database/statements/privacy.ts'
+import { UsageError } from '../../../base/errors.ts'
+import { processUser } from '../../../base/process-user.ts'
+import { redactMessage } from '../redact-members.ts'
+import { redactRow } from '../redact.ts'
+import { eraseComments } from './erase-comments.ts'
+import { eraseTexts } from './erase-texts.ts'
+import { eraseMember, eraseUsers } from './erase-users.ts'
+import { IDENTITY, personOf, standsFor } from './person.ts'
+import type { Identity, Person } from './person.ts'
+
+/** Whom to erase, and why: a user by the id, or a person without one by an e-mail address. */
+export type ErasureRequest = ({ readonly userId: string } | { readonly email: string }) & {
+  /** Null for all organizations, also those that come later. */
+  readonly organizationId: string | null
+  readonly reason: string
+  /** Where the queue is kept, if in another PostgreSQL database. */
+  readonly queueDatabase?: Database
+}
+
+/** One under way. */
+type Erasing = RowOf<typeof erase.register>
+
+/** What an erasure did, with its proof. */
+export type ErasureDone = RowOf<typeof erase.finish> & {
+  /** The row of `sync.erasures`. */
+  readonly erasureId: number
+  /** What stands for the user id, or the address, now. */
+  readonly pseudonym: string
+  /** True where it took up an erasure that was interrupted. */
+  readonly isResumed: boolean
+}
+
+/**
+ * Erases a person: name, e-mail addresses, words and further members are gone from current tables, history, rejected
+ * records and messages, and a pseudonym stands wherever their id or address stood, so that rows and counts stay. It is
+ * registered first: what is claimed from then on is redacted before anything is compared or stored, and answers in hand are
+ * asked for again. Then what is stored is rewritten in small transactions, beside runs. Safe to repeat where it was
+ * interrupted: it goes on. A name alone in the words of others stays: `mentionsLeft` counts them.
+ * @throws UsageError where nothing at all is known of such a person, or the organization is not in the catalog
+ */
+export async function eraseUser(database: Database, request: ErasureRequest): Promise<ErasureDone> {
+  const { organizationId } = request
+  const organizations = await erase.organizations.all(database, { organizationId })
+  const organizationKeys = organizations.map(({ organizationKey }) => organizationKey)
+  if (organizationKeys.length === 0 && organizationId !== null) {
+    throw new UsageError(
+      `There is no organization ${JSON.stringify(organizationId)} in the catalog.`,
+    )
+  }
+  const { salt } = await privacy.salt.one(database)
+  const asked = askedFor(request)
+  const pseudonym = standsFor(salt, asked)
+  const unfinished = await erase.unfinished.first(database, { pseudonym, organizationId })
+  const { userId, emails } = asked
+  const stored = await lookThrough(database, (client) =>
+    erase.identity.one(client, {
+      organizationKeys,
+      userId,
+      emails: emails.map((email) => email.toLowerCase()),
+    }),
+  )
+  const before = unfinished === undefined ? [] : [IDENTITY.parse(unfinished.identity)]
+  const all = [asked, stored, ...before]
+  const identity = {
+    userId,
+    names: [...new Set(all.flatMap((each) => each.names))],
+    emails: [...new Set(all.flatMap((each) => each.emails))],
+  }
+  const person = personOf(salt, identity)
+  const erasing = unfinished ?? (await register(database, request, person, identity))
+  const place = { organizationId, organizationKeys }
+  const mentionsLeft = await rewrite(database, place, person, erasing, request.queueDatabase)
+  const { erasureId } = erasing
+  if ((await erase.withdraw.run(database, { erasureId })) > 0) {
+    const { erasedAt } = await erase.previous.one(database, { pseudonym, organizationId })
+    throw notFound(request, erasedAt)
+  }
+  await refreshStatistics(database)
+  const proof = await transaction(database, async (client) => {
+    const target = `erasure ${erasureId}`
+    const who = { by: processUser(), reason: request.reason }
+    const { by, reason } = redactRow(who, person.redaction) as typeof who
+    await noteAction(client, by, 'person_erased', { target, reason })
+    return erase.finish.one(client, { erasureId, mentionsLeft })
+  })
+  return { erasureId, ...proof, pseudonym, isResumed: unfinished !== undefined }
+}
+
+function askedFor(request: ErasureRequest): Identity {
+  if (!('email' in request)) {
+    const { userId } = request
+    // Many services use the address as the id.
+    return { userId, names: [], emails: /^[^\s@]+@[^\s@]+$/.test(userId) ? [userId] : [] }
+  }
+  const email = request.email.trim()
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
+    throw new UsageError(`${JSON.stringify(request.email)} is no e-mail address.`)
+  }
+  return { userId: null, names: [], emails: [email] }
+}
+
+/** What is claimed once this is committed is redacted. */
+function register(
+  database: Database,
+  { organizationId, reason }: ErasureRequest,
+  { pseudonym, emailHashes, nameHashes, redaction }: Person,
+  identity: Identity,
+): Promise<Erasing> {
+  return transaction(database, async (client) => {
+    // Their numbers are in the order of their commits: workers notice a new one by it.
+    await erase.lock.run(client)
+    return erase.register.one(client, {
+      organizationId,
+      pseudonym,
+      emailHashes,
+      nameHashes,
+      reason: redactMessage(reason, redaction),
+      lookedFor: JSON.stringify(identity),
+    })
+  })
+}
+
+/** @returns how many comments of others hold the person's name in their words */
+async function rewrite(
+  database: Database,
+  place: ErasePlace,
+  person: Person,
+  erasing: Erasing,
+  queueDatabase: Database | undefined,
+): Promise<number> {
+  const { erasureId } = erasing
+  await supersedeAnswers(database, place.organizationId)
+  await eraseMember(database, place, person, erasureId)
+  await eraseUsers(database, place, person, erasureId)
+  const mentionsLeft = await eraseComments(database, place, person, erasing)
+  for (const table of await erase.textColumns.all(database)) {
+    await eraseTexts(database, table, place, person, (client, counts) =>
+      countErased(client, erasureId, counts),
+    )
+  }
+  if (queueDatabase === undefined) return mentionsLeft
+  for (const table of await erase.textColumns.all(queueDatabase)) {
+    await eraseTexts(queueDatabase, table, place, person, async () => {})
+  }
+  await refreshStatistics(queueDatabase)
+  return mentionsLeft
+}
+
+function notFound(request: ErasureRequest, erasedAt: Date | null): UsageError {
+  const { organizationId } = request
+  const who =
+    'email' in request
+      ? `The address ${JSON.stringify(request.email)}`
+      : `User ${JSON.stringify(request.userId)}`
+  const where = organizationId === null ? '' : ` in organization ${JSON.stringify(organizationId)}`
+  return new UsageError(
+    erasedAt === null
+      ? `${who} is nowhere in the tables${where}: nothing was erased. Is it right?`
+      : `${who} was erased already, on ${erasedAt.toISOString()}, and nothing came back since.`,
+  )
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Database } from '../../core/database/pool.ts'
+import * as stored from '../../core/database/statements/privacy.ts'
+import type { StoredEmails } from '../../core/database/users.ts'
+import { zoneDays } from '../../core/database/zone-days.ts'
+import type { Redact, Rules, RulesSource, SeenByClaim } from '../../core/sync/rules.ts'
+import { withoutTooDeep } from '../../base/json.ts'
+import { erasedIn, hashEmail } from './people.ts'
+import type { ErasedPeople } from './people.ts'
+import { redactMessage } from './redact-members.ts'
+import { redactComment, redactUser } from './redact.ts'
+import type { Redaction } from './redact.ts'
+
+/** The settings `PRIVACY_EMAIL` and `PRIVACY_RAW`. */
+export interface PrivacyPolicy {
+  readonly email: StoredEmails
+  readonly raw: 'keep' | 'drop'
+}
+
+/**
+ * Makes the rules of claims. A claim keeps its rules until its end: an erasure (erase/claim-batches.sql) and a change of the
+ * definitions (definitions/set.sql) write to every batch that they concern, so that no claim from before them can commit.
+ */
+export class RulesKeeper implements RulesSource {
+  readonly #database: Database
+  readonly #policy: PrivacyPolicy
+  #last: { readonly seen: SeenByClaim; readonly rules: Rules } | null = null
+
+  constructor(database: Database, policy: PrivacyPolicy) {
+    this.#database = database
+    this.#policy = policy
+  }
+
+  /** The rules of a claim. Reads the database only if the claim saw something else than the claim before. */
+  async of({ lastErasure, writtenMember, reportTimeZone }: SeenByClaim): Promise<Rules> {
+    const seen = { lastErasure, writtenMember, reportTimeZone }
+    if (this.#last === null || !isDeepStrictEqual(seen, this.#last.seen))
+      this.#last = { seen, rules: await this.#read(seen) }
+    return this.#last.rules
+  }
+
+  /** The rules of now for what is compared and not stored, in UTC. */
+  now(): Promise<Rules> {
+    return this.#read({ lastErasure: 0, writtenMember: null, reportTimeZone: 'UTC' })
+  }
+
+  async #read({ lastErasure, writtenMember, reportTimeZone }: SeenByClaim): Promise<Rules> {
+    const policy = this.#policy
+    const isPlain = policy.email === 'keep' && policy.raw === 'keep'
+    const erasures = lastErasure === null ? [] : await stored.erasures.all(this.#database)
+    const keepsAll = isPlain && erasures.length === 0
+    const salt = keepsAll ? null : (await stored.salt.one(this.#database)).salt
+    const redacts = new Map<string, Redact | null>()
+    return Object.freeze({
+      emails: policy.email,
+      days: await zoneDays(this.#database, reportTimeZone),
+      writtenPath: writtenMember?.split('.') ?? null,
+      sealed: maskOf(policy),
+      redact(organizationId: string) {
+        if (salt === null) return null
+        let redact = redacts.get(organizationId)
+        if (redact === undefined) {
+          const erased = erasedIn(salt, erasures, organizationId)
+          redact = erased === null && isPlain ? null : redactBy(redactionOf(policy, salt, erased))
+          redacts.set(organizationId, redact)
+        }
+        return redact
+      },
+    })
+  }
+}
+
+function redactBy(redaction: Redaction): Redact {
+  return {
+    users: (item) => redactUser(withoutTooDeep(item), redaction),
+    comments: (item) => redactComment(withoutTooDeep(item), redaction),
+    text: (text) => redactMessage(text, redaction),
+  }
+}
+
+function redactionOf(policy: PrivacyPolicy, salt: Buffer, erased: ErasedPeople | null): Redaction {
+  const emails = {
+    keep: null,
+    hash: (email: string) => (email.trim() === '' ? email : hashEmail(salt, email)),
+    drop: () => null,
+  }
+  return { email: emails[policy.email], keepsUnknown: policy.raw === 'keep', erased }
+}
+
+/** Turns some bits of a digest, and back when it is applied again; none where everything is kept. */
+function maskOf({ email, raw }: PrivacyPolicy): (digest: Buffer) => Buffer {
+  if (email === 'keep' && raw === 'keep') return (digest) => digest
+  const mask = createHash('sha256').update(`email ${email}, raw ${raw}`).digest()
+  return (digest) => Buffer.from(digest.map((byte, place) => byte ^ (mask[place] as number)))
+}

@@ -1,0 +1,255 @@
+import * as z from 'zod'
+import type { CollabSync } from '../../../client/collab-sync.ts'
+import { countHeld, decideHeld, HELD_CHANGED } from '../../../client/settle-waiting.ts'
+import * as pages from '../../../core/database/statements/pages.ts'
+import { checked, id } from '../../../documents/check.ts'
+import { scopesDone, scopesInAll } from '../../../documents/run.ts'
+import type { RunDetails } from '../../../documents/run.ts'
+import { AcceptHeldSchema, RefuseHeldSchema } from '../../../documents/waiting.ts'
+import { UsageError } from '../../../base/errors.ts'
+import { count, counted, nothingToRetry, shortId } from '../../../documents/format.ts'
+import { describeLacking, heldListing, listingName } from '../held.tsx'
+import { pathWithNotice } from '../notices.ts'
+import type { PageContext } from '../page-context.ts'
+
+/** What an action is performed with; its `collabSync` lists actions under the same name. */
+export interface ActionContext extends PageContext {
+  /** The name of the token. */
+  readonly by: string
+}
+
+/** Something that changes something: first it says what will happen, and then, on a word, does it. */
+export interface Action<Fields extends object> {
+  /** Of its address, `/actions/NAME`. */
+  readonly name: string
+  readonly fields: z.ZodType<Fields>
+  /** @throws UsageError where it cannot be done */
+  ask(context: PageContext, fields: Fields): Promise<Question>
+  /**
+   * @param key names this one asking, so that a form sent twice does it once
+   * @returns the address of a page that says what was done
+   * @throws UsageError where it cannot be done
+   */
+  perform(context: ActionContext, fields: Fields, key: string): Promise<string>
+}
+
+/** What a person reads before they decide. */
+export interface Question {
+  readonly title: string
+  /** What will happen. */
+  readonly sentences: readonly string[]
+  /** The button that does it. */
+  readonly words: string
+  /** True where it takes something away. */
+  readonly isDanger?: boolean
+  /** Whether the form asks why: the field `reason`. */
+  readonly reason?: 'required' | 'optional'
+  /** Fields of the form besides those of the address, such as the counts that the question shows. */
+  readonly carries?: object
+  /** Where the way back leads. */
+  readonly back: string
+}
+
+/** Which held listings: those that all of the members given name; and how many they were when the question was shown. */
+const HeldFields = z.object({
+  held: z.coerce.number().int().positive().optional(),
+  run: z.uuid().optional(),
+  organization: id.optional(),
+  listings: z.coerce.number().optional(),
+  users: z.coerce.number().optional(),
+  answers: z.string().optional(),
+  reason: z.string().max(1000).optional(),
+})
+
+type HeldFields = z.output<typeof HeldFields>
+
+/** Decides about held listings, as they were seen: those of an organization or a run, or one. */
+function heldAction(
+  name: 'accept' | 'refuse',
+  words: Pick<Question, 'title' | 'words' | 'isDanger' | 'reason'> & { effect: string },
+): Action<HeldFields> {
+  return {
+    name,
+    fields: HeldFields,
+    async ask({ database }, fields) {
+      const { counts } = await countHeld({ database }, choiceOf(fields))
+      if (counts.listings === 0) throw new UsageError(HELD_CHANGED)
+      const { listings, users, answers } = counts
+      const { effect, ...question } = words
+      return {
+        ...question,
+        words: `${words.words} ${counted(users, 'user')}${listings === 1 ? '' : ` (${counted(listings, 'listing')})`}`,
+        sentences: [`${await describeHeld(database, fields)}:`, describeLacking(counts), effect],
+        carries: { listings, users, answers },
+        back: '/held',
+      }
+    },
+    async perform({ database, by }, { reason, ...fields }) {
+      const isAccepted = name === 'accept'
+      const given = { reason: reason || undefined }
+      checked(isAccepted ? AcceptHeldSchema : RefuseHeldSchema, given, '')
+      const { listings = 0, users = 0, answers = '' } = fields
+      const done = await decideHeld(
+        { database },
+        choiceOf(fields),
+        { resolution: isAccepted ? 'accepted' : 'refused', by, reason: reason || null },
+        { listings, users, answers },
+      )
+      const counts = [done.users, done.listings, done.left]
+      return pathWithNotice('/held', isAccepted ? 'held-accepted' : 'held-refused', counts)
+    },
+  }
+}
+
+/** @throws UsageError where nothing is named: that would be everything */
+function choiceOf({ held, run, organization }: HeldFields) {
+  if (held === undefined && run === undefined && organization === undefined)
+    throw new UsageError('Name a held listing, a run or an organization.')
+  return { heldId: held ?? null, runId: run ?? null, organizationId: organization ?? null }
+}
+
+async function describeHeld(
+  database: PageContext['database'],
+  { held, run, organization }: HeldFields,
+): Promise<string> {
+  const [listing] = held === undefined ? [] : await pages.held.all(database, heldListing(held))
+  const where = organization === undefined ? [] : [`Organization ${organization}`]
+  const seenBy = run === undefined ? [] : [`Run ${shortId(run)}`]
+  return [...(listing === undefined ? where : [listingName(listing)]), ...seenBy].join(', ')
+}
+
+/** Applies the removals of held listings. */
+export const acceptHeld = heldAction('accept', {
+  title: 'Accept the removal?',
+  words: 'Remove',
+  effect:
+    'The users leave, as in the response of the service. Their rows stay, with the time at which they left. If a later response contains them, they return.',
+  isDanger: true,
+  reason: 'optional',
+})
+
+/** Leaves the users of held listings in them. */
+export const refuseHeld = heldAction('refuse', {
+  title: 'Refuse the removal?',
+  words: 'Keep',
+  effect:
+    'The users stay, though the response of the service lacks them. A listing is held again only when its response changes.',
+  reason: 'required',
+})
+
+/** Sets a rejected record aside, by its content. */
+export const setAside: Action<{ record: number; reason?: string | undefined }> = {
+  name: 'set-aside',
+  fields: z.object({
+    record: z.coerce.number().int().positive(),
+    reason: z.string().max(1000).optional(),
+  }),
+  async ask(_context, { record }) {
+    return {
+      title: `Set rejected record ${record} aside?`,
+      sentences: [
+        'Nothing is stored of it. The same content at the same place makes no later run partial, and is no longer listed as open.',
+      ],
+      words: 'Set it aside',
+      reason: 'required',
+      back: '/held#rejected',
+    }
+  },
+  async perform({ collabSync }, { record, reason = '' }) {
+    const { changed } = await collabSync.setAsideRejectedRecords({ ids: [record] }, { reason })
+    return pathWithNotice('/held', 'rejected-set-aside', [changed])
+  },
+}
+
+/** Ends a run early. */
+export const cancelRun: Action<{ run: string }> = {
+  name: 'cancel',
+  fields: z.object({ run: z.uuid() }),
+  async ask({ collabSync }, { run: runId }) {
+    const run = await requireRun(collabSync, runId)
+    if (run.finishedAt !== null) throw new UsageError(`Run ${shortId(runId)} is over already.`)
+    return {
+      title: `Cancel run ${shortId(runId)}?`,
+      sentences: [
+        `${count(scopesDone(run))} of ${count(scopesInAll(run))} scopes are done. What is stored stays; nothing further is asked for.`,
+      ],
+      words: 'Cancel the run',
+      isDanger: true,
+      back: `/runs/${runId}`,
+    }
+  },
+  async perform({ collabSync }, { run }) {
+    await collabSync.cancelRun(run)
+    return pathWithNotice(`/runs/${run}`, 'run-cancelled')
+  },
+}
+
+/** Asks for a run of just the scopes that failed in another and still fail. */
+export const retryRun: Action<{ run: string }> = {
+  name: 'retry',
+  fields: z.object({ run: z.uuid() }),
+  async ask({ collabSync }, { run: runId }) {
+    const run = await requireRun(collabSync, runId)
+    const { failing } = run.failuresByState
+    if (failing === 0) throw new UsageError(nothingToRetry(run))
+    return {
+      title: 'Retry what failed?',
+      sentences: [
+        `A new run asks the service for just the ${counted(failing, 'scope')} that failed in run ${shortId(runId)} and still ${failing === 1 ? 'fails' : 'fail'}.`,
+      ],
+      words: 'Retry',
+      back: `/runs/${runId}`,
+    }
+  },
+  async perform({ collabSync }, { run }, key) {
+    return pathOf(await collabSync.retryRun(run, { idempotencyKey: key }))
+  },
+}
+
+/** @throws UsageError where there is no such run */
+export async function requireRun(collabSync: CollabSync, runId: string): Promise<RunDetails> {
+  const run = await collabSync.getRun(runId)
+  if (run === null) throw new UsageError(`There is no run ${runId}; it may have been pruned.`)
+  return run
+}
+
+/** As many as an id of the catalog has bytes at most. */
+const ID_CHARACTERS_MAX = 2000
+
+/** Asks for a run of one organization, or of everything in the catalog. */
+export const sync: Action<{ organization?: string | undefined }> = {
+  name: 'sync',
+  fields: z.object({ organization: z.string().min(1).max(ID_CHARACTERS_MAX).optional() }),
+  async ask({ collabSync }, { organization }) {
+    if (organization !== undefined) {
+      return {
+        title: 'Sync one organization now?',
+        sentences: [
+          `Organization: ${organization}`,
+          'A run asks the service for all its users and comments, beside whatever else is under way, and writes what changed.',
+        ],
+        words: 'Sync it now',
+        back: '/organizations',
+      }
+    }
+    const { scopes } = await collabSync.getFreshness()
+    return {
+      title: 'Sync everything now?',
+      sentences: [
+        `A run asks the service for all ${counted(scopes, 'scope')} of the catalog, as a nightly run does, and writes what changed.`,
+      ],
+      words: 'Sync everything now',
+      back: '/runs',
+    }
+  },
+  async perform({ collabSync }, { organization }, key) {
+    const scope = organization === undefined ? {} : { organizationIds: [organization] }
+    return pathOf(await collabSync.startRun({ scope, idempotencyKey: key }))
+  },
+}
+
+/** The page of a run that was asked for, saying whether it is a new one and whether a worker knows of it. */
+export function pathOf(run: Awaited<ReturnType<PageContext['collabSync']['startRun']>>): string {
+  const notice = !run.isNew ? 'run-known' : run.isDelivered ? 'run-started' : 'run-stored'
+  return pathWithNotice(`/runs/${run.runId}`, notice)
+}

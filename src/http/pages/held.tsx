@@ -1,0 +1,276 @@
+import type { FastifyInstance } from 'fastify'
+import * as z from 'zod'
+import { countHeld } from '../../client/settle-waiting.ts'
+import type { HeldCounts } from '../../client/settle-waiting.ts'
+import * as pages from '../../core/database/statements/pages.ts'
+import type { RowOf } from '../../core/database/statement.ts'
+import { readHeldUsers } from '../../core/database/waiting.ts'
+import type { HeldUsers } from '../../core/database/waiting.ts'
+import { id } from '../../documents/check.ts'
+import { CURSOR_FAULT } from '../../documents/page.ts'
+import { count, counted, shortId } from '../../documents/format.ts'
+import { AskButton, Card, Time } from './elements.tsx'
+import { sendPage, sendUnknown } from './layout.tsx'
+import { optionalText, readFields } from './page-context.ts'
+import type { PageContext } from './page-context.ts'
+import type { HeldListing } from '../../documents/waiting.ts'
+import { RejectedSection } from './rejected.tsx'
+import { Pager, pathWith } from './tables.tsx'
+
+const LISTINGS_A_PAGE = 10
+/** Listings of one organization that are shown beside those of others; the page of the organization has all. */
+const LISTINGS_OF_ORGANIZATION = 3
+const RECORDS_A_PAGE = 10
+const USERS_SHOWN = 8
+const USERS_A_PAGE = 100
+
+const READ = { config: { right: 'read' } } as const
+
+const HeldId = z.coerce.number(CURSOR_FAULT).int(CURSOR_FAULT).positive(CURSOR_FAULT)
+
+const Query = z.object({
+  run: z.uuid().optional(),
+  organization: id.optional(),
+  cursor: HeldId.optional(),
+  rejectedCursor: optionalText,
+})
+
+/** The last users of the page before. */
+const UsersQuery = z.object({ leaving: id.optional(), staying: id.optional() })
+
+type UsersQuery = z.output<typeof UsersQuery>
+
+type Listing = RowOf<typeof pages.held>
+
+/** Parameters of `pages.held` for one listing. */
+export function heldListing(heldId: number) {
+  const any = { runId: null, organizationId: null, after: null }
+  return { ...any, heldId, mostOfOrganization: 1, limit: 1 }
+}
+
+/** `/held`: held removals by organization, and rejected records. `/held/ID`: who would leave a listing, and who stays. */
+export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageContext): void {
+  app.get('/held', READ, async (request, reply) => {
+    const { run, organization, cursor, rejectedCursor } = readFields(Query, request.query)
+    const found = await pages.held.all(database, {
+      heldId: null,
+      runId: run ?? null,
+      organizationId: organization ?? null,
+      after: cursor ?? null,
+      mostOfOrganization: organization === undefined ? LISTINGS_OF_ORGANIZATION : null,
+      limit: LISTINGS_A_PAGE + 1,
+    })
+    const listings = found.slice(0, LISTINGS_A_PAGE)
+    const heldIds = listings.map(({ heldId }) => heldId)
+    const organizationIds = [...new Set(listings.map(({ organizationId }) => organizationId))]
+    const countOf = (organizationId: string | null) =>
+      countHeld({ database }, { runId: run ?? null, organizationId })
+    const [users, groups, ofRun, rejected] = await Promise.all([
+      readHeldUsers(database, heldIds, USERS_SHOWN),
+      Promise.all(organizationIds.map(countOf)),
+      run === undefined ? null : countOf(null),
+      collabSync.listRejectedRecords({
+        ...(run && { runId: run }),
+        limit: RECORDS_A_PAGE,
+        ...(rejectedCursor && { cursor: rejectedCursor }),
+      }),
+    ])
+    const query = { run, organization, cursor: cursor?.toString(), rejectedCursor }
+    const last = found.length > LISTINGS_A_PAGE ? heldIds.at(-1) : undefined
+    return sendPage(
+      reply,
+      { title: 'Held and rejected', part: '/held' },
+      <>
+        {run !== undefined && (
+          <p>
+            Of <a href={`/runs/${run}`}>run {shortId(run)}</a> alone.{' '}
+            <a href="/held">Of all runs</a>
+          </p>
+        )}
+        {organization !== undefined && <a href={pathWith('/held', { run })}>All organizations</a>}
+        <Card title="Held removals" id="held">
+          <p class="soft">
+            These listings lost so many users that collab-sync removed none of them. Accept the
+            removal if it is right. Refuse it if the service is at fault: collab-sync asks again
+            only when the response changes.
+          </p>
+          {listings.length === 0 && <p>Nothing is held.</p>}
+          {ofRun !== null && <Several counts={ofRun.counts} fields={{ run }} of="this run" />}
+        </Card>
+        {groups.map(({ counts, byRun }, place) => (
+          <Organization
+            key={place}
+            organizationId={organizationIds[place] as string}
+            isAlone={organization !== undefined}
+            {...{ run, counts, byRun, listings, users }}
+          />
+        ))}
+        <Pager path="/held" query={query} nextCursor={last?.toString() ?? null} />
+        <RejectedSection rejected={rejected} query={query} />
+      </>,
+    )
+  })
+  app.get<{ Params: { heldId: string } }>('/held/:heldId', READ, async (request, reply) => {
+    const query = readFields(UsersQuery, request.query)
+    const heldId = HeldId.safeParse(request.params.heldId).data ?? 0
+    const [listing] = await pages.held.all(database, heldListing(heldId))
+    if (listing === undefined) return sendUnknown(reply, 'No removal of that ID is held.')
+    const after = { missing: query.leaving, staying: query.staying }
+    const users = (await readHeldUsers(database, [heldId], USERS_A_PAGE, after)).get(heldId)
+    return sendPage(
+      reply,
+      { title: 'Held removal', part: '/held' },
+      <Card title={`Organization ${listing.organizationId}`}>
+        <Listing listing={listing} users={users} query={query} />
+        <Pager
+          path={`/held/${heldId}`}
+          query={{ cursor: query.leaving ?? query.staying }}
+          nextCursor={null}
+        />
+      </Card>,
+    )
+  })
+}
+
+function Organization({
+  organizationId,
+  isAlone,
+  run,
+  counts,
+  byRun,
+  listings,
+  users,
+}: Awaited<ReturnType<typeof countHeld>> & {
+  organizationId: string
+  isAlone: boolean
+  run: string | undefined
+  listings: readonly Listing[]
+  users: ReadonlyMap<number, HeldUsers>
+}) {
+  const shown = listings.filter((listing) => listing.organizationId === organizationId)
+  const fields = { organization: organizationId, run }
+  const ofRuns = byRun.length > 1 ? byRun : []
+  return (
+    <Card title={`Organization ${organizationId}`}>
+      <Several counts={counts} fields={fields} of={`organization ${organizationId}`} />
+      {ofRuns.map(([runId, ofRun]) => (
+        <Several
+          key={runId}
+          counts={ofRun}
+          fields={{ ...fields, run: runId }}
+          of={`run ${shortId(runId)}`}
+        />
+      ))}
+      {shown.map((listing) => (
+        <Listing key={listing.heldId} listing={listing} users={users.get(listing.heldId)} />
+      ))}
+      {counts.listings > shown.length && !isAlone && (
+        <a href={pathWith('/held', fields)}>All {counted(counts.listings, 'listing')}</a>
+      )}
+    </Card>
+  )
+}
+
+/** Buttons that decide several listings at once; a single listing has its own. */
+function Several({ counts, fields, of }: { counts: HeldCounts; fields: Fields; of: string }) {
+  if (counts.listings < 2) return null
+  return (
+    <div class="head">
+      <p>
+        In {of}, {describeLacking(counts)}
+      </p>
+      <Decide fields={fields} words=" all" about={`of ${of}`} />
+    </div>
+  )
+}
+
+/** How many users listings lack, in a sentence. */
+export function describeLacking({ listings, users, usersBefore }: HeldCounts): string {
+  const lacking = `${count(users)} of ${counted(usersBefore, 'user')}`
+  if (listings === 1) return `It lacks ${lacking}.`
+  return `${counted(listings, 'listing')} lack ${lacking}. A user who is missing from several listings is counted in each.`
+}
+
+type Fields = Record<string, string | undefined>
+
+function Decide({ words = '', ...button }: { fields: Fields; words?: string; about: string }) {
+  return (
+    <div class="row">
+      <AskButton action="accept" words={`Accept${words}`} {...button} />
+      <AskButton action="refuse" words={`Refuse${words}`} {...button} />
+    </div>
+  )
+}
+
+function Listing({
+  listing,
+  users,
+  query = {},
+}: {
+  listing: Listing
+  users: HeldUsers | undefined
+  query?: UsersQuery
+}) {
+  const name = listingName(listing)
+  return (
+    <article class="held">
+      <div class="head">
+        <h3>{name}</h3>
+        <Decide
+          fields={{ held: String(listing.heldId), run: listing.runId }}
+          about={`the removal in ${name}`}
+        />
+      </div>
+      <p class="soft small">
+        {count(listing.usersMissing)} of {counted(listing.usersBefore, 'user')} missing, first seen{' '}
+        <Time at={listing.at} />, last in run{' '}
+        <a href={`/runs/${listing.runId}`}>{shortId(listing.runId)}</a>
+        {listing.repeats > 0 && `, and again in ${counted(listing.repeats, 'nightly run')} since`}.
+      </p>
+      {users !== undefined && <Sides heldId={listing.heldId} users={users} query={query} />}
+    </article>
+  )
+}
+
+/** Users who leave beside users who stay. A list that is cut links to the page of the listing, which shows the others. */
+function Sides({ heldId, users, query }: { heldId: number; users: HeldUsers; query: UsersQuery }) {
+  const sides = [
+    ['Leave if you accept', 'leaving', users.missing],
+    ['Stay in any case', 'staying', users.staying],
+  ] as const
+  return (
+    <div class="sides">
+      {sides.map(([words, cursor, { inAll, first, more }]) => (
+        <div key={cursor} class="side">
+          <h4>
+            {words}: {counted(inAll, 'user')}
+          </h4>
+          <ul>
+            {first.map(({ userId, name }) => (
+              // A name may be written from right to left: it must not reorder the text beside it.
+              <li key={userId}>
+                <bdi>{name ?? userId}</bdi>
+                {name !== null && <bdi class="soft">{userId}</bdi>}
+              </li>
+            ))}
+          </ul>
+          {more > 0 && (
+            <a href={pathWith(`/held/${heldId}`, { ...query, [cursor]: first.at(-1)?.userId })}>
+              and {count(more)} more who {cursor === 'leaving' ? 'leave' : 'stay'}
+            </a>
+          )}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** A listing in words, such as `document plan of acme`. */
+export function listingName(
+  listing: Pick<HeldListing, 'kind' | 'organizationId' | 'documentId' | 'organizationUserGroupId'>,
+): string {
+  const { organizationId, documentId, organizationUserGroupId } = listing
+  if (listing.kind === 'document') return `document ${documentId} of ${organizationId}`
+  if (listing.kind === 'group') return `user group ${organizationUserGroupId} of ${organizationId}`
+  return `organization ${organizationId}`
+}

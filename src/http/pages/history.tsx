@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify'
+import * as z from 'zod'
+import type { Action } from '../../documents/action.ts'
+import { shortId } from '../../documents/format.ts'
+import { Time } from './elements.tsx'
+import { sendPage } from './layout.tsx'
+import { optionalText, readFields } from './page-context.ts'
+import type { PageContext } from './page-context.ts'
+import { Pager, Table } from './tables.tsx'
+import type { Column } from './tables.tsx'
+
+const Query = z.object({ cursor: optionalText })
+
+/** `/history`: the actions of users and programs, the newest first. */
+export function historyRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
+  app.get('/history', { config: { right: 'read' } }, async (request, reply) => {
+    const { cursor } = readFields(Query, request.query)
+    const { items, nextCursor } = await collabSync.listActions({ cursor })
+    return sendPage(
+      reply,
+      { title: 'History', part: '/history' },
+      <section class="card">
+        <p class="soft">
+          What users and programs did. Nightly runs, continuous refresh and change notifications are
+          not listed. A name after <code>says:</code> is what a program calls itself.
+        </p>
+        <ActionsTable actions={items} />
+        <Pager path="/history" query={{ cursor }} nextCursor={nextCursor} />
+      </section>,
+    )
+  })
+}
+
+/** What users did, to all or to one run. */
+export function ActionsTable({ actions }: { actions: readonly Action[] }) {
+  return (
+    <Table
+      label="Actions"
+      caption="Actions, the newest first"
+      empty="There are no actions."
+      rows={actions}
+      columns={COLUMNS}
+    />
+  )
+}
+
+const COLUMNS: readonly Column<Action>[] = [
+  ['At', ({ at }) => <Time at={at} />, 'nowrap'],
+  ['By', ({ by }) => by, 'id'],
+  ['Action', ({ action }) => action.replaceAll('_', ' '), 'nowrap'],
+  ['Target', ({ target }) => target, 'id'],
+  ['Reason', ({ reason }) => reason, 'id'],
+  [
+    'Run',
+    ({ runId }) => runId !== null && <a href={`/runs/${runId}`}>{shortId(runId)}</a>,
+    'nowrap',
+  ],
+]

@@ -1,0 +1,82 @@
+import type { FastifyInstance } from 'fastify'
+import * as z from 'zod'
+import type { OrganizationFreshness } from '../../documents/freshness.ts'
+import { count } from '../../documents/format.ts'
+import { Ago, AskButton, Badge } from './elements.tsx'
+import { sendPage } from './layout.tsx'
+import { optionalText, readFields } from './page-context.ts'
+import type { PageContext } from './page-context.ts'
+import { Pager, Table } from './tables.tsx'
+import type { Column } from './tables.tsx'
+
+const Query = z.object({ search: optionalText, cursor: optionalText })
+
+/** `/organizations`: how fresh each one is, what fails in it, and a way to sync it now. */
+export function organizationRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
+  app.get('/organizations', { config: { right: 'read' } }, async (request, reply) => {
+    const { search, cursor } = readFields(Query, request.query)
+    const { items, nextCursor } = await collabSync.listOrganizations({
+      ...(search && { search }),
+      ...(cursor && { cursor }),
+    })
+    return sendPage(
+      reply,
+      { title: 'Organizations', part: '/organizations' },
+      <section class="card">
+        <Search search={search} />
+        <Table
+          label="Organizations"
+          caption="Organizations in the order of their ids"
+          empty={
+            search ? 'No organization has that in its id.' : 'The catalog has no organization yet.'
+          }
+          rows={items}
+          columns={COLUMNS}
+        />
+        <Pager path="/organizations" query={{ search, cursor }} nextCursor={nextCursor} />
+      </section>,
+    )
+  })
+}
+
+function Search({ search }: { search: string | undefined }) {
+  return (
+    <form class="fields" method="get" action="/organizations" role="search">
+      <div>
+        <label for="search">Part of an organization’s id</label>
+        <input id="search" name="search" type="search" value={search} />
+      </div>
+      <button class="button quiet" type="submit">
+        Search
+      </button>
+    </form>
+  )
+}
+
+const COLUMNS: readonly Column<OrganizationFreshness>[] = [
+  ['Organization', ({ organizationId }) => organizationId, 'id'],
+  ['State', State],
+  ['Action', SyncButton],
+  ['Oldest check', ({ oldestCheck }) => (oldestCheck ? <Ago at={oldestCheck} /> : 'never')],
+  ['Newest check', ({ newestCheck }) => (newestCheck ? <Ago at={newestCheck} /> : 'never')],
+  ['Scopes', ({ scopes }) => count(scopes), 'number'],
+  ['Annotations', ({ annotations }) => count(annotations), 'number'],
+  ['Comments', ({ comments }) => count(comments), 'number'],
+  ['Failing', ({ failing }) => count(failing), 'number'],
+  ['Stale', ({ stale }) => count(stale), 'number'],
+]
+
+function SyncButton({ active, organizationId }: OrganizationFreshness) {
+  if (!active) return null
+  const fields = { organization: organizationId }
+  return <AskButton action="sync" fields={fields} words="Sync now" about={organizationId} />
+}
+
+function State(of: OrganizationFreshness) {
+  if (!of.active) return <Badge tone="idle">not in the catalog</Badge>
+  if (of.failing > 0) return <Badge tone="bad">failing</Badge>
+  if (of.held > 0) return <Badge tone="warn">held</Badge>
+  if (of.neverChecked > 0) return <Badge tone="info">not all checked</Badge>
+  if (of.stale > 0) return <Badge tone="warn">stale</Badge>
+  return <Badge tone="good">all well</Badge>
+}

@@ -1,0 +1,68 @@
+import type { AttentionByKind } from '../../../documents/attention.ts'
+import { counted, describeOrganizations } from '../../../documents/format.ts'
+import { printable } from '../../../base/printable.ts'
+import { Card, Sentence, Sign } from '../elements.tsx'
+
+const TONES = { high: 'bad', medium: 'warn', low: 'info' } as const
+
+/** What each page is called in a link to it; any other path is that of a run. */
+const PAGES: Readonly<Record<string, string>> = {
+  '/runs': 'Runs',
+  '/organizations': 'Organizations',
+  '/held': 'Held removals',
+  '/held#rejected': 'Rejected records',
+  '/schedule': 'Schedule',
+}
+
+/** What the pages have a button or an explanation for; of the others the command is shown. */
+const ON_PAGES: readonly string[] = [
+  'failing',
+  'overdue',
+  'never_checked',
+  'held',
+  'rejected',
+  'nightly_missed',
+  'nightly_late',
+  'no_schedule',
+]
+
+/** What needs a person now, the most urgent first. */
+export function AttentionCard({ rows }: { rows: readonly AttentionByKind[] }) {
+  return (
+    <Card title={rows.length === 0 ? 'No open problems' : counted(rows.length, 'open problem')}>
+      {rows.length === 0 ? (
+        <p class="soft">
+          No scope fails or is overdue, no removal is held, and no rejected record is open.
+        </p>
+      ) : (
+        <ul class="needs">
+          {rows.map((row) => (
+            <Row key={row.kind} row={row} />
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}
+
+function Row({ row }: { row: AttentionByKind }) {
+  const tone = TONES[row.urgency]
+  return (
+    <li>
+      <span class={tone}>
+        <Sign tone={tone} />
+      </span>
+      <div>
+        <p>{printable(row.sentence)}</p>
+        {row.organizations > 1 && <p class="soft">{printable(describeOrganizations(row))}</p>}
+        {row.words !== null && <p class="soft">{printable(row.words)}</p>}
+        {!ON_PAGES.includes(row.kind) && (
+          <p>
+            <Sentence of={row.fix} />
+          </p>
+        )}
+        <a href={row.path}>{PAGES[row.path] ?? 'The run'}</a>
+      </div>
+    </li>
+  )
+}

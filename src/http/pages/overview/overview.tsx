@@ -1,0 +1,157 @@
+import type { FastifyInstance } from 'fastify'
+import type { ComponentChildren } from 'preact'
+import { describeMemberChange } from '../../../documents/member-change.ts'
+import type { NightlySchedule } from '../../../documents/schedule.ts'
+import type { Run, RunDetails } from '../../../documents/run.ts'
+import * as observed from '../../../core/database/statements/observed.ts'
+import * as pages from '../../../core/database/statements/pages.ts'
+import type { RowOf } from '../../../core/database/statement.ts'
+import { readAttention } from '../../../core/database/waiting.ts'
+import { describeCounts, duration } from '../../../documents/format.ts'
+import { printable } from '../../../base/printable.ts'
+import { Ago, AskButton, Card, Facts, Sentence, Sign, StatusBadge, Time } from '../elements.tsx'
+import { sendPage } from '../layout.tsx'
+import type { PageContext } from '../page-context.ts'
+import { CALLS_PARTS, CallsChart, meanCall } from '../runs/run-parts.tsx'
+import type { CallsPart } from '../runs/run-parts.tsx'
+import { AttentionCard } from './attention.tsx'
+import { ActivityChart, AGE_BOUNDS_SECONDS, AgesTable, RunStrip } from './charts.tsx'
+import { nightlyVerdict } from './nightly-verdict.ts'
+import type { Verdict } from './nightly-verdict.ts'
+
+/** `/`: did last night succeed, when is the next run, what needs a person, and the last 30 days in pictures. */
+export function overviewRoutes(app: FastifyInstance, context: PageContext): void {
+  app.get('/', { config: { right: 'read' } }, async (_request, reply) => {
+    return sendPage(reply, { title: 'Overview', part: '/' }, await overview(context))
+  })
+}
+
+async function overview({ collabSync, database }: PageContext): Promise<ComponentChildren> {
+  const newestNightly = await pages.newestNightly.first(database)
+  const [nightly, newest, schedule, freshness, attention] = await Promise.all([
+    newestNightly === undefined ? null : collabSync.getRun(newestNightly.runId),
+    collabSync.listRuns({ limit: 1 }).then(({ items }) => items[0] ?? null),
+    collabSync.getSchedule(),
+    collabSync.getFreshness(),
+    readAttention(database),
+  ])
+  return (
+    <>
+      <div class="pair">
+        <Night
+          verdict={nightlyVerdict(nightly, schedule.next)}
+          nightly={nightly}
+          schedule={schedule}
+        />
+        <AttentionCard rows={attention} />
+      </div>
+      <MemberChanges
+        changes={await observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN })}
+      />
+      <Card title="Runs of 30 days">
+        <RunStrip days={await pages.runsByDay.all(database)} />
+      </Card>
+      <div class="pair">
+        <Card title="Comments by day">
+          <ActivityChart days={await pages.activityByDay.all(database)} />
+        </Card>
+        <Card title="Age of the last check">
+          <AgesTable
+            ages={await pages.checkAges.all(database, { bounds: AGE_BOUNDS_SECONDS })}
+            freshness={freshness}
+          />
+        </Card>
+      </div>
+      {newest !== null && (
+        <LastRun
+          run={newest}
+          parts={await pages.callsOverTime.all(database, {
+            runId: newest.runId,
+            parts: CALLS_PARTS,
+          })}
+        />
+      )}
+    </>
+  )
+}
+
+/** Whether last night went well, and when the next run is due. */
+function Night({
+  verdict,
+  nightly,
+  schedule,
+}: {
+  verdict: Verdict
+  nightly: RunDetails | null
+  schedule: NightlySchedule
+}) {
+  return (
+    <section class={`card verdict ${verdict.tone}`}>
+      <Sign tone={verdict.tone} />
+      <div>
+        <h2>{verdict.title}</h2>
+        <p>
+          <Sentence of={verdict.sentence} />
+        </p>
+        {nightly !== null && (
+          <p>
+            <a href={`/runs/${nightly.runId}`}>
+              The run of <Time at={nightly.requestedAt} />
+            </a>
+          </p>
+        )}
+        <p class="soft">
+          {schedule.next === null ? (
+            'No next nightly run is scheduled.'
+          ) : (
+            <>
+              The next nightly run is due <Ago at={schedule.next} />, at <Time at={schedule.next} />
+              .
+            </>
+          )}
+        </p>
+        <div class="row">
+          <AskButton action="sync" words="Sync everything now" kind="primary" />
+        </div>
+      </div>
+    </section>
+  )
+}
+
+const MEMBER_CHANGES_SHOWN = 10
+
+/** What the service sends otherwise than before, where it does. */
+function MemberChanges({ changes }: { changes: readonly RowOf<typeof observed.recent>[] }) {
+  if (changes.length === 0) return null
+  return (
+    <Card title="What the service sends has changed within a week">
+      <ul>
+        {changes.map((change) => (
+          <li key={`${change.object} ${change.change} ${change.member}`}>
+            <Ago at={change.noticedAt} />: {printable(describeMemberChange(change))}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+/** Calls, retries and latency of the newest run, whoever asked for it. */
+function LastRun({ run, parts }: { run: Run; parts: readonly CallsPart[] }) {
+  return (
+    <Card title="The last run" beside={<a href={`/runs/${run.runId}`}>See the run</a>}>
+      <div class="split">
+        <Facts
+          of={[
+            ['Status', <StatusBadge key="status" status={run.status} />],
+            ['Asked for', <Time key="asked" at={run.requestedAt} />],
+            ['Took', duration(run.durationMs)],
+            ['Calls', describeCounts(run, 'calls')],
+            ['A call took', meanCall(run)],
+          ]}
+        />
+        <CallsChart parts={parts} />
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance } from 'fastify'
+import * as z from 'zod'
+import { readRun } from '../../../core/database/run-reports.ts'
+import { isRunId } from '../../../documents/check.ts'
+import type { Failure } from '../../../documents/run.ts'
+import { count, FAILURE_STATES, scopePath, shortId } from '../../../documents/format.ts'
+import { Time } from '../elements.tsx'
+import { sendPage, sendUnknown } from '../layout.tsx'
+import { optionalText, readFields } from '../page-context.ts'
+import type { PageContext } from '../page-context.ts'
+import { Pager, Table } from '../tables.tsx'
+import type { Column } from '../tables.tsx'
+import { Cause, RunLinks } from './run-parts.tsx'
+
+const Query = z.object({ cursor: optionalText })
+
+/** `/runs/ID/failures`: every scope that failed in a run, and what became of it. */
+export function failuresPageRoutes(
+  app: FastifyInstance,
+  { collabSync, database }: PageContext,
+): void {
+  app.get<{ Params: { runId: string } }>(
+    '/runs/:runId/failures',
+    { config: { right: 'read' } },
+    async (request, reply) => {
+      const { runId } = request.params
+      const { cursor } = readFields(Query, request.query)
+      const run = isRunId(runId) ? await readRun(database, runId) : null
+      if (run === null) return sendUnknown(reply, 'There is no such run; it may have been pruned.')
+      const { items, nextCursor } = await collabSync.listFailures({ runId, cursor })
+      return sendPage(
+        reply,
+        { title: `Failures of run ${shortId(runId)}`, part: '/runs' },
+        <section class="card">
+          <p>
+            Of <RunLinks runIds={[runId]} />
+          </p>
+          <Table
+            label="Failed scopes"
+            caption="Scopes that gave no usable answer, the newest first"
+            empty="Nothing failed in this run."
+            rows={items}
+            columns={COLUMNS}
+          />
+          <Pager path={`/runs/${runId}/failures`} query={{ cursor }} nextCursor={nextCursor} />
+        </section>,
+      )
+    },
+  )
+}
+
+const COLUMNS: readonly Column<Failure>[] = [
+  ['Scope', scopePath, 'id'],
+  ['Operation', ({ operation }) => operation],
+  ['Cause', Cause, 'id'],
+  ['Tries', ({ attempts }) => count(attempts), 'number'],
+  ['At', ({ at }) => <Time at={at} />, 'nowrap'],
+  ['Since', Since],
+]
+
+function Since({ state, resolvedBy, resolvedAt }: Failure) {
+  return (
+    <>
+      {FAILURE_STATES[state]}
+      {resolvedBy !== null && resolvedAt !== null && (
+        <div class="soft">
+          by <RunLinks runIds={[resolvedBy]} />, <Time at={resolvedAt} />
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,81 @@
+import type { FastifyInstance } from 'fastify'
+import * as z from 'zod'
+import type { Run, RunStatus } from '../../../documents/run.ts'
+import { count, describeRequest, duration, shorten, shortId } from '../../../documents/format.ts'
+import { AskButton, STATUS_TONES, StatusBadge, Time } from '../elements.tsx'
+import { sendPage } from '../layout.tsx'
+import { optionalText, readFields } from '../page-context.ts'
+import type { PageContext } from '../page-context.ts'
+import { Pager, Table } from '../tables.tsx'
+import type { Column } from '../tables.tsx'
+
+const STATUSES = Object.keys(STATUS_TONES) as [RunStatus, ...RunStatus[]]
+const SCOPE_CHARACTERS = 80
+
+const Query = z.object({
+  status: z.preprocess((value) => value || undefined, z.enum(STATUSES).optional()),
+  cursor: optionalText,
+})
+
+/** `/runs`: every run, the newest first. */
+export function runListRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
+  app.get('/runs', { config: { right: 'read' } }, async (request, reply) => {
+    const { status, cursor } = readFields(Query, request.query)
+    const { items, nextCursor } = await collabSync.listRuns({
+      ...(status && { status }),
+      ...(cursor && { cursor }),
+    })
+    return sendPage(
+      reply,
+      { title: 'Runs', part: '/runs' },
+      <section class="card">
+        <div class="head">
+          <StatusFilter chosen={status} />
+          <AskButton action="sync" words="Sync everything now" kind="primary" />
+        </div>
+        <Table
+          label="Runs"
+          caption="Runs, the newest first"
+          empty={status ? `No run is ${status}.` : 'No run was ever asked for.'}
+          rows={items}
+          columns={COLUMNS}
+        />
+        <Pager path="/runs" query={{ status, cursor }} nextCursor={nextCursor} />
+      </section>,
+    )
+  })
+}
+
+function StatusFilter({ chosen }: { chosen: RunStatus | undefined }) {
+  return (
+    <form class="fields" method="get" action="/runs">
+      <div>
+        <label for="status">Status</label>
+        <select id="status" name="status">
+          <option value="">any</option>
+          {STATUSES.map((status) => (
+            <option key={status} value={status} selected={status === chosen}>
+              {status}
+            </option>
+          ))}
+        </select>
+      </div>
+      <button class="button quiet" type="submit">
+        Show
+      </button>
+    </form>
+  )
+}
+
+const COLUMNS: readonly Column<Run>[] = [
+  ['Run', ({ runId }) => <a href={`/runs/${runId}`}>{shortId(runId)}</a>, 'nowrap'],
+  ['Status', ({ status }) => <StatusBadge status={status} />],
+  ['Asked for', ({ requestedAt }) => <Time at={requestedAt} />, 'nowrap'],
+  ['By', ({ requestedBy, trigger }) => requestedBy ?? trigger, 'id'],
+  ['Took', (run) => (run.startedAt === null ? '–' : duration(run.durationMs)), 'number'],
+  ['Scopes', ({ scopesPlanned }) => count(scopesPlanned), 'number'],
+  ['Failed', ({ scopesFailed }) => count(scopesFailed), 'number'],
+  ['Held', ({ scopesHeld }) => count(scopesHeld), 'number'],
+  ['Calls', ({ calls }) => count(calls), 'number'],
+  ['Scope', (run) => shorten(describeRequest(run), SCOPE_CHARACTERS), 'id'],
+]

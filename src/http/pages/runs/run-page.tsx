@@ -1,0 +1,200 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { findRunIds } from '../../../core/database/run-reports.ts'
+import * as pages from '../../../core/database/statements/pages.ts'
+import type { RunDetails } from '../../../documents/run.ts'
+import {
+  counted,
+  countWords,
+  describeHeld,
+  describeRequest,
+  duration,
+  NO_WORKER,
+  RUN_COUNTS,
+  shortId,
+} from '../../../documents/format.ts'
+import { AskButton, Card, Facts, Sentence, StatusBadge, Time } from '../elements.tsx'
+import { ActionsTable } from '../history.tsx'
+import { sendPage, sendUnknown } from '../layout.tsx'
+import type { PageContext } from '../page-context.ts'
+import { CALLS_PARTS, Counted, Failures, Progress, Slowness } from './run-parts.tsx'
+
+const SLOWEST_SHOWN = 10
+
+const READ = { config: { right: 'read' } } as const
+
+/** `/runs/ID`: what a run does, or did; live while it is under way. The first digits of an id lead to it. */
+export function runPageRoutes(app: FastifyInstance, context: PageContext): void {
+  app.get<{ Params: { runId: string } }>('/runs/:runId', READ, async (request, reply) => {
+    const { runId } = request.params
+    const found = (await findRunIds(context.database, runId)) ?? []
+    const [first, ...others] = found
+    if (others.length > 0) return sendSeveral(reply, runId, found)
+    if (first !== undefined && first !== runId) return reply.redirect(`/runs/${first}`)
+    const run = first === undefined ? null : await context.collabSync.getRun(first)
+    if (run === null) return sendUnknown(reply, 'There is no such run; it may have been pruned.')
+    const isUnderWay = run.finishedAt === null
+    return sendPage(
+      reply,
+      {
+        title: `Run ${shortId(run.runId)}`,
+        part: '/runs',
+        beside: <StatusBadge status={run.status} />,
+        ...(isUnderWay && { script: 'follow-run.js' }),
+      },
+      <>
+        <p class="unseen" data-announce aria-live="polite" />
+        <p class="notice warn" data-lost role="alert" hidden>
+          The live progress is lost. Refresh the page to see how far the run is.
+        </p>
+        <div
+          class="stack"
+          data-run
+          data-status={run.status}
+          data-follow={isUnderWay ? `/v1/runs/${run.runId}/events` : undefined}
+        >
+          {await runContent(context, run)}
+        </div>
+      </>,
+    )
+  })
+}
+
+/** Where the digits are the beginning of several ids. */
+function sendSeveral(reply: FastifyReply, digits: string, runIds: readonly string[]) {
+  return sendPage(
+    reply,
+    { title: `Runs ${digits}…`, part: '/runs' },
+    <section class="card">
+      <p class="lead">Several runs begin with these digits.</p>
+      <ul>
+        {runIds.map((runId) => (
+          <li key={runId}>
+            <a href={`/runs/${runId}`}>{runId}</a>
+          </li>
+        ))}
+      </ul>
+    </section>,
+  )
+}
+
+async function runContent({ database }: PageContext, run: RunDetails) {
+  const [slowest, parts] = await Promise.all([
+    pages.slowestOrganizations.all(database, { runId: run.runId, limit: SLOWEST_SHOWN }),
+    pages.callsOverTime.all(database, { runId: run.runId, parts: CALLS_PARTS }),
+  ])
+  return (
+    <>
+      {run.problem !== null && (
+        <p class="notice warn">
+          <Sentence of={run.problem} />
+        </p>
+      )}
+      {run.finishedAt === null && (
+        <div class="stack" data-waits>
+          {run.waiting.map(({ kind, sentence }) => (
+            <p key={kind} class="notice">
+              {sentence}
+            </p>
+          ))}
+        </div>
+      )}
+      {run.workersGone && (
+        <p class="notice warn">
+          <Sentence of={NO_WORKER} />
+        </p>
+      )}
+      <section class="card">
+        <RunFacts run={run} />
+        {run.finishedAt === null && <UnderWay run={run} />}
+      </section>
+      {run.finishedAt !== null && run.scopesSkipped > 0 && (
+        <p class="notice warn">
+          {counted(run.scopesSkipped, 'scope')} {run.scopesSkipped === 1 ? 'was' : 'were'} not
+          requested.
+        </p>
+      )}
+      {run.failuresByCause.length > 0 && <Failures run={run} />}
+      {run.heldWaiting > 0 && (
+        <p class="notice warn">
+          {describeHeld(run.heldWaiting)}{' '}
+          <a href={`/held?run=${run.runId}`}>Look, and accept what is right</a>
+        </p>
+      )}
+      {run.rejected > 0 && (
+        <p class="notice warn">
+          {counted(run.rejected, 'record')} could not be stored in full.{' '}
+          <a href={`/held?run=${run.runId}#rejected`}>See why</a>
+        </p>
+      )}
+      <RunResults run={run} />
+      {run.actions.some(({ action }) => action !== 'run_requested') && (
+        <Card title="Actions">
+          <ActionsTable actions={run.actions} />
+        </Card>
+      )}
+      {run.calls > 0 && <Slowness run={run} slowest={slowest} parts={parts} />}
+    </>
+  )
+}
+
+function UnderWay({ run }: { run: RunDetails }) {
+  return (
+    <>
+      <Progress run={run} />
+      <div class="row">
+        <a class="button quiet" href={`/runs/${run.runId}`}>
+          Refresh
+        </a>
+        {run.stopping === null ? (
+          <AskButton action="cancel" fields={{ run: run.runId }} words="Cancel the run" />
+        ) : (
+          <span class="soft">It is ending: nothing further is asked for.</span>
+        )}
+      </div>
+    </>
+  )
+}
+
+/** Who asked for what, when, and how long it took. */
+function RunFacts({ run }: { run: RunDetails }) {
+  return (
+    <Facts
+      of={[
+        [
+          'Scope',
+          run.retryOf === null ? (
+            describeRequest(run)
+          ) : (
+            <a key="scope" href={`/runs/${run.retryOf}`}>
+              {describeRequest(run)}
+            </a>
+          ),
+        ],
+        ['Asked for by', run.requestedBy ?? run.trigger],
+        ['Asked for', <Time key="asked" at={run.requestedAt} />],
+        ['Began', run.startedAt === null ? 'not yet' : <Time key="began" at={run.startedAt} />],
+        ['Took', run.startedAt === null ? '–' : duration(run.durationMs)],
+        ['Id', <code key="id">{run.runId}</code>],
+      ]}
+    />
+  )
+}
+
+/** What came of it, in numbers. */
+function RunResults({ run }: { run: RunDetails }) {
+  return (
+    <Card title="What it did">
+      <Facts
+        of={Object.entries(RUN_COUNTS).map(([of, counts]) => [
+          of[0]?.toUpperCase() + of.slice(1),
+          counts.map(([words, name], place) => (
+            <span key={name}>
+              {place > 0 && ', '}
+              <Counted name={name} value={run[name]} /> {countWords(run[name], words)}
+            </span>
+          )),
+        ])}
+      />
+    </Card>
+  )
+}

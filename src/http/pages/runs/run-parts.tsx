@@ -1,0 +1,225 @@
+import type { FailureReport, Run, RunDetails } from '../../../documents/run.ts'
+import { scopesDone, scopesInAll } from '../../../documents/run.ts'
+import type { RowOf } from '../../../core/database/statement.ts'
+import type {
+  callsOverTime,
+  slowestOrganizations,
+} from '../../../core/database/statements/pages.ts'
+import {
+  count,
+  counted,
+  describeAnswer,
+  describeStates,
+  duration,
+  nothingToRetry,
+  RUN_TIMES,
+  scopePath,
+  shortId,
+} from '../../../documents/format.ts'
+import { BarChart } from '../charts.tsx'
+import { AskButton, Card, Facts } from '../elements.tsx'
+import { Table } from '../tables.tsx'
+
+/** Parts of a run's time that its calls are drawn by. */
+export const CALLS_PARTS = 24
+
+export type CallsPart = RowOf<typeof callsOverTime>
+
+/** Calls, retries and the time of a call over a run; counted where the batch that made them ended. */
+export function CallsChart({ parts }: { parts: readonly CallsPart[] }) {
+  if (parts.length === 0) return null
+  const meansMs = parts.map(({ meanMs }) => meanMs)
+  const slowest = Math.max(0, ...meansMs.map((meanMs) => meanMs ?? 0))
+  return (
+    <BarChart
+      caption={`Calls whose answers were committed; in the slowest part of the run a call took ${duration(slowest)} on average.`}
+      label="Calls over the run"
+      placeHead="From its begin"
+      places={parts.map(({ fromMs }, part) => {
+        const name = fromMs === 0 ? '0' : duration(fromMs)
+        return { name, axisLabel: part % 6 === 0 ? name : null }
+      })}
+      series={[
+        { name: 'Calls', values: parts.map(({ calls }) => calls), colour: 1 },
+        { name: 'Of them retries', values: parts.map(({ retries }) => retries), colour: 2 },
+        { name: 'A call took', values: meansMs, colour: 4, format: duration },
+      ]}
+    />
+  )
+}
+
+/** What a call took on average. */
+export function meanCall({ calls, serviceMs }: Pick<Run, 'calls' | 'serviceMs'>): string {
+  return calls === 0 ? '–' : duration(serviceMs / calls)
+}
+
+/** Where the time of a run went, and in which organizations. */
+export function Slowness({
+  run,
+  slowest,
+  parts,
+}: {
+  run: RunDetails
+  slowest: readonly RowOf<typeof slowestOrganizations>[]
+  parts: readonly CallsPart[]
+}) {
+  return (
+    <Card title="What was slow">
+      <p class="soft small">
+        Calls and batches run side by side, so that these times together are longer than the run.
+      </p>
+      <div class="split">
+        <Facts
+          of={[
+            ...RUN_TIMES.map(
+              ([words, name]) =>
+                [words[0]?.toUpperCase() + words.slice(1), duration(run[name])] as const,
+            ),
+            ['A call took', meanCall(run)],
+          ]}
+        />
+        <CallsChart parts={parts} />
+      </div>
+      {slowest.length > 0 && (
+        <Table
+          label="Slowest organizations"
+          caption="The organizations that the run waited longest for"
+          rows={slowest}
+          columns={[
+            ['Organization', (one) => one.organizationId, 'id'],
+            ['Calls', (one) => count(one.calls), 'number'],
+            ['Retries', (one) => count(one.retries), 'number'],
+            ['A call took', meanCall, 'number'],
+            ['Service', (one) => duration(one.serviceMs), 'number'],
+            ['Rate limit', (one) => duration(one.waitedMs), 'number'],
+            ['Throttled', (one) => duration(one.waitedThrottledMs), 'number'],
+            ['PostgreSQL', (one) => duration(one.databaseMs), 'number'],
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+/** Why scopes failed, the most frequent cause first, what became of them, and a way to retry those that still fail. */
+export function Failures({ run }: { run: RunDetails }) {
+  const { failing } = run.failuresByState
+  return (
+    <Card
+      title="Failures by cause"
+      beside={
+        run.finishedAt !== null &&
+        failing > 0 && (
+          <AskButton
+            action="retry"
+            fields={{ run: run.runId }}
+            words={`Retry the ${counted(failing, 'scope')} that still ${failing === 1 ? 'fails' : 'fail'}`}
+            kind="primary"
+          />
+        )
+      }
+    >
+      <Table
+        label="Failures by cause"
+        caption="Scopes that gave no usable answer; everything else is in"
+        rows={run.failuresByCause}
+        columns={[
+          ['Cause', Cause, 'id'],
+          ['Operation', (cause) => cause.operation],
+          ['Scopes', (cause) => count(cause.scopes), 'number'],
+          ['Organizations', (cause) => count(cause.organizations), 'number'],
+          ['Tries', (cause) => count(cause.attempts), 'number'],
+          ['Since', Since],
+          ['Such as', Examples, 'id'],
+        ]}
+      />
+      {run.finishedAt !== null && failing === 0 && <p>{nothingToRetry(run)}</p>}
+      {run.retriedBy.length > 0 && (
+        <p>
+          Retried by <RunLinks runIds={run.retriedBy} />
+        </p>
+      )}
+      <p>
+        <a href={`/runs/${run.runId}/failures`}>See each of the failed scopes</a>
+      </p>
+    </Card>
+  )
+}
+
+/** How a scope failed: the answer, and the message that came with it. */
+export function Cause({
+  httpStatus,
+  errorStatus,
+  errorMessage,
+}: Pick<FailureReport, 'httpStatus' | 'errorStatus' | 'errorMessage'>) {
+  return (
+    <>
+      {describeAnswer({ httpStatus, errorStatus })}
+      {errorMessage && <div class="soft">{errorMessage}</div>}
+    </>
+  )
+}
+
+function Since({ resolvedBy, ...states }: FailureReport) {
+  return (
+    <>
+      {describeStates(states)}
+      {resolvedBy.length > 0 && (
+        <div class="soft">
+          by <RunLinks runIds={resolvedBy} />
+        </div>
+      )}
+    </>
+  )
+}
+
+/** Runs by the first digits of their ids, each a link. */
+export function RunLinks({ runIds }: { runIds: readonly string[] }) {
+  return (
+    <>
+      {`run${runIds.length === 1 ? '' : 's'} `}
+      {runIds.map((runId, place) => (
+        <span key={runId}>
+          {place > 0 && ', '}
+          <a href={`/runs/${runId}`}>{shortId(runId)}</a>
+        </span>
+      ))}
+    </>
+  )
+}
+
+function Examples({ examples }: FailureReport) {
+  return (
+    <ul>
+      {examples.map((example, place) => (
+        <li key={place}>{scopePath(example)}</li>
+      ))}
+    </ul>
+  )
+}
+
+/** How far a run is. The page's script keeps the bar and the numbers as they are by then. */
+export function Progress({ run }: { run: Run }) {
+  const done = scopesDone(run)
+  const inAll = scopesInAll(run)
+  return (
+    <div class="stack tight">
+      <progress aria-label="Scopes done" max={Math.max(inAll, 1)} value={done} />
+      <p>
+        <strong>
+          <Counted name="done" value={done} /> of <Counted name="inAll" value={inAll} /> scopes
+        </strong>
+        , <Counted name="calls" value={run.calls} /> calls,{' '}
+        <Counted name="retries" value={run.retries} /> of them retries,{' '}
+        <Counted name="scopesFailed" value={run.scopesFailed} /> failed,{' '}
+        <Counted name="scopesHeld" value={run.scopesHeld} /> held,{' '}
+        <Counted name="recordsReceived" value={run.recordsReceived} /> records received
+      </p>
+    </div>
+  )
+}
+
+/** A count of a run, by its name, which the page's script keeps as it is. */
+export function Counted({ name, value }: { name: string; value: number }) {
+  return <span data-count={name}>{count(value)}</span>
+}

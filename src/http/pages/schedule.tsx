@@ -1,0 +1,130 @@
+import type { FastifyInstance } from 'fastify'
+import * as z from 'zod'
+import { nextTimes } from '../../base/cron.ts'
+import { time } from '../../documents/format.ts'
+import type { Action } from './actions/actions.ts'
+import { Ago, AskButton, Card, Facts, ForOperators, Time } from './elements.tsx'
+import { sendPage } from './layout.tsx'
+import { pathWithNotice } from './notices.ts'
+import type { PageContext } from './page-context.ts'
+import { checked } from '../../documents/check.ts'
+import { cronPattern, timeZone as timeZoneName } from '../../documents/schedule.ts'
+import type { NightlySchedule } from '../../documents/schedule.ts'
+
+/** `/schedule`: when the nightly run starts, and who said so. */
+export function scheduleRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
+  app.get('/schedule', { config: { right: 'read' } }, async (_request, reply) => {
+    const schedule = await collabSync.getSchedule()
+    return sendPage(
+      reply,
+      { title: 'Schedule', part: '/schedule' },
+      <>
+        <Card title={schedule.cron === null ? 'No run starts by itself' : 'The nightly run'}>
+          <Facts of={factsOf(schedule)} />
+          {schedule.cron !== null && (
+            <AskButton action="remove-schedule" words="Remove the schedule" />
+          )}
+        </Card>
+        <ForOperators>
+          <SetForm schedule={schedule} />
+        </ForOperators>
+      </>,
+    )
+  })
+}
+
+function factsOf(schedule: NightlySchedule) {
+  const { cron, next, by, setAt } = schedule
+  return [
+    ['Next', next === null ? 'never' : <Time key="next" at={next} />],
+    ['That is', next === null ? '–' : <Ago key="ago" at={next} />],
+    ['Cron expression', cron === null ? 'none' : <code key="cron">{cron}</code>],
+    ['Time zone', schedule.timeZone],
+    ...(setAt === null
+      ? [['Set by', 'the settings SYNC_CRON and SYNC_TZ'] as const]
+      : [
+          [cron === null ? 'Removed by' : 'Set by', by ?? 'a user'] as const,
+          [cron === null ? 'Removed' : 'Set', <Time key="set" at={setAt} />] as const,
+        ]),
+  ] as const
+}
+
+function SetForm({ schedule }: { schedule: NightlySchedule }) {
+  return (
+    <Card title="Set another">
+      <p class="soft" id="cron-words">
+        Five fields: minute, hour, day of the month, month, day of the week. <code>0 2 * * *</code>{' '}
+        is two o’clock every night, <code>30 1 * * 1-5</code> half past one from Monday to Friday.
+      </p>
+      <form class="fields" method="get" action="/actions/set-schedule">
+        <div>
+          <label for="cron">Cron expression</label>
+          <input
+            id="cron"
+            name="cron"
+            required
+            value={schedule.cron ?? '0 2 * * *'}
+            aria-describedby="cron-words"
+          />
+        </div>
+        <div>
+          <label for="time-zone">Time zone, such as Europe/Berlin</label>
+          <input id="time-zone" name="timeZone" required value={schedule.timeZone} />
+        </div>
+        <button class="button primary" type="submit">
+          Set the schedule
+        </button>
+      </form>
+    </Card>
+  )
+}
+
+const text = z.string().trim().min(1).max(200)
+
+/** Sets the nightly schedule for all workers. */
+export const setSchedule: Action<{ cron: string; timeZone: string }> = {
+  name: 'set-schedule',
+  fields: z.object({ cron: text, timeZone: text }),
+  async ask(_context, fields) {
+    const cron = checked(cronPattern, fields.cron, 'The cron expression')
+    const timeZone = checked(timeZoneName, fields.timeZone, 'The time zone')
+    const times = nextTimes({ cron, timeZone }, 3)
+    return {
+      title: 'Set the nightly schedule?',
+      sentences: [
+        `${cron}, in the time zone ${timeZone}, for all workers and in place of what holds now.`,
+        `The next runs would start at ${times.map(time).join(', ')}.`,
+      ],
+      words: 'Set the schedule',
+      back: '/schedule',
+    }
+  },
+  async perform({ collabSync }, { cron, timeZone }) {
+    await collabSync.setSchedule({ cron, timeZone })
+    return pathWithNotice('/schedule', 'schedule-set')
+  },
+}
+
+/** Removes the nightly schedule for all workers. */
+export const removeSchedule: Action<object> = {
+  name: 'remove-schedule',
+  fields: z.object({}),
+  async ask({ collabSync }) {
+    const { cron, timeZone } = await collabSync.getSchedule()
+    return {
+      title: 'Remove the nightly schedule?',
+      sentences: [
+        cron === null
+          ? 'It is removed already.'
+          : `No run starts by itself any more; ${cron} (${timeZone}) is forgotten.`,
+      ],
+      words: 'Remove the schedule',
+      isDanger: true,
+      back: '/schedule',
+    }
+  },
+  async perform({ collabSync }) {
+    await collabSync.removeSchedule()
+    return pathWithNotice('/schedule', 'schedule-removed')
+  },
+}

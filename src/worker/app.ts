@@ -1,0 +1,228 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { refreshCatalog } from '../features/catalog/refresh.ts'
+import { BY_SCHEDULE } from '../features/catalog/catalog-change.ts'
+import { DEAD_AFTER_S } from '../core/database/claims.ts'
+import type { Item } from '../core/database/claims.ts'
+import { requireDefinitions } from '../core/database/definitions.ts'
+import { requireSchema } from '../core/database/migrate.ts'
+import * as items from '../core/database/statements/items.ts'
+import { DrainingError, EnvironmentError, UsageError } from '../base/errors.ts'
+import { RepeatedFault } from '../base/log.ts'
+import type { Log } from '../base/log.ts'
+import { RulesKeeper } from '../features/privacy/rules.ts'
+import { migrateQueue } from '../core/queue/backend.ts'
+import { itemDelivery, openQueue } from '../core/queue/queue.ts'
+import type { JobQueue } from '../core/queue/queue.ts'
+import { openPostgresRateLimit } from '../core/rate-limit/postgres.ts'
+import { openRedisRateLimit } from '../core/rate-limit/redis.ts'
+import { RATE_LIMIT_NAME } from '../core/rate-limit/limiter.ts'
+import type { RateLimiter, RateLimitOptions } from '../core/rate-limit/limiter.ts'
+import { followLowest } from '../core/rate-limit/lowest.ts'
+import { openServiceClient } from './service-client.ts'
+import type { CallReport } from '../core/service/client.ts'
+import type { SharedRateLimit } from '../core/service/wait.ts'
+import type { ServiceSettings } from '../settings/settings.ts'
+import type { Settings } from '../settings/table.ts'
+import type { Store } from './store.ts'
+import { RunSignals } from '../core/run/context.ts'
+import { WorkerProblems } from '../core/sync/context.ts'
+import type { SyncContext } from '../core/sync/context.ts'
+import type { SyncWatch } from '../core/run/context.ts'
+import { SentCalls } from '../core/sync/counts.ts'
+import { ScopePlaces } from '../core/sync/fetch/schedule.ts'
+import { ObservedMembers } from '../core/sync/record/observed-members.ts'
+import { finishRun } from '../core/run/finish.ts'
+
+/** A job, or `refresh`, that a worker has begun and not ended. */
+export interface WorkInProgress {
+  readonly job: string
+  readonly runId?: string | undefined
+  readonly itemId?: number | undefined
+}
+
+/** Everything a worker works with. */
+export interface App {
+  readonly settings: Settings
+  readonly log: Log
+  readonly store: Store
+  readonly sync: SyncContext
+  readonly queue: JobQueue
+  /** Takes over the lowest `SYNC_RATE_LIMIT` of live workers; to be repeated, since workers come and go. */
+  followRateLimit(): Promise<void>
+  /** Calls that all processes may send for continuous refresh; null where there is none. */
+  readonly refreshBudget: SharedRateLimit | null
+  /** Reported by a worker that cannot stop in time. */
+  readonly inProgress: Set<WorkInProgress>
+  /** Hands items of runs to the queue. */
+  deliver(items: readonly Item[]): Promise<void>
+  /** Settles the run when nothing of it is pending. */
+  finishIfDone(runId: string): Promise<void>
+  /** Reads the catalog anew from the user's own query, if there is one. Where that fails it stays as it is, and that is noted. */
+  refreshCatalog(): Promise<void>
+  /** Calls that wait are given up; calls in flight end. */
+  drain(): void
+  /** Gives up calls in flight too. */
+  abandon(): void
+  close(): Promise<void>
+}
+
+/** Hears what a worker does: calls, commits, runs. */
+export interface AppWatch extends SyncWatch {
+  called(call: CallReport): void
+}
+
+/**
+ * Opens the service client, the shared rate limit and the queue on an open store.
+ * @param watch hears what is done, for metrics
+ * @throws EnvironmentError where the schema is not this program's or the queue cannot be reached; UsageError for a
+ *   setting that cannot be used, or is another one than the database's
+ */
+export async function openApp(
+  settings: Settings & ServiceSettings,
+  store: Store,
+  log: Log,
+  watch?: AppWatch,
+): Promise<App> {
+  await requireSchema(store.database)
+  await requireDefinitions(store.database, settings)
+  await migrateQueue(store.queuePlace)
+  const queue = await openQueue(store.queuePlace, log)
+  const rateLimit = await openRateLimits(settings, store, log)
+  const problems = new WorkerProblems()
+  const collabApi = await openOrClose(
+    () =>
+      openServiceClient(settings, {
+        sharedRateLimit: rateLimit.shared,
+        onReach(problem) {
+          problems.set('service', problem)
+          if (problem === null) log.info('the service can be reached again')
+          else log.warn({ reason: problem }, 'the service cannot be reached')
+        },
+        ...(watch === undefined ? {} : { onCall: (call) => watch.called(call) }),
+      }),
+    async () => {
+      await rateLimit.close()
+      await queue.close()
+    },
+  )
+  const draining = new AbortController()
+  const runSignals = new RunSignals()
+  const sync: SyncContext = {
+    collabApi,
+    database: store.database,
+    log,
+    workerId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    deadAfterS: DEAD_AFTER_S,
+    runSignals,
+    problems,
+    scopePlaces: new ScopePlaces(settings.concurrency),
+    sentCalls: new SentCalls(store.database, log),
+    observed: new ObservedMembers(),
+    itemsInProgress: new Map(),
+    itemsOvertaken: new Set(),
+    drained: draining.signal,
+    rules: new RulesKeeper(store.database, {
+      email: settings.privacyEmail,
+      raw: settings.privacyRaw,
+    }),
+    maxIds: settings.maxIds,
+    shrinkLimit: settings.shrinkLimit,
+    heldAcceptAfter: settings.heldAcceptAfter,
+    operations: settings.operations,
+    ...(watch === undefined ? {} : { watch }),
+  }
+  const app: App = {
+    settings,
+    log,
+    store,
+    sync,
+    queue,
+    followRateLimit: () => rateLimit.followLowest(store.database),
+    refreshBudget: rateLimit.budget,
+    inProgress: new Set(),
+    deliver: (planned) => queue.deliver(planned.map(itemDelivery)),
+    async finishIfDone(runId) {
+      if ((await items.anyPending.one(store.database, { runId })).pending) return
+      // Whoever waits for the run's end reads all calls of this process.
+      await sync.sentCalls.write()
+      await finishRun(sync, runId)
+    },
+    async refreshCatalog() {
+      if (settings.catalogSql === undefined) return
+      const url = settings.catalogDatabaseUrl ?? store.databaseUrl
+      const query = { url, text: settings.catalogSql }
+      const options = { prune: settings.catalogPrune, requestedBy: BY_SCHEDULE }
+      try {
+        const done = await refreshCatalog(store.database, query, options)
+        if (done.held === null) log.info(done, 'catalog refreshed')
+        else log.error(done, 'the catalog was left as it is: CATALOG_SQL lacks too much of it')
+      } catch (error) {
+        if (!(error instanceof UsageError || error instanceof EnvironmentError)) throw error
+        log.error({ reason: error.message }, 'the catalog was left as it is')
+      }
+    },
+    drain: () => draining.abort(new DrainingError('The worker is stopping.')),
+    abandon: () => runSignals.abortAll(new DrainingError('The worker is stopping.')),
+    async close() {
+      await collabApi.close()
+      await rateLimit.close()
+      await queue.close()
+    },
+  }
+  try {
+    // verify and a dry run call the service without a heartbeat.
+    await app.followRateLimit()
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  return app
+}
+
+/** A connection that is left open keeps the process alive, so what was opened before is closed again. */
+async function openOrClose<T>(open: () => T, close: () => Promise<void>): Promise<T> {
+  try {
+    return open()
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/**
+ * The calls a second that all processes agree on, and those of continuous refresh among them: in Redis where there is one, else
+ * in PostgreSQL.
+ */
+async function openRateLimits(
+  { rateLimit, redisUrl, refreshBudget, queuePrefix }: Settings,
+  store: Store,
+  log: Log,
+) {
+  const fault = new RepeatedFault(log, 'connection of the shared rate limit')
+  const redis =
+    redisUrl === undefined
+      ? null
+      : (await import('../core/queue/redis.ts')).openRedis(redisUrl, {}, fault)
+  const open = (name: string, options: Omit<RateLimitOptions, 'log'>): RateLimiter =>
+    redis === null
+      ? openPostgresRateLimit(store.database, name, { ...options, log })
+      : openRedisRateLimit(redis, `${queuePrefix}:${name}`, { ...options, log })
+  const shared = open(RATE_LIMIT_NAME, { callsPerSecond: rateLimit ?? null })
+  const budget =
+    refreshBudget === undefined
+      ? null
+      : open(BUDGET_NAME, { callsPerSecond: refreshBudget, isSteady: true })
+  return {
+    shared,
+    followLowest: followLowest(shared, rateLimit ?? null, log),
+    budget,
+    async close() {
+      await shared.close()
+      await budget?.close()
+      redis?.disconnect()
+    },
+  }
+}
+
+const BUDGET_NAME = 'collab-sync-refresh'

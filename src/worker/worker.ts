@@ -1,0 +1,248 @@
+import type { App, WorkInProgress } from './app.ts'
+import * as refresh from '../core/database/statements/refresh.ts'
+import * as runs from '../core/database/statements/runs.ts'
+import * as workers from '../core/database/statements/workers.ts'
+import { RepeatedFault } from '../base/log.ts'
+import { keepNotified } from '../features/notify/notifier.ts'
+import type { QueueName } from '../core/queue/backend.ts'
+import { noteSchedule, registerSchedule } from '../core/queue/schedule.ts'
+import { idsOf, startQueueWorker } from '../core/queue/worker.ts'
+import type { Delivered, QueueWorker } from '../core/queue/worker.ts'
+import { sharedSettings } from '../settings/table.ts'
+import { Refresher } from '../features/refresh/refresher.ts'
+import { LostItems } from '../core/run/lost-items.ts'
+import { findWait, ReportedWaits } from '../core/sync/waits.ts'
+import type { ReportedWait } from '../core/sync/waits.ts'
+import { outsideTraces, withSpan } from '../base/trace.ts'
+
+/** A kind of job: one file of `jobs/`. */
+export interface Job {
+  /** Stored in the queue: never rename. */
+  readonly name: string
+  perform(app: App, job: Delivered): Promise<unknown>
+}
+
+/** Called as jobs begin and end; must neither throw nor wait. */
+export interface JobWatch {
+  jobBegun(name: string): void
+  jobEnded(name: string): void
+}
+
+export interface RunningWorker {
+  /** Stops: takes no job and begins no call; calls in flight end, their responses are committed, and open jobs are put back. */
+  stop(): Promise<void>
+}
+
+/** Jobs in progress at a time: enough that calls wait while a batch commits. */
+const JOBS_MIN = 8
+/** Small organizations have batches of one or two calls: they need more jobs. */
+const JOBS_MAX = 128
+const HEARTBEAT_MS = 5_000
+const RECOVER_MS = 10_000
+/** With the jitter of `every`, calls are written within a second after they were sent. */
+const WRITE_CALLS_MS = 800
+/** The name of continuous refresh among the work in progress. */
+const REFRESH = 'refresh'
+/** How long calls in flight may take to end when the worker stops; `src/cli/signals.ts` has the deadline of the whole stop. */
+const GRACE_MS = 5_000
+
+interface WorkerOptions {
+  /** False for `run`, which ends with its run. */
+  readonly keepsSchedule: boolean
+  /** For metrics. */
+  readonly watch?: JobWatch
+}
+
+/** Works jobs until stopped, writes its heartbeat, recovers lost items, and keeps the nightly schedule registered. */
+export async function startWorker(
+  app: App,
+  jobs: readonly Job[],
+  options: WorkerOptions,
+): Promise<RunningWorker> {
+  return outsideTraces(() => start(app, jobs, options))
+}
+
+async function start(
+  app: App,
+  jobs: readonly Job[],
+  { keepsSchedule, watch }: WorkerOptions,
+): Promise<RunningWorker> {
+  const { database } = app.store
+  const handlers = new Map(
+    jobs.map((job) => [job.name, (each: Delivered) => perform(app, job, each, watch)]),
+  )
+  const lostItems = new LostItems(app.sync, {
+    deliver: (items) => app.deliver(items),
+    countPending: () => app.queue.countPending(),
+  })
+  const { refreshBudget } = app
+  const isRefreshing = keepsSchedule && refreshBudget !== null
+  const refresher = isRefreshing ? new Refresher(app.sync, refreshBudget) : null
+  const queueWorkers: QueueWorker[] = []
+  const waits = new ReportedWaits(app.log, app.settings.retries)
+  const shared = keepsSchedule ? JSON.stringify(sharedSettings(app.settings)) : null
+  const heartbeat = async () => {
+    const problems = await Promise.all(queueWorkers.map((each) => each.problem()))
+    app.sync.problems.set('queue', problems.find((problem) => problem !== null) ?? null)
+    const wait = findWait(app.sync, {
+      hasJobs: [...app.inProgress].some(({ job }) => job !== REFRESH),
+      refresh: refresher,
+    })
+    await writeHeartbeat(app, waits.report(wait), shared)
+  }
+  await heartbeat()
+  const upkeep: { stop(): Promise<void> }[] = [
+    every(HEARTBEAT_MS, app, 'heartbeat', heartbeat),
+    every(WRITE_CALLS_MS, app, 'counting of calls', () => app.sync.sentCalls.write()),
+    every(RECOVER_MS, app, 'recovery of lost items', async () => {
+      const { workerId, deadAfterS } = app.sync
+      const itemId = refresher?.itemId ?? null
+      await refresh.closeItems.run(database, { workerId, itemId, deadAfterS })
+      await lostItems.recover()
+    }),
+  ]
+  const stopUpkeep = async () => {
+    await Promise.all(upkeep.map((each) => each.stop()))
+    await app.sync.sentCalls.close()
+    await workers.leave.run(database, { workerId: app.sync.workerId }).catch(() => {})
+  }
+  try {
+    if (keepsSchedule) {
+      const schedule = every(RECOVER_MS, app, 'nightly schedule', async () =>
+        registerSchedule(app.queue, await noteSchedule(database, app.settings)),
+      )
+      upkeep.push(schedule)
+      await schedule.now()
+    }
+    const { log, settings } = app
+    upkeep.push(await keepNotified(database, settings, { staysOn: keepsSchedule, log }))
+    const startOn = (queue: QueueName) =>
+      startQueueWorker(app.queue.place, handlers, {
+        queue,
+        concurrency: JOBS_MIN,
+        adjust: (inProgress) => jobsInProgress(inProgress, app.sync.collabApi.concurrency()),
+        log,
+      })
+    for (const queue of ['requests', 'everything'] as const) queueWorkers.push(await startOn(queue))
+    const refreshing = refresher && listed(app, { job: REFRESH }, () => refresher.run())
+    return {
+      async stop() {
+        app.drain()
+        const patience = setTimeout(() => app.abandon(), GRACE_MS)
+        await Promise.all([...queueWorkers.map((each) => each.close()), refreshing])
+        clearTimeout(patience)
+        await stopUpkeep()
+      },
+    }
+  } catch (error) {
+    // A timer that is left would keep the process alive, and its heartbeat would report a working worker.
+    await stopUpkeep()
+    throw error
+  }
+}
+
+/**
+ * How many jobs to have in progress from now on: one more where more calls could be in flight and none waits, one less where
+ * more calls wait than may be in flight.
+ */
+export function jobsInProgress(
+  inProgress: number,
+  { inFlight, limit, waiting }: { inFlight: number; limit: number; waiting: number },
+): number {
+  if (waiting > limit) return Math.max(JOBS_MIN, inProgress - 1)
+  if (waiting > 0 || inFlight >= limit) return inProgress
+  return Math.min(inProgress + 1, Math.max(JOBS_MIN, Math.min(2 * limit, JOBS_MAX)))
+}
+
+/** Does one job: its log lines and its span have its name and ids. */
+async function perform(
+  app: App,
+  job: Job,
+  delivered: Delivered,
+  watch: JobWatch | undefined,
+): Promise<unknown> {
+  const { runId, itemId } = idsOf(delivered.data)
+  const log = app.log.child({ job: job.name, runId, itemId })
+  const attributes = {
+    ...(runId === undefined ? {} : { 'collab_sync.run.id': runId }),
+    ...(itemId === undefined ? {} : { 'collab_sync.item.id': itemId }),
+  }
+  const within: App = { ...app, log, sync: { ...app.sync, log } }
+  watch?.jobBegun(job.name)
+  try {
+    return await listed(app, { job: job.name, runId, itemId }, () =>
+      withSpan(job.name, attributes, () => job.perform(within, delivered)),
+    )
+  } finally {
+    watch?.jobEnded(job.name)
+  }
+}
+
+/** Lists work as in progress while it runs. */
+async function listed<T>(app: App, work: WorkInProgress, run: () => Promise<T>): Promise<T> {
+  app.inProgress.add(work)
+  try {
+    return await run()
+  } finally {
+    app.inProgress.delete(work)
+  }
+}
+
+/**
+ * Writes the heartbeat and what this worker waits for, ends transactions of frozen workers, applies the lowest rate limit, and
+ * aborts runs that are stopping.
+ */
+async function writeHeartbeat(
+  app: App,
+  waiting: ReportedWait | null,
+  settings: string | null,
+): Promise<void> {
+  const { collabApi, database, deadAfterS, problems, runSignals } = app.sync
+  const { inFlight, limit, latencyMsEwma } = collabApi.concurrency()
+  await workers.heartbeat.run(database, {
+    workerId: app.sync.workerId,
+    callsInFlight: inFlight,
+    mostCallsInFlight: limit,
+    callMs: latencyMsEwma === null ? null : Math.round(latencyMsEwma),
+    problem: problems.text,
+    rateLimit: app.settings.rateLimit ?? null,
+    waiting: waiting === null ? null : JSON.stringify(waiting),
+    settings,
+  })
+  await app.followRateLimit()
+  for (const { workerId, pid, state, openS } of await workers.endSessions.all(database, {
+    deadAfterS,
+  }))
+    app.log.warn(
+      { workerId, pid, state, openS },
+      'a worker without a heartbeat held a transaction open: it was ended',
+    )
+  for (const { runId } of await runs.readStopping.all(database)) runSignals.abort(runId)
+}
+
+/** Repeats work, one at a time, until stopped; a failure is logged and does not stop it. */
+function every(
+  ms: number,
+  { log }: App,
+  what: string,
+  work: () => Promise<void>,
+): { now(): Promise<void>; stop(): Promise<void> } {
+  const fault = new RepeatedFault(log, what)
+  let running: Promise<void> | null = null
+  const now = () =>
+    (running ??= work()
+      .then(
+        () => fault.recovered(),
+        (error: unknown) => fault.failed(error),
+      )
+      .finally(() => (running = null)))
+  // Jitter, so that workers started together do not all do it at once.
+  const timer = setInterval(() => void now(), ms * (0.9 + Math.random() * 0.2))
+  return {
+    now,
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}
