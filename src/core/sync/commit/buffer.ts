@@ -8,7 +8,7 @@ import type { BatchResult } from '../fetch/result.ts'
 /** Answers are committed at the latest when they are this old: what a killed worker has to ask again. */
 const COMMIT_AFTER_MS = 500
 /** ... or when they hold this much, so that memory does not grow with the answers. */
-const COMMIT_AFTER_RECORDS = 4000
+const COMMIT_AFTER_RECORDS = 2000
 /** What an answer, and each of its records, takes beside its texts. */
 const RECORD_BYTES = 650
 
