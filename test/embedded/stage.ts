@@ -32,7 +32,7 @@ export interface Holder {
 }
 
 const HOLDER = `
-import { openEmbeddedPostgres } from './src/embedded/open-embedded-postgres.js'
+import { openEmbeddedPostgres } from './src/worker/embedded/open-embedded-postgres.js'
 try {
   const { url, created, close } = await openEmbeddedPostgres({ home: process.argv[2], log: console.error })
   console.log(JSON.stringify({ url, created }))
