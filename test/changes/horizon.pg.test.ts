@@ -151,7 +151,7 @@ describe('a transaction of another database holds nothing back', () => {
     await edit(own.pool, 'looked at by a pass')
     const { rows } = await elsewhere.query('select pg_current_xact_id()::text as xid')
     await until('the horizon is beyond it', async () => {
-      const { snapshot } = await refresh.begin.one(own.pool)
+      const { snapshot } = await refresh.state.one(own.pool)
       return BigInt(snapshot) > BigInt(rows[0].xid)
     })
   })
@@ -184,7 +184,7 @@ describe('a transaction of its own database', () => {
     await until('one line waits', async () => (await readHeldBack(own.pool)).lines === 1)
     expect(await readHeldBack(own.pool)).toMatchObject({ pid })
     await until('refresh waits for the writer', async () => {
-      const { snapshot } = await refresh.begin.one(own.pool)
+      const { snapshot } = await refresh.state.one(own.pool)
       return snapshot === xid
     })
     const exported = await withSnapshot(own.pool, async (snapshot) => snapshot.cursor)

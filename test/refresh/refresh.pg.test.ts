@@ -8,9 +8,7 @@ import type { Place } from '../../src/demo/layout.ts'
 import type { App } from '../../src/worker/app.ts'
 import { NO_SLOT_WAITS } from '../../src/core/service/wait.ts'
 import type { SharedRateLimit } from '../../src/core/service/wait.ts'
-import { Hints } from '../../src/features/refresh/hints.ts'
-import type { Polling } from '../../src/features/refresh/polling.ts'
-import { Clock } from '../../src/features/refresh/clock.ts'
+import { databaseClock } from '../../src/features/refresh/polling.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
 import { openLive } from '../helpers/live.ts'
@@ -47,16 +45,21 @@ async function refresherOf(app: App, workerId = app.sync.workerId) {
   }
   await beat(app, workerId)
   const context = { ...app.sync, workerId }
-  const clock = new Clock(async () => {
-    const moment = await refresh.begin.one(app.store.database)
-    return { ...moment, at: new Date(moment.at.getTime() + counted.nowMs) }
-  })
+  const real = databaseClock(app.store.database)
+  const later = (at: Date) => new Date(at.getTime() + counted.nowMs)
+  const clock = {
+    moment: async () => {
+      const moment = await real.moment()
+      return { ...moment, at: later(moment.at) }
+    },
+    now: () => later(real.now()),
+  }
   const refresher = new Refresher(context, budget, clock)
   const steps = async (count: number) => {
     for (let each = 0; each < count; each += 1) await refresher.step()
     await refresher.ended()
   }
-  return { refresher, counted, steps, context, budget }
+  return { refresher, counted, steps }
 }
 
 async function beat(app: App, workerId: string): Promise<void> {
@@ -361,9 +364,12 @@ test('what was learned counts half as much a day later, and whole where the cloc
     await ask(it, 'update sync.refresh_sweeps set found = 8, gap_s = 100, learned_at = $1', [
       new Date(learnedAt),
     ])
-    const page = { class: 7, batchKeys: [1], workerId: 'any', at }
-    const range = { fromActiveAt: null, fromKey: null, toActiveAt: null, toKey: null }
-    const { pageId } = await refresh.insertPage.one(it.pool, { ...page, ...range })
+    const [page] = await ask<{ page_id: string }>(
+      it,
+      `insert into sync.refresh_pages (class, pass, worker_id, claimed_at) values (7, 0, 'any', $1) returning page_id`,
+      [at],
+    )
+    const pageId = Number(page?.page_id)
     await refresh.endPage.run(it.pool, { pageId, workerId: 'any', at, found: 1, gapS: 10 })
     return ask(it, 'select found, gap_s from sync.refresh_sweeps where class = 7')
   }
@@ -493,19 +499,16 @@ test('a day of refresh is a run that adds up and is settled when the next day ha
   expect(settled?.['scopes_planned']).toBe(settled?.['scopes_succeeded'])
 })
 
-test('a hint is looked at next, once however often it comes, and again where it comes after the look began', async () => {
+test('a hint is polled next, once however often it comes', async () => {
   const it = await opened()
   const place = somePlace(it, 3)
   addComment(it.world, place, { text: 'new' })
   const key = await keyOf(it, place)
   await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
   await it.steps(1)
-  const polling = await pollingOf(it)
-  const hints = new Hints()
-  const noticedMs = Date.now()
-  await until('the hint is a moment old', () => Date.now() > noticedMs + 50)
-  const tally = await hints.poll(polling, { budget: BUDGET, share: 0.1 })
-  expect(tally?.calls).toBe(1)
+  const calls = it.standIn.calls.total
+  await it.refresher.pollHints()
+  expect(it.standIn.calls.total - calls).toBe(1)
   expect(await ask(it, 'select * from sync.hints')).toEqual([])
   const [row] = await ask<{ comment_count: number }>(
     it,
@@ -513,9 +516,30 @@ test('a hint is looked at next, once however often it comes, and again where it 
     [key],
   )
   expect(row?.comment_count).toBe(it.world.comments(place)?.length)
-  // What the promise needs is never spent on hints.
-  await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
-  expect(await new Hints().poll(polling, { budget: BUDGET, share: 1 })).toBeNull()
+})
+
+test('what the promise needs is never spent on hints', async () => {
+  const it = await opened()
+  await it.steps(1)
+  const hint = 'insert into sync.hints (annotation_key) values ($1)'
+  await it.pool.query(hint, [await keyOf(it, somePlace(it))])
+  await it.pool.query('update collab_store.definitions set refresh_budget = 0.0001')
+  const calls = it.standIn.calls.total
+  await it.refresher.pollHints()
+  expect(it.standIn.calls.total).toBe(calls)
+})
+
+test('a hint whose poll was given up is polled again, by any worker', async () => {
+  const it = await opened()
+  const place = somePlace(it)
+  await it.pool.query(
+    `insert into sync.hints (annotation_key, claimed_at, worker_id) values ($1, now() - interval '1 minute', $2)`,
+    [await keyOf(it, place), it.app.sync.workerId],
+  )
+  const second = await refresherOf(it.app, 'second')
+  await second.steps(1)
+  await second.refresher.pollHints()
+  expect(await ask(it, 'select * from sync.hints')).toEqual([])
 })
 
 test('a thread to whose batch another claim writes while it is fetched is fetched again, within the budget', async () => {
@@ -526,13 +550,10 @@ test('a thread to whose batch another claim writes while it is fetched is fetche
   addComment(it.world, place, { text: 'new' })
   await it.pool.query('insert into sync.hints (annotation_key) values ($1)', [key])
   it.standIn.setFaults([await supersededBy(it, place)])
-  const hints = new Hints()
-  const noticedMs = Date.now()
-  await until('a hint is allowed', () => Date.now() > noticedMs + 50)
-  const { calls } = it.counted
-  const tally = await hints.poll(await pollingOf(it), { budget: BUDGET, share: 0.1 })
-  expect(tally?.calls).toBe(2)
-  expect(it.counted.calls - calls).toBe(2)
+  const [calls, allowed] = [it.standIn.calls.total, it.counted.calls]
+  await it.refresher.pollHints()
+  expect(it.standIn.calls.total - calls).toBe(2)
+  expect(it.counted.calls - allowed).toBe(2)
   const rows = await ask(
     it,
     `select comment_count, failing_since is not null as failing, (select count(*)::int from sync.hints) as hints
@@ -542,25 +563,6 @@ test('a thread to whose batch another claim writes while it is fetched is fetche
   const comments = it.world.comments(place)?.length
   expect(rows).toEqual([{ comment_count: comments, failing: false, hints: 0 }])
 })
-
-/** As the refresher has it once its day has begun. */
-async function pollingOf(it: Awaited<ReturnType<typeof opened>>): Promise<Polling> {
-  const [item] = await ask<{ run_id: string; item_id: string }>(
-    it,
-    `select run_id, item_id from sync.run_items where kind = 'refresh'`,
-  )
-  const clock = new Clock(() => refresh.begin.one(it.context.database))
-  await clock.moment()
-  return {
-    context: it.context,
-    budget: it.budget,
-    item: { runId: item?.run_id ?? '', itemId: Number(item?.item_id) },
-    failing: new Set(),
-    clock,
-    begin: async (poll) => ({ ended: Promise.resolve(it.budget.acquire()).then(poll) }),
-    polled: () => {},
-  }
-}
 
 test('new annotations of a small import are looked at next, those of a large one wait', async () => {
   const it = await opened()

@@ -16,7 +16,6 @@ import type { SyncContext } from '../../src/core/sync/context.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
 import { ScopePlaces } from '../../src/core/sync/fetch/schedule.ts'
 import { ObservedMembers } from '../../src/core/sync/record/observed-members.ts'
-import { Clock } from '../../src/features/refresh/clock.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
@@ -286,10 +285,10 @@ export async function refreshed(
       snapshot: () => NO_SLOT_WAITS,
       close: async () => {},
     }
-    const clock = new Clock(
-      async () => ({ ...(await refresh.begin.one(database.pool)), at: service.now }),
-      () => service.nowS * 1000,
-    )
+    const clock = {
+      moment: async () => ({ ...(await refresh.state.one(database.pool)), at: service.now }),
+      now: () => service.now,
+    }
     const refresher = new Refresher(context, limit, clock)
     const step = async () => {
       if ((await refresher.step()) > 0) service.nowS += 1

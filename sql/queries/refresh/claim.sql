@@ -1,4 +1,4 @@
--- Draws a claim for looks that no item of a run stands for: as items/claim has it.
+-- Draws a claim for polls that no item of a run stands for, as items/claim does.
 -- Params: none.
 -- Never null: claim_no, report_time_zone.
 -- Prepared.

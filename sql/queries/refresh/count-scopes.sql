@@ -1,4 +1,4 @@
--- How many scopes there are to sweep.
+-- How many scopes class 7 has.
 -- Params: $1 operations.
 -- Never null: scopes.
 select coalesce(sum(b.scopes), 0)::int as scopes

@@ -1,4 +1,4 @@
--- Forgets threads that have been quiet for longer than any class lasts, when a pass of the last class begins: their batch sees them.
+-- Forgets threads that have been quiet for longer than class 6 lasts, when a pass of it begins: class 7 polls them.
 -- Params: $1 at, $2 recentS.
 -- Prepared.
 delete from collab_store.recent_threads

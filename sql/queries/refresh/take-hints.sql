@@ -1,4 +1,5 @@
--- Takes threads of which somebody said that they changed, the longest waiting first.
+-- Takes threads that a caller has reported as changed, the longest waiting first, and those that a worker took and has not
+-- polled for so long: it is dead, or its polls were given up.
 -- Params: $1 workerId, $2 limit, $3 deadAfterS.
 -- Prepared.
 update sync.hints h
@@ -6,8 +7,7 @@ set worker_id = $1, claimed_at = clock_timestamp()
 where h.annotation_key in (
   select w.annotation_key
   from sync.hints w
-  where w.claimed_at is null
-    or not exists (select from sync.workers a where a.worker_id = w.worker_id and a.heartbeat_at > now() - make_interval(secs => $3))
+  where w.claimed_at is null or w.claimed_at < clock_timestamp() - make_interval(secs => $3)
   order by w.hinted_at
   limit $2
   for update skip locked

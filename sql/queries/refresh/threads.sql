@@ -1,16 +1,14 @@
--- Annotations to look at by themselves, with the columns of scopes/users-of-batch and when the last good check of each began:
--- those of them that are in the catalog. With each come its batch, whether its last try failed, and when it was last polled, by
--- itself or in a whole pass.
+-- Annotations to poll by themselves, with the columns of scopes/users-of-batch: those of them that are in the catalog. With each
+-- come its batch, whether its last try failed, and when it was last checked, by itself or in a whole pass.
 -- Params: $1 keys.
 -- Never null: kind, has_rows, has_own_check, batch_xmin, is_failing.
 -- Prepared.
 select 'annotation' as kind, a.annotation_key as key, a.scope_no, o.organization_key, o.organization_id, d.document_id,
   a.annotation_id, null::text as organization_user_group_id, a.body_digest, a.content_digest,
   a.comment_count as record_count, a.changed_at is not null as has_rows, a.own_checked_at is not null as has_own_check,
-  collab_store.last_good_check(a.own_checked_at, b.checked_at) as checked_at,
   b.batch_key, b.xmin::text as batch_xmin, a.failing_since is not null as is_failing,
   greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)) as polled_at
+    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)) as checked_at
 from collab_store.annotations a
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key)

@@ -14,13 +14,11 @@ import {
   weights,
 } from './classes.ts'
 import type { Promised } from './classes.ts'
-import type { Moment } from './clock.ts'
-
-/** How far refresh is with one class. */
-type Sweep = RowOf<typeof refresh.readSweeps>
+import type { Moment } from './polling.ts'
+import type { Polls } from './polls.ts'
 
 /** What one worker polls next. */
-export interface RefreshPage {
+export interface Page {
   readonly pageId: number
   /** 0 to 7, as in classes.ts. */
   readonly class: number
@@ -35,8 +33,6 @@ const PASS_MIN_S = 5
 
 /** Above every key. */
 const KEY_MAX = 2 ** 31 - 1
-
-const NO_RANGE = { fromActiveAt: null, fromKey: null, toActiveAt: null, toKey: null }
 
 /**
  * Hands out what to poll next, one transaction a page; several workers plan one after the other.
@@ -57,136 +53,109 @@ export class Planner {
 
   /**
    * Plans the next page.
-   * @param moment of the definitions, with a budget
-   * @param isSweeping whether this worker still polls a page of batches
-   * @returns `continue` where a page's worth of polls of those batches is next; null where there is nothing to poll now
+   * @param open the page of batches of which this worker has not begun all polls
+   * @returns `open` where polls of those batches are next; null where there is nothing to poll now
    */
-  async next(
-    moment: Moment & Promised,
-    isSweeping: boolean,
-  ): Promise<RefreshPage | 'continue' | null> {
-    const { database, deadAfterS, operations, workerId } = this.#context
-    const page = await transaction(database, async (client) => {
-      const mine = { workerId, inProgress: [...this.#inProgress], deadAfterS }
-      await refresh.freeBatches.run(client, mine)
-      const lost = await refresh.takeLostPage.first(client, { ...mine, at: moment.at })
-      if (lost !== undefined) {
-        const { pageId, class: of, ...range } = lost
-        const threads = await refresh.page.all(client, { ...range, limit: PAGE_MAX })
-        return { pageId, class: of, at: moment.at, keys: threads.map(({ key }) => key) }
-      }
-      await refresh.lockSweeps.run(client)
-      const { at, snapshot } = moment
-      const pass = {
-        at,
-        snapshot,
-        operations: [...operations],
-        lastKey: KEY_MAX,
-        leastS: PASS_MIN_S,
-      }
-      if ((await refresh.beginPasses.run(client, pass)) > 0)
-        await refresh.purge.run(client, { at, recentS: RECENT_S })
-      const sweeps = await refresh.readSweeps.all(client)
-      this.scopes = sweeps[EVERYTHING]?.threads ?? 0
-      return this.#choose(client, moment, sweeps, isSweeping)
+  async next(moment: Moment & Promised, open: Page | null): Promise<Page | null> {
+    const page = await transaction(this.#context.database, async (client) => {
+      const lost = await this.#takeLost(client, moment)
+      if (lost !== null) return lost
+      await refresh.lockPlanning.run(client)
+      const passes = await this.#beginPasses(client, moment)
+      const limit = pollsAPage(moment)
+      const classes = passes.map((pass) => {
+        return { ...pass, isReady: pass.class === EVERYTHING || !pass.isPlanned }
+      })
+      const weighed = weights(classes, moment)
+      const next = nextClass(classes, weighed, limit)
+      if (next === null) return null
+      const after = (polls: number) => virtualTimeAfter(next.at, polls, weighed[next.chosen] ?? 0)
+      const pass = passes[next.chosen] as Pass
+      if (next.chosen !== EVERYTHING) return this.#planThreads(client, moment, pass, limit, after)
+      await refresh.setVirtualTime.run(client, { class: EVERYTHING, virtualTime: after(limit) })
+      return open ?? this.#planBatches(client, moment)
     })
-    if (page !== null && page !== 'continue') this.#inProgress.add(page.pageId)
+    if (page !== null) this.#inProgress.add(page.pageId)
     return page
   }
 
-  /**
-   * Ends a page of which each scope was polled.
-   * @param learned what the polls say of the class
-   * @param also written in the same transaction
-   */
-  async end(
-    { pageId }: RefreshPage,
-    at: Date,
-    learned: { readonly found: number; readonly gapS: number },
-    also: (client: Client) => Promise<void>,
-  ): Promise<void> {
+  /** Ends a page of which each scope was polled, with what its polls counted and learned. */
+  async end({ pageId, class: of }: Page, polls: Polls, at: Date): Promise<void> {
     const { database, workerId } = this.#context
     await transaction(database, async (client) => {
-      await refresh.lockSweeps.run(client)
-      await refresh.endPage.run(client, { pageId, workerId, at, ...learned })
-      await also(client)
+      await refresh.lockPlanning.run(client)
+      await refresh.endPage.run(client, { pageId, workerId, at, ...polls.learned })
+      await polls.write(client, { class: of, at })
     })
     this.#inProgress.delete(pageId)
   }
 
   /** Gives back a page that is not done: the worker that plans next takes it over. */
-  async giveBack({ pageId }: RefreshPage): Promise<void> {
+  async giveBack({ pageId }: Page): Promise<void> {
     const { database, workerId } = this.#context
     this.#inProgress.delete(pageId)
     await refresh.giveBackPage.run(database, { pageId, workerId })
   }
 
-  async #choose(
-    client: Client,
-    moment: Moment & Promised,
-    sweeps: readonly Sweep[],
-    isSweeping: boolean,
-  ): Promise<RefreshPage | 'continue' | null> {
-    const limit = pollsAPage(moment)
-    const classes = sweeps.map((sweep) => {
-      return { ...sweep, isReady: sweep.class === EVERYTHING || !sweep.isPlanned }
-    })
-    const weighed = weights(classes, moment)
-    const next = nextClass(classes, weighed, limit)
-    if (next === null) return null
-    const { at, chosen } = next
-    const sweep = sweeps[chosen] as Sweep
-    const after = (polls: number) => virtualTimeAfter(at, polls, weighed[chosen] ?? 0)
-    if (chosen !== EVERYTHING) return this.#planThreads(client, moment, sweep, { limit, after })
-    await refresh.writeSweep.run(client, { ...sweep, virtualTime: after(limit) })
-    return isSweeping ? 'continue' : this.#planBatches(client, moment)
+  /** Takes over a page of threads that no live worker works on. Batches of such a page are due by when they were last checked. */
+  async #takeLost(client: Client, { at }: Moment): Promise<Page | null> {
+    const { deadAfterS, workerId } = this.#context
+    const mine = { workerId, inProgress: [...this.#inProgress], deadAfterS, at }
+    const lost = await refresh.takeLostPage.first(client, mine)
+    if (lost === undefined) return null
+    const { pageId, class: of, ...range } = lost
+    const threads = await refresh.page.all(client, { ...range, limit: PAGE_MAX })
+    return { pageId, class: of, at, keys: threads.map(({ key }) => key) }
+  }
+
+  /** Begins the passes that are due. @returns how far refresh is with each class */
+  async #beginPasses(client: Client, { at, snapshot }: Moment): Promise<Pass[]> {
+    const operations = [...this.#context.operations]
+    const pass = { at, snapshot, operations, lastKey: KEY_MAX, leastS: PASS_MIN_S }
+    if ((await refresh.beginPasses.run(client, pass)) > 0)
+      await refresh.purge.run(client, { at, recentS: RECENT_S })
+    const passes = await refresh.readPasses.all(client)
+    this.scopes = passes[EVERYTHING]?.threads ?? 0
+    return passes
   }
 
   async #planThreads(
     client: Client,
     { at }: Moment,
-    sweep: Sweep,
-    { limit, after }: { limit: number; after: (polls: number) => number },
-  ): Promise<RefreshPage> {
-    const { class: of, afterActiveAt, afterKey, toActiveAt } = sweep
-    const from = { fromActiveAt: afterActiveAt as Date, fromKey: afterKey ?? 0 }
-    const end = { toActiveAt: toActiveAt as Date, toKey: KEY_MAX }
+    pass: Pass,
+    limit: number,
+    virtualTimeAfterPolls: (polls: number) => number,
+  ): Promise<Page> {
+    const { class: of, afterActiveAt, afterKey, endActiveAt } = pass
+    const end = { toActiveAt: endActiveAt as Date, toKey: KEY_MAX }
+    const from = { fromActiveAt: afterActiveAt as Date, fromKey: afterKey as number }
     const threads = await refresh.page.all(client, { ...from, ...end, limit })
     const isPlanned = threads.length < limit
     const last = isPlanned ? undefined : threads.at(-1)
-    const to = last ? { toActiveAt: last.activeAt, toKey: last.key } : end
-    await refresh.writeSweep.run(client, {
-      ...sweep,
-      virtualTime: after(threads.length),
+    const { pageId } = await refresh.handOutThreads.one(client, {
+      class: of,
       isPlanned,
-      afterActiveAt: to.toActiveAt,
-      afterKey: to.toKey,
+      ...(last === undefined ? end : { toActiveAt: last.activeAt, toKey: last.key }),
+      virtualTime: virtualTimeAfterPolls(threads.length),
+      workerId: this.#context.workerId,
+      at,
     })
-    const keys = threads.map(({ key }) => key)
-    return this.#insert(client, { class: of, at, keys }, { ...from, ...to, batchKeys: null })
+    return { pageId, class: of, at, keys: threads.map(({ key }) => key) }
   }
 
-  async #planBatches(client: Client, moment: Moment & Promised): Promise<RefreshPage | null> {
+  async #planBatches(client: Client, moment: Moment & Promised): Promise<Page | null> {
+    const { operations, workerId } = this.#context
     const { at } = moment
-    const batches = await refresh.batches.all(client, {
-      operations: [...this.#context.operations],
+    const handedOut = await refresh.handOutBatches.first(client, {
+      operations: [...operations],
       limit: batchesAPage(moment),
       notSince: new Date(at.getTime() - PASS_MIN_S * 1000),
       at,
+      workerId,
     })
-    if (batches.length === 0) return null
-    const keys = batches.map(({ batchKey }) => batchKey)
-    return this.#insert(client, { class: EVERYTHING, at, keys }, { ...NO_RANGE, batchKeys: keys })
-  }
-
-  async #insert(
-    client: Client,
-    page: Omit<RefreshPage, 'pageId'>,
-    of: Omit<Parameters<typeof refresh.insertPage.one>[1], 'class' | 'workerId' | 'at'>,
-  ): Promise<RefreshPage> {
-    const { workerId } = this.#context
-    const where = { ...of, class: page.class, workerId, at: page.at }
-    const { pageId } = await refresh.insertPage.one(client, where)
-    return { pageId, ...page }
+    return handedOut ? { ...handedOut, class: EVERYTHING, at } : null
   }
 }
+
+/** How far refresh is with one class. */
+type Pass = RowOf<typeof refresh.readPasses>

@@ -1,79 +1,167 @@
-import type { On } from '../../core/database/statement.ts'
-import type { BatchScope } from '../../core/database/scopes.ts'
+import { CallError } from '../../base/errors.ts'
+import type { Database } from '../../core/database/pool.ts'
+import type { RowOf } from '../../core/database/statement.ts'
 import * as refresh from '../../core/database/statements/refresh.ts'
+import { canOthersCall, refusal } from '../../core/run/stop.ts'
+import { describeUnreachable } from '../../core/service/reach.ts'
+import { WaitLine } from '../../core/service/wait.ts'
 import type { Priority, SharedRateLimit } from '../../core/service/wait.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
-import type { Clock } from './clock.ts'
 
-/** What the polls of this process share. */
-export interface Polling {
-  readonly context: SyncContext
-  /** The item that counts what this worker does today. */
-  readonly item: { readonly runId: string; readonly itemId: number }
-  /** Calls that all processes may send for refresh. */
-  readonly budget: SharedRateLimit
-  /** By which checks, and what they find, are dated. */
-  readonly clock: Clock
-  /** Scopes, by {@link nameOf}, whose failure has its row in sync.failures today: another failure of them writes nothing. */
-  readonly failing: Set<string>
-  /** Begins a poll when the budget allows its first call. Resolves when the next one may be begun. */
-  readonly begin: (
-    poll: () => Promise<void>,
-    priority: Priority,
-  ) => Promise<{ readonly ended: Promise<void> }>
-  /** Called after each poll. */
-  readonly polled: (outcome: Polled, organizationKey: number) => void
+/** A moment at which polls are planned, and the definitions that hold at it. */
+export type Moment = RowOf<typeof refresh.state>
+
+/** The time by which polls are dated. */
+export interface Clock {
+  /** Reads the time, and the definitions that hold at it. */
+  moment(): Promise<Moment>
+  now(): Date
+}
+
+/** PostgreSQL's time; since the last moment that was read, it is moved on by this process's clock. */
+export function databaseClock(database: Database): Clock {
+  let last = { atMs: 0, readMs: 0 }
+  return {
+    async moment() {
+      const moment = await refresh.state.one(database)
+      last = { atMs: moment.at.getTime(), readMs: performance.now() }
+      return moment
+    },
+    now: () => new Date(last.atMs + performance.now() - last.readMs),
+  }
 }
 
 /** What came of a poll. */
 export type Polled = 'found' | 'unchanged' | 'failed'
 
-/** A scope among those of all kinds. */
-export function nameOf({ kind, key }: Pick<BatchScope, 'kind' | 'key'>): string {
-  return `${kind} ${key}`
-}
+/** Polls that wait for the budget: enough for the time that it takes to plan the next ones. */
+const WAITING_S = 0.5
+/** Polls under way at a time, those that wait for another try included: then the service is slower than the budget. */
+const POLLS_MAX = 512
+/** Refresh is paused for twice as long as it has been paused already, within these. */
+const PAUSE_S = { leastS: 5, mostS: 300 }
+/** After so many failures in a row, in several organizations, the service is at fault and not the threads. */
+const FAILURES_MAX = 32
+/** A worker that cannot reach the service leaves refresh to the other workers for so long. */
+const WITHDRAWN_MS = 60_000
 
-/** Counts the polls of a page until it ends. */
-export class Tally {
-  calls = 0
-  /** What the polls say of how often scopes of their class change: the changes, and the seconds since the polls before. */
-  readonly learned = { found: 0, gapS: 0 }
-  readonly #polls = { found: 0, unchanged: 0, failed: 0 }
-  /** Of the polls that wrote nothing. */
-  readonly #counts = {
-    scopesSucceeded: 0,
-    scopesFailed: 0,
-    recordsUnchanged: 0,
-    organizationsDone: 0,
-    documentsDone: 0,
-    groupsDone: 0,
-    annotationsDone: 0,
+/** What all polls of one process share: the budget, the run of the day, and whether refresh is paused. */
+export class Polling {
+  readonly context: SyncContext
+  /** Calls that all processes may send for refresh. */
+  readonly budget: SharedRateLimit
+  readonly clock: Clock
+  /** Scopes whose failure has its row in sync.failures today: another failure of them writes nothing. */
+  readonly failing = new Set<string>()
+  readonly #line = new WaitLine()
+  #item: RowOf<typeof refresh.openRun> | null = null
+  #pausedUntil: Date | null = null
+  #withdrawnUntilMs = 0
+  #waitingMax = 1
+  #underWay = 0
+  #failed = 0
+  readonly #organizations = new Set<number>()
+  /** Whether refresh is paused, or was a moment ago and only tries whether it can continue. */
+  isPaused = false
+
+  constructor(context: SyncContext, budget: SharedRateLimit, clock: Clock) {
+    this.context = context
+    this.budget = budget
+    this.clock = clock
   }
 
-  /** @param gapMs since the poll before; null where it says nothing of the class */
-  add(outcome: Polled, gapMs: number | null): void {
-    this.#polls[outcome] += 1
-    if (gapMs === null || outcome === 'failed') return
-    this.learned.gapS += Math.max(0, gapMs / 1000)
-    if (outcome === 'found') this.learned.found += 1
+  /** Until when refresh is paused for all workers; null where it is not. */
+  get pausedUntil(): Date | null {
+    return this.#pausedUntil
   }
 
-  /** Counts a poll that wrote nothing: its scope is as it was, or fails as it did before. */
-  addUnwritten({ kind, recordCount }: BatchScope, isFailed: boolean): void {
-    if (isFailed) this.#counts.scopesFailed += 1
-    else {
-      this.#counts.scopesSucceeded += 1
-      this.#counts.recordsUnchanged += recordCount
-      this.#counts[`${kind}sDone`] += 1
+  /** The item that counts what this worker does today; null before its first poll. */
+  get item(): RowOf<typeof refresh.openRun> | null {
+    return this.#item
+  }
+
+  /**
+   * Prepares for polls.
+   * @returns null where refresh is switched off, paused or left to others, or where another worker makes the run of the day
+   */
+  async ready(): Promise<(Moment & { readonly budget: number }) | null> {
+    if (performance.now() < this.#withdrawnUntilMs) return null
+    const { collabApi, database, workerId } = this.context
+    const moment = await this.clock.moment()
+    const { at, pausedSince, pausedUntil, refreshBudget: budget } = moment
+    this.#pausedUntil = pausedUntil !== null && pausedUntil > at ? pausedUntil : null
+    if (budget === null || this.#pausedUntil !== null) return null
+    // A circuit breaker that opened before the pause must not fail the polls after it.
+    if (pausedSince !== null) collabApi.startAfresh()
+    this.isPaused = pausedSince !== null
+    if (this.#item === null || at >= this.#item.until) {
+      this.#item = (await refresh.openRun.first(database, { at, workerId })) ?? null
+      this.failing.clear()
+    }
+    this.#waitingMax = Math.max(1, Math.ceil(budget * WAITING_S))
+    return this.#item && { ...moment, budget }
+  }
+
+  /** Waits until another poll may be begun. @throws the signal's reason when the worker drains */
+  async mayBegin(priority: Priority): Promise<void> {
+    while (this.#underWay >= POLLS_MAX || this.budget.snapshot().waiting >= this.#waitingMax)
+      await this.#line.join(this.context.drained, priority)
+  }
+
+  /** Makes a poll as soon as the budget allows its first call. */
+  async begin(poll: () => Promise<void>, priority: Priority): Promise<void> {
+    this.#underWay += 1
+    try {
+      await this.budget.acquire(this.context.drained, priority)
+      this.#line.letOneGo()
+      await poll()
+    } finally {
+      this.#underWay -= 1
+      this.#line.letOneGo()
     }
   }
 
-  /** Adds the polls to those of the hour, and those that wrote nothing to the day. */
-  async write(on: On, item: Polling['item'], of: number, at: Date): Promise<void> {
-    const { found, failed, unchanged } = this.#polls
-    const looks = found + failed + unchanged
-    if (looks === 0) return
-    await refresh.countLooks.run(on, { at, class: of, looks, calls: this.calls, found, failed })
-    await refresh.addLooks.run(on, { ...item, ...this.#counts })
+  /**
+   * Notes what came of a poll. If polls fail in several organizations without a good one between them, refresh is paused;
+   * otherwise each scope would be noted as failing, one after the other. The first good poll ends the pause.
+   */
+  polled(outcome: Polled, organizationKey: number): void {
+    if (outcome === 'failed') {
+      this.#failed += 1
+      this.#organizations.add(organizationKey)
+      const { size } = this.#organizations
+      if (this.#failed < FAILURES_MAX || size < 2) return
+      const reason = `The service seems to be away, or to refuse COLLAB_API_KEY or COLLAB_AUTH_TOKEN: ${this.#failed} polls in a row, in ${size} organizations, failed.`
+      this.#inBackground(this.#pause(reason))
+    } else {
+      if (this.isPaused) this.#inBackground(refresh.goOn.run(this.context.database))
+      this.isPaused = false
+    }
+    this.#failed = 0
+    this.#organizations.clear()
+  }
+
+  /** Handles what ended polls and is no failure of their scopes: it pauses refresh, or leaves it to other workers. */
+  async failedWith(error: unknown): Promise<void> {
+    const { drained, log } = this.context
+    if (drained.aborted) return
+    if (!(error instanceof CallError && error.concernsEveryCall))
+      log.warn({ err: error }, 'refresh')
+    else if (error.kind === 'credentials') await this.#pause(refusal(error))
+    else if (await canOthersCall(this.context))
+      this.#withdrawnUntilMs = performance.now() + WITHDRAWN_MS
+    else await this.#pause(describeUnreachable(error))
+  }
+
+  /** @param reason a sentence for an operator */
+  async #pause(reason: string): Promise<void> {
+    const { database, log } = this.context
+    this.isPaused = true
+    const paused = await refresh.pause.run(database, { at: this.clock.now(), reason, ...PAUSE_S })
+    if (paused > 0) log.error({ reason }, 'refresh is paused')
+  }
+
+  #inBackground(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.context.log.warn({ err: error }, 'refresh'))
   }
 }

@@ -1,75 +1,69 @@
+import { noCounts } from '../../documents/counts.ts'
 import { commitItem } from '../../core/database/claims.ts'
 import { readScopes } from '../../core/database/scopes.ts'
 import type { BatchScope } from '../../core/database/scopes.ts'
+import type { On } from '../../core/database/statement.ts'
 import * as refresh from '../../core/database/statements/refresh.ts'
 import type { Priority } from '../../core/service/wait.ts'
 import { SupersededError } from '../../core/run/claim.ts'
 import { ClaimedBatch } from '../../core/sync/claimed-batch.ts'
 import type { RecordCommit } from '../../core/sync/commit/commit.ts'
 import type { RuledClaim } from '../../core/sync/context.ts'
-import { nameOf, Tally } from './polling.ts'
+import type { BatchResult } from '../../core/sync/fetch/result.ts'
 import type { Polled, Polling } from './polling.ts'
 
-type Units = AsyncIterable<Unit> | Promise<Unit[]>
-
-/** Scopes of one batch that are polled under one claim. */
+/** Scopes of one batch that are polled under one claim: all of them, or one thread. */
 interface Unit {
   readonly claim: RuledClaim
   readonly scopes: readonly BatchScope[]
-  /** When a scope was polled before; null where that says nothing of its class. */
-  readonly polledAt: (scope: BatchScope) => Date | null
-  /** Reads some of its scopes for another try. */
-  readonly again: (scopes: readonly BatchScope[]) => Units
+  /** When the batch was checked before. */
+  readonly checkedAt: Date | null
 }
 
 /**
  * Reads threads, to poll each by itself; leaves out those that left the catalog.
  * @param at begin of the polls: none is older
  */
-export async function readThreads(
+export async function* readThreads(
   polling: Polling,
   keys: readonly number[],
   at: Date,
-): Promise<Unit[]> {
+): AsyncGenerator<Unit, void> {
   const threads = await refresh.threads.all(polling.context.database, { keys: [...keys] })
   const drawn = await drawClaim(polling, at)
-  return threads.map((thread) => {
-    const { batchKey, batchXmin, scopeNo, polledAt } = thread
+  for (const thread of threads) {
+    const { batchKey, batchXmin, scopeNo } = thread
     const onlyScopes = '1'.padStart(scopeNo + 1, '0')
-    return {
+    yield {
       claim: { ...drawn, batchKey, batchXmin, operation: 'comments', onlyScopes },
       scopes: [{ ...thread, kind: 'annotation' }],
-      polledAt: () => polledAt,
-      again: () => readThreads(polling, [thread.key], polling.clock.now()),
+      checkedAt: null,
     }
-  })
+  }
 }
 
 /**
  * Reads batches one after the other, to poll each as a whole.
  * @param at as in {@link readThreads}, and the time of check of the batches
- * @param only scopes to poll; all when left out
  */
 export async function* readBatches(
   polling: Polling,
   keys: readonly number[],
   at: Date,
-  only?: ReadonlySet<number>,
 ): AsyncGenerator<Unit, void> {
+  for (const batchKey of keys) yield await readBatch(polling, { batchKey, onlyScopes: null }, at)
+}
+
+async function readBatch(
+  polling: Polling,
+  { batchKey, onlyScopes }: { batchKey: number; onlyScopes: string | null },
+  at: Date,
+): Promise<Unit> {
   const { database } = polling.context
-  for (const batchKey of keys) {
-    const { batchXmin, checkedAt, operation } = await refresh.batch.one(database, { batchKey })
-    const drawn = await drawClaim(polling, at)
-    const scopes = await readScopes(database, batchKey, operation)
-    yield {
-      claim: { ...drawn, batchKey, batchXmin, operation, onlyScopes: null },
-      scopes: only ? scopes.filter(({ scopeNo }) => only.has(scopeNo)) : scopes,
-      // A scope that has its own check was polled by itself meanwhile.
-      polledAt: ({ hasOwnCheck }) => (hasOwnCheck ? null : checkedAt),
-      again: (those) =>
-        readBatches(polling, [batchKey], at, new Set(those.map(({ scopeNo }) => scopeNo))),
-    }
-  }
+  const { batchXmin, checkedAt, operation } = await refresh.batch.one(database, { batchKey })
+  const drawn = await drawClaim(polling, at)
+  const scopes = await readScopes(database, batchKey, operation)
+  return { claim: { ...drawn, batchKey, batchXmin, operation, onlyScopes }, scopes, checkedAt }
 }
 
 /**
@@ -80,6 +74,7 @@ async function drawClaim(
   { context, item }: Polling,
   at: Date,
 ): Promise<Omit<RuledClaim, 'batchKey' | 'batchXmin' | 'operation' | 'onlyScopes'>> {
+  if (item === null) throw new Error('The run of the day has not begun.')
   const drawn = await refresh.claim.one(context.database)
   return {
     ...drawn,
@@ -100,79 +95,112 @@ async function drawClaim(
 
 /** The polls of one page, or of hints. What ends one of them ends them all, but for units of which all polls are begun. */
 export class Polls {
-  readonly tally = new Tally()
+  /** What they say of how often scopes of their class change: the changes, and the seconds since the polls before. */
+  readonly learned = { found: 0, gapS: 0 }
   readonly #polling: Polling
   readonly #priority: Priority
+  readonly #steps: AsyncGenerator<void, void>
   readonly #ending: Promise<void>[] = []
   #failure: { readonly error: unknown } | null = null
+  #calls = 0
+  readonly #polls = { found: 0, unchanged: 0, failed: 0 }
+  /** Of the polls that wrote nothing. */
+  readonly #unwritten = noCounts()
 
-  constructor(polling: Polling, priority: Priority) {
+  constructor(polling: Polling, units: AsyncIterable<Unit>, priority: Priority = 'normal') {
     this.#polling = polling
     this.#priority = priority
+    this.#steps = this.#beginUnits(units)
   }
 
-  /** Begins to poll the scopes of units, one a step after the first step, which only reads. Never rejects: `end` does. */
-  async *begin(units: Units): AsyncGenerator<void, void> {
+  /**
+   * Begins polls, `count` at most. Never rejects: `end` does.
+   * @returns whether all are begun
+   */
+  async begin(count = Infinity): Promise<boolean> {
+    for (let left = count; left > 0; left -= 1) if ((await this.#steps.next()).done) return true
+    return false
+  }
+
+  /** Waits for all that are begun. @throws what ended one of them and is no failure of its scope */
+  async end(): Promise<void> {
+    // A unit that is polled again adds to the list.
+    for (const unit of this.#ending) await unit
+    if (this.#failure !== null) throw this.#failure.error
+  }
+
+  /** Adds the polls to those of the hour, and those that wrote nothing to the day. */
+  async write(on: On, { class: of, at }: { class: number; at: Date }): Promise<void> {
+    const { found, failed, unchanged } = this.#polls
+    const looks = found + failed + unchanged
+    const { item } = this.#polling
+    if (looks === 0 || item === null) return
+    const hour = { at, class: of, looks, calls: this.#calls, found, failed }
+    await refresh.countPolls.run(on, { ...item, ...this.#unwritten, ...hour })
+  }
+
+  async *#beginUnits(units: AsyncIterable<Unit>): AsyncGenerator<void, void> {
     try {
-      for await (const unit of await units) yield* this.#begin(unit)
+      for await (const unit of units) {
+        yield* this.#beginUnit(unit)
+        if (this.#failure !== null) return
+      }
     } catch (error) {
       this.#fail(error)
     }
   }
 
-  /** Begins to poll all scopes of units. */
-  async beginAll(units: Units): Promise<void> {
-    const steps = this.begin(units)
-    while (!(await steps.next()).done);
-  }
-
-  /** Waits for all that are begun. @throws what ended one of them and is no failure of its scope */
-  async end(): Promise<Tally> {
-    // A unit that is polled again adds to the list.
-    for (const unit of this.#ending) await unit
-    if (this.#failure !== null) throw this.#failure.error
-    return this.tally
-  }
-
-  async *#begin(unit: Unit): AsyncGenerator<void, void> {
-    const batch = new PolledBatch(this.#polling, this.tally, unit.claim, this.#priority)
-    const begun: Promise<void>[] = []
+  /** Begins to poll the scopes of a unit, one a step after the first step. */
+  async *#beginUnit(unit: Unit): AsyncGenerator<void, void> {
+    const batch = new PolledBatch(this.#polling, unit, this.#priority, this.#fail)
     try {
       for (const scope of unit.scopes) {
         yield
         if (this.#failure !== null) throw this.#failure.error
-        const { ended } = await this.#polling.begin(() => batch.poll(scope), this.#priority)
-        ended.catch((error: unknown) => this.#fail(error))
-        begun.push(ended)
+        await this.#polling.mayBegin(this.#priority)
+        batch.begin(scope)
       }
     } catch (error) {
-      begun.push(Promise.reject(error as Error))
-      throw error
-    } finally {
-      this.#ending.push(this.#end(unit, batch, begun).catch((error: unknown) => this.#fail(error)))
+      batch.fail(error)
     }
+    this.#ending.push(this.#end(batch, unit).catch(this.#fail))
   }
 
   /** Commits a unit; polls again what another claim wrote to meanwhile. */
-  async #end(unit: Unit, batch: PolledBatch, begun: readonly Promise<void>[]): Promise<void> {
-    let again: readonly BatchScope[] | null
-    try {
-      for (const poll of await Promise.allSettled(begun))
-        if (poll.status === 'rejected') throw poll.reason
-      again = await batch.end()
-    } finally {
-      batch.close()
-    }
-    for (const [scope, outcome] of batch.outcomes) {
-      if (again?.includes(scope)) continue
-      const polledAt = unit.polledAt(scope)
-      this.tally.add(outcome, polledAt && unit.claim.at.getTime() - polledAt.getTime())
-    }
+  async #end(batch: PolledBatch, { claim, checkedAt }: Unit): Promise<void> {
+    const again = await batch.end().finally(() => (this.#calls += batch.calls))
+    for (const poll of batch.polls)
+      if (!again?.has(poll.scope.scopeNo)) {
+        const { hasOwnCheck, ...own } = poll.scope
+        // A scope of a batch that has its own check was polled by itself meanwhile: that says nothing of class 7.
+        const before = batch.isWhole ? !hasOwnCheck && checkedAt : own.checkedAt
+        this.#count(poll, before ? claim.at.getTime() - before.getTime() : null)
+      }
     if (again === null) return
-    await this.beginAll(unit.again(again))
+    const { batchKey, onlyScopes } = claim
+    const at = batch.isWhole ? claim.at : this.#polling.clock.now()
+    const unit = await readBatch(this.#polling, { batchKey: batchKey as number, onlyScopes }, at)
+    const scopes = unit.scopes.filter(({ scopeNo }) => again.has(scopeNo))
+    const steps = this.#beginUnit({ ...unit, scopes })
+    while (!(await steps.next()).done);
   }
 
-  #fail(error: unknown): void {
+  /** @param gapMs since the poll before; null where it says nothing of the class */
+  #count({ scope, outcome, isFailed, isWritten }: Poll, gapMs: number | null): void {
+    this.#polls[outcome] += 1
+    const counts = this.#unwritten
+    if (!isWritten && isFailed) counts.scopesFailed += 1
+    else if (!isWritten) {
+      counts.scopesSucceeded += 1
+      counts.recordsUnchanged += scope.recordCount
+      counts[`${scope.kind}sDone`] += 1
+    }
+    if (gapMs === null || outcome === 'failed') return
+    this.learned.gapS += Math.max(0, gapMs / 1000)
+    if (outcome === 'found') this.learned.found += 1
+  }
+
+  readonly #fail = (error: unknown): void => {
     this.#failure ??= { error }
   }
 }
@@ -180,27 +208,45 @@ export class Polls {
 /** Failing scopes that a process remembers. A failure of any other is written again each time. */
 const FAILING_MAX = 100_000
 
+/** A poll that has ended. */
+interface Poll {
+  readonly scope: BatchScope
+  outcome: Polled
+  /** Whether there was no usable response at all. */
+  readonly isFailed: boolean
+  /** False where the scope is as it was, or fails as it did before. */
+  readonly isWritten: boolean
+}
+
 /** A batch under one claim: all of its scopes, or one thread. */
 class PolledBatch {
+  readonly polls: Poll[] = []
+  /** Whether all of the batch is polled, so that it was checked when all of its polls have ended. */
+  readonly isWhole: boolean
   readonly #polling: Polling
-  readonly #tally: Tally
   readonly #claim: RuledClaim
+  readonly #priority: Priority
   readonly #batch: ClaimedBatch
-  /** What came of each poll. */
-  readonly outcomes = new Map<BatchScope, Polled>()
-  /** Scopes whose results are committed, and whether they failed. */
-  readonly #added = new Map<BatchScope, boolean>()
+  readonly #onFailure: (error: unknown) => void
+  readonly #begun: Promise<void>[] = []
+  #failure: { readonly error: unknown } | null = null
   /** Calls that the budget has allowed and that are not sent. */
   #allowedCalls = 0
-  #failure: { readonly error: unknown } | null = null
   /** Comments that were written or deleted. */
   #comments = 0
 
-  constructor(polling: Polling, tally: Tally, claim: RuledClaim, priority: Priority) {
+  constructor(
+    polling: Polling,
+    { claim }: Unit,
+    priority: Priority,
+    onFailure: (error: unknown) => void,
+  ) {
     const { budget, clock, context } = polling
+    this.isWhole = claim.onlyScopes === null
     this.#polling = polling
-    this.#tally = tally
     this.#claim = claim
+    this.#priority = priority
+    this.#onFailure = onFailure
     this.#batch = new ClaimedBatch(context, claim, {
       call: {
         waitSignal: context.drained,
@@ -214,95 +260,98 @@ class PolledBatch {
       // The polls of a page may be half an hour apart: what they find is dated by each of them.
       seenAt: () => clock.now(),
       record: (...commit) => this.#record(...commit),
-      onError: (error) => (this.#failure ??= { error }),
+      onError: this.fail,
     })
   }
 
-  /**
-   * Polls a scope, whose first call the budget has allowed. Nothing is written where the scope is as it was, or fails as it did
-   * before.
-   * @throws what is no failure of the scope alone, such as refused credentials, or the end of the work
-   */
-  async poll(scope: BatchScope): Promise<void> {
-    this.#allowedCalls += 1
-    const result = await this.#batch.fetch(scope)
-    const isFailed = result.outcome === 'failed'
-    const isUnwritten = isFailed
-      ? this.#polling.failing.has(nameOf(scope))
-      : result.outcome === 'unchanged' && this.#isChecked(scope)
-    if (isUnwritten) this.#tally.addUnwritten(scope, isFailed)
-    else {
-      this.#added.set(scope, isFailed)
-      this.#batch.add(result)
-    }
-    const outcome = outcomeOf(result)
-    this.outcomes.set(scope, outcome)
-    this.#polling.polled(outcome, scope.organizationKey)
+  get calls(): number {
+    return this.#batch.call.stats.calls
+  }
+
+  /** Begins to poll a scope. Never rejects: what is no failure of the scope alone fails the batch. */
+  begin(scope: BatchScope): void {
+    const poll = this.#polling.begin(() => this.#poll(scope), this.#priority)
+    this.#begun.push(poll.catch(this.fail))
+  }
+
+  /** Ends the batch with an error: what it has not committed is dropped. */
+  readonly fail = (error: unknown): void => {
+    this.#failure ??= { error }
+    this.#onFailure(error)
   }
 
   /**
    * Commits what is to be written, and that the batch was checked where the claim is for all of it.
-   * @returns null; where another claim wrote to the batch, the scopes to poll again. Polls that wrote nothing are not among
-   * them: they have nothing that could be older than what is stored.
+   * @returns null; where another claim wrote to the batch, the numbers of the scopes to poll again. Polls that wrote nothing
+   * are not among them: they have nothing that could be older than what is stored.
    * @throws what ended the batch
    */
-  async end(): Promise<readonly BatchScope[] | null> {
+  async end(): Promise<ReadonlySet<number> | null> {
+    const isWritten = () => this.polls.filter((poll) => poll.isWritten)
     try {
+      await Promise.all(this.#begun)
       await this.#batch.answered()
       if (this.#failure !== null) throw this.#failure.error
-      if (this.#isWhole || this.#added.size > 0) await this.#batch.commitEnd()
+      if (this.isWhole || isWritten().length > 0) await this.#batch.commitEnd()
     } catch (error) {
       if (!(error instanceof SupersededError)) throw error
-      return [...this.#added.keys()]
+      return new Set(isWritten().map(({ scope }) => scope.scopeNo))
+    } finally {
+      this.#batch.close()
     }
     const { failing } = this.#polling
-    for (const [scope, isFailed] of this.#added)
+    for (const { scope, isFailed } of isWritten())
       if (!isFailed) failing.delete(nameOf(scope))
       else if (failing.size < FAILING_MAX) failing.add(nameOf(scope))
     // The response of a thread with a rejected record is never known, and seems to be another one each time.
-    if (!this.#isWhole && this.#comments === 0)
-      for (const [scope, outcome] of this.outcomes)
-        if (outcome === 'found') this.outcomes.set(scope, 'unchanged')
+    if (!this.isWhole && this.#comments === 0)
+      for (const poll of this.polls) if (poll.outcome === 'found') poll.outcome = 'unchanged'
     return null
   }
 
-  /** To be called at its end, whatever that was. */
-  close(): void {
-    this.#tally.calls += this.#batch.call.stats.calls
-    this.#batch.close()
-  }
-
-  get #isWhole(): boolean {
-    return this.#claim.onlyScopes === null
+  /** Polls a scope whose first call the budget has allowed. */
+  async #poll(scope: BatchScope): Promise<void> {
+    this.#allowedCalls += 1
+    const result = await this.#batch.fetch(scope)
+    const isFailed = result.outcome === 'failed'
+    const isWritten = isFailed
+      ? !this.#polling.failing.has(nameOf(scope))
+      : result.outcome !== 'unchanged' || !this.#isChecked(scope)
+    if (isWritten) this.#batch.add(result)
+    const outcome = outcomeOf(result)
+    this.polls.push({ scope, outcome, isFailed, isWritten })
+    this.#polling.polled(outcome, scope.organizationKey)
   }
 
   /** Whether the end of its page or batch is the check of a scope that is as it was. */
   #isChecked({ hasOwnCheck, isFailing, checkedAt }: BatchScope): boolean {
-    return this.#isWhole ? !hasOwnCheck : !isFailing && checkedAt !== null
+    return this.isWhole ? !hasOwnCheck : !isFailing && checkedAt !== null
   }
 
   /** Where nothing changed, only the batch's row is written; the end of the page counts the polls that wrote nothing. */
   async #record(...[on, commit]: Parameters<RecordCommit>): Promise<boolean> {
-    const { batchKey, claimNo, batchXmin, claimedAt } = this.#claim
+    const claim = this.#claim
     const { counts, isEnd } = commit
-    const checkedAt = isEnd && this.#isWhole ? claimedAt : null
-    const isCounted = counts.scopesSucceeded + counts.scopesFailed + counts.scopesHeld > 0
-    if (isCounted) {
-      const part = { ...commit, claim: this.#claim, isEnd: false, doneScopes: '' }
+    if (counts.scopesSucceeded + counts.scopesFailed + counts.scopesHeld > 0) {
+      const part = { ...commit, claim, isEnd: false, doneScopes: '' }
       if (!(await commitItem(on, part))) return false
     }
-    if (!isCounted || checkedAt !== null) {
-      const whole = { batchKey: batchKey as number, claimNo, batchXmin, checkedAt }
-      if ((await refresh.commitBatch.run(on, whole)) === 0) return false
-    }
     this.#comments += counts.commentsWritten + counts.commentsDeleted
-    return true
+    if (!isEnd || !this.isWhole) return true
+    const { batchXmin, claimedAt: checkedAt, claimNo } = claim
+    const check = { batchKey: claim.batchKey as number, claimNo, batchXmin, checkedAt }
+    return (await refresh.checkBatch.run(on, check)) === 1
   }
 }
 
-function outcomeOf(result: Awaited<ReturnType<ClaimedBatch['fetch']>>): Polled {
+function outcomeOf(result: BatchResult): Polled {
   if (result.outcome === 'unchanged') return 'unchanged'
   const isFailed =
     result.outcome === 'failed' || result.outcome === 'fault' || result.incomplete !== null
   return isFailed ? 'failed' : 'found'
+}
+
+/** A scope among those of all kinds. */
+function nameOf({ kind, key }: BatchScope): string {
+  return `${kind} ${key}`
 }

@@ -1,39 +1,26 @@
 import { setTimeout } from 'node:timers/promises'
 import * as refresh from '../../core/database/statements/refresh.ts'
-import { CallError } from '../../base/errors.ts'
-import { describeUnreachable } from '../../core/service/reach.ts'
-import { WaitLine } from '../../core/service/wait.ts'
-import type { Priority, SharedRateLimit } from '../../core/service/wait.ts'
+import type { SharedRateLimit } from '../../core/service/wait.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
-import { canOthersCall, refusal } from '../../core/run/stop.ts'
-import { EVERYTHING, HINTED, neededShare, pollsAPage, type Promised } from './classes.ts'
-import { Clock } from './clock.ts'
-import type { Moment } from './clock.ts'
-import { Hints } from './hints.ts'
-import { Pauses } from './pauses.ts'
+import { EVERYTHING, HINTED, neededShare, pollsAPage } from './classes.ts'
 import { Planner } from './planner.ts'
-import type { RefreshPage } from './planner.ts'
-import type { Polling } from './polling.ts'
+import type { Page } from './planner.ts'
+import { databaseClock, Polling } from './polling.ts'
 import { Polls, readBatches, readThreads } from './polls.ts'
 
 /** Between two steps where there is nothing to poll. */
 const IDLE_MS = 500
 /** Between two tries while PostgreSQL is unavailable, or refresh is switched off or paused. */
 const REST_MS = 1_000
-/** A worker that cannot reach the service leaves refresh to the other workers for so long. */
-const WITHDRAWN_MS = 60_000
-/** Between two looks for hints. */
+/** Between two reads of hints. */
 const HINTS_MS = 400
-/** Polls that wait for the budget: enough for the time that it takes to plan the next ones. */
-const WAITING_S = 0.5
-/** Polls under way at a time, those that wait for another try included: then the service is slower than the budget. */
-const POLLS_MAX = 512
+/** Hints take at most this part of the budget, and never what the promise needs. */
+const HINTS_SHARE_MAX = 0.5
 
-/** A page whose polls are begun step by step. */
+/** A page whose polls are begun, all at once or in several steps. */
 interface BegunPage {
-  readonly page: RefreshPage
+  readonly page: Page
   readonly polls: Polls
-  readonly steps: AsyncGenerator<void, void>
 }
 
 /**
@@ -42,52 +29,39 @@ interface BegunPage {
  */
 export class Refresher {
   readonly #context: SyncContext
-  readonly #budget: SharedRateLimit
-  readonly #clock: Clock
   readonly #planner: Planner
-  readonly #hints = new Hints()
-  readonly #pauses: Pauses
-  #restsUntilMs = 0
-  #pausedUntil: Date | null = null
-  #day: (Polling & { readonly item: { readonly until: Date } }) | null = null
+  readonly #polling: Polling
   /** Pages of which all polls are begun. */
   readonly #ending = new Set<Promise<void>>()
-  /** The page of batches, which is polled a portion at a time: threads are polled in between. */
-  #sweeping: BegunPage | null = null
-  readonly #line = new WaitLine()
-  #underWay = 0
-  #waitingMax = 1
+  /** The page of batches: its polls are begun in several steps, and threads are polled in between. */
+  #batches: BegunPage | null = null
 
   /** @param clock the time and the definitions; PostgreSQL's own when left out */
   constructor(
     context: SyncContext,
     budget: SharedRateLimit,
-    clock = new Clock(() => refresh.begin.one(context.database)),
+    clock = databaseClock(context.database),
   ) {
     this.#context = context
-    this.#budget = budget
-    this.#clock = clock
     this.#planner = new Planner(context)
-    this.#pauses = new Pauses(context, clock)
+    this.#polling = new Polling(context, budget, clock)
   }
 
   /** The item that counts what this worker does today; null before its first poll. */
   get itemId(): number | null {
-    return this.#day?.item.itemId ?? null
+    return this.#polling.item?.itemId ?? null
   }
 
   /** Until when refresh is paused for all workers; null where it is not. */
   get pausedUntil(): Date | null {
-    return this.#pausedUntil
+    return this.#polling.pausedUntil
   }
 
   /** Refreshes until the worker drains. Never rejects: what fails is logged and tried again. */
   async run(): Promise<void> {
-    await Promise.all([this.#repeat(() => this.step()), this.#repeat(() => this.#pollHints())])
-    if (this.#sweeping !== null) {
-      await this.#sweeping.steps.throw(new Error('The worker is stopping.'))
-      this.#endSoon(this.#sweeping)
-    }
+    await Promise.all([this.#repeat(() => this.step()), this.#repeat(() => this.pollHints())])
+    // Its next poll is refused, since the worker drains: it is given back.
+    if (this.#batches !== null) await this.#begin(this.#batches, Infinity)
     await this.ended()
   }
 
@@ -96,26 +70,46 @@ export class Refresher {
    * @returns milliseconds to rest before the next step
    */
   async step(): Promise<number> {
-    const moment = await this.#readyMoment()
+    const moment = await this.#polling.ready()
     if (moment === null) return REST_MS
-    const next = await this.#planner.next(moment, this.#sweeping !== null)
-    if (next === null) return IDLE_MS
-    if (next !== 'continue') {
-      const begun = open(moment.today, next)
-      if (next.class !== EVERYTHING) {
-        while (!(await begun.steps.next()).done);
-        this.#endSoon(begun)
-        return 0
-      }
-      await begun.steps.next()
-      this.#sweeping = begun
-    }
-    for (let left = pollsAPage(moment); left > 0 && this.#sweeping !== null; left -= 1) {
-      if (!(await this.#sweeping.steps.next()).done) continue
-      this.#endSoon(this.#sweeping)
-      this.#sweeping = null
+    const page = await this.#planner.next(moment, this.#batches?.page ?? null)
+    if (page === null) return IDLE_MS
+    if (page.class !== EVERYTHING) await this.#begin(this.#open(page), Infinity)
+    else {
+      this.#batches ??= this.#open(page)
+      if (await this.#begin(this.#batches, pollsAPage(moment))) this.#batches = null
     }
     return 0
+  }
+
+  /**
+   * Polls the threads that callers have reported as changed, before others, within their part of the budget.
+   * @returns milliseconds to rest before the next ones
+   */
+  async pollHints(): Promise<number> {
+    const beganMs = performance.now()
+    const polling = this.#polling
+    const { database, deadAfterS, workerId } = this.#context
+    const isIdle = polling.isPaused || polling.item === null
+    const moment = isIdle ? null : await polling.ready()
+    if (moment === null) return REST_MS
+    const share = Math.min(HINTS_SHARE_MAX, 1 - neededShare(this.#planner.scopes, moment))
+    if (share <= 0) return REST_MS
+    const callsPerSecond = moment.budget * share
+    const limit = Math.max(1, Math.floor(callsPerSecond))
+    const taken = await refresh.takeHints.all(database, { workerId, limit, deadAfterS })
+    if (taken.length === 0) return HINTS_MS
+    const keys = taken.map(({ key }) => key)
+    const polls = new Polls(polling, readThreads(polling, keys, polling.clock.now()), 'high')
+    try {
+      await polls.begin()
+      await polls.end()
+      await refresh.endHints.run(database, { keys, workerId })
+      await polls.write(database, { class: HINTED, at: moment.at })
+    } catch (error) {
+      await polling.failedWith(error)
+    }
+    return Math.max(0, beganMs + (1000 * keys.length) / callsPerSecond - performance.now())
   }
 
   /** Waits until every page of which all polls are begun has ended. */
@@ -135,106 +129,31 @@ export class Refresher {
     }
   }
 
-  /** Null where refresh is switched off, paused or left to others, or where another worker makes the run of the day. */
-  async #readyMoment(): Promise<(Moment & Promised & { readonly today: Polling }) | null> {
-    if (performance.now() < this.#restsUntilMs) return null
-    const { collabApi, database, workerId } = this.#context
-    const moment = await this.#clock.moment()
-    const { at, pausedSince, pausedUntil, refreshBudget: budget } = moment
-    this.#pausedUntil = pausedUntil !== null && pausedUntil > at ? pausedUntil : null
-    if (budget === null || this.#pausedUntil !== null) return null
-    // What a former try was refused must not refuse this one unasked.
-    if (pausedSince !== null) collabApi.startAfresh()
-    this.#pauses.isPaused = pausedSince !== null
-    if (this.#day === null || at >= this.#day.item.until) {
-      const item = await refresh.openRun.first(database, { at, workerId })
-      this.#day = item
-        ? {
-            context: this.#context,
-            budget: this.#budget,
-            clock: this.#clock,
-            item,
-            failing: new Set(),
-            begin: (...poll) => this.#begin(...poll),
-            polled: (...poll) => this.#pauses.polled(...poll),
-          }
-        : null
-    }
-    this.#waitingMax = Math.max(1, Math.ceil(budget * WAITING_S))
-    return this.#day && { ...moment, budget, today: this.#day }
+  #open(page: Page): BegunPage {
+    const polling = this.#polling
+    const { at, class: of, keys } = page
+    const read = of === EVERYTHING ? readBatches : readThreads
+    return { page, polls: new Polls(polling, read(polling, keys, at)) }
   }
 
-  /** As in Polling. @throws the signal's reason when the worker drains before the poll is begun */
-  async #begin(
-    poll: () => Promise<void>,
-    priority: Priority,
-  ): Promise<{ readonly ended: Promise<void> }> {
-    const { drained } = this.#context
-    while (this.#underWay >= POLLS_MAX || this.#budget.snapshot().waiting >= this.#waitingMax)
-      await this.#line.join(drained, priority)
-    this.#underWay += 1
-    const ended = Promise.resolve(this.#budget.acquire(drained, priority))
-      .finally(() => this.#line.letOneGo())
-      .then(poll)
-      .finally(() => {
-        this.#underWay -= 1
-        this.#line.letOneGo()
-      })
-    ended.catch(() => {})
-    return { ended }
-  }
-
-  /** Ends a page when its polls have ended, or gives it back where one of them could not be made. */
-  #endSoon({ page, polls }: BegunPage): void {
-    const ending = polls
-      .end()
-      .then(async (tally) => {
-        // Of the day that it is now: the item of the day before may be closed.
-        if (this.#day === null) throw new Error('No day has begun.')
-        const { item } = this.#day
-        const at = this.#clock.now()
-        await this.#planner.end(page, at, tally.learned, (client) =>
-          tally.write(client, item, page.class, at),
-        )
-      })
-      .catch(async (error: unknown) => {
-        await this.#planner.giveBack(page).catch(() => {})
-        await this.#failed(error)
-      })
+  /** Begins polls of a page, `count` at most. @returns whether all are begun: the page then ends by itself */
+  async #begin(begun: BegunPage, count: number): Promise<boolean> {
+    if (!(await begun.polls.begin(count))) return false
+    const ending = this.#end(begun)
       .catch((error: unknown) => this.#context.log.warn({ err: error }, 'refresh'))
       .finally(() => this.#ending.delete(ending))
     this.#ending.add(ending)
+    return true
   }
 
-  async #pollHints(): Promise<number> {
-    const moment = this.#pauses.isPaused ? null : await this.#readyMoment()
-    if (moment === null) return REST_MS
-    const share = neededShare(this.#planner.scopes, moment)
+  /** Ends a page when its polls have ended, or gives it back where one of them could not be made. */
+  async #end({ page, polls }: BegunPage): Promise<void> {
     try {
-      const tally = await this.#hints.poll(moment.today, { budget: moment.budget, share })
-      await tally?.write(this.#context.database, moment.today.item, HINTED, moment.at)
+      await polls.end()
+      await this.#planner.end(page, polls, this.#polling.clock.now())
     } catch (error) {
-      await this.#failed(error)
+      await this.#planner.giveBack(page).catch(() => {})
+      await this.#polling.failedWith(error)
     }
-    return HINTS_MS
   }
-
-  /** What ended polls and is no failure of their scopes. */
-  async #failed(error: unknown): Promise<void> {
-    const { drained, log } = this.#context
-    if (drained.aborted) return
-    if (!(error instanceof CallError && error.concernsEveryCall))
-      log.warn({ err: error }, 'refresh')
-    else if (error.kind === 'credentials') await this.#pauses.pause(refusal(error))
-    else if (await canOthersCall(this.#context))
-      this.#restsUntilMs = performance.now() + WITHDRAWN_MS
-    else await this.#pauses.pause(describeUnreachable(error))
-  }
-}
-
-function open(polling: Polling, page: RefreshPage): BegunPage {
-  const { at, class: of, keys } = page
-  const polls = new Polls(polling, 'normal')
-  const units = of === EVERYTHING ? readBatches(polling, keys, at) : readThreads(polling, keys, at)
-  return { page, polls, steps: polls.begin(units) }
 }

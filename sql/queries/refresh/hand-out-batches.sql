@@ -1,0 +1,20 @@
+-- Hands the batches to a worker that were not checked for longest, without those that a worker polls now or polled a moment ago.
+-- Params: $1 operations, $2 limit, $3 notSince, $4 at (a later check is from before the clock was set back), $5 workerId.
+-- Never null: keys, keys[].
+-- Prepared.
+insert into sync.refresh_pages (class, pass, batch_keys, worker_id, claimed_at)
+select s.class, s.pass, array_agg(d.batch_key order by d.checked_at nulls first, d.batch_key), $5, $4
+from sync.refresh_sweeps s
+cross join (
+  select b.batch_key, b.checked_at
+  from collab_store.batches b
+  join collab_store.organizations o using (organization_key)
+  where o.active and b.scopes > 0 and b.operation = any($1)
+    and (b.checked_at is null or b.checked_at not between $3 and $4)
+    and not exists (select from sync.refresh_pages p where b.batch_key = any(p.batch_keys))
+  order by b.checked_at nulls first, b.batch_key
+  limit $2
+) d
+where s.class = 7
+group by s.class
+returning page_id, batch_keys as keys

@@ -1,0 +1,7 @@
+-- How far refresh is with each class; where its pass ends.
+-- Params: none.
+-- Prepared.
+select class, is_planned, after_active_at, after_key, started_at - make_interval(secs => 240 * 4 ^ class) as end_active_at,
+  threads, virtual_time, found, gap_s
+from sync.refresh_sweeps
+order by class

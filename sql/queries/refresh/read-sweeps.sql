@@ -1,7 +1,0 @@
--- How far refresh is with each class; where the pass of a class ends.
--- Params: none.
--- Prepared.
-select class, is_planned, after_active_at, after_key, started_at - make_interval(secs => 240 * 4 ^ class) as to_active_at,
-  threads, virtual_time, found, gap_s
-from sync.refresh_sweeps
-order by class
