@@ -3,17 +3,14 @@ import { rolledBack } from '../../core/database/pool.ts'
 import { insertRun } from '../../core/database/runs.ts'
 import type { ScopeIds, ScopeKind } from '../../core/database/scopes.ts'
 import * as scopes from '../../core/database/statements/scopes.ts'
-import type { Scope } from '../../documents/scope.ts'
-import { CallError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
 import { writeResults } from '../../core/sync/commit/commit.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
-import { noCallStats } from '../../core/sync/counts.ts'
-import type { Asking } from '../../core/sync/fetch/comments.ts'
 import type { AskedResult } from '../../core/sync/fetch/result.ts'
-import { askScope, inParallel } from '../../core/sync/fetch/schedule.ts'
+import type { Rules } from '../../core/sync/rules.ts'
 import { AS_RUN, scopesOfRun } from '../../core/run/start.ts'
 import type { ScopeInBatch, ScopesRequest } from '../../core/run/start.ts'
+import { fetchEach, idsOf } from './fetch-each.ts'
 
 /** What a run would do to the tables, in records. */
 export interface PlannedChanges {
@@ -51,11 +48,10 @@ export interface PlannedRun extends PlannedChanges {
 }
 
 /**
- * Does the job of a run and takes it back: asks for each of its scopes, has the run's own writers write the answer in a
- * transaction that is rolled back, and tells what they did. Afterwards there is no row, checkpoint or digest that was not
+ * Does the job of a run and takes it back: fetches each of its scopes, has the run's own writers write the response in a
+ * transaction that is rolled back, and reports what they did. Afterwards there is no row, checkpoint or digest that was not
  * there before; sequences may have moved. Each scope is planned by itself: what another one would write is not there yet.
- * A few answers are in memory at a time.
- * @param onScope hears of each scope, unchanged ones too, in the order of the answers
+ * @param onScope called with each scope, unchanged ones too, in the order of the responses
  * @throws UsageError as startRun does; CallError where the credentials are refused; DrainingError when the process stops
  */
 export async function planRun(
@@ -63,87 +59,51 @@ export async function planRun(
   request: ScopesRequest,
   onScope: (scope: PlannedScope) => void,
 ): Promise<PlannedRun> {
-  const stats = noCallStats()
-  const rules = await context.rules.now()
-  const asking: Asking = {
-    collabApi: context.collabApi,
-    database: context.database,
-    maxIds: context.maxIds,
-    rules,
-    call: { stats, signal: context.drained },
-  }
-  const total = { ...noChanges(), scopes: 0, failed: 0, heldScopes: 0 }
-  context.collabApi.startAfresh()
-  await inParallel(
-    scopesOfRun(context, request),
-    // One answer is being written while the next is asked for.
-    2 * context.collabApi.concurrency().limit,
-    async (place) => {
-      const result = await ask(asking, place, request)
-      const planned = describe(
-        place,
-        await planScope(context, asking, request.scope, place, result),
-      )
-      total.scopes += 1
-      if (planned.failure !== null) total.failed += 1
-      if (planned.held > 0) total.heldScopes += 1
-      for (const name of CHANGES) total[name] += planned[name]
-      onScope(planned)
-    },
-  )
-  return { ...total, calls: stats.calls, retries: stats.retries }
+  const { database } = context
+  const { scope } = request
+  const total = { ...NO_CHANGES, scopes: 0, failed: 0, heldScopes: 0 }
+  const of = { database, scopes: scopesOfRun(context, request), scope }
+  const { calls, retries } = await fetchEach(context, of, async (place, result, rules) => {
+    const { operation, scope: each } = place
+    const changes = await planScope({ ...context, rules }, request, place, result)
+    const planned = { operation, kind: each.kind, ...idsOf(each), ...changes }
+    total.scopes += 1
+    if (planned.failure !== null) total.failed += 1
+    if (planned.held > 0) total.heldScopes += 1
+    for (const name of CHANGES) total[name] += planned[name]
+    onScope(planned)
+  })
+  return { ...total, calls, retries }
 }
 
-const CHANGES = [
-  'received',
-  'added',
-  'changed',
-  'unchanged',
-  'removed',
-  'held',
-  'rejected',
-  'lost',
-] as const satisfies readonly (keyof PlannedChanges)[]
-
-function noChanges(): Record<(typeof CHANGES)[number], number> {
-  return Object.fromEntries(CHANGES.map((name) => [name, 0])) as Record<
-    (typeof CHANGES)[number],
-    number
-  >
+const NO_CHANGES = {
+  received: 0,
+  added: 0,
+  changed: 0,
+  unchanged: 0,
+  removed: 0,
+  held: 0,
+  rejected: 0,
+  lost: 0,
 }
-
-async function ask(
-  asking: Asking,
-  { operation, scope }: ScopeInBatch,
-  request: ScopesRequest,
-): Promise<AskedResult> {
-  try {
-    return await askScope(asking, operation, scope, request.scope)
-  } catch (error) {
-    if (!(error instanceof CallError) || error.concernsEveryCall) throw error
-    return { outcome: 'failed', scope, error }
-  }
-}
-
-type Planned = PlannedChanges & Pick<PlannedScope, 'failure'>
+const CHANGES = Object.keys(NO_CHANGES) as (keyof typeof NO_CHANGES)[]
 
 async function planScope(
-  context: SyncContext,
-  { rules }: Pick<Asking, 'rules'>,
-  scope: Scope,
-  place: ScopeInBatch,
+  context: Pick<SyncContext, 'database' | 'shrinkLimit' | 'heldAcceptAfter'> & { rules: Rules },
+  { scope }: ScopesRequest,
+  { batchKey, operation }: ScopeInBatch,
   result: AskedResult,
-): Promise<Planned> {
+): Promise<PlannedChanges & Pick<PlannedScope, 'failure'>> {
   if (result.outcome === 'unchanged') {
     const { records } = result
-    return { ...noChanges(), received: records, unchanged: records, failure: null }
+    return { ...NO_CHANGES, received: records, unchanged: records, failure: null }
   }
-  if (result.outcome === 'failed') return { ...noChanges(), failure: result.error.message }
+  if (result.outcome === 'failed') return { ...NO_CHANGES, failure: result.error.message }
+  const { database, heldAcceptAfter, rules, shrinkLimit } = context
   const counts = noCounts()
-  const listings = await rolledBack(context.database, async (client) => {
+  const listings = await rolledBack(database, async (client) => {
     Object.assign(counts, noCounts())
     const runId = (await insertRun(client, { ...AS_RUN, scope })) as string
-    const { batchKey, operation } = place
     const { batchXmin } = await scopes.lockBatch.one(client, { batchKey, runId })
     const now = new Date()
     const claim = {
@@ -157,7 +117,6 @@ async function planScope(
       trigger: AS_RUN.trigger,
       onlyScopes: null,
     }
-    const { shrinkLimit, heldAcceptAfter } = context
     const committing = { claim, batchKey, operation, shrinkLimit, heldAcceptAfter, counts }
     return writeResults(client, committing, [result])
   })
@@ -172,18 +131,5 @@ async function planScope(
     rejected: counts.rejected,
     lost: counts.recordsLost,
     failure: result.incomplete?.message ?? null,
-  }
-}
-
-function describe({ operation, scope }: ScopeInBatch, planned: Planned): PlannedScope {
-  const { kind, organizationId, documentId, annotationId, organizationUserGroupId } = scope
-  return {
-    operation,
-    kind,
-    organizationId,
-    documentId,
-    annotationId,
-    organizationUserGroupId,
-    ...planned,
   }
 }

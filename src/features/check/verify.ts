@@ -4,18 +4,17 @@ import type { Database } from '../../core/database/pool.ts'
 import { readScopes } from '../../core/database/scopes.ts'
 import type { ScopeIds } from '../../core/database/scopes.ts'
 import * as batches from '../../core/database/statements/batches.ts'
-import * as scopes from '../../core/database/statements/scopes.ts'
+import * as statements from '../../core/database/statements/scopes.ts'
 import { operationsOf } from '../../documents/scope.ts'
 import type { Scope } from '../../documents/scope.ts'
-import { CallError, UsageError } from '../../base/errors.ts'
+import { UsageError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
 import { compareContents } from '../../core/sync/compare/contents.ts'
 import type { ContentDifference } from '../../core/sync/compare/contents.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
-import { noCallStats } from '../../core/sync/counts.ts'
-import { askScope, inParallel } from '../../core/sync/fetch/schedule.ts'
 import { scopesOfRun } from '../../core/run/start.ts'
 import type { ScopeInBatch } from '../../core/run/start.ts'
+import { fetchEach, idsOf } from './fetch-each.ts'
 
 /** A record in which the tables and the service differ, and where. */
 export interface Difference extends ScopeIds, ContentDifference {
@@ -60,8 +59,8 @@ const SAMPLE = 100
 const KEPT_MAX = 100
 
 /**
- * Asks the service again and compares record by record with the tables; writes nothing, by connections that cannot. Absence
- * is judged as in a run: a stored comment that a listing lacks is asked for by its id.
+ * Fetches scopes again and compares record by record with the tables; writes nothing, by connections that cannot. Absence
+ * is judged as in a run: a stored comment that a listing lacks is fetched by its id.
  * @param of.sample how many random scopes of the catalog, 100 when left out; each is as likely as any other
  * @param of.scope compares all of this scope instead
  * @throws UsageError where the scope is not in the catalog or the catalog is empty; CallError where the credentials are
@@ -72,112 +71,58 @@ export async function verify(
   of: { sample?: number; scope?: Scope } = {},
   onDifference: (difference: Difference) => void = () => {},
 ): Promise<Verified> {
-  const stats = noCallStats()
-  const tally = new Tally(onDifference)
-  const database = openReadOnly(context.database)
-  const asking = {
-    collabApi: context.collabApi,
-    database,
-    maxIds: context.maxIds,
-    rules: await context.rules.now(),
-    call: { stats, signal: context.drained },
+  const { scope = {} } = of
+  const counts = { scopes: 0, records: 0, failed: 0, ...NO_DIFFERENCES }
+  const differences: Difference[] = []
+  const failures: FailedCheck[] = []
+  const failed = ({ operation, scope: each }: ScopeInBatch, { message }: Error): void => {
+    counts.failed += 1
+    if (failures.length < KEPT_MAX) failures.push({ operation, ...idsOf(each), message })
   }
-  const scope = of.scope ?? {}
-  const places =
-    of.scope === undefined
-      ? sampleScopes(database, operationsOf(scope, context.operations), of.sample ?? SAMPLE)
-      : scopesOfRun(context, { scope })
-  context.collabApi.startAfresh()
+  const database = openReadOnly(context.database)
+  const scopes = of.scope
+    ? scopesOfRun(context, { scope })
+    : sampleScopes(database, operationsOf(scope, context.operations), of.sample ?? SAMPLE)
+  const asked = { database, scopes: asUnknown(scopes), scope }
   try {
-    await inParallel(places, 2 * context.collabApi.concurrency().limit, async (place) => {
-      try {
-        const result = await askScope(asking, place.operation, unknownToUs(place), scope)
-        if (result.outcome === 'unchanged') throw new Error('An answer was taken for a known one.')
-        if (result.outcome === 'failed') throw result.error
-        if (result.incomplete !== null) throw result.incomplete
-        await tally.compare(database, place, result)
-      } catch (error) {
-        if (!(error instanceof CallError) || error.concernsEveryCall) throw error
-        tally.failed(place, error)
+    const { calls } = await fetchEach(context, asked, async (place, result) => {
+      const { batchKey, operation } = place
+      const { kind, key } = place.scope
+      if (result.outcome === 'unchanged') throw new Error('A response was taken for a known one.')
+      if (result.outcome === 'failed') return failed(place, result.error)
+      if (result.incomplete !== null) return failed(place, result.incomplete)
+      const check = await statements.readCheck.first(database, { batchKey, kind, key })
+      const checkedAt = check?.checkedAt ?? null
+      const compared = await compareContents(database, result, checkedAt)
+      counts.scopes += 1
+      counts.records += compared.records
+      for (const each of compared.differences) {
+        const difference = { operation, ...idsOf(place.scope), checkedAt, ...each }
+        counts[kindOf(each)] += 1
+        if (differences.length < KEPT_MAX) differences.push(difference)
+        onDifference(difference)
       }
     })
+    const errorRate = counts.records === 0 ? 0 : counts.differing / counts.records
+    return { ...counts, errorRate, calls, differences, failures }
   } finally {
     await database.end()
   }
-  return { ...tally.report(), calls: stats.calls }
 }
 
-/** The scope as if no answer to it were known: every answer is read, and every stored record is looked for. */
-function unknownToUs({ scope }: ScopeInBatch) {
-  return { ...scope, bodyDigest: null, contentDigest: null, hasRows: true }
+const NO_DIFFERENCES = { differing: 0, changedSince: 0, setAside: 0, held: 0, refused: 0 }
+
+/** Which member of {@link Verified} counts a difference. */
+function kindOf(difference: ContentDifference): keyof typeof NO_DIFFERENCES {
+  const { isSetAside, isChangedSince, removal } = difference
+  if (isSetAside) return 'setAside'
+  return isChangedSince ? 'changedSince' : (removal ?? 'differing')
 }
 
-class Tally {
-  readonly #onDifference: (difference: Difference) => void
-  readonly #differences: Difference[] = []
-  readonly #failures: FailedCheck[] = []
-  #scopes = 0
-  #records = 0
-  #differing = 0
-  #changedSince = 0
-  #setAside = 0
-  #held = 0
-  #refused = 0
-  #failed = 0
-
-  constructor(onDifference: (difference: Difference) => void) {
-    this.#onDifference = onDifference
-  }
-
-  async compare(
-    database: Database,
-    { batchKey, operation, scope }: ScopeInBatch,
-    result: Parameters<typeof compareContents>[1],
-  ): Promise<void> {
-    const { kind, key } = scope
-    const check = await scopes.readCheck.first(database, { batchKey, kind, key })
-    const checkedAt = check?.checkedAt ?? null
-    const { records, differences } = await compareContents(database, result, checkedAt)
-    this.#scopes += 1
-    this.#records += records
-    for (const each of differences) {
-      const difference = { operation, ...idsOf(scope), checkedAt, ...each }
-      if (each.isSetAside) this.#setAside += 1
-      else if (each.isChangedSince) this.#changedSince += 1
-      else if (each.removal === 'held') this.#held += 1
-      else if (each.removal === 'refused') this.#refused += 1
-      else this.#differing += 1
-      if (this.#differences.length < KEPT_MAX) this.#differences.push(difference)
-      this.#onDifference(difference)
-    }
-  }
-
-  failed({ operation, scope }: ScopeInBatch, { message }: CallError): void {
-    this.#failed += 1
-    if (this.#failures.length < KEPT_MAX)
-      this.#failures.push({ operation, ...idsOf(scope), message })
-  }
-
-  report(): Omit<Verified, 'calls'> {
-    return {
-      scopes: this.#scopes,
-      records: this.#records,
-      differing: this.#differing,
-      changedSince: this.#changedSince,
-      setAside: this.#setAside,
-      held: this.#held,
-      refused: this.#refused,
-      errorRate: this.#records === 0 ? 0 : this.#differing / this.#records,
-      failed: this.#failed,
-      differences: this.#differences,
-      failures: this.#failures,
-    }
-  }
-}
-
-function idsOf(scope: ScopeIds): ScopeIds {
-  const { organizationId, documentId, annotationId, organizationUserGroupId } = scope
-  return { organizationId, documentId, annotationId, organizationUserGroupId }
+/** Scopes as if no response to them were known: every response is read, and every stored record is looked for. */
+async function* asUnknown(scopes: AsyncIterable<ScopeInBatch>): AsyncGenerator<ScopeInBatch> {
+  for await (const { scope, ...place } of scopes)
+    yield { ...place, scope: { ...scope, bodyDigest: null, contentDigest: null, hasRows: true } }
 }
 
 /** Positions looked up in one statement. */

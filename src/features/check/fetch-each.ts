@@ -1,0 +1,46 @@
+import { CallError } from '../../base/errors.ts'
+import type { Database } from '../../core/database/pool.ts'
+import type { ScopeIds } from '../../core/database/scopes.ts'
+import type { ScopeInBatch } from '../../core/run/start.ts'
+import type { CallStats } from '../../core/service/client.ts'
+import type { SyncContext } from '../../core/sync/context.ts'
+import { noCallStats } from '../../core/sync/counts.ts'
+import type { AskedResult } from '../../core/sync/fetch/result.ts'
+import { askScope, inParallel } from '../../core/sync/fetch/schedule.ts'
+import type { Rules } from '../../core/sync/rules.ts'
+import type { Scope } from '../../documents/scope.ts'
+
+/**
+ * Fetches scopes as a run does, without a run: a few at a time, so that memory does not grow with their number.
+ * @param of.database where a listing is compared with what is stored
+ * @param of.scope narrows what is fetched of each, as it narrows a run
+ * @param work is called with each response, in the order in which they come
+ * @throws CallError where the credentials are refused; DrainingError when the process stops; what `work` throws
+ */
+export async function fetchEach(
+  { collabApi, drained, maxIds, rules: source }: SyncContext,
+  of: { database: Database; scopes: AsyncGenerator<ScopeInBatch>; scope: Scope },
+  work: (place: ScopeInBatch, result: AskedResult, rules: Rules) => Promise<void>,
+): Promise<CallStats> {
+  const { database, scopes, scope: narrowed } = of
+  const stats = noCallStats()
+  const rules = await source.now()
+  const asking = { collabApi, database, maxIds, rules, call: { stats, signal: drained } }
+  collabApi.startAfresh()
+  // One response is worked on while the next is fetched.
+  await inParallel(scopes, 2 * collabApi.concurrency().limit, async (place) => {
+    const { operation, scope } = place
+    const result = await askScope(asking, operation, scope, narrowed).catch((error: unknown) => {
+      if (!(error instanceof CallError) || error.concernsEveryCall) throw error
+      return { outcome: 'failed' as const, scope, error }
+    })
+    await work(place, result, rules)
+  })
+  return stats
+}
+
+/** The ids of a scope, without what else is known of it. */
+export function idsOf(scope: ScopeIds): ScopeIds {
+  const { organizationId, documentId, annotationId, organizationUserGroupId } = scope
+  return { organizationId, documentId, annotationId, organizationUserGroupId }
+}
