@@ -274,10 +274,10 @@ class PolledBatch {
     this.#begun.push(poll.catch(this.fail))
   }
 
-  /** Ends the batch with an error: what it has not committed is dropped. */
+  /** Ends the batch with an error: what it has not committed is dropped. If another claim superseded it, it alone ends. */
   readonly fail = (error: unknown): void => {
     this.#failure ??= { error }
-    this.#onFailure(error)
+    if (!(error instanceof SupersededError)) this.#onFailure(error)
   }
 
   /**
