@@ -349,7 +349,7 @@ test('classes follow one another, each four times as long as the one before', as
      select key, $1::timestamptz - ms * interval '1 millisecond' from unnest($2::float8[]) with ordinality t (ms, key)`,
     [at, [240_000 * 4 ** 6, ...quietMs.flat()]],
   )
-  const pass = { at, snapshot: '1', operations: [], lastKey: 1000, leastS: 5 }
+  const pass = { at, snapshot: '1', operations: [], leastS: 5 }
   await refresh.beginPasses.run(it.pool, pass)
   const counted = 'select threads from sync.refresh_sweeps where class < 7 order by class'
   expect((await ask<{ threads: number }>(it, counted)).map(({ threads }) => threads)).toEqual(

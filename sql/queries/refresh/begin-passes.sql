@@ -1,11 +1,11 @@
--- Begins a pass of each class whose pass before is handed out, $5 seconds after its begin at the earliest, and counts the scopes of
+-- Begins a pass of each class whose pass before is handed out, $4 seconds after its begin at the earliest, and counts the scopes of
 -- class 7 every ten minutes. A pass that began in the future is from before the clock was set back. An empty class is not written.
--- Params: $1 at, $2 snapshot, $3 operations, $4 lastKey (above every key), $5 leastS.
+-- Params: $1 at, $2 snapshot, $3 operations, $4 leastS.
 -- Prepared.
 update sync.refresh_sweeps s
 set pass = s.pass + d.is_hot::int, is_planned = not d.is_hot or d.threads = 0, threads = d.threads,
   before_started_at = s.started_at, started_at = $1, snapshot = case when d.is_hot then $2::text::xid8 end,
-  after_active_at = d.quiet_since, after_key = $4
+  after_active_at = d.quiet_since, after_key = 2147483647 /* above every key */
 from (
   select e.*, case when e.is_hot
     then (select count(*)::int from collab_store.recent_threads where active_at > e.quiet_before and active_at <= e.quiet_since)
@@ -19,7 +19,7 @@ from (
       $1::timestamptz - case when class = 0 then interval '0' else make_interval(secs => 240 * 4 ^ (class - 1)) end as quiet_since
     from sync.refresh_sweeps
     where started_at is null or started_at > $1
-      or started_at <= $1 - case when class < 7 then make_interval(secs => $5) else interval '10 minutes' end and is_planned
+      or started_at <= $1 - case when class < 7 then make_interval(secs => $4) else interval '10 minutes' end and is_planned
   ) e
 ) d
 where s.class = d.class and (d.threads > 0 or s.threads > 0)

@@ -31,9 +31,6 @@ export interface Page {
 /** A pass of a class, or a check of a batch, begins no sooner than this after the one before: the other classes get the calls. */
 const PASS_MIN_S = 5
 
-/** Above every key. */
-const KEY_MAX = 2 ** 31 - 1
-
 /**
  * Hands out what to poll next, one transaction a page; several workers plan one after the other.
  *
@@ -111,7 +108,7 @@ export class Planner {
   /** Begins the passes that are due. @returns how far refresh is with each class */
   async #beginPasses(client: Client, { at, snapshot }: Moment): Promise<Pass[]> {
     const operations = [...this.#context.operations]
-    const pass = { at, snapshot, operations, lastKey: KEY_MAX, leastS: PASS_MIN_S }
+    const pass = { at, snapshot, operations, leastS: PASS_MIN_S }
     if ((await refresh.beginPasses.run(client, pass)) > 0)
       await refresh.purge.run(client, { at, recentS: RECENT_S })
     const passes = await refresh.readPasses.all(client)
@@ -119,24 +116,24 @@ export class Planner {
     return passes
   }
 
+  /** @param after the virtual time of the class after so many polls */
   async #planThreads(
     client: Client,
     { at }: Moment,
     pass: Pass,
     limit: number,
-    virtualTimeAfterPolls: (polls: number) => number,
+    after: (polls: number) => number,
   ): Promise<Page> {
-    const { class: of, afterActiveAt, afterKey, endActiveAt } = pass
-    const end = { toActiveAt: endActiveAt as Date, toKey: KEY_MAX }
+    const { class: of, afterActiveAt, afterKey, endActiveAt, endKey } = pass
     const from = { fromActiveAt: afterActiveAt as Date, fromKey: afterKey as number }
+    const end = { toActiveAt: endActiveAt as Date, toKey: endKey }
     const threads = await refresh.page.all(client, { ...from, ...end, limit })
-    const isPlanned = threads.length < limit
-    const last = isPlanned ? undefined : threads.at(-1)
+    const last = threads[limit - 1]
     const { pageId } = await refresh.handOutThreads.one(client, {
       class: of,
-      isPlanned,
+      isPlanned: last === undefined,
       ...(last === undefined ? end : { toActiveAt: last.activeAt, toKey: last.key }),
-      virtualTime: virtualTimeAfterPolls(threads.length),
+      virtualTime: after(threads.length),
       workerId: this.#context.workerId,
       at,
     })

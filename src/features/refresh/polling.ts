@@ -53,31 +53,24 @@ export class Polling {
   readonly clock: Clock
   /** Scopes whose failure has its row in sync.failures today: another failure of them writes nothing. */
   readonly failing = new Set<string>()
+  /** The item that counts what this worker does today; null before its first poll. */
+  item: RowOf<typeof refresh.openRun> | null = null
+  /** Whether refresh is paused, or was a moment ago and only tries whether it can continue. */
+  isPaused = false
+  /** Until when refresh is paused for all workers; null where it is not. */
+  pausedUntil: Date | null = null
   readonly #line = new WaitLine()
-  #item: RowOf<typeof refresh.openRun> | null = null
-  #pausedUntil: Date | null = null
   #withdrawnUntilMs = 0
   #waitingMax = 1
   #underWay = 0
+  /** Polls that failed since the last good one, and their organizations. */
   #failed = 0
   readonly #organizations = new Set<number>()
-  /** Whether refresh is paused, or was a moment ago and only tries whether it can continue. */
-  isPaused = false
 
   constructor(context: SyncContext, budget: SharedRateLimit, clock: Clock) {
     this.context = context
     this.budget = budget
     this.clock = clock
-  }
-
-  /** Until when refresh is paused for all workers; null where it is not. */
-  get pausedUntil(): Date | null {
-    return this.#pausedUntil
-  }
-
-  /** The item that counts what this worker does today; null before its first poll. */
-  get item(): RowOf<typeof refresh.openRun> | null {
-    return this.#item
   }
 
   /**
@@ -89,17 +82,17 @@ export class Polling {
     const { collabApi, database, workerId } = this.context
     const moment = await this.clock.moment()
     const { at, pausedSince, pausedUntil, refreshBudget: budget } = moment
-    this.#pausedUntil = pausedUntil !== null && pausedUntil > at ? pausedUntil : null
-    if (budget === null || this.#pausedUntil !== null) return null
+    this.pausedUntil = pausedUntil !== null && pausedUntil > at ? pausedUntil : null
+    if (budget === null || this.pausedUntil !== null) return null
     // A circuit breaker that opened before the pause must not fail the polls after it.
     if (pausedSince !== null) collabApi.startAfresh()
     this.isPaused = pausedSince !== null
-    if (this.#item === null || at >= this.#item.until) {
-      this.#item = (await refresh.openRun.first(database, { at, workerId })) ?? null
+    if (this.item === null || at >= this.item.until) {
+      this.item = (await refresh.openRun.first(database, { at, workerId })) ?? null
       this.failing.clear()
     }
     this.#waitingMax = Math.max(1, Math.ceil(budget * WAITING_S))
-    return this.#item && { ...moment, budget }
+    return this.item && { ...moment, budget }
   }
 
   /** Waits until another poll may be begun. @throws the signal's reason when the worker drains */
@@ -132,9 +125,9 @@ export class Polling {
       const { size } = this.#organizations
       if (this.#failed < FAILURES_MAX || size < 2) return
       const reason = `The service seems to be away, or to refuse COLLAB_API_KEY or COLLAB_AUTH_TOKEN: ${this.#failed} polls in a row, in ${size} organizations, failed.`
-      this.#inBackground(this.#pause(reason))
+      void this.#pause(reason).catch(this.#warn)
     } else {
-      if (this.isPaused) this.#inBackground(refresh.goOn.run(this.context.database))
+      if (this.isPaused) void refresh.goOn.run(this.context.database).catch(this.#warn)
       this.isPaused = false
     }
     this.#failed = 0
@@ -161,7 +154,7 @@ export class Polling {
     if (paused > 0) log.error({ reason }, 'refresh is paused')
   }
 
-  #inBackground(work: Promise<unknown>): void {
-    work.catch((error: unknown) => this.context.log.warn({ err: error }, 'refresh'))
+  readonly #warn = (error: unknown): void => {
+    this.context.log.warn({ err: error }, 'refresh')
   }
 }

@@ -20,6 +20,8 @@ interface Unit {
   readonly checkedAt: Date | null
 }
 
+type Units = Iterable<Unit> | AsyncIterable<Unit>
+
 /**
  * Reads threads, to poll each by itself; leaves out those that left the catalog.
  * @param at begin of the polls: none is older
@@ -107,7 +109,7 @@ export class Polls {
   /** Of the polls that wrote nothing. */
   readonly #unwritten = noCounts()
 
-  constructor(polling: Polling, units: AsyncIterable<Unit>, priority: Priority = 'normal') {
+  constructor(polling: Polling, units: Units, priority: Priority = 'normal') {
     this.#polling = polling
     this.#priority = priority
     this.#steps = this.#beginUnits(units)
@@ -139,10 +141,22 @@ export class Polls {
     await refresh.countPolls.run(on, { ...item, ...this.#unwritten, ...hour })
   }
 
-  async *#beginUnits(units: AsyncIterable<Unit>): AsyncGenerator<void, void> {
+  /** Begins to poll the scopes of units, one a step. The step before a unit's first poll only reads it. */
+  async *#beginUnits(units: Units): AsyncGenerator<void, void> {
     try {
       for await (const unit of units) {
-        yield* this.#beginUnit(unit)
+        const batch = new PolledBatch(this.#polling, unit, this.#priority, this.#fail)
+        try {
+          for (const scope of unit.scopes) {
+            yield
+            if (this.#failure !== null) throw this.#failure.error
+            await this.#polling.mayBegin(this.#priority)
+            batch.begin(scope)
+          }
+        } catch (error) {
+          batch.fail(error)
+        }
+        this.#ending.push(this.#end(batch, unit).catch(this.#fail))
         if (this.#failure !== null) return
       }
     } catch (error) {
@@ -150,38 +164,22 @@ export class Polls {
     }
   }
 
-  /** Begins to poll the scopes of a unit, one a step after the first step. */
-  async *#beginUnit(unit: Unit): AsyncGenerator<void, void> {
-    const batch = new PolledBatch(this.#polling, unit, this.#priority, this.#fail)
-    try {
-      for (const scope of unit.scopes) {
-        yield
-        if (this.#failure !== null) throw this.#failure.error
-        await this.#polling.mayBegin(this.#priority)
-        batch.begin(scope)
-      }
-    } catch (error) {
-      batch.fail(error)
-    }
-    this.#ending.push(this.#end(batch, unit).catch(this.#fail))
-  }
-
   /** Commits a unit; polls again what another claim wrote to meanwhile. */
   async #end(batch: PolledBatch, { claim, checkedAt }: Unit): Promise<void> {
     const again = await batch.end().finally(() => (this.#calls += batch.calls))
-    for (const poll of batch.polls)
-      if (!again?.has(poll.scope.scopeNo)) {
-        const { hasOwnCheck, ...own } = poll.scope
-        // A scope of a batch that has its own check was polled by itself meanwhile: that says nothing of class 7.
-        const before = batch.isWhole ? !hasOwnCheck && checkedAt : own.checkedAt
-        this.#count(poll, before ? claim.at.getTime() - before.getTime() : null)
-      }
+    for (const poll of batch.polls) {
+      const { scope } = poll
+      if (again?.has(scope.scopeNo)) continue
+      // A scope of a batch that has its own check was polled by itself meanwhile: that says nothing of class 7.
+      const before = batch.isWhole ? !scope.hasOwnCheck && checkedAt : scope.checkedAt
+      this.#count(poll, before ? claim.at.getTime() - before.getTime() : null)
+    }
     if (again === null) return
     const { batchKey, onlyScopes } = claim
     const at = batch.isWhole ? claim.at : this.#polling.clock.now()
     const unit = await readBatch(this.#polling, { batchKey: batchKey as number, onlyScopes }, at)
     const scopes = unit.scopes.filter(({ scopeNo }) => again.has(scopeNo))
-    const steps = this.#beginUnit({ ...unit, scopes })
+    const steps = this.#beginUnits([{ ...unit, scopes }])
     while (!(await steps.next()).done);
   }
 

@@ -12,11 +12,11 @@ export const batch = new Statement<
   isPrepared: true,
 })
 
-/** Begins a pass of each class whose pass before is handed out, $5 seconds after its begin at the earliest, and counts the scopes of class 7 every ten minutes. A pass that began in the future is from before the clock was set back. An empty class is not written. */
+/** Begins a pass of each class whose pass before is handed out, $4 seconds after its begin at the earliest, and counts the scopes of class 7 every ten minutes. A pass that began in the future is from before the clock was set back. An empty class is not written. */
 export const beginPasses = new Statement<
-  { at: Date; snapshot: string; operations: readonly string[]; lastKey: number; leastS: number },
+  { at: Date; snapshot: string; operations: readonly string[]; leastS: number },
   null
->('refresh/begin-passes', { parameters: 'at snapshot operations lastKey leastS', isPrepared: true })
+>('refresh/begin-passes', { parameters: 'at snapshot operations leastS', isPrepared: true })
 
 /** Notes that all scopes of a batch were polled, as items/commit does for an item of a run. Nothing where another claim has written to it since. */
 export const checkBatch = new Statement<
@@ -215,13 +215,16 @@ export const readPasses = new Statement<
     afterActiveAt: Date | null
     afterKey: number | null
     endActiveAt: Date | null
+    endKey: number
     threads: number
     virtualTime: number
     found: number
     gapS: number
   }
 >('refresh/read-passes', {
-  columns: 'class isPlanned afterActiveAt afterKey endActiveAt threads virtualTime found gapS',
+  columns:
+    'class isPlanned afterActiveAt afterKey endActiveAt endKey threads virtualTime found gapS',
+  neverNull: 'endKey',
   isPrepared: true,
 })
 
