@@ -21,7 +21,7 @@ export async function readRefresh(database: Database): Promise<Refresh | null> {
   if (budget === null) return null
   const rows = await refresh.classes.all(database)
   const known = rows.map(({ threads, learnedFound: found, learnedGapS: gapS }) => {
-    return { threads, found, gapS, virtualTime: 0, isReady: true }
+    return { threads, found, gapS }
   })
   const planned = weights(known, { budget, promiseS })
   const all = planned.reduce((sum, weight) => sum + weight, 0)

@@ -6,7 +6,6 @@ import {
   pollsAPage,
   neededShare,
   nextClass,
-  virtualTimeAfter,
   weights,
 } from '../../src/features/refresh/classes.ts'
 import type { ClassState } from '../../src/features/refresh/classes.ts'
@@ -60,12 +59,11 @@ test('over time each class gets looks within 10 % of its weight', () => {
     const weighed = weights(state, promised)
     const next = nextClass(state, weighed, 500)
     if (next === null) throw new Error('No class is ready.')
-    const { at, chosen } = next
+    const { after, chosen } = next
     // A pass ends with a page that is not full.
     const made = chosen < EVERYTHING && page % 3 === 0 ? Math.min(300, SIZES[chosen] ?? 0) : 500
     looks[chosen] = (looks[chosen] ?? 0) + made
-    const virtualTime = virtualTimeAfter(at, made, weighed[chosen] ?? 0)
-    state[chosen] = { ...(state[chosen] as ClassState), virtualTime }
+    state[chosen] = { ...(state[chosen] as ClassState), virtualTime: after(made) }
   }
   const weighed = weights(state, promised)
   const [allLooks, allWeights] = [looks, weighed].map((each) =>
@@ -84,7 +82,7 @@ test('a class that rested saves nothing up, and one without threads is not chose
   const weighed = weights(state, { budget: 100, promiseS: 7 * DAY })
   const next = nextClass(state, weighed, 500)
   expect(next?.chosen).toBe(3)
-  expect(next?.at).toBeGreaterThan(1000 - 1 - 500 / (weighed[EVERYTHING] ?? 1) - 1e-6)
+  expect(next?.after(0)).toBeGreaterThan(1000 - 1 - 500 / (weighed[EVERYTHING] ?? 1) - 1e-6)
   expect(nextClass(classes([0, 0, 0, 0, 0, 0, 0]), [0, 0, 0, 0, 0, 0, 0, 1], 8)?.chosen).toBe(
     EVERYTHING,
   )

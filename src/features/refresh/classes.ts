@@ -17,16 +17,20 @@ export const EVERYTHING = HOT_CLASSES
 /** Class of the polls that hints cause; it has no pass. */
 export const HINTED = 8
 
-/** What is known of a class. */
-export interface ClassState {
+/** What is known of how often the threads of a class change. */
+export interface ClassRate {
   /** Threads in it; of class 7 all scopes of the catalog. */
   readonly threads: number
-  /** Its polls so far, divided by its weight. */
-  readonly virtualTime: number
   /** Polls of about the last day that found a change. */
   readonly found: number
   /** Seconds since the poll before, summed over the polls of about the last day. */
   readonly gapS: number
+}
+
+/** What is known of a class. */
+export interface ClassState extends ClassRate {
+  /** Its polls so far, divided by its weight. */
+  readonly virtualTime: number
   /** Whether it has a thread to poll now. */
   readonly isReady: boolean
 }
@@ -46,7 +50,7 @@ const FIRST_RATE = 40 / DAY_S
 const ASSUMED = 20
 const LEAST_WEIGHT = 1e-9
 /** The most that class 7 gets of the budget, however small the budget is. */
-const SWEEP_MAX = 0.95
+const EVERYTHING_MAX = 0.95
 
 /** The part of the calls that the promise needs: above 1 it cannot be kept. */
 export function neededShare(scopes: number, { budget, promiseS }: Promised): number {
@@ -57,63 +61,57 @@ export function neededShare(scopes: number, { budget, promiseS }: Promised): num
  * The weights of all classes: polls are in proportion to them.
  * @param classes class 0 to 7
  */
-export function weights(classes: readonly ClassState[], promised: Promised): number[] {
+export function weights(classes: readonly ClassRate[], promised: Promised): number[] {
   const byRate = classes.map(({ threads, found, gapS }, k) => {
     const assumedRate = FIRST_RATE / 4 ** (k === EVERYTHING ? EVERYTHING + 1 : k)
     const rate = (found + ASSUMED) / (gapS + ASSUMED / assumedRate)
     return threads * Math.sqrt(rate / FIRST_RATE)
   })
   const hot = byRate.slice(0, HOT_CLASSES).reduce((sum, weight) => sum + weight, 0)
-  const needed = Math.min(SWEEP_MAX, neededShare(classes[EVERYTHING]?.threads ?? 0, promised))
-  const swept = Math.max(byRate[EVERYTHING] ?? 0, (needed / (1 - needed)) * hot)
-  return [...byRate.slice(0, HOT_CLASSES), swept]
+  const needed = Math.min(EVERYTHING_MAX, neededShare(classes[EVERYTHING]?.threads ?? 0, promised))
+  const everything = Math.max(byRate[EVERYTHING] ?? 0, (needed / (1 - needed)) * hot)
+  return [...byRate.slice(0, HOT_CLASSES), everything]
 }
 
 /**
  * Which class goes next: the ready one with the least virtual time.
  * @param polls how many polls class 7 would get
- * @returns it, and its virtual time now; null where none is ready
+ * @returns it, and its virtual time after so many more polls; null where none is ready
  */
 export function nextClass(
   classes: readonly ClassState[],
   weighed: readonly number[],
   polls: number,
-): { readonly chosen: number; readonly at: number } | null {
-  const { virtualTime: sweptTime } = classes[EVERYTHING] as ClassState
+): { readonly chosen: number; readonly after: (polls: number) => number } | null {
+  const timeOf = (of: number, count: number) => count / Math.max(weighed[of] ?? 0, LEAST_WEIGHT)
+  const { virtualTime: timeOfAll } = classes[EVERYTHING] as ClassState
   // A class that had nothing to poll for a while saves nothing up. Class 7 always has, so that it is the measure.
-  const least = sweptTime - 1 - polls / Math.max(weighed[EVERYTHING] ?? 0, LEAST_WEIGHT)
+  const least = timeOfAll - 1 - timeOf(EVERYTHING, polls)
   let best: { chosen: number; at: number } | null = null
   for (const [chosen, { isReady, virtualTime }] of classes.entries()) {
     if (!isReady || (weighed[chosen] ?? 0) <= 0) continue
     const at = chosen === EVERYTHING ? virtualTime : Math.max(virtualTime, least)
     if (best === null || at < best.at) best = { chosen, at }
   }
-  return best
-}
-
-/** The virtual time of a class after so many polls. */
-export function virtualTimeAfter(at: number, polls: number, weight: number): number {
-  return at + polls / Math.max(weight, LEAST_WEIGHT)
+  if (best === null) return null
+  const { at, chosen } = best
+  return { chosen, after: (made) => at + timeOf(chosen, made) }
 }
 
 /** So much work is handed out at a time: short enough that no class waits long for another. */
 const PAGE_S = 5
-export const PAGE_MAX = 512
-const PAGE_MIN = 8
-/** Batches are handed out for longer: what a page costs is then little for each poll. */
-const BATCHES_S = 20
-const BATCHES_MAX = 8
 /** No longer than this part of the promise: what is handed out together is not polled in the order of its last checks. */
-
 const PROMISED_PART = 0.02
+const PAGE_MIN = 8
+export const PAGE_MAX = 512
+
 /** How many polls of one class are planned together. */
 export function pollsAPage({ budget, promiseS }: Promised): number {
   const seconds = Math.min(PAGE_S, promiseS * PROMISED_PART)
   return Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.ceil(budget * seconds)))
 }
 
-/** How many batches are handed out together. */
-export function batchesAPage({ budget, promiseS }: Promised): number {
-  const seconds = Math.min(BATCHES_S, promiseS * PROMISED_PART)
-  return Math.max(1, Math.min(BATCHES_MAX, Math.round((budget * seconds) / BATCH_SCOPES)))
+/** How many batches are handed out together: for four pages, so that choosing among all batches costs little for each poll. */
+export function batchesAPage(promised: Promised): number {
+  return Math.max(1, Math.round((4 * pollsAPage(promised)) / BATCH_SCOPES))
 }

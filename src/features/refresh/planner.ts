@@ -4,15 +4,7 @@ import { RECENT_S } from '../../core/database/scopes.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as refresh from '../../core/database/statements/refresh.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
-import {
-  batchesAPage,
-  EVERYTHING,
-  nextClass,
-  PAGE_MAX,
-  pollsAPage,
-  virtualTimeAfter,
-  weights,
-} from './classes.ts'
+import { batchesAPage, EVERYTHING, nextClass, PAGE_MAX, pollsAPage, weights } from './classes.ts'
 import type { Promised } from './classes.ts'
 import type { Moment } from './polling.ts'
 import type { Polls } from './polls.ts'
@@ -60,15 +52,11 @@ export class Planner {
       await refresh.lockPlanning.run(client)
       const passes = await this.#beginPasses(client, moment)
       const limit = pollsAPage(moment)
-      const classes = passes.map((pass) => {
-        return { ...pass, isReady: pass.class === EVERYTHING || !pass.isPlanned }
-      })
-      const weighed = weights(classes, moment)
-      const next = nextClass(classes, weighed, limit)
+      const next = nextClass(passes, weights(passes, moment), limit)
       if (next === null) return null
-      const after = (polls: number) => virtualTimeAfter(next.at, polls, weighed[next.chosen] ?? 0)
-      const pass = passes[next.chosen] as Pass
-      if (next.chosen !== EVERYTHING) return this.#planThreads(client, moment, pass, limit, after)
+      const { after, chosen } = next
+      const pass = passes[chosen] as Pass
+      if (chosen !== EVERYTHING) return this.#planThreads(client, moment, pass, limit, after)
       await refresh.setVirtualTime.run(client, { class: EVERYTHING, virtualTime: after(limit) })
       return open ?? this.#planBatches(client, moment)
     })

@@ -206,12 +206,11 @@ export const purge = new Statement<{ at: Date; recentS: number }, null>('refresh
   isPrepared: true,
 })
 
-/** How far refresh is with each class; where its pass ends. */
+/** How far refresh is with each class, where its pass ends, and whether it has something to poll now: class 7 always has. */
 export const readPasses = new Statement<
   null,
   {
     class: number
-    isPlanned: boolean
     afterActiveAt: Date | null
     afterKey: number | null
     endActiveAt: Date | null
@@ -220,11 +219,11 @@ export const readPasses = new Statement<
     virtualTime: number
     found: number
     gapS: number
+    isReady: boolean
   }
 >('refresh/read-passes', {
-  columns:
-    'class isPlanned afterActiveAt afterKey endActiveAt endKey threads virtualTime found gapS',
-  neverNull: 'endKey',
+  columns: 'class afterActiveAt afterKey endActiveAt endKey threads virtualTime found gapS isReady',
+  neverNull: 'endKey isReady',
   isPrepared: true,
 })
 
