@@ -125,9 +125,6 @@ async function* asUnknown(scopes: AsyncIterable<ScopeInBatch>): AsyncGenerator<S
     yield { ...place, scope: { ...scope, bodyDigest: null, contentDigest: null, hasRows: true } }
 }
 
-/** Positions looked up in one statement. */
-const POSITIONS_A_PAGE = 1000
-
 /**
  * Random scopes, none twice, each as likely as any other. Scopes are thought of as counted through, batch by batch; random
  * numbers are drawn of that count, and only the batches they fall into are read, however large the catalog is.
@@ -142,17 +139,14 @@ async function* sampleScopes(
   const { scopes: total } = await batches.countScopes.one(database, { operations })
   if (total === 0)
     throw new UsageError('The catalog is empty; fill it with: collab-sync catalog import FILE.')
-  const drawn = drawPositions(total, Math.min(sample, total))
-  for (let start = 0; start < drawn.length; start += POSITIONS_A_PAGE) {
-    const positions = drawn.slice(start, start + POSITIONS_A_PAGE)
-    const found = await batches.atPositions.all(database, { operations, positions })
-    for (const { batchKey, operation, places } of found) {
-      const scopes = await readScopes(database, batchKey, operation)
-      for (const place of places) {
-        const scope = scopes[place]
-        // The catalog may have lost some since they were counted.
-        if (scope !== undefined) yield { batchKey, operation, scope }
-      }
+  const positions = drawPositions(total, Math.min(sample, total))
+  const found = await batches.atPositions.all(database, { operations, positions })
+  for (const { batchKey, operation, places } of found) {
+    const scopes = await readScopes(database, batchKey, operation)
+    for (const place of places) {
+      const scope = scopes[place]
+      // The catalog may have lost some since they were counted.
+      if (scope !== undefined) yield { batchKey, operation, scope }
     }
   }
 }

@@ -98,20 +98,26 @@ export function nextClass(
   return { chosen, after: (made) => at + timeOf(chosen, made) }
 }
 
-/** So much work is handed out at a time: short enough that no class waits long for another. */
+/** Polls are handed out for so long: short enough that no class waits long for another. */
 const PAGE_S = 5
-/** No longer than this part of the promise: what is handed out together is not polled in the order of its last checks. */
-const PROMISED_PART = 0.02
 const PAGE_MIN = 8
 export const PAGE_MAX = 512
+/** Batches are handed out for longer, so that choosing among all batches costs little for each poll. */
+const BATCHES_S = 20
+const BATCHES_MAX = 8
+/** No longer than this part of the promise: what is handed out together is not polled in the order of its last checks. */
+const PROMISED_PART = 0.02
 
 /** How many polls of one class are planned together. */
-export function pollsAPage({ budget, promiseS }: Promised): number {
-  const seconds = Math.min(PAGE_S, promiseS * PROMISED_PART)
-  return Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.ceil(budget * seconds)))
+export function pollsAPage(promised: Promised): number {
+  return Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.ceil(pollsIn(PAGE_S, promised))))
 }
 
-/** How many batches are handed out together: for four pages, so that choosing among all batches costs little for each poll. */
+/** How many batches are handed out together. */
 export function batchesAPage(promised: Promised): number {
-  return Math.max(1, Math.round((4 * pollsAPage(promised)) / BATCH_SCOPES))
+  return Math.max(1, Math.min(BATCHES_MAX, Math.round(pollsIn(BATCHES_S, promised) / BATCH_SCOPES)))
+}
+
+function pollsIn(seconds: number, { budget, promiseS }: Promised): number {
+  return budget * Math.min(seconds, promiseS * PROMISED_PART)
 }
