@@ -1,4 +1,4 @@
--- The run of a hint with just this scope that no worker has begun: it will look later than now. One that was planned before
+-- The run of a hint with just this scope that no worker has begun: it will fetch later than now. One that was planned before
 -- an annotation came, or came back, lacks that, and is not found.
 -- Params: $1 scope, $2 organizationId, $3 documentId, $4 annotationId? (null for all of the document).
 -- Never null: threads.

@@ -1,4 +1,4 @@
--- Ends what workers refreshed on earlier days, where they are dead or have begun another day: the run of that day is settled
+-- Ends what workers refreshed on earlier days, where they are dead or have begun another day: the run of that day is finished
 -- when nothing of it is pending.
 -- Params: $1 workerId, $2 itemId? (what this worker adds to now), $3 deadAfterS.
 update sync.run_items i

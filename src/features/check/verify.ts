@@ -46,10 +46,10 @@ export interface Verified {
   readonly refused: number
   /** `differing` of `records`, 0 to 1. */
   readonly errorRate: number
-  /** Scopes that gave no usable answer, and are in none of the counts above. */
+  /** Scopes that gave no usable response, and are in none of the counts above. */
   readonly failed: number
   readonly calls: number
-  /** The first differences; `onDifference` hears of all. */
+  /** The first differences; `onDifference` is called with all. */
   readonly differences: readonly Difference[]
   readonly failures: readonly FailedCheck[]
 }

@@ -14,8 +14,8 @@ export interface MadeHint {
 }
 
 /**
- * Sees to it that what somebody says to have changed is looked at, later than now: by continuous refresh, or without it by a
- * narrowed run. However often it is said before that look begins, it is one look.
+ * Has the threads fetched that a caller reports as changed, later than now: by continuous refresh, or without it by a narrowed
+ * run. However often a thread is reported before that fetch begins, it is fetched once.
  * @throws UsageError naming what the catalog lacks, or where the document has no annotation
  */
 export async function hint(
@@ -37,7 +37,7 @@ async function noteThreads(client: Client, scope: HintScope): Promise<MadeHint> 
   return { hinted: { runId: null, threads }, items: [] }
 }
 
-/** A run that no worker has begun: a call of one that has may have been answered before the change. */
+/** Finds or makes a run that no worker has begun. If one has begun, the service may have responded before the change. */
 async function waitingRun(client: Client, hinted: HintScope): Promise<MadeHint> {
   const scope = { ...hinted, operations: ['comments' as const] }
   const wanted = { ...idsOf(hinted), scope: JSON.stringify(scope) }

@@ -63,7 +63,7 @@ export const classes = new Statement<
   neverNull: 'class threads looks calls found failed learnedFound learnedGapS',
 })
 
-/** Ends what workers refreshed on earlier days, where they are dead or have begun another day: the run of that day is settled when nothing of it is pending. */
+/** Ends what workers refreshed on earlier days, where they are dead or have begun another day: the run of that day is finished when nothing of it is pending. */
 export const closeItems = new Statement<
   { workerId: string; itemId: number | null; deadAfterS: number },
   null
