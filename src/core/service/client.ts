@@ -8,7 +8,6 @@ import { ConcurrencyLimit } from './concurrency.ts'
 import type { ConcurrencySnapshot, Outcome } from './concurrency.ts'
 import { isForbidden } from './errors.ts'
 import type { Asked } from './errors.ts'
-import { checkFilter } from './filters.ts'
 import type { CommentsFilter, UsersFilter } from './filters.ts'
 import { ServiceHealth } from './health.ts'
 import type { HealthOptions, ServiceWait } from './health.ts'
@@ -93,8 +92,8 @@ export interface CallReport extends Pick<
 export interface CollabApi {
   /**
    * Users by one of the six documented filters (service-api.md, Endpoints, 2).
-   * @throws UsageError for a filter that may not be sent; CallError when there is no usable answer after
-   *   all tries; the signal's reason when it aborts; DrainingError after `close`
+   * @throws CallError when there is no usable answer after all tries; the signal's reason when it aborts; DrainingError after
+   *   `close`
    */
   getUsers(filter: UsersFilter, call?: Call): Promise<Answer>
   /** Comments of one annotation (service-api.md, Endpoints, 1). Throws as `getUsers` does. */
@@ -189,7 +188,6 @@ class Client implements CollabApi {
     filter: UsersFilter | CommentsFilter,
     call: Call,
   ): Promise<Answer> {
-    checkFilter(operation, filter)
     const asked: Asked = { operation, filter, secrets: this.#secrets }
     this.#breaker.check(asked, performance.now())
     const body = JSON.stringify({ data: filter })

@@ -1,7 +1,9 @@
-import { UsageError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
 
-/** Filter of Get Users: exactly the six documented combinations (service-api.md, Endpoints, 2). */
+/**
+ * Filter of Get Users: exactly the six documented combinations (service-api.md, Endpoints, 2). The types hold them; ids are checked
+ * where they come in, with the catalog or the scope of a run.
+ */
 export type UsersFilter =
   | UsersOf<'organizationId'>
   | UsersOf<'organizationId' | 'documentId'>
@@ -31,64 +33,6 @@ interface UsersMembers {
 
 type UsersOf<Present extends keyof UsersMembers> = Pick<UsersMembers, Present> & {
   readonly [Absent in Exclude<keyof UsersMembers, Present>]?: never
-}
-
-type MemberType = 'id' | 'ids' | 'integers'
-
-/** What a filter of each operation may have; ids that `required` names are always sent. */
-const FILTERS: Readonly<
-  Record<
-    Operation,
-    { readonly types: Readonly<Record<string, MemberType>>; readonly required: readonly string[] }
-  >
-> = {
-  users: {
-    types: {
-      organizationId: 'id',
-      documentId: 'id',
-      userIds: 'ids',
-      organizationUserGroupIds: 'ids',
-    },
-    required: ['organizationId'],
-  },
-  comments: {
-    types: { organizationId: 'id', documentId: 'id', annotationId: 'id', commentIds: 'integers' },
-    required: ['organizationId', 'documentId', 'annotationId'],
-  },
-}
-
-/**
- * Checks a filter before it is sent: no member that is not documented, no empty value; of users one of the six combinations.
- * @throws UsageError naming the member
- */
-export function checkFilter(operation: Operation, filter: UsersFilter | CommentsFilter): void {
-  const { types, required } = FILTERS[operation]
-  const fail = (fault: string) => new UsageError(`${NAMES[operation]}: ${fault}`)
-  const missing = required.find((name) => !(name in filter))
-  if (missing !== undefined) throw fail(`${missing} is missing`)
-  for (const [name, value] of Object.entries(filter)) {
-    const type = Object.hasOwn(types, name) ? types[name] : undefined
-    if (type === undefined) throw fail(`${name} is never sent`)
-    const wrong = faultOf(type, value)
-    if (wrong !== null) throw fail(`${name} ${wrong}`)
-  }
-  if ('documentId' in filter && 'organizationUserGroupIds' in filter)
-    throw fail(
-      'documentId and organizationUserGroupIds cannot be in one filter (not a documented combination)',
-    )
-}
-
-function faultOf(type: MemberType, value: unknown): string | null {
-  if (type === 'id') return isId(value) ? null : 'must be a text that is not empty'
-  if (!Array.isArray(value) || value.length === 0) return 'must be a list that is not empty'
-  if (type === 'ids') return value.every(isId) ? null : 'must hold only texts that are not empty'
-  return value.every(Number.isSafeInteger)
-    ? null
-    : 'must hold only whole numbers from -(2^53 - 1) to 2^53 - 1'
-}
-
-function isId(value: unknown): boolean {
-  return typeof value === 'string' && value !== ''
 }
 
 /** Cuts ids into lists of at most `max`, in order; no ids make no list. */
