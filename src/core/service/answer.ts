@@ -1,10 +1,11 @@
 import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { AmbiguousBodyError, readBody } from './body.ts'
+import { isObject } from '../../base/json.ts'
+import type { Json } from '../../base/json.ts'
+import { AmbiguousBodyError, digestInAnyOrder, readBody } from './body.ts'
 import type { Body } from './body.ts'
 import { callFailure } from './errors.ts'
 import type { Asked, Shape } from './errors.ts'
-import { digestInAnyOrder } from './records-in-body.ts'
 import type { Reply } from './request.ts'
 
 /** A successful answer (service-api.md, Endpoints). */
@@ -144,80 +145,63 @@ function decode(body: Buffer): string {
   return transcode(body, 'utf8', 'utf16le').toString('utf16le')
 }
 
-function unusable(reply: Reply, asked: Asked, shape: Shape, detail: string): Error {
-  return callFailure(asked, { ...reply, shape, detail })
-}
-
 function httpFailure(reply: Reply, asked: Asked): Error {
   if (reply.httpStatus >= 300 && reply.httpStatus < 400)
     return unusable(reply, asked, 'redirect', 'a redirect, which is never followed')
   return errorBody(reply, asked, errorOf(reply.body), null)
 }
 
-/** @param shape what the failure is where the error has no code */
-function errorBody(reply: Reply, asked: Asked, error: unknown, shape: Shape | null): Error {
-  const { code, said } = partsOf(error)
-  return callFailure(asked, { ...reply, code, shape: code === null ? shape : null, detail: said })
-}
-
 /** The `error` member of a failure's body, which may be a proxy's HTML. */
 function errorOf(bytes: Buffer): unknown {
   try {
-    const body = JSON.parse(utf8.decode(bytes)) as unknown
+    const body: unknown = JSON.parse(utf8.decode(bytes))
     return isObject(body) ? body['error'] : undefined
   } catch {
     return undefined
   }
 }
 
-/** `error.status` and `error.message` (service-api.md, Errors); `error` as a bare text is its message. */
-function partsOf(error: unknown): { code: string | null; said: string } {
-  if (typeof error === 'string') return { code: null, said: error }
-  if (!isObject(error)) return { code: null, said: '' }
-  const { status, message } = error
+/**
+ * @param error with `status` and `message` (service-api.md, Errors); a text is its message
+ * @param shape what the failure is where the error has no code
+ */
+function errorBody(reply: Reply, asked: Asked, error: unknown, shape: Shape | null): Error {
+  const { status, message } = isObject(error) ? error : { status: null, message: error }
   const isCode = (typeof status === 'string' && status.trim() !== '') || typeof status === 'number'
-  return { code: isCode ? String(status) : null, said: typeof message === 'string' ? message : '' }
+  const detail = typeof message === 'string' ? message : ''
+  if (!isCode) return unusable(reply, asked, shape, detail)
+  return callFailure(asked, { ...reply, code: String(status), detail })
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function unusable(reply: Reply, asked: Asked, shape: Shape | null, detail: string): Error {
+  return callFailure(asked, { ...reply, shape, detail })
 }
 
 /** Deeper than any envelope is; the body is a stranger's. */
 const MAX_DEPTH = 6
 
-// prettier-ignore
-const MORE_FOLLOWS = new Set([
-  'next', 'nextpage', 'nextpagetoken', 'nexttoken', 'nextcursor', 'nexturl', 'nextlink', 'nexturi',
-  'nextoffset', 'nextkey', 'nextmarker', 'pagetoken', 'cursor', 'endcursor', 'aftercursor', 'marker',
-  'hasmore', 'hasnext', 'hasnextpage', 'hasmorepages', 'moreresults', 'more', 'morehref',
-  'continuation', 'continuationtoken', 'lastevaluatedkey', 'startafter', 'resumetoken',
-  'truncated', 'istruncated', 'partial', 'ispartial', 'incomplete',
-])
-const TOTAL_ITEMS = new Set(['total', 'totalcount', 'totalitems', 'totalresults', 'totalsize'])
-const TOTAL_PAGES = new Set(['totalpages', 'pagecount', 'numpages'])
+/** Usual members that say that more records follow, in lower case and without `_` and `-`. */
+const MORE_FOLLOWS =
+  /^(next.*|has(more|next).*|more(results|href)?|(end|after)?cursor|marker|pagetoken|continuation(token)?|lastevaluatedkey|startafter|resumetoken|(is)?(truncated|partial)|incomplete)$/
+const TOTAL_ITEMS = /^total(count|items|results|size)?$/
+const TOTAL_PAGES = /^(totalpages|pagecount|numpages)$/
 
 /**
- * True when a success body hints that its `result.data` is one page of several. Paging is not shown
- * (service-api.md, Endpoints), so any usual word for it counts, beside `result`, in it, and in objects
- * within either; the items of `data` are not read.
+ * True when a success body hints that its `result.data` is one page of several. Paging is not shown (service-api.md, Endpoints),
+ * so any usual word for it counts: beside `result`, in it, and in objects within either. Arrays are the records, whatever they
+ * are called.
  * @param items how many `data` has
  */
-function isOnePageOfSeveral(object: Record<string, unknown>, items: number, depth = 0): boolean {
-  for (const name in object) {
-    const value = object[name]
-    // Arrays are the data, whatever they are called; `message` and the like are plain texts.
-    if (Array.isArray(value)) continue
+function isOnePageOfSeveral(object: Json, items: number, depth = 0): boolean {
+  return Object.entries(object).some(([name, value]) => {
+    if (Array.isArray(value)) return false
     const word = name.toLowerCase().replaceAll(/[^a-z]/g, '')
-    if (MORE_FOLLOWS.has(word) && saysSo(value)) return true
-    if (TOTAL_ITEMS.has(word) && Number(value) > items) return true
-    if (TOTAL_PAGES.has(word) && Number(value) > 1) return true
+    if (MORE_FOLLOWS.test(word) && saysSo(value)) return true
+    if (TOTAL_ITEMS.test(word) && Number(value) > items) return true
+    if (TOTAL_PAGES.test(word) && Number(value) > 1) return true
     if (word === 'status' && /partial|incomplete/i.test(String(value))) return true
-    if (typeof value === 'object' && depth < MAX_DEPTH) {
-      if (isOnePageOfSeveral(value as Record<string, unknown>, items, depth + 1)) return true
-    }
-  }
-  return false
+    return isObject(value) && depth < MAX_DEPTH && isOnePageOfSeveral(value, items, depth + 1)
+  })
 }
 
 function saysSo(value: unknown): boolean {
