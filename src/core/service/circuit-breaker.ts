@@ -4,19 +4,15 @@ import type { Asked } from './errors.ts'
 import { describeCall } from './filters.ts'
 
 /** Failures in a row that stop further calls. */
-const STRIKES = 5
-/** The first wait before one call may probe; it doubles with each probe that fails, up to the most. */
-const FIRST_PROBE_MS = 30_000
-const MAX_PROBE_MS = 300_000
+const FAILURES_MAX = 5
+/** While calls are stopped, one of them is made this often, to find out whether they would succeed. */
+const PROBE_EVERY_MS = 30_000
 
 interface Circuit {
   /** Documents of comments, or filters of users, that failed since the last success. */
   readonly failed: Set<string>
   lastError: CallError
-  /** Null while closed. */
-  probeAtMs: number | null
-  probeWaitMs: number
-  probing: boolean
+  nextProbeMs: number
 }
 
 /**
@@ -30,9 +26,9 @@ export class Breaker {
   /** @throws CallError (`refused`, `breaker_open`, its cause the last failure) when the call is hopeless */
   check(asked: Asked, nowMs: number): void {
     const circuit = this.#circuitOf(asked)
-    if (circuit === undefined || circuit.probeAtMs === null) return
-    if (circuit.probing || nowMs < circuit.probeAtMs) throw openError(asked, circuit)
-    circuit.probing = true
+    if (circuit === undefined || circuit.failed.size < FAILURES_MAX) return
+    if (nowMs < circuit.nextProbeMs) throw openError(asked, circuit)
+    circuit.nextProbeMs = nowMs + PROBE_EVERY_MS
   }
 
   /** Notes that a call succeeded, which closes the circuit. */
@@ -42,24 +38,14 @@ export class Breaker {
 
   /** Notes how a call that `check` allowed failed; anything but a CallError counts for nothing. */
   failed(asked: Asked, error: unknown, nowMs: number): void {
-    const known = this.#circuitOf(asked)
-    if (!(error instanceof CallError && (error.kind === 'retry' || isForbidden(error)))) {
-      // A probe that ended otherwise proved nothing: the next call may probe.
-      if (known !== undefined) known.probing = false
-      return
-    }
-    const circuit = known ?? newCircuit(error)
+    if (!(error instanceof CallError && (error.kind === 'retry' || isForbidden(error)))) return
+    const circuit = this.#circuitOf(asked) ?? newCircuit(error)
     this.#circuits.set(keyOf(asked), circuit)
     circuit.lastError = error
-    if (circuit.probeAtMs === null) {
-      const { operation, filter } = asked
-      circuit.failed.add(operation === 'users' ? JSON.stringify(filter) : (filter.documentId ?? ''))
-      if (circuit.failed.size >= STRIKES) circuit.probeAtMs = nowMs + circuit.probeWaitMs
-    } else if (circuit.probing) {
-      circuit.probing = false
-      circuit.probeWaitMs = Math.min(MAX_PROBE_MS, circuit.probeWaitMs * 2)
-      circuit.probeAtMs = nowMs + circuit.probeWaitMs
-    }
+    if (circuit.failed.size === FAILURES_MAX) return
+    const { operation, filter } = asked
+    circuit.failed.add(operation === 'users' ? JSON.stringify(filter) : (filter.documentId ?? ''))
+    circuit.nextProbeMs = nowMs + PROBE_EVERY_MS
   }
 
   /** Forgets every failure: for the start of a run, which tries afresh, and for a new token. */
@@ -78,8 +64,7 @@ function keyOf({ operation, filter }: Asked): string {
 }
 
 function newCircuit(lastError: CallError): Circuit {
-  const closed = { probeAtMs: null, probeWaitMs: FIRST_PROBE_MS, probing: false }
-  return { failed: new Set(), lastError, ...closed }
+  return { failed: new Set(), lastError, nextProbeMs: 0 }
 }
 
 function openError(asked: Asked, { failed, lastError }: Circuit): CallError {
