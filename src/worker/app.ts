@@ -19,7 +19,7 @@ import { openRedisRateLimit } from '../core/rate-limit/redis.ts'
 import { RATE_LIMIT_NAME } from '../core/rate-limit/limiter.ts'
 import type { RateLimiter, RateLimitOptions } from '../core/rate-limit/limiter.ts'
 import { followLowest } from '../core/rate-limit/lowest.ts'
-import { openServiceClient } from './service-client.ts'
+import { openCollabApi } from '../core/service/client.ts'
 import type { CallReport } from '../core/service/client.ts'
 import type { SharedRateLimit } from '../core/service/wait.ts'
 import type { ServiceSettings } from '../settings/settings.ts'
@@ -92,7 +92,8 @@ export async function openApp(
   const problems = new WorkerProblems()
   const collabApi = await openOrClose(
     () =>
-      openServiceClient(settings, {
+      openCollabApi({
+        ...settings,
         sharedRateLimit: rateLimit.shared,
         onReach(problem) {
           problems.set('service', problem)

@@ -1,27 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { DrainingError } from '../../src/base/errors.ts'
 import { ConcurrencyLimit } from '../../src/core/service/concurrency.ts'
-import type { Outcome } from '../../src/core/service/concurrency.ts'
-import { MemoryBudget } from '../../src/core/service/memory.ts'
+import type { CallOutcome } from '../../src/core/service/concurrency.ts'
 
 /** A gate by a clock that the test moves. */
 function gateOf(max: number): { gate: ConcurrencyLimit; passMs(ms: number): void } {
   let now = 0
   return {
-    gate: new ConcurrencyLimit(max, new MemoryBudget(), () => now),
+    gate: new ConcurrencyLimit(max, () => now),
     passMs: (ms) => (now += ms),
   }
 }
 
 /** Ends a call. */
-function leave(
-  gate: ConcurrencyLimit,
-  outcome: Outcome,
-  latencyMs: number,
-  priority: 'high' | 'normal' = 'normal',
-): void {
+function leave(gate: ConcurrencyLimit, outcome: CallOutcome, latencyMs: number): void {
   gate.learn(outcome, latencyMs)
-  gate.leave(priority, latencyMs)
+  gate.leave()
 }
 
 function succeed(gate: ConcurrencyLimit, times: number, latencyMs = 10): void {
@@ -132,7 +126,7 @@ describe('the limit of the gate', () => {
     gate.enter()
     leave(gate, 'timeout', 30_000)
     gate.enter()
-    leave(gate, 'other', 30_000)
+    leave(gate, 'transient', 30_000)
     expect(gate.snapshot().limit).toBe(8)
   })
 
@@ -141,9 +135,9 @@ describe('the limit of the gate', () => {
     for (let n = 0; n < 4; n += 1) gate.enter()
     void gate.enter()
     leave(gate, 'overload', 5)
-    leave(gate, 'other', 5)
+    leave(gate, 'transient', 5)
     expect(gate.snapshot()).toMatchObject({ limit: 2, inFlight: 2, waiting: 1 })
-    leave(gate, 'other', 5)
+    leave(gate, 'transient', 5)
     expect(gate.snapshot()).toMatchObject({ inFlight: 2, waiting: 0 })
   })
 
@@ -214,7 +208,7 @@ describe('calls of high priority', () => {
     const wait = async (name: string, priority: 'high' | 'normal') => {
       await gate.enter(undefined, priority)
       order.push(name)
-      leave(gate, 'success', 1, priority)
+      leave(gate, 'success', 1)
     }
     const waits = [wait('n', 'normal'), wait('n', 'normal')]
     for (let n = 0; n < 5; n += 1) waits.push(wait('h', 'high'))
@@ -222,70 +216,15 @@ describe('calls of high priority', () => {
     await Promise.all(waits)
     expect(order.join('')).toBe('hhhnhhn')
   })
-
-  test.each([
-    { heldMs: 900, entered: 16 },
-    { heldMs: 1500, entered: 14 },
-  ])(
-    'have an eighth of the permits to themselves once they are held for long: $heldMs ms',
-    ({ heldMs, entered }) => {
-      const { gate } = gateOf(16)
-      for (let n = 0; n < 100; n += 1) {
-        gate.enter()
-        leave(gate, 'success', heldMs)
-      }
-      while (gate.snapshot().waiting === 0) gate.enter()
-      expect(gate.snapshot().inFlight).toBe(entered)
-      for (let free = 16 - entered; free > 0; free -= 1)
-        expect(gate.enter(undefined, 'high')).toBeNull()
-      expect(gate.enter(undefined, 'high')).not.toBeNull()
-      // The one of high priority goes first, and the part of the others stays theirs.
-      leave(gate, 'success', heldMs)
-      expect(gate.snapshot()).toMatchObject({ inFlight: 16, waiting: 1 })
-    },
-  )
-
-  test('keep none of a single permit, so that a run of everything ends', () => {
-    const { gate } = gateOf(1)
-    for (let n = 0; n < 3; n += 1) {
-      expect(gate.enter()).toBeNull()
-      leave(gate, 'timeout', 30_000)
-    }
-    expect(gate.enter()).toBeNull()
-  })
 })
 
-describe('while memory is full', () => {
-  test('only callers that hold some of it are let in, before all others', async () => {
-    const memory = new MemoryBudget(100)
-    const gate = new ConcurrencyLimit(2, memory)
-    expect(gate.enter()).toBeNull()
-    const full = memory.open(100)
-    const order: string[] = []
-    const enter = (name: string, holdsMemory: boolean) =>
-      gate.enter(undefined, 'high', holdsMemory)?.then(() => order.push(name))
-    const waiting = enter('holds nothing', false)
-    expect(enter('holds some', true)).toBeUndefined()
-    const second = enter('holds some, and waits for a permit', true)
-    expect(gate.snapshot()).toMatchObject({ inFlight: 2, waiting: 2 })
-    gate.leave('normal', 1)
-    await second
-    expect(gate.snapshot()).toMatchObject({ inFlight: 2, waiting: 1 })
-    gate.leave('high', 1)
-    expect(gate.snapshot()).toMatchObject({ inFlight: 1, waiting: 1 })
-    full.resize(0)
-    await waiting
-    expect(order).toEqual(['holds some, and waits for a permit', 'holds nothing'])
-  })
-
-  test('a call that waits for memory without its permit takes it back beyond the limit', () => {
-    const gate = new ConcurrencyLimit(1)
-    gate.enter()
-    gate.leave('normal', 1)
-    gate.enter(undefined, 'normal', true)
-    gate.resume('normal')
-    expect(gate.snapshot()).toMatchObject({ inFlight: 2, limit: 1 })
-    gate.leave('normal', 1)
-    expect(gate.enter()).not.toBeNull()
-  })
+test('a call that waits for memory without its permit takes it back beyond the limit', () => {
+  const gate = new ConcurrencyLimit(1)
+  gate.enter()
+  gate.leave()
+  gate.enter()
+  gate.resume()
+  expect(gate.snapshot()).toMatchObject({ inFlight: 2, limit: 1 })
+  gate.leave()
+  expect(gate.enter()).not.toBeNull()
 })

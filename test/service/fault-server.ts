@@ -114,9 +114,9 @@ export function openPauses(): RateLimiter {
 export function openClient(url: string, options: Partial<CollabApiOptions> = {}): OpenedClient {
   const sharedRateLimit = options.sharedRateLimit ?? openPauses()
   const api = openCollabApi({
-    baseUrl: url,
+    collabApiUrl: url,
     apiKey: 'key-4711',
-    tokenSource: { token: 'token-0815' },
+    authToken: 'token-0815',
     apiKeyHeader: 'x-service-api-key',
     authTokenHeader: 'x-service-auth-token',
     timeoutMs: 60_000,
@@ -124,7 +124,7 @@ export function openClient(url: string, options: Partial<CollabApiOptions> = {})
     retryAfterMaxMs: 50,
     throttledMaxMs: 60_000,
     maxBodyBytes: 1_000_000,
-    maxConcurrency: 8,
+    concurrency: 8,
     ...options,
     sharedRateLimit,
   })

@@ -3,7 +3,8 @@ import { CallError } from '../../src/base/errors.ts'
 import type { FailureKind } from '../../src/base/errors.ts'
 import { ServiceHealth } from '../../src/core/service/health.ts'
 import { retrying } from '../../src/core/service/retry.ts'
-import { NO_SLOT_WAITS, resetMsOf, retryAfterMsOf } from '../../src/core/service/wait.ts'
+import { resetMsOf, retryAfterMsOf } from '../../src/core/service/request.ts'
+import { NO_SLOT_WAITS } from '../../src/core/service/wait.ts'
 import type { SharedRateLimit } from '../../src/core/service/wait.ts'
 
 const policy = { retries: 3, retryAfterMaxMs: 120_000, throttledMaxMs: 900_000 }

@@ -1,6 +1,6 @@
 import { CallError, UsageError } from '../../base/errors.ts'
 import { duration } from '../../documents/format.ts'
-import { openServiceClient } from '../../worker/service-client.ts'
+import { openCollabApi } from '../../core/service/client.ts'
 import { fixOf, isOfOtherServer } from '../../core/service/reach.ts'
 import { NO_SLOT_WAITS } from '../../core/service/wait.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
@@ -30,7 +30,8 @@ export async function checkService(
     return fail('service', `${names}: the example of .env.example`, 'set what you were given')
   }
   try {
-    const collabApi = openServiceClient(settings, {
+    const collabApi = openCollabApi({
+      ...settings,
       // It makes one call, which shares nothing.
       sharedRateLimit: {
         acquire: () => null,
@@ -42,7 +43,7 @@ export async function checkService(
       retries: 0,
       retryAfterMaxMs: 0,
       throttledMaxMs: 0,
-      maxConcurrency: 1,
+      concurrency: 1,
     })
     try {
       const startedAtMs = performance.now()

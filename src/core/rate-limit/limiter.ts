@@ -172,7 +172,7 @@ export class RateLimiter implements SharedRateLimit {
       if (performance.now() > dueMs + MISSED_MS) continue
       // Slots within a pause are lost: used after the pause, they would be added to new ones.
       if (performance.now() < this.#pausedUntilMs) return
-      if (this.#line.letOneGo() === null && !this.#isSteady) return
+      if (!this.#line.letOneGo() && !this.#isSteady) return
     }
   }
 

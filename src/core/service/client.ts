@@ -1,11 +1,11 @@
-import { CallError, UsageError } from '../../base/errors.ts'
+import { CallError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
 import { readAnswer, readingTick } from './answer.ts'
 import type { Answer } from './answer.ts'
 import { decodeBody } from './body.ts'
 import { Breaker } from './circuit-breaker.ts'
 import { ConcurrencyLimit } from './concurrency.ts'
-import type { ConcurrencySnapshot, Outcome } from './concurrency.ts'
+import type { CallOutcome, ConcurrencySnapshot } from './concurrency.ts'
 import { isForbidden } from './errors.ts'
 import type { Asked } from './errors.ts'
 import type { CommentsFilter, UsersFilter } from './filters.ts'
@@ -17,17 +17,17 @@ import { Requests } from './request.ts'
 import type { RequestOptions } from './request.ts'
 import { retrying } from './retry.ts'
 import type { RetryPolicy } from './retry.ts'
-import { isHeaderValue, Token } from './token.ts'
+import { Token } from './token.ts'
 import type { TokenSource } from './token.ts'
 import type { Priority } from './wait.ts'
 
+/** Members of this name among the settings are these, checked when the settings are read. */
 export interface CollabApiOptions
-  extends Omit<RequestOptions, 'connections' | 'origin'>, RetryPolicy, HealthOptions {
+  extends Omit<RequestOptions, 'connections' | 'origin'>, RetryPolicy, HealthOptions, TokenSource {
   /** `http(s)://host[:port][/path]`, with or without a slash at its end. */
-  readonly baseUrl: string
-  readonly tokenSource: TokenSource
+  readonly collabApiUrl: string
   /** Most calls in flight in this process. */
-  readonly maxConcurrency: number
+  readonly concurrency: number
   /** Called with each call that was made when it is over; must neither throw nor wait. */
   readonly onCall?: (call: CallReport) => void
 }
@@ -67,17 +67,6 @@ export interface Call {
   readonly memory?: HeldMemory
 }
 
-/** How a call went: `given_up` by us, `transient` where another try may succeed; the others as in FailureKind. */
-export type CallOutcome =
-  | 'success'
-  | 'overload'
-  | 'timeout'
-  | 'transient'
-  | 'refused'
-  | 'credentials'
-  | 'unknown'
-  | 'given_up'
-
 /** One call that was made, for metrics. */
 export interface CallReport extends Pick<
   CallStats,
@@ -110,7 +99,7 @@ export interface CollabApi {
   close(): Promise<void>
 }
 
-/** @throws UsageError naming the setting: a base address, key, token or header name that cannot be used */
+/** @throws UsageError naming the token file, or the proxy of the environment, that cannot be used */
 export function openCollabApi(options: CollabApiOptions): CollabApi {
   return new Client(options)
 }
@@ -145,16 +134,15 @@ class Client implements CollabApi {
   readonly #requests: Requests
 
   constructor(options: CollabApiOptions) {
-    const { origin, pathname } = parseBaseUrl(options.baseUrl)
-    checkHeaders(options)
+    const { origin, pathname } = new URL(options.collabApiUrl)
     this.#options = options
     this.#basePath = pathname.replace(/\/+$/, '')
-    this.#token = new Token(options.tokenSource)
+    this.#token = new Token(options)
     this.#secrets = [options.apiKey, this.#token.current()]
     this.#health = new ServiceHealth(options)
-    this.#concurrency = new ConcurrencyLimit(options.maxConcurrency, this.memory)
+    this.#concurrency = new ConcurrencyLimit(options.concurrency)
     // Calls that wait for memory keep their connections: one more lets those through that they wait for.
-    this.#requests = new Requests({ ...options, origin, connections: options.maxConcurrency + 1 })
+    this.#requests = new Requests({ ...options, origin, connections: options.concurrency + 1 })
   }
 
   getUsers(filter: UsersFilter, call: Call = {}): Promise<Answer> {
@@ -216,23 +204,24 @@ class Client implements CollabApi {
    * @throws CallError where there is no usable answer; the signal's reason when it aborts; DrainingError after `close`
    */
   async #attempt(asked: Asked, { body, token, attemptNumber, throttledMs }: Try, call: Call) {
-    const { signal, waitSignal = signal, priority = 'normal', knownDigest, stats } = call
+    const { signal, waitSignal = signal, priority, knownDigest, stats } = call
     const isRetry = attemptNumber > 1
-    const allowed = call.beforeTry?.(waitSignal) ?? null
-    if (allowed !== null) await allowed
     const memory = call.memory ?? this.memory.open()
     const { bytes: heldBytes } = memory
-    const entered = this.#concurrency.enter(waitSignal, priority, heldBytes > 0)
+    const allowed = call.beforeTry?.(waitSignal) ?? null
+    if (allowed !== null) await allowed
+    const free = memory.untilFree(waitSignal)
+    if (free !== null) await free
+    const entered = this.#concurrency.enter(waitSignal, priority)
     if (entered !== null) await entered
-    let permitAtMs: number | null = performance.now()
+    let holdsPermit = true
     let sentAtMs: number | null = null
     let endedAtMs: number | null = null
     let pausedMs = 0
     const times = { waitedMs: 0, waitedThrottledMs: throttledMs, serviceMs: 0 }
     const leave = () => {
-      if (permitAtMs === null) return
-      this.#concurrency.leave(priority, performance.now() - permitAtMs)
-      permitAtMs = null
+      if (holdsPermit) this.#concurrency.leave()
+      holdsPermit = false
     }
     const takeMemory = (bytes: number) => {
       const wait = memory.take(bytes, waitSignal)
@@ -241,9 +230,9 @@ class Client implements CollabApi {
       leave()
       return wait.then(() => {
         if (endedAtMs !== null) return
-        permitAtMs = performance.now()
-        pausedMs = permitAtMs - sinceMs
-        this.#concurrency.resume(priority)
+        pausedMs = performance.now() - sinceMs
+        holdsPermit = true
+        this.#concurrency.resume()
       })
     }
     const onSent = () => {
@@ -252,10 +241,9 @@ class Client implements CollabApi {
       stats.calls += 1
       if (isRetry) stats.retries += 1
     }
-    let outcome: Outcome = 'other'
-    let failure: unknown = null
+    let outcome: CallOutcome = 'given_up'
     try {
-      this.#health.check(asked, token, permitAtMs)
+      this.#health.check(asked, token, performance.now())
       const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
       if (slot !== null) await this.#waitForSlot(slot, times)
       sentAtMs = performance.now()
@@ -275,7 +263,6 @@ class Client implements CollabApi {
       this.#health.succeeded(sentAtMs)
       return answer
     } catch (error) {
-      failure = error
       memory.resize(heldBytes)
       call.onFailedTry?.()
       const nowMs = performance.now()
@@ -293,11 +280,8 @@ class Client implements CollabApi {
         stats.waitedThrottledMs += times.waitedThrottledMs
         stats.serviceMs += times.serviceMs
       }
-      if (sentAtMs !== null) {
-        const { operation } = asked
-        const report = { operation, outcome: callOutcome(outcome, failure), isRetry, ...times }
-        this.#options.onCall?.(report)
-      }
+      if (sentAtMs !== null)
+        this.#options.onCall?.({ operation: asked.operation, outcome, isRetry, ...times })
     }
   }
 
@@ -328,43 +312,5 @@ class Client implements CollabApi {
       this.#breaker.forget()
     }
     return changed
-  }
-}
-
-/** @param failure what the call ended with; null for none */
-function callOutcome(loadOutcome: Outcome, failure: unknown): CallOutcome {
-  if (loadOutcome !== 'other') return loadOutcome
-  if (!(failure instanceof CallError)) return 'given_up'
-  if (failure.kind === 'retry' || failure.kind === 'unreachable') return 'transient'
-  return failure.kind === 'throttled' ? 'overload' : failure.kind
-}
-
-/** The base address, checked. @throws UsageError naming COLLAB_API_URL */
-function parseBaseUrl(baseUrl: string): URL {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
-  const isUsable =
-    url !== null &&
-    (url.protocol === 'https:' || url.protocol === 'http:') &&
-    url.username + url.password + url.search + url.hash === ''
-  if (!isUsable) {
-    throw new UsageError(
-      'COLLAB_API_URL must be an http(s) address without user, query or fragment, such as https://api.example.com',
-    )
-  }
-  return url
-}
-
-/** @throws UsageError naming the setting: a key, or the name of a header, that cannot be sent */
-function checkHeaders(options: CollabApiOptions): void {
-  if (!isHeaderValue(options.apiKey)) {
-    throw new UsageError('COLLAB_API_KEY is empty or holds a character that a header cannot carry')
-  }
-  for (const [setting, name] of [
-    ['COLLAB_API_KEY_HEADER', options.apiKeyHeader],
-    ['COLLAB_AUTH_TOKEN_HEADER', options.authTokenHeader],
-  ] as const) {
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) {
-      throw new UsageError(`${setting} is not the name of a header: ${JSON.stringify(name)}`)
-    }
   }
 }

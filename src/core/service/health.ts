@@ -1,5 +1,5 @@
 import type { CallError } from '../../base/errors.ts'
-import type { ConcurrencySnapshot, Outcome } from './concurrency.ts'
+import type { CallOutcome, ConcurrencySnapshot } from './concurrency.ts'
 import { callFailure, isUnavailable } from './errors.ts'
 import type { Asked } from './errors.ts'
 import { describeUnreachable, isUntrusted } from './reach.ts'
@@ -42,8 +42,6 @@ export interface ServiceWait {
 /** The first pause where the service does not say how long; it doubles with each further one, up to the most. */
 const PAUSE_BASE_MS = 250
 const PAUSE_MAX_MS = 30_000
-/** After a token was refused, no call is made with it for so long: by then its run was asked to stop. */
-const REFUSED_MS = 2000
 /** Tries that fail before an address that was never reached is given up. */
 const TRIES_LEAST = 5
 /** A service that takes no call is away when this has lasted so long; a shorter failure is not worth reporting. */
@@ -64,8 +62,8 @@ interface Failing {
  */
 export class ServiceHealth {
   readonly #options: HealthOptions
-  /** The last refused token. Hundreds of waiting calls would be refused as well before their run can be stopped. */
-  #refused: { token: string; error: CallError; untilMs: number } | null = null
+  /** The last refused token: no call is made with it before a fresh start. Hundreds wait that would be refused as well. */
+  #refused: { readonly token: string; readonly error: CallError } | null = null
   /** Since when the service has throttled every call, and the last of its responses. */
   #throttled: Failing | null = null
   #pauses = 0
@@ -96,11 +94,11 @@ export class ServiceHealth {
   /**
    * To be called before each call is sent. If the service has taken no call for `throttledMaxMs`, one call is allowed after each
    * pause, as a probe.
-   * @throws CallError: the refusal where the token was refused a moment ago; `refused`, `throttled` where the call is no probe, so
-   *   that the run can finish
+   * @throws CallError: the refusal where the token was refused; `refused`, `throttled` where the call is no probe, so that the run
+   *   can finish
    */
   check(asked: Asked, token: string, nowMs: number): void {
-    if (this.#refused?.token === token && nowMs < this.#refused.untilMs) throw this.#refused.error
+    if (this.#refused?.token === token) throw this.#refused.error
     const { throttledMaxMs } = this.#options
     if (this.#throttled === null || nowMs - this.#throttled.sinceMs < throttledMaxMs) return
     if (nowMs >= this.#pausedUntilMs) return
@@ -118,13 +116,11 @@ export class ServiceHealth {
   /**
    * A call failed. If it was throttled, all processes pause.
    * @param sentAtMs when it was sent, or given up before that
-   * @returns what the failure says of the load of the service
+   * @returns the outcome of the call
    */
-  failed(error: CallError, token: string, sentAtMs: number, nowMs: number): Outcome {
+  failed(error: CallError, token: string, sentAtMs: number, nowMs: number): CallOutcome {
     const { kind, httpStatus } = error
-    // The error of a call that was not made for a refused token is that refusal again.
-    if (kind === 'credentials' && error !== this.#refused?.error)
-      this.#refused = { token, error, untilMs: nowMs + REFUSED_MS }
+    if (kind === 'credentials') this.#refused = { token, error }
     if (kind === 'unreachable') {
       this.#unreachedTries += 1
       if (this.#unreachedTries === 1) this.#options.onReach?.(describeUnreachable(error))
@@ -139,7 +135,7 @@ export class ServiceHealth {
     if (isUnavailable(error)) return 'overload'
     if (httpStatus !== null) this.#taken(sentAtMs)
     if (kind === 'refused') this.#failing = null
-    return 'other'
+    return kind === 'retry' || kind === 'unreachable' ? 'transient' : kind
   }
 
   /** Whether enough tries failed to give up an address that was never reached; an untrusted certificate needs one. */

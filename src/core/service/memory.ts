@@ -1,11 +1,11 @@
-import { onAbort } from './wait.ts'
+import { waitAmong } from './wait.ts'
+import type { Waiting } from './wait.ts'
 
 /** Units that callers take and give back. Callers that wait are served in their order. */
 export class Semaphore {
   readonly #max: number
   readonly #onChange: () => void
-  /** How to end each wait, and the units that it is for. */
-  readonly #waiting = new Map<(reason?: Error) => void, number>()
+  readonly #waiting: Waiting = new Map()
   #taken = 0
 
   /** @param onChange called after each change of `isFull`, and others */
@@ -20,32 +20,21 @@ export class Semaphore {
   }
 
   /**
-   * Takes units in the order of the callers. A caller that needs more than there are in all takes them when no other has any.
+   * Takes units in the order of the callers; none are taken as soon as one is free. A caller that needs more than there are in
+   * all takes them when no other has any.
    * @returns null if they were taken at once, else the wait for them, which rejects with the signal's reason when that aborts
    */
   take(units: number, signal?: AbortSignal): Promise<void> | null {
     if (signal?.aborted) return Promise.reject(signal.reason as Error)
     if (this.#waiting.size === 0 && this.#fits(units)) {
-      this.#taken += units
-      this.#onChange()
+      if (units > 0) this.change(units)
       return null
     }
-    return new Promise((resolve, reject) => {
-      let forget = (): void => {}
-      const end = (reason?: Error) => {
-        forget()
-        this.#waiting.delete(end)
-        if (reason === undefined) resolve()
-        else reject(reason)
-      }
-      this.#waiting.set(end, units)
-      if (signal !== undefined)
-        forget = onAbort(signal, () => {
-          end(signal.reason as Error)
-          this.change(0)
-        })
-      this.#onChange()
-    })
+    const wait = waitAmong(this.#waiting, units, signal)
+    this.#onChange()
+    // The next caller may need less than the one that gave up.
+    wait.catch(() => this.change(0))
+    return wait
   }
 
   /** Takes units without waiting; if negative, gives them back. */
@@ -60,7 +49,7 @@ export class Semaphore {
   }
 
   #fits(units: number): boolean {
-    return Math.min(units, this.#max) <= this.#max - this.#taken
+    return Math.min(Math.max(units, 1), this.#max) <= this.#max - this.#taken
   }
 }
 
@@ -75,15 +64,14 @@ const BYTES_MAX = 64_000_000
 export class MemoryBudget {
   readonly #bytes: Semaphore
   readonly #commits = new Set<() => void>()
-  #wasFull = false
-  /** Called when the budget is no longer full; the client sends calls then. */
-  onFree: () => void = () => {}
 
   constructor(bytesMax = BYTES_MAX) {
-    this.#bytes = new Semaphore(bytesMax, () => this.#changed())
+    this.#bytes = new Semaphore(bytesMax, () => {
+      if (this.isFull) for (const commit of this.#commits) commit()
+    })
   }
 
-  /** True while no call may be sent: a later response must not take what a large body waits for. */
+  /** True while no call is sent: a later response must not take what a large body waits for. */
   get isFull(): boolean {
     return this.#bytes.isFull
   }
@@ -100,20 +88,13 @@ export class MemoryBudget {
     this.#commits.add(commit)
     return () => void this.#commits.delete(commit)
   }
-
-  #changed(): void {
-    const wasFull = this.#wasFull
-    this.#wasFull = this.isFull
-    if (this.isFull) for (const commit of this.#commits) commit()
-    else if (wasFull) this.onFree()
-  }
 }
 
-/** What one caller holds of the budget. */
+/** What one caller holds of the budget. A caller that holds memory waits for none: others may wait for what it holds. */
 export class HeldMemory {
   readonly #budget: Semaphore
   #bytes = 0
-  #wait: AbortController | null = null
+  #resizes = 0
 
   constructor(budget: Semaphore) {
     this.#budget = budget
@@ -123,17 +104,24 @@ export class HeldMemory {
     return this.#bytes
   }
 
-  /** Holds so many bytes from now on. Never waits, and ends a wait of `take`. */
+  /** Holds so many bytes from now on. Never waits; memory that `take` still waits for is given back once it is there. */
   resize(bytes: number): void {
-    this.#wait?.abort()
+    this.#resizes += 1
     const change = bytes - this.#bytes
     this.#bytes = bytes
     if (change !== 0) this.#budget.change(change)
   }
 
   /**
-   * Takes memory for a body that is about to be received. A caller that holds memory already does not wait: others may wait
-   * for what it holds.
+   * Waits until a call may be sent.
+   * @returns null if it may at once, else the wait, which rejects with the signal's reason when that aborts
+   */
+  untilFree(signal?: AbortSignal): Promise<void> | null {
+    return this.#bytes > 0 ? null : this.#budget.take(0, signal)
+  }
+
+  /**
+   * Takes memory for a body that is about to be received.
    * @returns null if it was taken at once, else the wait for it, which rejects with the signal's reason when that aborts
    */
   take(bytes: number, signal?: AbortSignal): Promise<void> | null {
@@ -141,10 +129,15 @@ export class HeldMemory {
       this.resize(this.#bytes + bytes)
       return null
     }
-    this.#wait = new AbortController()
-    const { signal: ended } = this.#wait
-    const wait = this.#budget.take(bytes, signal ? AbortSignal.any([signal, ended]) : ended)
+    const wait = this.#budget.take(bytes, signal)
     if (wait === null) this.#bytes = bytes
-    return wait && wait.then(() => void (this.#bytes = bytes))
+    const resizes = this.#resizes
+    return (
+      wait &&
+      wait.then(() => {
+        if (this.#resizes === resizes) this.#bytes = bytes
+        else this.#budget.change(-bytes)
+      })
+    )
   }
 }

@@ -1,10 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 import { hasProxy, openProxies } from '../../base/proxy.ts'
 import { version } from '../../base/version.ts'
 import { callFailure } from './errors.ts'
 import type { Asked, Shape } from './errors.ts'
-import { onAbort, resetMsOf, retryAfterMsOf } from './wait.ts'
+import { onAbort } from './wait.ts'
 
 /** What bounds one request. */
 export interface RequestLimits {
@@ -222,4 +223,46 @@ export function receive(
       }
     },
   } satisfies Dispatcher.DispatchHandler
+}
+
+/**
+ * When to come again, in milliseconds: by `retry-after-ms`, or by `Retry-After` in seconds or as a date, counted from the
+ * answer's own `Date` where it has one, so that two clocks are not compared. Null where neither can be read.
+ */
+export function retryAfterMsOf(headers: IncomingHttpHeaders): number | null {
+  const ms = numberOf(headers['retry-after-ms'])
+  if (ms !== null || headers['retry-after'] === undefined) return ms
+  const text = headers['retry-after'].trim()
+  const seconds = numberOf(text)
+  if (seconds !== null) return seconds * 1000
+  const untilMs = HTTP_DATE.test(text) ? Date.parse(text) : NaN
+  return Number.isNaN(untilMs) ? null : Math.max(0, untilMs - sentMsOf(headers))
+}
+
+/**
+ * When a quota begins anew, in milliseconds: `ratelimit-reset` or `x-ratelimit-reset`, which is in seconds from now, or a time in
+ * seconds or milliseconds since 1970. Null where neither can be read. Many services send it with every answer.
+ */
+export function resetMsOf(headers: IncomingHttpHeaders): number | null {
+  const reset = numberOf(headers['ratelimit-reset'] ?? headers['x-ratelimit-reset'])
+  if (reset === null || reset < EPOCH_SECONDS_MIN) return reset === null ? null : reset * 1000
+  const untilMs = reset < EPOCH_SECONDS_MIN * 1000 ? reset * 1000 : reset
+  return Math.max(0, untilMs - sentMsOf(headers))
+}
+
+/** Of 2001, and longer than any wait. */
+const EPOCH_SECONDS_MIN = 1_000_000_000
+
+/** A date starts with the name of its day; `Date.parse` alone would take `-5` for a month. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8},? /
+
+function numberOf(header: string | string[] | undefined): number | null {
+  if (header === undefined) return null
+  const text = String(header).trim()
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : null
+}
+
+function sentMsOf({ date }: IncomingHttpHeaders): number {
+  const sentMs = date === undefined ? NaN : Date.parse(date)
+  return Number.isNaN(sentMs) ? Date.now() : sentMs
 }

@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { UsageError } from '../../base/errors.ts'
 
-/** Where the value of `x-service-auth-token` comes from. */
-export type TokenSource = { readonly token: string } | { readonly tokenFile: string }
+/** Where the value of `x-service-auth-token` comes from: one of the two. */
+export interface TokenSource {
+  readonly authToken?: string | undefined
+  readonly authTokenFile?: string | undefined
+}
 
 /** A run may have 100,000 scopes that are forbidden. */
 const REREAD_AFTER_MS = 1000
@@ -13,7 +16,7 @@ const REREAD_AFTER_MS = 1000
  * is read at the start and again only when the service refuses what it held.
  */
 export class Token {
-  readonly #path: string | null
+  readonly #path: string | undefined
   readonly #now: () => number
   #token: string
   #reading: Promise<void> | null = null
@@ -21,17 +24,12 @@ export class Token {
 
   /**
    * @param now a clock in milliseconds that never goes back
-   * @throws UsageError naming `COLLAB_AUTH_TOKEN` or `COLLAB_AUTH_TOKEN_FILE`
+   * @throws UsageError naming `COLLAB_AUTH_TOKEN_FILE`
    */
-  constructor(source: TokenSource, now = () => performance.now()) {
-    this.#path = 'token' in source ? null : source.tokenFile
+  constructor({ authToken = '', authTokenFile }: TokenSource, now = () => performance.now()) {
+    this.#path = authTokenFile
     this.#now = now
-    this.#token = ('token' in source ? source.token : readAtStart(source.tokenFile)).trim()
-    const setting =
-      this.#path === null ? 'COLLAB_AUTH_TOKEN' : `COLLAB_AUTH_TOKEN_FILE (${this.#path})`
-    if (this.#token === '') throw new UsageError(`${setting} is empty: it must hold the auth token`)
-    if (!isHeaderValue(this.#token))
-      throw new UsageError(`${setting} holds a character that a header cannot carry`)
+    this.#token = authTokenFile === undefined ? authToken : readAtStart(authTokenFile)
   }
 
   current(): string {
@@ -45,7 +43,7 @@ export class Token {
    * @returns true when there is another token to try by now, whichever call read it
    */
   async reread(refused: string, isForbidden: boolean): Promise<boolean> {
-    if (this.#path === null || this.#token !== refused) return this.#token !== refused
+    if (this.#path === undefined || this.#token !== refused) return this.#token !== refused
     const isRecent = this.#now() - this.#readAtMs < REREAD_AFTER_MS
     if (!isRecent || !isForbidden)
       this.#reading ??= this.#read(this.#path).finally(() => (this.#reading = null))
@@ -60,18 +58,21 @@ export class Token {
   }
 }
 
-/** A header cannot carry other characters; the value itself is never shown. */
-export function isHeaderValue(value: string): boolean {
-  return /^[\t\x20-\x7e\x80-\xff]+$/.test(value)
-}
-
 function readAtStart(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    const token = readFileSync(path, 'utf8').trim()
+    if (isHeaderValue(token)) return token
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new UsageError(`COLLAB_AUTH_TOKEN_FILE: ${path} cannot be read (${code})`, {
-      cause: error,
-    })
+    const message = `COLLAB_AUTH_TOKEN_FILE: ${path} cannot be read (${code})`
+    throw new UsageError(message, { cause: error })
   }
+  throw new UsageError(
+    `COLLAB_AUTH_TOKEN_FILE: ${path} must hold the auth token on one line, in characters that a header can carry`,
+  )
+}
+
+/** True for one or more characters that a header can carry. */
+function isHeaderValue(value: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]+$/.test(value)
 }

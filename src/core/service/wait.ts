@@ -1,5 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
-
 /**
  * Calls `callback` when `signal` aborts, or at once if it has. Returns the function that unregisters it. The callbacks of a signal
  * share one listener: hundreds of calls wait on the signal of their job, and Node compares each new listener with all others. It
@@ -56,97 +54,54 @@ export type Priority = 'high' | 'normal'
 /** After so many callers of high priority in a row, one of normal priority is served: neither waits for ever. */
 const HIGH_IN_A_ROW = 3
 
+/** Callers that wait: how to end the wait of each, and the units that it waits for. */
+export type Waiting = Map<(reason?: Error) => void, number>
+
+/** Adds a caller to those that wait. @throws the signal's reason when it aborts first */
+export function waitAmong(waiting: Waiting, units: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let forget = (): void => {}
+    const end = (reason?: Error) => {
+      forget()
+      waiting.delete(end)
+      if (reason === undefined) resolve()
+      else reject(reason)
+    }
+    waiting.set(end, units)
+    if (signal !== undefined) forget = onAbort(signal, () => end(signal.reason as Error))
+  })
+}
+
 /** A queue of callers: high priority first, and among equals first come, first served. */
 export class WaitLine {
-  // A Set keeps the order of arrival, and an aborted caller leaves from the middle at no cost.
-  readonly #waiting = {
-    high: new Set<(reason?: Error) => void>(),
-    normal: new Set<(reason?: Error) => void>(),
-  }
+  readonly #high: Waiting = new Map()
+  readonly #normal: Waiting = new Map()
   #highInARow = 0
 
   get length(): number {
-    return this.#waiting.high.size + this.#waiting.normal.size
+    return this.#high.size + this.#normal.size
   }
 
   /** Waits until `letOneGo` lets the caller go. @throws the signal's reason when it aborts first */
   join(signal?: AbortSignal, priority: Priority = 'normal'): Promise<void> {
-    const equals = this.#waiting[priority]
-    return new Promise((resolve, reject) => {
-      let forget = (): void => {}
-      const end = (reason?: Error) => {
-        forget()
-        equals.delete(end)
-        if (reason === undefined) resolve()
-        else reject(reason)
-      }
-      equals.add(end)
-      if (signal !== undefined) forget = onAbort(signal, () => end(signal.reason as Error))
-    })
+    return waitAmong(priority === 'high' ? this.#high : this.#normal, 1, signal)
   }
 
-  /**
-   * Lets the next caller go on.
-   * @param options.onlyHigh none of normal priority
-   * @returns its priority; null when no caller waits that may go on
-   */
-  letOneGo({ onlyHigh = false } = {}): Priority | null {
-    const { high, normal } = this.#waiting
-    const mayBeNormal = !onlyHigh && normal.size > 0
-    const isNormal = mayBeNormal && (high.size === 0 || this.#highInARow >= HIGH_IN_A_ROW)
-    const [first] = isNormal ? normal : high
-    if (first === undefined) return null
-    this.#highInARow = !isNormal && mayBeNormal ? this.#highInARow + 1 : 0
+  /** Lets the next caller go on. @returns false when no caller waits */
+  letOneGo(): boolean {
+    const mayBeNormal = this.#normal.size > 0
+    const isNormal = mayBeNormal && (this.#high.size === 0 || this.#highInARow >= HIGH_IN_A_ROW)
+    const [first] = (isNormal ? this.#normal : this.#high).keys()
+    if (first === undefined) return false
+    this.#highInARow = mayBeNormal && !isNormal ? this.#highInARow + 1 : 0
     first()
-    return isNormal ? 'normal' : 'high'
+    return true
   }
 
   /** Rejects all that wait with `reason`. */
   dismiss(reason: Error): void {
-    for (const equals of Object.values(this.#waiting)) for (const end of equals) end(reason)
+    for (const waiting of [this.#high, this.#normal]) for (const end of waiting.keys()) end(reason)
   }
-}
-
-/**
- * When to come again, in milliseconds: by `retry-after-ms`, or by `Retry-After` in seconds or as a date, counted from the
- * answer's own `Date` where it has one, so that two clocks are not compared. Null where neither can be read.
- */
-export function retryAfterMsOf(headers: IncomingHttpHeaders): number | null {
-  const ms = numberOf(headers['retry-after-ms'])
-  if (ms !== null || headers['retry-after'] === undefined) return ms
-  const text = headers['retry-after'].trim()
-  const seconds = numberOf(text)
-  if (seconds !== null) return seconds * 1000
-  const untilMs = HTTP_DATE.test(text) ? Date.parse(text) : NaN
-  return Number.isNaN(untilMs) ? null : Math.max(0, untilMs - sentMsOf(headers))
-}
-
-/**
- * When a quota begins anew, in milliseconds: `ratelimit-reset` or `x-ratelimit-reset`, which is in seconds from now, or a time in
- * seconds or milliseconds since 1970. Null where neither can be read. Many services send it with every answer.
- */
-export function resetMsOf(headers: IncomingHttpHeaders): number | null {
-  const reset = numberOf(headers['ratelimit-reset'] ?? headers['x-ratelimit-reset'])
-  if (reset === null || reset < EPOCH_SECONDS_MIN) return reset === null ? null : reset * 1000
-  const untilMs = reset < EPOCH_SECONDS_MIN * 1000 ? reset * 1000 : reset
-  return Math.max(0, untilMs - sentMsOf(headers))
-}
-
-/** Of 2001, and longer than any wait. */
-const EPOCH_SECONDS_MIN = 1_000_000_000
-
-/** A date starts with the name of its day; `Date.parse` alone would take `-5` for a month. */
-const HTTP_DATE = /^[A-Z][a-z]{2,8},? /
-
-function numberOf(header: string | string[] | undefined): number | null {
-  if (header === undefined) return null
-  const text = String(header).trim()
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : null
-}
-
-function sentMsOf({ date }: IncomingHttpHeaders): number {
-  const sentMs = date === undefined ? NaN : Date.parse(date)
-  return Number.isNaN(sentMs) ? Date.now() : sentMs
 }
 
 /** Times are those of `performance.now`. */
