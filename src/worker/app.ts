@@ -14,10 +14,9 @@ import { RulesKeeper } from '../features/privacy/rules.ts'
 import { migrateQueue } from '../core/queue/backend.ts'
 import { itemDelivery, openQueue } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
-import { openPostgresRateLimit } from '../core/rate-limit/postgres.ts'
-import { openRedisRateLimit } from '../core/rate-limit/redis.ts'
-import { RATE_LIMIT_NAME } from '../core/rate-limit/limiter.ts'
-import type { RateLimiter, RateLimitOptions } from '../core/rate-limit/limiter.ts'
+import { RATE_LIMIT_NAME, RateLimiter } from '../core/rate-limit/limiter.ts'
+import type { RateLimitOptions } from '../core/rate-limit/limiter.ts'
+import { postgresStore, redisStore } from '../core/rate-limit/stores.ts'
 import { followLowest } from '../core/rate-limit/lowest.ts'
 import { openCollabApi } from '../core/service/client.ts'
 import type { CallReport } from '../core/service/client.ts'
@@ -205,10 +204,13 @@ async function openRateLimits(
     redisUrl === undefined
       ? null
       : (await import('../core/queue/redis.ts')).openRedis(redisUrl, {}, fault)
-  const open = (name: string, options: Omit<RateLimitOptions, 'log'>): RateLimiter =>
-    redis === null
-      ? openPostgresRateLimit(store.database, name, { ...options, log })
-      : openRedisRateLimit(redis, `${queuePrefix}:${name}`, { ...options, log })
+  const open = (name: string, options: Omit<RateLimitOptions, 'log'>) =>
+    new RateLimiter(
+      redis === null
+        ? postgresStore(store.database, name)
+        : redisStore(redis, `${queuePrefix}:${name}`),
+      { ...options, log },
+    )
   const shared = open(RATE_LIMIT_NAME, { callsPerSecond: rateLimit ?? null })
   const budget =
     refreshBudget === undefined

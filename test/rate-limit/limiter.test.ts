@@ -292,12 +292,12 @@ describe('another limit', () => {
   test('holds for who comes next, and none lets all who wait go', async () => {
     const { store, limit, call, letGo } = open(null)
     await Promise.all(call(2))
-    limit.useLimit(HUNDRED)
+    limit.callsPerSecond = HUNDRED
     call(3)
     await vi.advanceTimersByTimeAsync(15)
     expect(letGo).toEqual([0, 0, 0, 0, 10])
     expect(store.taken.map(({ slots }) => slots)).toEqual([1, 2])
-    limit.useLimit(null)
+    limit.callsPerSecond = null
     call(2)
     await vi.advanceTimersByTimeAsync(0)
     expect(letGo.slice(5)).toEqual([0, 0])

@@ -5,7 +5,8 @@ import type { App } from '../../src/worker/app.ts'
 import * as workers from '../../src/core/database/statements/workers.ts'
 import { createLog } from '../../src/base/log.ts'
 import { followLowest } from '../../src/core/rate-limit/lowest.ts'
-import { openPostgresRateLimit } from '../../src/core/rate-limit/postgres.ts'
+import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
+import { postgresStore } from '../../src/core/rate-limit/stores.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { addWorker } from '../database/run-rows.ts'
 import { createTestDatabase } from '../helpers/database.ts'
@@ -57,7 +58,7 @@ describe('workers that set different limits', () => {
     const { pool } = database
     const lines: string[] = []
     const log = createLog('info', { write: (line) => lines.push(line) })
-    const limiter = openPostgresRateLimit(pool, randomUUID(), { callsPerSecond: 20, log })
+    const limiter = new RateLimiter(postgresStore(pool, randomUUID()), { callsPerSecond: 20, log })
     const follow = followLowest(limiter, 20, log)
     const told = async () => {
       await follow(pool)

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
-import { openPostgresRateLimit } from '../../src/core/rate-limit/postgres.ts'
+import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
+import { postgresStore } from '../../src/core/rate-limit/stores.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
@@ -20,7 +21,7 @@ describe('the shared rate limit on PostgreSQL', () => {
   sharedLimitSuite(
     () => {
       const name = (newest = randomUUID())
-      return (options) => openPostgresRateLimit(pool, name, options)
+      return (options) => new RateLimiter(postgresStore(pool, name), options)
     },
     async () => {
       const { rows } = await pool.query<{ ms: number }>(
@@ -37,7 +38,7 @@ describe('the shared rate limit on PostgreSQL', () => {
       `insert into sync.pace values ($1, now() + interval '1 day', now() + interval '1 day')`,
       [name],
     )
-    const limit = openPostgresRateLimit(pool, name, {
+    const limit = new RateLimiter(postgresStore(pool, name), {
       callsPerSecond: 100,
       log: createLog('silent'),
     })
@@ -56,7 +57,7 @@ describe('the shared rate limit on PostgreSQL', () => {
     const name = randomUUID()
     const lines: string[] = []
     const log = createLog('info', { write: (line) => lines.push(line) })
-    const limit = openPostgresRateLimit(pool, name, { callsPerSecond: 100, log })
+    const limit = new RateLimiter(postgresStore(pool, name), { callsPerSecond: 100, log })
     await pool.query('alter table sync.pace rename to pace_away')
     let isLetGo = false
     const waiting = Promise.resolve(limit.acquire()).then(() => (isLetGo = true))

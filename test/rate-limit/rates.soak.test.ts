@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
-import { openPostgresRateLimit } from '../../src/core/rate-limit/postgres.ts'
-import { openRedisRateLimit } from '../../src/core/rate-limit/redis.ts'
+import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
+import { postgresStore, redisStore } from '../../src/core/rate-limit/stores.ts'
 import type { SharedRateLimit } from '../../src/core/service/wait.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
@@ -37,8 +37,8 @@ describe.each([
     const name = `${key}:${randomUUID()}`
     const one: OpenOne = (options) =>
       store === 'Redis'
-        ? openRedisRateLimit(redis as Redis, name, options)
-        : openPostgresRateLimit(database.pool, name, options)
+        ? new RateLimiter(redisStore(redis as Redis, name), options)
+        : new RateLimiter(postgresStore(database.pool, name), options)
     return Array.from({ length: count }, () => one({ callsPerSecond, log }))
   }
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
-import { openRedisRateLimit } from '../../src/core/rate-limit/redis.ts'
+import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
+import { redisStore } from '../../src/core/rate-limit/stores.ts'
 import { redisUrl } from '../helpers/redis.ts'
 import { sharedLimitSuite } from './shared-limit-suite.ts'
 
@@ -23,7 +24,7 @@ describe.skipIf(!redisUrl())('the shared rate limit on Redis', () => {
   sharedLimitSuite(
     () => {
       const own = (newest = `${key}:${randomUUID()}`)
-      return (options) => openRedisRateLimit(redis, own, options)
+      return (options) => new RateLimiter(redisStore(redis, own), options)
     },
     async () => {
       const [seconds, micros] = await redis.time()
@@ -36,7 +37,10 @@ describe.skipIf(!redisUrl())('the shared rate limit on Redis', () => {
     const own = `${key}:${randomUUID()}`
     const later = Date.now() + 86_400_000
     await redis.hset(own, { next: later, paused_until: later })
-    const limit = openRedisRateLimit(redis, own, { callsPerSecond: 100, log: createLog('silent') })
+    const limit = new RateLimiter(redisStore(redis, own), {
+      callsPerSecond: 100,
+      log: createLog('silent'),
+    })
     await limit.acquire()
     await limit.pauseAll(10_000)
     const [next, pausedUntil] = await redis.hmget(own, 'next', 'paused_until')
@@ -48,10 +52,10 @@ describe.skipIf(!redisUrl())('the shared rate limit on Redis', () => {
     const away = new Redis('redis://127.0.0.1:1', { lazyConnect: true, maxRetriesPerRequest: 0 })
     away.on('error', () => {})
     const log = createLog('silent')
-    const limited = openRedisRateLimit(away, key, { callsPerSecond: 10, log })
+    const limited = new RateLimiter(redisStore(away, key), { callsPerSecond: 10, log })
     const stop = new AbortController()
     const waiting = limited.acquire(stop.signal)
-    const free = openRedisRateLimit(away, key, { callsPerSecond: null, log })
+    const free = new RateLimiter(redisStore(away, key), { callsPerSecond: null, log })
     await free.acquire()
     await free.pauseAll(50)
     await free.acquire()

@@ -3,7 +3,8 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLog } from '../../src/base/log.ts'
 import * as rateLimit from '../../src/core/database/statements/rate-limit.ts'
-import { openRedisRateLimit } from '../../src/core/rate-limit/redis.ts'
+import { RateLimiter } from '../../src/core/rate-limit/limiter.ts'
+import { redisStore } from '../../src/core/rate-limit/stores.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { redisUrl } from '../helpers/redis.ts'
@@ -94,7 +95,7 @@ describe.skipIf(!redisUrl())('slots of the rate on Redis', () => {
 
   /** One call lets one group of slots be reserved: one slot of two seconds. */
   async function takeOne(own: string): Promise<void> {
-    const limit = openRedisRateLimit(redis, own, {
+    const limit = new RateLimiter(redisStore(redis, own), {
       callsPerSecond: 0.5 / 0.985,
       log: createLog('silent'),
     })
@@ -145,7 +146,7 @@ describe.skipIf(!redisUrl())('slots of the rate on Redis', () => {
   test('are kept for twice the longest pause, and a pause too', async () => {
     for (const step of ['take', 'pause'] as const) {
       const own = `${key}:${randomUUID()}`
-      const limit = openRedisRateLimit(redis, own, {
+      const limit = new RateLimiter(redisStore(redis, own), {
         callsPerSecond: 100,
         log: createLog('silent'),
       })
@@ -160,7 +161,10 @@ describe.skipIf(!redisUrl())('slots of the rate on Redis', () => {
   test('wait for the longest pause of all, and a shorter one changes nothing', async () => {
     const own = `${key}:${randomUUID()}`
     const pauseFor = async (ms: number) => {
-      const limit = openRedisRateLimit(redis, own, { callsPerSecond: 1, log: createLog('silent') })
+      const limit = new RateLimiter(redisStore(redis, own), {
+        callsPerSecond: 1,
+        log: createLog('silent'),
+      })
       await limit.pauseAll(ms)
       await limit.close()
     }

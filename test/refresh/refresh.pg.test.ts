@@ -6,7 +6,7 @@ import { places } from '../../src/demo/catalog.ts'
 import { addComment, deleteComment, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { App } from '../../src/worker/app.ts'
-import { NO_SLOT_WAITS } from '../../src/core/service/wait.ts'
+import { NO_RATE_LIMIT } from '../../src/core/service/wait.ts'
 import type { SharedRateLimit } from '../../src/core/service/wait.ts'
 import { databaseClock } from '../../src/features/refresh/polling.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
@@ -38,10 +38,8 @@ async function opened(settings: Record<string, string> = {}) {
 async function refresherOf(app: App, workerId = app.sync.workerId) {
   const counted = { calls: 0, nowMs: 60_000 }
   const budget: SharedRateLimit = {
+    ...NO_RATE_LIMIT,
     acquire: async () => void (counted.calls += 1),
-    pauseAll: async () => {},
-    snapshot: () => NO_SLOT_WAITS,
-    close: async () => {},
   }
   await beat(app, workerId)
   const context = { ...app.sync, workerId }

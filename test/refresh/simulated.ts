@@ -6,7 +6,7 @@ import { createLog } from '../../src/base/log.ts'
 import { RulesKeeper } from '../../src/features/privacy/rules.ts'
 import { readAnswer } from '../../src/core/service/answer.ts'
 import { MemoryBudget } from '../../src/core/service/memory.ts'
-import { NO_SLOT_WAITS } from '../../src/core/service/wait.ts'
+import { NO_RATE_LIMIT } from '../../src/core/service/wait.ts'
 import type { SharedRateLimit } from '../../src/core/service/wait.ts'
 import type { Call, CollabApi } from '../../src/core/service/client.ts'
 import type { CommentsFilter } from '../../src/core/service/filters.ts'
@@ -280,10 +280,8 @@ export async function refreshed(
     const context = contextOf(database, service.api(), draining.signal)
     let stepS = 0
     const limit: SharedRateLimit = {
+      ...NO_RATE_LIMIT,
       acquire: () => service.takeTurn(stepS),
-      pauseAll: async () => {},
-      snapshot: () => NO_SLOT_WAITS,
-      close: async () => {},
     }
     const clock = {
       moment: async () => ({ ...(await refresh.state.one(database.pool)), at: service.now }),

@@ -6,7 +6,7 @@ import type {
   CollabApi,
   CollabApiOptions,
 } from '../../src/core/service/client.ts'
-import { NO_SLOT_WAITS } from '../../src/core/service/wait.ts'
+import { NO_RATE_LIMIT } from '../../src/core/service/wait.ts'
 import { until } from '../helpers/until.ts'
 import {
   bytes,
@@ -227,10 +227,8 @@ describe('one call', () => {
       concurrency: 1,
       onCall: () => events.push('read'),
       sharedRateLimit: {
+        ...NO_RATE_LIMIT,
         acquire: () => (events.push('begin'), null),
-        pauseAll: async () => {},
-        snapshot: () => NO_SLOT_WAITS,
-        close: async () => {},
       },
     })
     await Promise.all([1, 2].map(() => ended(api.getUsers(users))))

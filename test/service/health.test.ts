@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { CallError } from '../../src/base/errors.ts'
 import type { Asked } from '../../src/core/service/errors.ts'
 import { ServiceHealth } from '../../src/core/service/health.ts'
-import { NO_SLOT_WAITS } from '../../src/core/service/wait.ts'
+import { NO_RATE_LIMIT } from '../../src/core/service/wait.ts'
 
 const asked: Asked = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
 
@@ -10,12 +10,7 @@ const healthOf = () =>
   new ServiceHealth({
     retryAfterMaxMs: 120_000,
     throttledMaxMs: 900_000,
-    sharedRateLimit: {
-      acquire: () => null,
-      pauseAll: async () => {},
-      snapshot: () => NO_SLOT_WAITS,
-      close: async () => {},
-    },
+    sharedRateLimit: NO_RATE_LIMIT,
   })
 
 describe('a refused token', () => {

@@ -4,17 +4,16 @@ import type { FailureKind } from '../../src/base/errors.ts'
 import { ServiceHealth } from '../../src/core/service/health.ts'
 import { retrying } from '../../src/core/service/retry.ts'
 import { resetMsOf, retryAfterMsOf } from '../../src/core/service/request.ts'
-import { NO_SLOT_WAITS } from '../../src/core/service/wait.ts'
+import { NO_RATE_LIMIT } from '../../src/core/service/wait.ts'
 import type { SharedRateLimit } from '../../src/core/service/wait.ts'
 
 const policy = { retries: 3, retryAfterMaxMs: 120_000, throttledMaxMs: 900_000 }
 /** Pauses that all processes were asked for, in milliseconds. */
 const pauses: number[] = []
 const sharedRateLimit: SharedRateLimit = {
+  ...NO_RATE_LIMIT,
   acquire: () => null,
   pauseAll: async (ms) => void pauses.push(ms),
-  snapshot: () => NO_SLOT_WAITS,
-  close: async () => {},
 }
 const healthOf = (onReach: (problem: string | null) => void = () => {}) =>
   new ServiceHealth({ ...policy, sharedRateLimit, onReach })

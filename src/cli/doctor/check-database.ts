@@ -15,7 +15,7 @@ import * as written from '../../core/database/statements/written.ts'
 import { count, counted, duration, time } from '../../documents/format.ts'
 import { inTime } from '../../core/queue/queue.ts'
 import { RATE_LIMIT_NAME } from '../../core/rate-limit/limiter.ts'
-import { tryPostgresRateLimit } from '../../core/rate-limit/postgres.ts'
+import { postgresStore } from '../../core/rate-limit/stores.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../worker/store.ts'
 import { describeHolder } from '../commands/changes.ts'
@@ -107,7 +107,7 @@ async function writes(database: Database): Promise<Finding> {
   try {
     await rolledBack(database, async (client) => {
       await workers.heartbeat.run(client, row)
-      await tryPostgresRateLimit(client, RATE_LIMIT_NAME)
+      await postgresStore(client, RATE_LIMIT_NAME).pause(0)
     })
     return ok('writes', 'a row was written and rolled back')
   } catch (error) {

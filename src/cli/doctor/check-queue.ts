@@ -7,7 +7,7 @@ import { openQueue, refusalOf, tryOut } from '../../core/queue/queue.ts'
 import { onRedis, redisInfo, requireVersion } from '../../core/queue/redis.ts'
 import type { RedisPlace } from '../../core/queue/redis.ts'
 import { RATE_LIMIT_NAME } from '../../core/rate-limit/limiter.ts'
-import { tryRedisRateLimit } from '../../core/rate-limit/redis.ts'
+import { redisStore } from '../../core/rate-limit/stores.ts'
 import { broken, fail, guarded, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
@@ -47,7 +47,7 @@ async function checkJobs(place: QueuePlace, log: Log): Promise<Finding> {
 async function checkRateLimit(place: RedisPlace): Promise<Finding> {
   try {
     const key = `${place.prefix}:${RATE_LIMIT_NAME}`
-    await onRedis(place, (redis) => tryRedisRateLimit(redis, key))
+    await onRedis(place, (redis) => redisStore(redis, key).pause(0))
     return ok('rate limit', 'it can be written')
   } catch (error) {
     return refused('rate limit', error)

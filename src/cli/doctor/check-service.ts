@@ -2,7 +2,7 @@ import { CallError, UsageError } from '../../base/errors.ts'
 import { duration } from '../../documents/format.ts'
 import { openCollabApi } from '../../core/service/client.ts'
 import { fixOf, isOfOtherServer } from '../../core/service/reach.ts'
-import { NO_SLOT_WAITS } from '../../core/service/wait.ts'
+import { NO_RATE_LIMIT } from '../../core/service/wait.ts'
 import type { ServiceSettings } from '../../settings/settings.ts'
 import { SETTINGS } from '../../settings/table.ts'
 import type { Settings } from '../../settings/table.ts'
@@ -32,13 +32,7 @@ export async function checkService(
   try {
     const collabApi = openCollabApi({
       ...settings,
-      // It makes one call, which shares nothing.
-      sharedRateLimit: {
-        acquire: () => null,
-        pauseAll: async () => {},
-        snapshot: () => NO_SLOT_WAITS,
-        close: async () => {},
-      },
+      sharedRateLimit: NO_RATE_LIMIT,
       timeoutMs: Math.min(settings.timeoutMs, timeoutMs),
       retries: 0,
       retryAfterMaxMs: 0,

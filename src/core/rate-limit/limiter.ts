@@ -39,12 +39,11 @@ const STORE_RETRY_MS = 500
 export class RateLimiter implements SharedRateLimit {
   readonly #store: RateLimitStore
   readonly #fault: RepeatedFault
-  #callsPerSecond: number | null = null
-  #spacing: Spacing | null = null
-  #groupMax = 1
   readonly #isSteady: boolean
   readonly #line = new WaitLine()
   readonly #closing = new AbortController()
+  /** Most calls a second, by which slots are reserved from now on; null for no limit. */
+  callsPerSecond: number | null
   #pausedSinceMs = 0
   #pausedUntilMs = -Infinity
   /** How long the pauses before the last one were. */
@@ -61,41 +60,30 @@ export class RateLimiter implements SharedRateLimit {
     this.#store = store
     this.#fault = new RepeatedFault(log, 'the store of the shared rate limit')
     this.#isSteady = isSteady
-    this.useLimit(callsPerSecond)
-  }
-
-  /** Sets the limit of the slots that are reserved from now on, in calls a second; null for none. */
-  useLimit(callsPerSecond: number | null): void {
-    const { usedPart, groupMs, toleranceMs } = this.#isSteady ? STEADY : AS_THEY_COME
-    this.#callsPerSecond = callsPerSecond
-    this.#spacing =
-      callsPerSecond === null
-        ? null
-        : { intervalMs: 1000 / (callsPerSecond * usedPart), toleranceMs }
-    this.#groupMax = Math.max(1, Math.floor(groupMs / (this.#spacing?.intervalMs ?? groupMs)))
+    this.callsPerSecond = callsPerSecond
   }
 
   acquire(signal?: AbortSignal, priority?: Priority): Promise<void> | null {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason as Error)
-    if (this.#spacing === null && this.#isFree()) return null
+    if (this.callsPerSecond === null && this.#isFree()) return null
     const turn = this.#line.join(signal, priority)
     if (!this.#dealing) void this.#deal()
     return turn
   }
 
   async pauseAll(ms: number): Promise<void> {
-    const untilMs = performance.now() + Math.min(ms, MAX_PAUSE_MS)
-    const isNews = untilMs > this.#pausedUntilMs + NEWS_MS
-    this.#pauseUntil(untilMs)
+    const pauseMs = Math.min(ms, MAX_PAUSE_MS)
+    const isNews = performance.now() + pauseMs > this.#pausedUntilMs + NEWS_MS
+    this.#pause(pauseMs)
     // Sixteen calls that are throttled together are one pause: one of them writes it.
-    if (isNews) await this.#reach(() => this.#store.pause(Math.min(ms, MAX_PAUSE_MS)))
+    if (isNews) await this.#reach(() => this.#store.pause(pauseMs))
   }
 
   snapshot(): RateLimitSnapshot {
     const nowMs = performance.now()
     const [sinceMs, untilMs] = [this.#pausedSinceMs, this.#pausedUntilMs]
     return {
-      callsPerSecond: this.#callsPerSecond,
+      callsPerSecond: this.callsPerSecond,
       waiting: this.#line.length,
       pause: nowMs < untilMs ? { sinceMs, untilMs } : null,
       pausedMs: this.#pausedBeforeMs + Math.max(0, Math.min(nowMs, untilMs) - sinceMs),
@@ -120,21 +108,17 @@ export class RateLimiter implements SharedRateLimit {
 
   async #listen(): Promise<void> {
     const pauseMs = await this.#reach(() => this.#store.pauseMs())
-    if (pauseMs !== null) this.#learnPause(pauseMs)
-  }
-
-  #learnPause(pauseMs: number): void {
-    if (pauseMs > 0) this.#pauseUntil(performance.now() + pauseMs)
+    if (pauseMs !== null) this.#pause(pauseMs)
   }
 
   /** A pause that begins while another one lasts extends it. */
-  #pauseUntil(untilMs: number): void {
+  #pause(ms: number): void {
     const nowMs = performance.now()
     if (nowMs >= this.#pausedUntilMs) {
       this.#pausedBeforeMs = this.snapshot().pausedMs
       this.#pausedSinceMs = nowMs
     }
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs)
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + ms)
   }
 
   /** Lets the callers go, until none waits. */
@@ -145,9 +129,9 @@ export class RateLimiter implements SharedRateLimit {
         const pausedMs = this.#pausedUntilMs - performance.now()
         if (pausedMs > 0) {
           await sleep(pausedMs, this.#closing.signal)
-          if (this.#spacing === null) await this.#listen()
-        } else if (this.#spacing === null) while (this.#line.letOneGo());
-        else await this.#dealGroup(this.#spacing)
+          if (this.callsPerSecond === null) await this.#listen()
+        } else if (this.callsPerSecond === null) while (this.#line.letOneGo());
+        else await this.#dealGroup(this.callsPerSecond)
       }
     } catch (error) {
       // Only `close` ends a sleep early, and it has rejected all callers.
@@ -157,12 +141,15 @@ export class RateLimiter implements SharedRateLimit {
     }
   }
 
-  async #dealGroup(spacing: Spacing): Promise<void> {
-    const slots = this.#isSteady ? this.#groupMax : Math.min(this.#groupMax, this.#line.length)
+  async #dealGroup(callsPerSecond: number): Promise<void> {
+    const { usedPart, groupMs, toleranceMs } = this.#isSteady ? STEADY : AS_THEY_COME
+    const spacing = { intervalMs: 1000 / (callsPerSecond * usedPart), toleranceMs }
+    const slotsMax = Math.max(1, Math.floor(groupMs / spacing.intervalMs))
+    const slots = this.#isSteady ? slotsMax : Math.min(slotsMax, this.#line.length)
     const askedAtMs = performance.now()
     const taken = await this.#reach(() => this.#store.take(slots, spacing))
     if (taken === null) return sleep(STORE_RETRY_MS, this.#closing.signal)
-    if (taken.pauseMs > 0) return this.#learnPause(taken.pauseMs)
+    if (taken.pauseMs > 0) return this.#pause(taken.pauseMs)
     this.#roundTripMs = Math.min(performance.now() - askedAtMs, 2 * this.#roundTripMs + 1)
     const firstMs = askedAtMs + this.#roundTripMs + taken.waitMs
     for (let slot = 0; slot < slots; slot += 1) {

@@ -32,7 +32,7 @@ export function followLowest(
     const asking = { deadAfterS: DEAD_AFTER_S, own, name: 'this process' }
     const limits = await workers.rateLimits.all(on, asking)
     const lowest = limits[0]?.rateLimit ?? null
-    limiter.useLimit(lowest)
+    limiter.callsPerSecond = lowest
     const found = limits.map(({ rateLimit }) => String(rateLimit)).join()
     if (found === known) return
     known = found

@@ -116,14 +116,6 @@ export interface RateLimitSnapshot {
   readonly pausedMs: number
 }
 
-/** Of a limit that makes no call wait. */
-export const NO_SLOT_WAITS: RateLimitSnapshot = {
-  callsPerSecond: null,
-  waiting: 0,
-  pause: null,
-  pausedMs: 0,
-}
-
 /**
  * The rate that all processes keep together: the calls a second of `SYNC_RATE_LIMIT`, and pauses that
  * the service asked one of them for. Implementations are in `src/core/rate-limit/`.
@@ -143,4 +135,12 @@ export interface SharedRateLimit {
   snapshot(): RateLimitSnapshot
   /** Stops waiting and timers; who waits in `acquire` gets a DrainingError. */
   close(): Promise<void>
+}
+
+/** No limit, and no pauses: for calls that share nothing. */
+export const NO_RATE_LIMIT: SharedRateLimit = {
+  acquire: () => null,
+  pauseAll: async () => {},
+  snapshot: () => ({ callsPerSecond: null, waiting: 0, pause: null, pausedMs: 0 }),
+  close: async () => {},
 }
