@@ -4,7 +4,7 @@ import type { Priority } from './wait.ts'
 
 /**
  * How a call went: `given_up` by us, `transient` where another try may succeed; `refused`, `credentials` and `unknown` as in
- * FailureKind. Only the first three show the load of the service.
+ * FailureKind. Only the first three say something of the load of the service.
  */
 export type CallOutcome =
   | 'success'
@@ -27,18 +27,15 @@ export interface ConcurrencySnapshot {
   readonly latencyMsEwma: number | null
 }
 
-/** One new latency counts this much in the average: about the last twenty calls speak. */
+/** One new latency counts this much in the average: about the last twenty calls count. */
 const EWMA_WEIGHT = 0.1
-/** Slower than this many times the best average, and by this much more, is a latency jump. */
-const JUMP_FACTOR = 4
-const JUMP_MS = 500
 /** Shortest time between two halvings: the calls already in flight must not halve it again. */
 const MIN_HALVING_MS = 1000
 
 /**
  * The limit of calls in flight in one process; callers wait in a WaitLine. The service's limits are not shown (service-api.md,
- * Limits), so the limit adapts (AIMD): it starts at the user's own number, halves on overload or a latency jump, and rises by one
- * for each `limit` successes.
+ * Limits), so the limit adapts (AIMD): it starts at the user's own number, halves when the service is overloaded or a call times out,
+ * and rises by one for each `limit` successes.
  */
 export class ConcurrencyLimit {
   readonly #max: number
@@ -48,7 +45,6 @@ export class ConcurrencyLimit {
   #inFlight = 0
   #successes = 0
   #ewmaMs: number | null = null
-  #bestMs = Infinity
   #halvedAtMs = -Infinity
   #closed: DrainingError | null = null
 
@@ -83,15 +79,12 @@ export class ConcurrencyLimit {
 
   /** Learns from a call that ended. @param latencyMs how long the service took */
   learn(outcome: CallOutcome, latencyMs: number): void {
-    if (outcome === 'overload') this.#halve()
-    else if (outcome === 'success' || outcome === 'timeout') {
-      this.#learnLatency(latencyMs)
-      // If latency stays high after halving, it becomes the new baseline. Otherwise the limit would fall to 1.
-      if (this.#hasJumped()) {
-        if (this.#halve()) this.#bestMs *= 2
-      } else if (outcome === 'success') this.#rise()
+    if (outcome === 'overload' || outcome === 'timeout') this.#halve()
+    else if (outcome === 'success') {
+      const average = this.#ewmaMs ?? latencyMs
+      this.#ewmaMs = average + EWMA_WEIGHT * (latencyMs - average)
+      this.#rise()
     }
-    this.#letIn()
   }
 
   snapshot(): ConcurrencySnapshot {
@@ -113,26 +106,12 @@ export class ConcurrencyLimit {
     while (this.#inFlight < this.#limit && this.#line.letOneGo()) this.#inFlight += 1
   }
 
-  #learnLatency(latencyMs: number): void {
-    const average = this.#ewmaMs ?? latencyMs
-    // One huge answer, or one lost packet, is not the load of the service.
-    const sample = Math.min(latencyMs, average * JUMP_FACTOR + JUMP_MS)
-    this.#ewmaMs = average + EWMA_WEIGHT * (sample - average)
-    this.#bestMs = Math.min(this.#bestMs, this.#ewmaMs)
-  }
-
-  #hasJumped(): boolean {
-    const average = this.#ewmaMs ?? 0
-    return average > this.#bestMs * JUMP_FACTOR && average > this.#bestMs + JUMP_MS
-  }
-
-  #halve(): boolean {
+  #halve(): void {
     const now = this.#now()
-    if (now - this.#halvedAtMs < Math.max(MIN_HALVING_MS, this.#ewmaMs ?? 0)) return false
+    if (now - this.#halvedAtMs < Math.max(MIN_HALVING_MS, this.#ewmaMs ?? 0)) return
     this.#halvedAtMs = now
     this.#limit = Math.max(1, Math.floor(this.#limit / 2))
     this.#successes = 0
-    return true
   }
 
   #rise(): void {
@@ -140,5 +119,6 @@ export class ConcurrencyLimit {
     if (this.#successes < this.#limit) return
     this.#successes = 0
     this.#limit = Math.min(this.#max, this.#limit + 1)
+    this.#letIn()
   }
 }

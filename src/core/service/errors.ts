@@ -20,14 +20,19 @@ export type Shape =
   | 'redirect'
   | 'throttled'
 
-export interface FailureFacts {
-  /** Null where there was no answer. */
-  readonly httpStatus: number | null
+/** What is known of a call that failed. */
+export interface FailedCall {
+  /** Left out where there was no answer. */
+  readonly httpStatus?: number
   /** `error.status` of the body. */
-  readonly code: string | null
-  readonly shape: Shape | null
-  /** Whether the answer says when to come again, by `Retry-After` or `retry-after-ms`. */
-  readonly hasRetryAfter?: boolean
+  readonly code?: string | null
+  readonly shape?: Shape | null
+  /** What happened in words, ours or the service's. */
+  readonly detail: string
+  readonly retryAfterMs?: number | null
+  /** When the quota begins anew, in so many milliseconds; where `retryAfterMs` is null, a call that was throttled waits so long. */
+  readonly resetMs?: number | null
+  readonly cause?: unknown
 }
 
 interface Row {
@@ -81,22 +86,19 @@ export const FAILURES: readonly Row[] = [
 ]
 
 /** The meaning of a failure, by the table. */
-export function classify(facts: FailureFacts): FailureKind {
-  return FAILURES.find((row) => isMet(row, facts))?.kind ?? 'unknown'
+export function classify(failed: Omit<FailedCall, 'detail'>): FailureKind {
+  return FAILURES.find((row) => isMet(row, failed))?.kind ?? 'unknown'
 }
 
-function isMet(row: Row, { httpStatus, code, shape, hasRetryAfter }: FailureFacts): boolean {
+function isMet(row: Row, failed: Omit<FailedCall, 'detail'>): boolean {
+  const { httpStatus, code = null, shape = null, retryAfterMs = null } = failed
+  if (row.retryAfter === true && retryAfterMs !== null) return true
   const name = code === null ? null : canonical(code)
   const status = name !== null && /^\d{3}$/.test(name) ? Number(name) : httpStatus
-  return (
-    (row.retryAfter === true && hasRetryAfter === true) ||
-    (status !== null &&
-      row.http?.some((one) => one === status || one === `${String(status)[0]}xx`)) ||
-    (name !== null && row.code?.includes(name)) ||
-    // A code outweighs the shape of the body around it, also one that nobody has seen.
-    (name === null && shape !== null && row.shape?.includes(shape)) ||
-    false
-  )
+  if (row.http?.some((one) => one === status || one === `${String(status)[0]}xx`)) return true
+  if (name !== null) return row.code?.includes(name) ?? false
+  // A code outweighs the shape of the body around it, also one that nobody has seen.
+  return shape !== null && (row.shape?.includes(shape) ?? false)
 }
 
 /** True where the service, or one host of it, cannot take calls at present. */
@@ -129,29 +131,10 @@ export interface Asked {
   readonly secrets: readonly string[]
 }
 
-export interface FailedCall {
-  readonly httpStatus?: number
-  /** `error.status` of the body. */
-  readonly code?: string | null
-  readonly shape?: Shape | null
-  /** What happened in words, ours or the service's. */
-  readonly detail: string
-  readonly retryAfterMs?: number | null
-  /** When the quota begins anew, in so many milliseconds; where `retryAfterMs` is null, a call that was throttled waits so long. */
-  readonly resetMs?: number | null
-  readonly cause?: unknown
-}
-
 /** The error of a call that gave no usable answer: its kind by the table, its ids in the message. */
 export function callFailure(asked: Asked, failed: FailedCall): CallError {
-  const {
-    code = null,
-    shape = null,
-    httpStatus = null,
-    retryAfterMs = null,
-    resetMs = null,
-  } = failed
-  const kind = classify({ httpStatus, code, shape, hasRetryAfter: retryAfterMs !== null })
+  const { code = null, shape = null, httpStatus = null, retryAfterMs = null } = failed
+  const kind = classify(failed)
   const clean = (text: string): string => withoutSecrets(text, asked.secrets)
   const word = code === null ? null : clean(code).slice(0, MAX_CODE_CHARS)
   const head = [httpStatus && `HTTP ${httpStatus}`, word].filter(Boolean).join(' ')
@@ -161,7 +144,7 @@ export function callFailure(asked: Asked, failed: FailedCall): CallError {
     kind,
     httpStatus,
     errorStatus: word ?? shape,
-    retryAfterMs: retryAfterMs ?? (kind === 'throttled' ? resetMs : null),
+    retryAfterMs: retryAfterMs ?? (kind === 'throttled' ? (failed.resetMs ?? null) : null),
     cause: failed.cause,
   })
 }
