@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { CallError } from '../../src/base/errors.ts'
 import { Breaker } from '../../src/core/service/circuit-breaker.ts'
-import type { Asked } from '../../src/core/service/errors.ts'
+import type { CallTarget } from '../../src/core/service/errors.ts'
 
 const forbidden = new CallError('forbidden', { kind: 'refused', httpStatus: 403 })
 const gone = new CallError('gone', { kind: 'refused', httpStatus: 404 })
 const wrong = new CallError('wrong', { kind: 'refused', httpStatus: 400 })
 const exhausted = new CallError('down', { kind: 'retry', httpStatus: 503 })
 
-function comments(documentId: string, annotationId: string, organizationId = 'o'): Asked {
+function comments(documentId: string, annotationId: string, organizationId = 'o'): CallTarget {
   return {
     operation: 'comments',
     filter: { organizationId, documentId, annotationId },
@@ -16,14 +16,14 @@ function comments(documentId: string, annotationId: string, organizationId = 'o'
   }
 }
 
-function users(documentId: string, organizationId = 'o'): Asked {
+function users(documentId: string, organizationId = 'o'): CallTarget {
   return { operation: 'users', filter: { organizationId, documentId }, secrets: [] }
 }
 
-function failAll(breaker: Breaker, all: Asked[], error: Error, nowMs = 0): void {
-  for (const asked of all) {
-    breaker.check(asked, nowMs)
-    breaker.failed(asked, error, nowMs)
+function failAll(breaker: Breaker, all: CallTarget[], error: Error, nowMs = 0): void {
+  for (const target of all) {
+    breaker.check(target, nowMs)
+    breaker.failed(target, error, nowMs)
   }
 }
 
@@ -99,7 +99,7 @@ describe('the breaker', () => {
     )
     expect(() => breaker.check(comments('public', '1'), 0)).not.toThrow()
     failAll(breaker, [comments('public', '1')], forbidden)
-    expect(() => breaker.check(comments('other', '1'), 0)).toThrow('5 in a row failed here')
+    expect(() => breaker.check(comments('other', '1'), 0)).toThrow('5 calls in a row failed here')
   })
 
   test('lets one probe through every 30 s, and closes when it succeeds', () => {
@@ -133,7 +133,7 @@ describe('the breaker', () => {
     expect(() => breaker.check(users('6'), 0)).not.toThrow()
   })
 
-  test('names what was not asked, how many failed and how the last did', () => {
+  test('names what was skipped, how many failed and how the last did', () => {
     const breaker = new Breaker()
     failAll(
       breaker,
@@ -141,7 +141,7 @@ describe('the breaker', () => {
       forbidden,
     )
     expect(() => breaker.check(users('6'), 0)).toThrow(
-      'Get Users of organizationId "o", documentId "6" was not asked: 5 in a row failed here, the last: forbidden',
+      'Get Users of organizationId "o", documentId "6" was skipped: 5 calls in a row failed here, the last: forbidden',
     )
   })
 
@@ -176,6 +176,6 @@ describe('the breaker', () => {
       ['2', '3', '4', '5'].map((n) => comments(n, 'a')),
       forbidden,
     )
-    expect(() => breaker.check(comments('6', 'a'), 0)).toThrow('5 in a row failed here')
+    expect(() => breaker.check(comments('6', 'a'), 0)).toThrow('5 calls in a row failed here')
   })
 })

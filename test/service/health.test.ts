@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { CallError } from '../../src/base/errors.ts'
-import type { Asked } from '../../src/core/service/errors.ts'
+import type { CallTarget } from '../../src/core/service/errors.ts'
 import { ServiceHealth } from '../../src/core/service/health.ts'
 import { NO_RATE_LIMIT } from '../../src/core/service/wait.ts'
 
-const asked: Asked = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
+const target: CallTarget = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
 
 const healthOf = () =>
   new ServiceHealth({
@@ -18,17 +18,17 @@ describe('a refused token', () => {
 
   test('is not sent again, and another token is', () => {
     const health = healthOf()
-    health.check(asked, 'old', 0)
+    health.check(target, 'old', 0)
     health.failed(refused, 'old', 0, 0)
-    health.check(asked, 'new', 0)
-    expect(() => health.check(asked, 'old', 60_000)).toThrow(refused)
+    health.check(target, 'new', 0)
+    expect(() => health.check(target, 'old', 60_000)).toThrow(refused)
   })
 
   test('is forgotten for a fresh start', () => {
     const health = healthOf()
     health.failed(refused, 'old', 0, 0)
     health.startAfresh()
-    health.check(asked, 'old', 0)
+    health.check(target, 'old', 0)
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Asked } from '../../src/core/service/errors.ts'
+import type { CallTarget } from '../../src/core/service/errors.ts'
 import { receive } from '../../src/core/service/request.ts'
 import type { Reply } from '../../src/core/service/request.ts'
 
@@ -8,7 +8,7 @@ import type { Reply } from '../../src/core/service/request.ts'
 
 const TIMEOUT_MS = 1000
 const LARGE_BYTES = 3_000_000
-const asked: Asked = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
+const target: CallTarget = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -26,7 +26,7 @@ function begin() {
   const limits = { origin: 'http://service', timeoutMs: TIMEOUT_MS, maxBodyBytes: 10_000_000 }
   let handler!: ReturnType<typeof receive>
   const reply = new Promise<Reply>((resolve, reject) => {
-    handler = receive(limits, { asked, takeMemory }, resolve, reject)
+    handler = receive(limits, { target, takeMemory }, resolve, reject)
   })
   handler.onRequestStart(controller)
   return {

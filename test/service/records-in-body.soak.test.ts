@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CallError } from '../../src/base/errors.ts'
 import { readAnswer } from '../../src/core/service/answer.ts'
-import type { Asked } from '../../src/core/service/errors.ts'
+import type { CallTarget } from '../../src/core/service/errors.ts'
 import { canonicalJson } from '../../src/core/sync/record/digest.ts'
 
-const asked: Asked = { operation: 'comments', filter: { organizationId: 'o' }, secrets: [] }
+const target: CallTarget = { operation: 'comments', filter: { organizationId: 'o' }, secrets: [] }
 
 /** Values that look like records, or like what is between them, at any depth. */
 const { value } = fc.letrec((tie) => ({
@@ -46,7 +46,7 @@ function answerTo(text: string, known?: Buffer) {
   try {
     return readAnswer(
       { httpStatus: 200, retryAfterMs: null, body: Buffer.from(text) },
-      asked,
+      target,
       known,
     )
   } catch (error) {

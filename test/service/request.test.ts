@@ -1,14 +1,14 @@
 import net from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { CallError, UsageError } from '../../src/base/errors.ts'
-import type { Asked } from '../../src/core/service/errors.ts'
+import type { CallTarget } from '../../src/core/service/errors.ts'
 import { Requests } from '../../src/core/service/request.ts'
 import type { Reply, RequestOptions } from '../../src/core/service/request.ts'
 import { until } from '../helpers/until.ts'
 import { bytes, cutBody, held, json, neverAnswers, openFaultServer, reset } from './fault-server.ts'
 import type { Fault } from './fault-server.ts'
 
-const asked: Asked = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
+const target: CallTarget = { operation: 'users', filter: { organizationId: 'o' }, secrets: [] }
 const opened: AsyncDisposable[] = []
 afterEach(async () => {
   for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
@@ -32,14 +32,14 @@ function requestsTo(origin: string, options: Partial<RequestOptions> = {}): Requ
 async function post(fault: Fault, options: Partial<RequestOptions> = {}): Promise<Reply> {
   const server = await openFaultServer(fault)
   opened.push(server)
-  return requestsTo(server.url, options).post('/p', '{"data":{}}', 'token-0815', { asked })
+  return requestsTo(server.url, options).post('/p', '{"data":{}}', 'token-0815', { target })
 }
 
 describe('one call', () => {
   test('is a POST with the JSON body and the two credential headers', async () => {
     const server = await openFaultServer(json(200, { ok: true }))
     opened.push(server)
-    const reply = await requestsTo(server.url).post('/a/b', '{"data":{}}', 'token-0815', { asked })
+    const reply = await requestsTo(server.url).post('/a/b', '{"data":{}}', 'token-0815', { target })
     expect(reply).toEqual({
       httpStatus: 200,
       retryAfterMs: null,
@@ -68,7 +68,7 @@ describe('one call', () => {
       response.end('{}')
     }
     const requests = requestsTo(server.url)
-    for (let n = 0; n < 20; n += 1) await requests.post('/', '{}', 't', { asked })
+    for (let n = 0; n < 20; n += 1) await requests.post('/', '{}', 't', { target })
     // Two, since an answer is told a moment before its connection is free again.
     expect(ports.size).toBeLessThanOrEqual(2)
   })
@@ -76,7 +76,7 @@ describe('one call', () => {
   test('gives any answer under any HTTP status, and does not follow a redirect', async () => {
     const server = await openFaultServer(json(302, {}, { location: '/elsewhere' }))
     opened.push(server)
-    const reply = await requestsTo(server.url).post('/', '{}', 't', { asked })
+    const reply = await requestsTo(server.url).post('/', '{}', 't', { target })
     expect(reply.httpStatus).toBe(302)
     expect(server.seen).toHaveLength(1)
   })
@@ -104,7 +104,7 @@ describe('the way to the service', () => {
     vi.stubEnv('HTTP_PROXY', proxied.url)
     vi.stubEnv('NO_PROXY', 'direct.example')
     const asking = async (origin: string): Promise<string> =>
-      (await requestsTo(origin).post('/p', '{}', 'token-0815', { asked })).body.toString()
+      (await requestsTo(origin).post('/p', '{}', 'token-0815', { target })).body.toString()
     expect(await asking('http://service.example')).toBe('{"by":"proxy"}')
     expect(proxied.seen).toMatchObject([{ path: 'http://service.example/p' }])
     expect(await asking(direct.url)).toBe('{"by":"itself"}')
@@ -119,7 +119,7 @@ describe('the way to the service', () => {
     vi.stubEnv('http_proxy', '')
     vi.stubEnv('HTTP_PROXY', ` me:p%40ss@${new URL(proxied.url).host}`)
     const reply = await requestsTo('http://service.example').post('/p', '{}', 'token-0815', {
-      asked,
+      target,
     })
     vi.unstubAllEnvs()
     expect(reply.body.toString()).toBe('{"by":"proxy"}')
@@ -142,7 +142,7 @@ describe('the way to the service', () => {
 
   test('by a proxy that is not there is told as such', async () => {
     vi.stubEnv('HTTPS_PROXY', 'http://me:s3cret@127.0.0.1:1')
-    const failed = requestsTo('https://service.example').post('/p', '{}', 'token-0815', { asked })
+    const failed = requestsTo('https://service.example').post('/p', '{}', 'token-0815', { target })
     vi.unstubAllEnvs()
     await expect(failed).rejects.toThrow(
       'no answer from https://service.example, as the proxy settings say (ECONNREFUSED)',
@@ -186,7 +186,7 @@ describe('a call without a full answer', () => {
   test('a server that is not there is told with its address and no credential', async () => {
     const server = await openFaultServer()
     await server[Symbol.asyncDispose]()
-    const failed = requestsTo(server.url).post('/', '{}', 'token-0815', { asked })
+    const failed = requestsTo(server.url).post('/', '{}', 'token-0815', { target })
     await expect(failed).rejects.toMatchObject({ kind: 'unreachable', httpStatus: null })
     await expect(failed).rejects.toThrow(`no answer from ${server.url} (ECONNREFUSED)`)
     await expect(failed).rejects.not.toThrow(/token-0815|key-4711/)
@@ -210,7 +210,7 @@ describe('a call that is given up', () => {
     opened.push(server)
     const stop = new AbortController()
     if (seen === 0) stop.abort(new Error('no more'))
-    const failed = requestsTo(server.url).post('/', '{}', 't', { asked, signal: stop.signal })
+    const failed = requestsTo(server.url).post('/', '{}', 't', { target, signal: stop.signal })
     if (seen > 0) {
       await until('it was seen', () => server.seen.length === seen)
       stop.abort(new Error('no more'))
@@ -225,15 +225,15 @@ describe('a call that is given up', () => {
     const server = await openFaultServer(fault)
     opened.push(server)
     const requests = requestsTo(server.url, { connections: 1, timeoutMs: 60_000 })
-    const first = requests.post('/first', '{}', 't', { asked })
+    const first = requests.post('/first', '{}', 't', { target })
     await until('it was seen', () => server.seen.length === 1)
     const stop = new AbortController()
-    const second = requests.post('/second', '{}', 't', { asked, signal: stop.signal })
+    const second = requests.post('/second', '{}', 't', { target, signal: stop.signal })
     stop.abort(new Error('no more'))
     await expect(second).rejects.toThrow('no more')
     letGo()
     await first
-    await requests.post('/third', '{}', 't', { asked })
+    await requests.post('/third', '{}', 't', { target })
     expect(server.seen.map((seen) => seen.path)).toEqual(['/first', '/third'])
   })
 })
@@ -250,6 +250,6 @@ test('a large body that waits for memory is given up by its signal', async () =>
     return new Promise<void>(() => {})
   }
   const requests = requestsTo(server.url, { maxBodyBytes: 10_000_000 })
-  const call = requests.post('/p', '{}', 'token', { asked, signal: stop.signal, takeMemory })
+  const call = requests.post('/p', '{}', 'token', { target, signal: stop.signal, takeMemory })
   await expect(call).rejects.toThrow('stopped by us')
 })

@@ -285,7 +285,7 @@ describe('a call that was throttled', () => {
     check(900_000)
     fail(30_000, 900_000, 900_001)
     expect(() => check(900_001)).toThrow(
-      'Get Users of organizationId "o" failed: not asked: the service has answered every call for more than 900 s (SYNC_THROTTLED_MAX_MS) that it gets too many',
+      'Get Users of organizationId "o" failed: skipped: the service has throttled every call for more than 900 s (SYNC_THROTTLED_MAX_MS)',
     )
     expect(() => check(930_000)).toThrow(CallError)
     check(930_001)

@@ -5,7 +5,7 @@ import type { Json } from '../../base/json.ts'
 import { AmbiguousBodyError, digestInAnyOrder, readBody } from './body.ts'
 import type { Body } from './body.ts'
 import { callFailure } from './errors.ts'
-import type { Asked, Shape } from './errors.ts'
+import type { CallTarget, Shape } from './errors.ts'
 import type { Reply } from './request.ts'
 
 /** A successful answer (service-api.md, Endpoints). */
@@ -33,32 +33,32 @@ export type Answer =
  * @throws CallError when it is not a success: an HTTP failure, an `error` body under any HTTP status,
  *   an unreadable body, no `result.data` array
  */
-export function readAnswer(reply: Reply, asked: Asked, knownDigest?: Buffer): Answer {
-  if (!isSuccessStatus(reply.httpStatus)) throw httpFailure(reply, asked)
+export function readAnswer(reply: Reply, target: CallTarget, knownDigest?: Buffer): Answer {
+  if (!isSuccessStatus(reply.httpStatus)) throw httpFailure(reply, target)
   if (reply.body.length === 0) {
-    throw unusable(reply, asked, 'body_empty', 'an empty body')
+    throw unusable(reply, target, 'body_empty', 'an empty body')
   }
   const inAnyOrder = digestInAnyOrder(reply.body)
   let digest = shortDigest(inAnyOrder ?? hash('sha256', reply.body, 'binary'))
   if (knownDigest?.equals(digest)) return { status: 'unchanged', digest }
-  const { text, body, data, dataText, isCutWell } = parse(reply, asked)
+  const { text, body, data, dataText, isCutWell } = parse(reply, target)
   if (inAnyOrder !== null && !isCutWell) {
     // Cut elsewhere than between records, it has to be in the same order. Its bytes may be free by now.
     digest = shortDigest(hash('sha256', text, 'binary'))
     if (knownDigest?.equals(digest)) return { status: 'unchanged', digest }
   }
-  if (isFailure(body['error'])) throw errorBody(reply, asked, body['error'], 'error_without_code')
+  if (isFailure(body['error'])) throw errorBody(reply, target, body['error'], 'error_without_code')
   const result = body['result']
   if (!isObject(result) || (data === null && result['data'] !== null)) {
-    throw unusable(reply, asked, 'no_data', 'no result.data array in the body')
+    throw unusable(reply, target, 'no_data', 'no result.data array in the body')
   }
   const { status } = result
   if (typeof status === 'string' && FAILED_STATUS.test(status))
-    throw unusable(reply, asked, 'failed_status', `result.status is ${JSON.stringify(status)}`)
+    throw unusable(reply, target, 'failed_status', `result.status is ${JSON.stringify(status)}`)
   // Null where nothing was ever stored, say: an answer without records that is no evidence that there are none.
   if (data === null) return { status: 'data', digest, data: [], dataText: '[]', paged: true }
   if (data.length > RECORDS_MAX)
-    throw unusable(reply, asked, 'too_many_records', `${data.length} records in one body`)
+    throw unusable(reply, target, 'too_many_records', `${data.length} records in one body`)
   return { status: 'data', digest, data, dataText, paged: isOnePageOfSeveral(body, data.length) }
 }
 
@@ -110,7 +110,7 @@ function isSuccessStatus(httpStatus: number): boolean {
   return httpStatus >= 200 && httpStatus < 300 && httpStatus !== 206
 }
 
-function parse(reply: Reply, asked: Asked): Body & { readonly text: string } {
+function parse(reply: Reply, target: CallTarget): Body & { readonly text: string } {
   const { length } = reply.body
   let text = ''
   try {
@@ -119,10 +119,10 @@ function parse(reply: Reply, asked: Asked): Body & { readonly text: string } {
     return { text, ...readBody(text) }
   } catch (error) {
     if (error instanceof AmbiguousBodyError)
-      throw unusable(reply, asked, 'body_ambiguous', `${error.message} (${length} bytes)`)
+      throw unusable(reply, target, 'body_ambiguous', `${error.message} (${length} bytes)`)
     // The parser's own message quotes the body, which may be anybody's words.
     const what = isMarkup(text) ? 'a web page' : 'not JSON'
-    throw unusable(reply, asked, 'body_unreadable', `${what} (${length} bytes)`)
+    throw unusable(reply, target, 'body_unreadable', `${what} (${length} bytes)`)
   }
 }
 
@@ -145,10 +145,10 @@ function decode(body: Buffer): string {
   return transcode(body, 'utf8', 'utf16le').toString('utf16le')
 }
 
-function httpFailure(reply: Reply, asked: Asked): Error {
+function httpFailure(reply: Reply, target: CallTarget): Error {
   if (reply.httpStatus >= 300 && reply.httpStatus < 400)
-    return unusable(reply, asked, 'redirect', 'a redirect, which is never followed')
-  return errorBody(reply, asked, errorOf(reply.body), null)
+    return unusable(reply, target, 'redirect', 'a redirect, which is never followed')
+  return errorBody(reply, target, errorOf(reply.body), null)
 }
 
 /** The `error` member of a failure's body, which may be a proxy's HTML. */
@@ -165,16 +165,16 @@ function errorOf(bytes: Buffer): unknown {
  * @param error with `status` and `message` (service-api.md, Errors); a text is its message
  * @param shape what the failure is where the error has no code
  */
-function errorBody(reply: Reply, asked: Asked, error: unknown, shape: Shape | null): Error {
+function errorBody(reply: Reply, target: CallTarget, error: unknown, shape: Shape | null): Error {
   const { status, message } = isObject(error) ? error : { status: null, message: error }
   const isCode = (typeof status === 'string' && status.trim() !== '') || typeof status === 'number'
   const detail = typeof message === 'string' ? message : ''
-  if (!isCode) return unusable(reply, asked, shape, detail)
-  return callFailure(asked, { ...reply, code: String(status), detail })
+  if (!isCode) return unusable(reply, target, shape, detail)
+  return callFailure(target, { ...reply, code: String(status), detail })
 }
 
-function unusable(reply: Reply, asked: Asked, shape: Shape | null, detail: string): Error {
-  return callFailure(asked, { ...reply, shape, detail })
+function unusable(reply: Reply, target: CallTarget, shape: Shape | null, detail: string): Error {
+  return callFailure(target, { ...reply, shape, detail })
 }
 
 /** Deeper than any envelope is; the body is a stranger's. */

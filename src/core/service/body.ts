@@ -5,7 +5,7 @@ import { isObject } from '../../base/json.ts'
 import type { Json } from '../../base/json.ts'
 import { valuesIn } from '../../base/json-text.ts'
 import { callFailure } from './errors.ts'
-import type { Asked } from './errors.ts'
+import type { CallTarget } from './errors.ts'
 import type { Reply } from './request.ts'
 
 /** We ask for no `content-encoding`, but a proxy may encode all the same. */
@@ -21,12 +21,16 @@ const DECODERS = new Map([
  * @param maxBytes most bytes of the decoded body
  * @throws CallError where the encoding is not known here, the body is damaged, or it is larger than it may be
  */
-export async function decodeBody(reply: Reply, asked: Asked, maxBytes: number): Promise<Reply> {
+export async function decodeBody(
+  reply: Reply,
+  target: CallTarget,
+  maxBytes: number,
+): Promise<Reply> {
   const encoding = (reply.encoding ?? '').trim().toLowerCase()
   if (encoding === '' || encoding === 'identity') return reply
   const decode = DECODERS.get(encoding)
   const fail = (shape: 'body_unreadable' | 'body_too_large', detail: string, cause?: unknown) =>
-    callFailure(asked, { ...reply, shape, detail, cause })
+    callFailure(target, { ...reply, shape, detail, cause })
   if (decode === undefined)
     throw fail('body_unreadable', `content-encoding ${JSON.stringify(encoding)} is not known here`)
   try {

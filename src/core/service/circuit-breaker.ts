@@ -1,6 +1,6 @@
 import { CallError } from '../../base/errors.ts'
 import { isForbidden } from './errors.ts'
-import type { Asked } from './errors.ts'
+import type { CallTarget } from './errors.ts'
 import { describeCall } from './filters.ts'
 
 /** Failures in a row that stop further calls. */
@@ -24,26 +24,26 @@ export class Breaker {
   readonly #circuits = new Map<string, Circuit>()
 
   /** @throws CallError (`refused`, `breaker_open`, its cause the last failure) when the call is hopeless */
-  check(asked: Asked, nowMs: number): void {
-    const circuit = this.#circuitOf(asked)
+  check(target: CallTarget, nowMs: number): void {
+    const circuit = this.#circuitOf(target)
     if (circuit === undefined || circuit.failed.size < FAILURES_MAX) return
-    if (nowMs < circuit.nextProbeMs) throw openError(asked, circuit)
+    if (nowMs < circuit.nextProbeMs) throw openError(target, circuit)
     circuit.nextProbeMs = nowMs + PROBE_EVERY_MS
   }
 
   /** Notes that a call succeeded, which closes the circuit. */
-  succeeded(asked: Asked): void {
-    if (this.#circuits.size > 0) this.#circuits.delete(keyOf(asked))
+  succeeded(target: CallTarget): void {
+    if (this.#circuits.size > 0) this.#circuits.delete(keyOf(target))
   }
 
   /** Notes how a call that `check` allowed failed; anything but a CallError counts for nothing. */
-  failed(asked: Asked, error: unknown, nowMs: number): void {
+  failed(target: CallTarget, error: unknown, nowMs: number): void {
     if (!(error instanceof CallError && (error.kind === 'retry' || isForbidden(error)))) return
-    const circuit = this.#circuitOf(asked) ?? newCircuit(error)
-    this.#circuits.set(keyOf(asked), circuit)
+    const circuit = this.#circuitOf(target) ?? newCircuit(error)
+    this.#circuits.set(keyOf(target), circuit)
     circuit.lastError = error
     if (circuit.failed.size === FAILURES_MAX) return
-    const { operation, filter } = asked
+    const { operation, filter } = target
     circuit.failed.add(operation === 'users' ? JSON.stringify(filter) : (filter.documentId ?? ''))
     circuit.nextProbeMs = nowMs + PROBE_EVERY_MS
   }
@@ -54,12 +54,12 @@ export class Breaker {
   }
 
   /** Costs nothing while nothing has failed, which is the usual case. */
-  #circuitOf(asked: Asked): Circuit | undefined {
-    return this.#circuits.size === 0 ? undefined : this.#circuits.get(keyOf(asked))
+  #circuitOf(target: CallTarget): Circuit | undefined {
+    return this.#circuits.size === 0 ? undefined : this.#circuits.get(keyOf(target))
   }
 }
 
-function keyOf({ operation, filter }: Asked): string {
+function keyOf({ operation, filter }: CallTarget): string {
   return `${operation} ${filter.organizationId}`
 }
 
@@ -67,10 +67,10 @@ function newCircuit(lastError: CallError): Circuit {
   return { failed: new Set(), lastError, nextProbeMs: 0 }
 }
 
-function openError(asked: Asked, { failed, lastError }: Circuit): CallError {
+function openError(target: CallTarget, { failed, lastError }: Circuit): CallError {
   const error = new CallError(
-    `${describeCall(asked.operation, asked.filter)} was not asked: ${failed.size} in a row failed here, the last: ${lastError.message}`,
-    // With the HTTP status that opened it, what was not asked counts to the same cause as what was refused.
+    `${describeCall(target.operation, target.filter)} was skipped: ${failed.size} calls in a row failed here, the last: ${lastError.message}`,
+    // With the HTTP status that opened it, a skipped call counts to the same cause as the refused ones.
     {
       kind: 'refused',
       httpStatus: lastError.httpStatus,

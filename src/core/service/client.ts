@@ -7,7 +7,7 @@ import { Breaker } from './circuit-breaker.ts'
 import { ConcurrencyLimit } from './concurrency.ts'
 import type { CallOutcome, ConcurrencySnapshot } from './concurrency.ts'
 import { isForbidden } from './errors.ts'
-import type { Asked } from './errors.ts'
+import type { CallTarget } from './errors.ts'
 import type { CommentsFilter, UsersFilter } from './filters.ts'
 import { ServiceHealth } from './health.ts'
 import type { HealthOptions, ServiceWait } from './health.ts'
@@ -176,24 +176,24 @@ class Client implements CollabApi {
     filter: UsersFilter | CommentsFilter,
     call: Call,
   ): Promise<Answer> {
-    const asked: Asked = { operation, filter, secrets: this.#secrets }
-    this.#breaker.check(asked, performance.now())
+    const target: CallTarget = { operation, filter, secrets: this.#secrets }
+    this.#breaker.check(target, performance.now())
     const body = JSON.stringify({ data: filter })
     let token = ''
     try {
       const answer = await retrying(
         (attemptNumber, throttledMs) => {
           token = this.#token.current()
-          return this.#attempt(asked, { body, token, attemptNumber, throttledMs }, call)
+          return this.#attempt(target, { body, token, attemptNumber, throttledMs }, call)
         },
         this.#options,
         { health: this.#health, reread: (error) => this.#rereadToken(token, isForbidden(error)) },
         call.waitSignal ?? call.signal,
       )
-      this.#breaker.succeeded(asked)
+      this.#breaker.succeeded(target)
       return answer
     } catch (error) {
-      this.#breaker.failed(asked, error, performance.now())
+      this.#breaker.failed(target, error, performance.now())
       throw error
     }
   }
@@ -203,7 +203,7 @@ class Client implements CollabApi {
    * the response to this one is read, and while this one waits for memory.
    * @throws CallError where there is no usable answer; the signal's reason when it aborts; DrainingError after `close`
    */
-  async #attempt(asked: Asked, { body, token, attemptNumber, throttledMs }: Try, call: Call) {
+  async #attempt(target: CallTarget, { body, token, attemptNumber, throttledMs }: Try, call: Call) {
     const { signal, waitSignal = signal, priority, knownDigest, stats } = call
     const isRetry = attemptNumber > 1
     const memory = call.memory ?? this.memory.open()
@@ -243,22 +243,23 @@ class Client implements CollabApi {
     }
     let outcome: CallOutcome = 'given_up'
     try {
-      this.#health.check(asked, token, performance.now())
+      this.#health.check(target, token, performance.now())
       const slot = this.#options.sharedRateLimit.acquire(waitSignal, priority)
       if (slot !== null) await this.#waitForSlot(slot, times)
       sentAtMs = performance.now()
-      const path = this.#basePath + PATHS[asked.operation]
-      const post = { asked, signal, takeMemory, onSent }
+      const path = this.#basePath + PATHS[target.operation]
+      const post = { target, signal, takeMemory, onSent }
       const sent = await this.#requests.post(path, body, token, post)
       endedAtMs = performance.now()
       const { maxBodyBytes } = this.#options
-      const reply = sent.encoding === undefined ? sent : await decodeBody(sent, asked, maxBodyBytes)
+      const reply =
+        sent.encoding === undefined ? sent : await decodeBody(sent, target, maxBodyBytes)
       memory.resize(heldBytes + reply.body.length)
       if (reply.httpStatus === 200 && reply.body.length > SHORT_BYTES) {
         leave()
         await readingTick(reply.body.length)
       }
-      const answer = readAnswer(reply, asked, knownDigest)
+      const answer = readAnswer(reply, target, knownDigest)
       outcome = 'success'
       this.#health.succeeded(sentAtMs)
       return answer
@@ -281,7 +282,7 @@ class Client implements CollabApi {
         stats.serviceMs += times.serviceMs
       }
       if (sentAtMs !== null)
-        this.#options.onCall?.({ operation: asked.operation, outcome, isRetry, ...times })
+        this.#options.onCall?.({ operation: target.operation, outcome, isRetry, ...times })
     }
   }
 

@@ -81,7 +81,7 @@ export const FAILURES: readonly Row[] = [
                                 kind: 'retry',       because: 'a failure that the service does not explain' },
   { shape: ['body_too_large', 'too_many_records'],
                                 kind: 'refused',     because: 'it will be as large again' },
-  { shape: ['throttled'],       kind: 'refused',     because: 'not asked: the service has taken no call for `SYNC_THROTTLED_MAX_MS`' },
+  { shape: ['throttled'],       kind: 'refused',     because: 'skipped: the service has taken no call for `SYNC_THROTTLED_MAX_MS`' },
   { shape: ['failed_status'],   kind: 'unknown',     because: '`result.status` speaks of a failure; only `success` is shown' },
 ]
 
@@ -124,7 +124,7 @@ function canonical(code: string): string {
 }
 
 /** One call that is being made: what its failures are reported with. */
-export interface Asked {
+export interface CallTarget {
   readonly operation: Operation
   readonly filter: UsersFilter | CommentsFilter
   /** Values that a message must never hold, even where the service sends them back. */
@@ -132,15 +132,15 @@ export interface Asked {
 }
 
 /** The error of a call that gave no usable answer: its kind by the table, its ids in the message. */
-export function callFailure(asked: Asked, failed: FailedCall): CallError {
+export function callFailure(target: CallTarget, failed: FailedCall): CallError {
   const { code = null, shape = null, httpStatus = null, retryAfterMs = null } = failed
   const kind = classify(failed)
-  const clean = (text: string): string => withoutSecrets(text, asked.secrets)
+  const clean = (text: string): string => withoutSecrets(text, target.secrets)
   const word = code === null ? null : clean(code).slice(0, MAX_CODE_CHARS)
   const head = [httpStatus && `HTTP ${httpStatus}`, word].filter(Boolean).join(' ')
   const detail = clean(failed.detail).slice(0, MAX_DETAIL_CHARS)
   const said = [head, detail].filter(Boolean).join(', ')
-  return new CallError(`${describeCall(asked.operation, asked.filter)} failed: ${said}`, {
+  return new CallError(`${describeCall(target.operation, target.filter)} failed: ${said}`, {
     kind,
     httpStatus,
     errorStatus: word ?? shape,

@@ -1,7 +1,7 @@
 import type { CallError } from '../../base/errors.ts'
 import type { CallOutcome, ConcurrencySnapshot } from './concurrency.ts'
 import { callFailure, isUnavailable } from './errors.ts'
-import type { Asked } from './errors.ts'
+import type { CallTarget } from './errors.ts'
 import { describeUnreachable, isUntrusted } from './reach.ts'
 import type { SharedRateLimit } from './wait.ts'
 
@@ -97,13 +97,13 @@ export class ServiceHealth {
    * @throws CallError: the refusal where the token was refused; `refused`, `throttled` where the call is no probe, so that the run
    *   can finish
    */
-  check(asked: Asked, token: string, nowMs: number): void {
+  check(target: CallTarget, token: string, nowMs: number): void {
     if (this.#refused?.token === token) throw this.#refused.error
     const { throttledMaxMs } = this.#options
     if (this.#throttled === null || nowMs - this.#throttled.sinceMs < throttledMaxMs) return
     if (nowMs >= this.#pausedUntilMs) return
-    const detail = `not asked: the service has answered every call for more than ${throttledMaxMs / 1000} s (SYNC_THROTTLED_MAX_MS) that it gets too many`
-    throw callFailure(asked, { shape: 'throttled', detail })
+    const detail = `skipped: the service has throttled every call for more than ${throttledMaxMs / 1000} s (SYNC_THROTTLED_MAX_MS)`
+    throw callFailure(target, { shape: 'throttled', detail })
   }
 
   /** A call that was sent at `sentAtMs` succeeded. */

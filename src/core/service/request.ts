@@ -4,29 +4,28 @@ import type { Dispatcher } from 'undici'
 import { hasProxy, openProxies } from '../../base/proxy.ts'
 import { version } from '../../base/version.ts'
 import { callFailure } from './errors.ts'
-import type { Asked, Shape } from './errors.ts'
+import type { CallTarget, Shape } from './errors.ts'
 import { onAbort } from './wait.ts'
 
-/** What bounds one request. */
-export interface RequestLimits {
-  /** Scheme, host and port, as messages show it. */
+export interface RequestOptions {
+  /** Scheme, host and port. */
   readonly origin: string
-  /** Over the whole call: connecting, headers and body. */
-  readonly timeoutMs: number
-  readonly maxBodyBytes: number
-}
-
-export interface RequestOptions extends RequestLimits {
   readonly apiKey: string
   readonly apiKeyHeader: string
   readonly authTokenHeader: string
+  /** Over the whole call: connecting, headers and body. */
+  readonly timeoutMs: number
+  readonly maxBodyBytes: number
   /** Most connections that are open at a time. */
   readonly connections: number
 }
 
+/** What bounds one request. `origin` is the service as messages show it. */
+export type RequestLimits = Pick<RequestOptions, 'origin' | 'timeoutMs' | 'maxBodyBytes'>
+
 /** What the caller of one request sets. */
 export interface PostOptions {
-  readonly asked: Asked
+  readonly target: CallTarget
   readonly signal?: AbortSignal | undefined
   /** Called when the request goes out on a connection; never for one given up before. */
   readonly onSent?: () => void
@@ -59,21 +58,20 @@ export class Requests {
 
   /** @throws UsageError where the environment names a proxy whose address cannot be used */
   constructor(options: RequestOptions) {
-    const { origin, timeoutMs, connections } = options
+    const { origin, timeoutMs, maxBodyBytes, connections } = options
     const connect = {
       timeout: timeoutMs,
-      // Said aloud, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
+      // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
       rejectUnauthorized: true,
-      // Node gives each address of a name but the last 250 ms, which a far service needs longer than.
+      // Node gives each address of a name but the last 250 ms, which a distant service exceeds.
       autoSelectFamilyAttemptTimeout: Math.max(250, Math.floor(timeoutMs / 4)),
     }
     // The timer of `receive` covers connecting, headers and body together.
     const common = { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connect }
     const isProxied = hasProxy(origin)
     this.#options = options
-    this.#limits = isProxied
-      ? { ...options, origin: `${origin}, as the proxy settings say` }
-      : options
+    const shown = isProxied ? `${origin}, as the proxy settings say` : origin
+    this.#limits = { origin: shown, timeoutMs, maxBodyBytes }
     this.#connections = isProxied
       ? openProxies({ ...common, requestTls: connect })
       : new Pool(origin, common)
@@ -117,7 +115,7 @@ const LARGE_BODY_BYTES = 1_000_000
  */
 export function receive(
   { origin, timeoutMs, maxBodyBytes }: RequestLimits,
-  { asked, signal, onSent, takeMemory }: PostOptions,
+  { target, signal, onSent, takeMemory }: PostOptions,
   resolve: (reply: Reply) => void,
   reject: (reason: Error) => void,
 ) {
@@ -145,7 +143,7 @@ export function receive(
     controller?.abort(reason)
   }
   const fail = (shape: Shape, detail: string, cause?: unknown) =>
-    giveUp(callFailure(asked, { ...head, shape, detail, cause }))
+    giveUp(callFailure(target, { ...head, shape, detail, cause }))
   const refuseSize = () => fail('body_too_large', `an answer above ${maxBodyBytes} bytes`)
   const timeOut = () => {
     const shape = controller === null ? 'unreachable' : 'timeout'
@@ -196,22 +194,13 @@ export function receive(
     },
     onResponseEnd() {
       if (isOver || head === null) return
-      try {
-        const [only] = chunks
-        if (large !== null) {
-          const { buffer } = large
-          const release = () => void structuredClone(buffer, { transfer: [buffer] })
-          resolve({ ...head, body: large.subarray(0, bytes), release })
-        } else
-          resolve({
-            ...head,
-            body: only && chunks.length === 1 ? only : Buffer.concat(chunks, bytes),
-          })
-        end()
-      } catch (error) {
-        // Whatever happens, the caller learns of it.
-        fail('body_unreadable', 'its body could not be put together', error)
+      if (large === null) resolve({ ...head, body: Buffer.concat(chunks, bytes) })
+      else {
+        const { buffer } = large
+        const release = () => void structuredClone(buffer, { transfer: [buffer] })
+        resolve({ ...head, body: large.subarray(0, bytes), release })
       }
+      end()
     },
     onResponseError(_controller, error) {
       const code = (error as NodeJS.ErrnoException).code ?? error.name
