@@ -24,9 +24,9 @@ export interface RateLimitOptions {
 const AS_THEY_COME = { usedPart: 0.985, groupMs: 50, toleranceMs: 50 }
 const STEADY = { usedPart: 0.965, groupMs: 400, toleranceMs: 10 }
 /** Without a limit, a process that makes calls reads the pause of the other processes this often. */
-const LISTEN_EVERY_MS = 1000
+const READ_PAUSE_EVERY_MS = 1000
 /** A pause is written to the store where it ends this much later than the known one. */
-const NEWS_MS = 100
+const LONGER_BY_MS = 100
 /** A slot that was missed by more is drawn anew: used late, it would be added to the slots that follow. */
 const MISSED_MS = 100
 /** Between two tries of a store that fails. */
@@ -40,7 +40,7 @@ export class RateLimiter implements SharedRateLimit {
   readonly #store: RateLimitStore
   readonly #fault: RepeatedFault
   readonly #isSteady: boolean
-  readonly #line = new WaitLine()
+  readonly #queue = new WaitLine()
   readonly #closing = new AbortController()
   /** Most calls a second, by which slots are reserved from now on; null for no limit. */
   callsPerSecond: number | null
@@ -48,8 +48,8 @@ export class RateLimiter implements SharedRateLimit {
   #pausedUntilMs = -Infinity
   /** How long the pauses before the last one were. */
   #pausedBeforeMs = 0
-  #heardAtMs = -Infinity
-  #dealing = false
+  #pauseReadAtMs = -Infinity
+  #isServing = false
   /**
    * The usual round trip to the store. A longer one counts as a reply that waited because this process was busy, but at most
    * doubles this value, so that a store that has become slow is believed after a few replies.
@@ -66,17 +66,17 @@ export class RateLimiter implements SharedRateLimit {
   acquire(signal?: AbortSignal, priority?: Priority): Promise<void> | null {
     if (this.#closing.signal.aborted) return Promise.reject(this.#closing.signal.reason as Error)
     if (this.callsPerSecond === null && this.#isFree()) return null
-    const turn = this.#line.join(signal, priority)
-    if (!this.#dealing) void this.#deal()
-    return turn
+    const wait = this.#queue.join(signal, priority)
+    if (!this.#isServing) void this.#serve()
+    return wait
   }
 
   async pauseAll(ms: number): Promise<void> {
     const pauseMs = Math.min(ms, MAX_PAUSE_MS)
-    const isNews = performance.now() + pauseMs > this.#pausedUntilMs + NEWS_MS
+    const isLonger = performance.now() + pauseMs > this.#pausedUntilMs + LONGER_BY_MS
     this.#pause(pauseMs)
     // Sixteen calls that are throttled together are one pause: one of them writes it.
-    if (isNews) await this.#reach(() => this.#store.pause(pauseMs))
+    if (isLonger) await this.#reach(() => this.#store.pause(pauseMs))
   }
 
   snapshot(): RateLimitSnapshot {
@@ -84,7 +84,7 @@ export class RateLimiter implements SharedRateLimit {
     const [sinceMs, untilMs] = [this.#pausedSinceMs, this.#pausedUntilMs]
     return {
       callsPerSecond: this.callsPerSecond,
-      waiting: this.#line.length,
+      waiting: this.#queue.length,
       pause: nowMs < untilMs ? { sinceMs, untilMs } : null,
       pausedMs: this.#pausedBeforeMs + Math.max(0, Math.min(nowMs, untilMs) - sinceMs),
     }
@@ -93,20 +93,20 @@ export class RateLimiter implements SharedRateLimit {
   async close(): Promise<void> {
     const reason = new DrainingError('the shared rate limit is closed')
     this.#closing.abort(reason)
-    this.#line.dismiss(reason)
+    this.#queue.dismiss(reason)
   }
 
   /** Whether this process knows of no pause. Reads the store now and then, without waiting for it. */
   #isFree(): boolean {
     const now = performance.now()
-    if (now - this.#heardAtMs > LISTEN_EVERY_MS) {
-      this.#heardAtMs = now
-      void this.#listen()
+    if (now - this.#pauseReadAtMs > READ_PAUSE_EVERY_MS) {
+      this.#pauseReadAtMs = now
+      void this.#readPause()
     }
-    return this.#line.length === 0 && now >= this.#pausedUntilMs
+    return this.#queue.length === 0 && now >= this.#pausedUntilMs
   }
 
-  async #listen(): Promise<void> {
+  async #readPause(): Promise<void> {
     const pauseMs = await this.#reach(() => this.#store.pauseMs())
     if (pauseMs !== null) this.#pause(pauseMs)
   }
@@ -122,30 +122,30 @@ export class RateLimiter implements SharedRateLimit {
   }
 
   /** Lets the callers go, until none waits. */
-  async #deal(): Promise<void> {
-    this.#dealing = true
+  async #serve(): Promise<void> {
+    this.#isServing = true
     try {
-      while (this.#line.length > 0) {
+      while (this.#queue.length > 0) {
         const pausedMs = this.#pausedUntilMs - performance.now()
         if (pausedMs > 0) {
           await sleep(pausedMs, this.#closing.signal)
-          if (this.callsPerSecond === null) await this.#listen()
-        } else if (this.callsPerSecond === null) while (this.#line.letOneGo());
-        else await this.#dealGroup(this.callsPerSecond)
+          if (this.callsPerSecond === null) await this.#readPause()
+        } else if (this.callsPerSecond === null) while (this.#queue.letOneGo());
+        else await this.#serveGroup(this.callsPerSecond)
       }
     } catch (error) {
       // Only `close` ends a sleep early, and it has rejected all callers.
       if (!this.#closing.signal.aborted) throw error
     } finally {
-      this.#dealing = false
+      this.#isServing = false
     }
   }
 
-  async #dealGroup(callsPerSecond: number): Promise<void> {
+  async #serveGroup(callsPerSecond: number): Promise<void> {
     const { usedPart, groupMs, toleranceMs } = this.#isSteady ? STEADY : AS_THEY_COME
     const spacing = { intervalMs: 1000 / (callsPerSecond * usedPart), toleranceMs }
     const slotsMax = Math.max(1, Math.floor(groupMs / spacing.intervalMs))
-    const slots = this.#isSteady ? slotsMax : Math.min(slotsMax, this.#line.length)
+    const slots = this.#isSteady ? slotsMax : Math.min(slotsMax, this.#queue.length)
     const askedAtMs = performance.now()
     const taken = await this.#reach(() => this.#store.take(slots, spacing))
     if (taken === null) return sleep(STORE_RETRY_MS, this.#closing.signal)
@@ -159,7 +159,7 @@ export class RateLimiter implements SharedRateLimit {
       if (performance.now() > dueMs + MISSED_MS) continue
       // Slots within a pause are lost: used after the pause, they would be added to new ones.
       if (performance.now() < this.#pausedUntilMs) return
-      if (!this.#line.letOneGo() && !this.#isSteady) return
+      if (!this.#queue.letOneGo() && !this.#isSteady) return
     }
   }
 
@@ -209,7 +209,7 @@ export interface RateLimitStore {
  */
 export const MAX_PAUSE_MS = 3_600_000
 
-/** The furthest that the next free slot is believed to be away, likewise: a hundred processes may have reserved as many each. */
+/** The longest time to the next free slot that is believed, likewise: a hundred processes may have reserved as many slots each. */
 export function maxAheadMs(slots: number, { intervalMs }: Spacing): number {
   return Math.max(10_000, 100 * slots * intervalMs)
 }

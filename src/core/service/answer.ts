@@ -23,7 +23,7 @@ export type Answer =
       readonly data: unknown[]
       /** The text of `result.data` as it came. */
       readonly dataText: string
-      /** A word of paging is beside the data, or null is in its place: whoever is missing may be elsewhere. It decides nothing else. */
+      /** True where a member about paging is beside the data, or the data is null: more records may exist. It decides nothing else. */
       readonly paged: boolean
     }
 

@@ -161,7 +161,7 @@ function parseRecords(arrayText: string): unknown[] | null {
 
 /** A digest of each record is kept until all are sorted. */
 const CUT_RECORDS_MAX = 100_000
-/** Longer names of a first member are not looked for. */
+/** A first member with a longer name is not found. */
 const FIRST_MEMBER_UNITS_MAX = 100
 
 /**

@@ -16,9 +16,9 @@ interface Circuit {
 }
 
 /**
- * Stops hopeless calls of one operation in one organization. Only failures that speak of more than one scope count: a call that
+ * Stops hopeless calls of one operation in one organization. Only failures that concern more than one scope count: a call that
  * is forbidden, and one that failed after all its tries. A call that was throttled is no failure of the organization, and a 400
- * or 404 speaks of one scope. All annotations of a document count once, because a document may be forbidden or deleted alone.
+ * or 404 concerns one scope. All annotations of a document count once, because a document may be forbidden or deleted alone.
  */
 export class Breaker {
   readonly #circuits = new Map<string, Circuit>()
@@ -48,7 +48,7 @@ export class Breaker {
     circuit.nextProbeMs = nowMs + PROBE_EVERY_MS
   }
 
-  /** Forgets every failure: for the start of a run, which tries afresh, and for a new token. */
+  /** Forgets every failure: for the start of a run and for a new token. */
   forget(): void {
     this.#circuits.clear()
   }

@@ -38,7 +38,7 @@ export interface CallStats {
   calls: number
   /** The further tries among them. */
   retries: number
-  /** Waiting for a slot of the shared rate limit, with a permit in hand: what the limit of the rate costs. */
+  /** Waiting for a slot of the shared rate limit, pauses left out: what the limit costs. */
   waitedMs: number
   /** Waiting for a pause to end, or for the next try of a throttled call: what throttling costs. */
   waitedThrottledMs: number
@@ -93,7 +93,7 @@ export interface CollabApi {
   concurrency(): ConcurrencySnapshot
   /** What the calls of this process wait for at the moment; null where they are sent as they come, or there are none. */
   waiting(): ServiceWait | null
-  /** Forgets open breakers and a refused token: to be called when a process begins to work on a run, which tries afresh. */
+  /** Forgets open breakers and a refused token. To be called when a process begins to work on a run. */
   startAfresh(): void
   /** Rejects the calls that wait for a permit, lets the calls in flight end, closes the connections. */
   close(): Promise<void>

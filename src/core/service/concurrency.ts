@@ -40,7 +40,7 @@ const MIN_HALVING_MS = 1000
 export class ConcurrencyLimit {
   readonly #max: number
   readonly #now: () => number
-  readonly #line = new WaitLine()
+  readonly #queue = new WaitLine()
   #limit: number
   #inFlight = 0
   #successes = 0
@@ -61,7 +61,7 @@ export class ConcurrencyLimit {
    */
   enter(signal?: AbortSignal, priority?: Priority): Promise<void> | null {
     if (this.#closed !== null) throw this.#closed
-    if (this.#inFlight >= this.#limit) return this.#line.join(signal, priority)
+    if (this.#inFlight >= this.#limit) return this.#queue.join(signal, priority)
     this.#inFlight += 1
     return null
   }
@@ -91,7 +91,7 @@ export class ConcurrencyLimit {
     return {
       inFlight: this.#inFlight,
       limit: this.#limit,
-      waiting: this.#line.length,
+      waiting: this.#queue.length,
       latencyMsEwma: this.#ewmaMs,
     }
   }
@@ -99,11 +99,11 @@ export class ConcurrencyLimit {
   /** Rejects all that wait; permits that are out may still be given back. */
   close(): void {
     this.#closed = new DrainingError('the client of the service is closed')
-    this.#line.dismiss(this.#closed)
+    this.#queue.dismiss(this.#closed)
   }
 
   #letIn(): void {
-    while (this.#inFlight < this.#limit && this.#line.letOneGo()) this.#inFlight += 1
+    while (this.#inFlight < this.#limit && this.#queue.letOneGo()) this.#inFlight += 1
   }
 
   #halve(): void {

@@ -14,7 +14,7 @@ export interface WaitPolicy {
 }
 
 export interface HealthOptions extends WaitPolicy {
-  /** Closed by whoever opened it. */
+  /** Closed by the caller. */
   readonly sharedRateLimit: SharedRateLimit
   /** Called with a sentence for an operator when the service cannot be reached, and with null when it can be again. */
   readonly onReach?: (problem: string | null) => void
@@ -84,7 +84,7 @@ export class ServiceHealth {
     return this.#wasReached
   }
 
-  /** For the start of a run, which tries afresh. */
+  /** To be called when a process begins to work on a run. */
   startAfresh(): void {
     this.#refused = null
     this.#endThrottling()

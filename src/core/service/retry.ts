@@ -22,7 +22,7 @@ export interface Shared {
 /** One try of a call; gets its number, from 1, and how long it waited because the one before was throttled. */
 type Attempt<T> = (attemptNumber: number, throttledMs: number) => Promise<T>
 
-/** Further tries of a call whose failure nobody has seen before. */
+/** Further tries of a call whose failure has no row in the table of failures. */
 const UNKNOWN_RETRIES = 2
 /** The first wait is of one to two times this; it doubles with each further one, up to the most. */
 const BACKOFF_BASE_MS = 250
@@ -119,7 +119,7 @@ async function tryingAgain<T>(
       },
     )
   } catch (error) {
-    // p-retry throws an answer away that comes after the signal aborted.
+    // p-retry rejects when the signal aborted during a try, even if that try succeeded.
     if (late !== undefined) return late.answer
     if (!(error instanceof CallError)) throw error
     if (waits(error)) {

@@ -123,7 +123,7 @@ export interface RateLimitSnapshot {
 export interface SharedRateLimit {
   /**
    * Waits for a slot to make one call, in the order of WaitLine, and while a pause of any process lasts.
-   * Costs no round trip where there is neither limit nor pause. When the shared store is away, a limit
+   * Costs no round trip where there is neither limit nor pause. When the shared store is unavailable, a limit
    * is kept by waiting for it.
    * @returns null where the call can be made at once: without an await it counts as no wait
    * @throws the signal's reason, as soon as it aborts
