@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import type {
   CallReport,
@@ -270,31 +270,13 @@ describe('one call', () => {
     expect(stats.serviceMs).toBe(reports[1]?.serviceMs)
   })
 
-  const empty = JSON.stringify({ result: { status: 'success', message: '', data: [] } })
-  const encoded =
-    (encoding: string, body: Buffer): Fault =>
-    (response) =>
-      response.writeHead(200, { 'content-encoding': encoding }).end(body)
-
-  test.each([
-    ['gzip', gzipSync(empty)],
-    ['X-GZIP', gzipSync(empty)],
-    ['deflate', deflateSync(empty)],
-    ['br', brotliCompressSync(empty)],
-    ['identity', Buffer.from(empty)],
-  ])('reads a body that came by %s', async (encoding, body) => {
-    const { api } = await start([encoded(encoding, body)])
+  test.each(['X-GZIP', 'identity'])('reads a body encoded by %s', async (encoding) => {
+    const body = JSON.stringify({ result: { status: 'success', message: '', data: [] } })
+    const sent = encoding === 'identity' ? body : gzipSync(body)
+    const { api } = await start([
+      (response) => response.writeHead(200, { 'content-encoding': encoding }).end(sent),
+    ])
     expect(await api.getUsers(users)).toMatchObject({ status: 'data', data: [] })
-  })
-
-  test.each([
-    ['gzip', gzipSync(Buffer.alloc(1_000_001)), 'above 1000000 bytes when decoded'],
-    ['gzip', Buffer.from(empty), 'no gzip (54 bytes)'],
-    ['br, gzip', gzipSync(empty), 'content-encoding "br, gzip" is not known here'],
-  ])('fails by a body that came by %s and is too large, damaged or not known', async (...of) => {
-    const [encoding, body, told] = of
-    const { api } = await start([encoded(encoding, body)])
-    await expect(api.getUsers(users)).rejects.toThrow(told)
   })
 
   test('a long answer is read after its permit is given back, and as a whole', async () => {

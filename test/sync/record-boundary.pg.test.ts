@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { syncBatch } from '../../src/core/sync/batch.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
@@ -271,9 +271,7 @@ describe('an encoded body', () => {
   test.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
-    ['deflate', deflateRawSync],
     ['br', brotliCompressSync],
-    ['gzip, br', (bytes: Buffer) => brotliCompressSync(gzipSync(bytes))],
   ])('by %s is decoded', async (name, encode) => {
     encoding = name
     bodies.set(ODD, encode(Buffer.from(listing(record(1)))))
@@ -286,6 +284,7 @@ describe('an encoded body', () => {
       ['gzip', gzipSync(Buffer.alloc(MAX_BODY_BYTES + 1)), 'body_too_large'],
       ['gzip', gzipSync(Buffer.from(listing(record(1)))).subarray(0, 40), 'body_unreadable'],
       ['zebra', Buffer.from(listing(record(1))), 'body_unreadable'],
+      ['gzip, br', brotliCompressSync(gzipSync(listing(record(1)))), 'body_unreadable'],
     ] as const
     for (const [name, body, expected] of cases) {
       encoding = name
