@@ -120,7 +120,6 @@ export async function openApp(
     sentCalls: new SentCalls(store.database, log),
     observed: new ObservedMembers(),
     itemsInProgress: new Map(),
-    itemsOvertaken: new Set(),
     drained: draining.signal,
     rules: new RulesKeeper(store.database, {
       email: settings.privacyEmail,

@@ -334,7 +334,6 @@ function contextOf(
     sentCalls: new SentCalls(pool, log),
     observed: new ObservedMembers(),
     itemsInProgress: new Map(),
-    itemsOvertaken: new Set(),
     drained,
     rules: new RulesKeeper(pool, { email: 'keep', raw: 'keep' }),
     maxIds: 30,

@@ -17,10 +17,10 @@ export interface RunContext {
   readonly deadAfterS: number
   readonly runSignals: RunSignals
   /**
-   * The items whose batches this process works on, each with what lets its batch begin no call any more. An item that this
-   * worker claimed and that is not among them is lost.
+   * The items whose batches this process works on, each with what ends its batch; null while the batch waits for another run
+   * that superseded it. An item that this worker claimed and that is not among them is lost.
    */
-  readonly itemsInProgress: Map<number, AbortController>
+  readonly itemsInProgress: Map<number, AbortController | null>
   /** What a run without operations of its own asks for. */
   readonly operations: readonly Operation[]
   /** Called with what is done; left out where nobody listens. */

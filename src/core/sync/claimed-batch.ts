@@ -1,8 +1,11 @@
+import pLimit from 'p-limit'
 import { noCounts } from '../../documents/counts.ts'
 import type { Counts } from '../../documents/counts.ts'
 import { isConnectionLost, rolledBack } from '../database/pool.ts'
+import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
-import { CallError, DrainingError, RunStoppedError } from '../../base/errors.ts'
+import { CallError } from '../../base/errors.ts'
+import type { Operation } from '../../base/errors.ts'
 import type { Call, CallStats } from '../service/client.ts'
 import { withSpan } from '../../base/trace.ts'
 import { batchOf, DoneScopes } from '../run/claim.ts'
@@ -13,7 +16,7 @@ import type { RuledClaim, SyncContext } from './context.ts'
 import { countsSince, noCallStats } from './counts.ts'
 import type { Asking } from './fetch/comments.ts'
 import { logFailure, logFault } from './fetch/result.ts'
-import type { AskedResult, BatchResult, FailedResult } from './fetch/result.ts'
+import type { AskedResult, FailedResult } from './fetch/result.ts'
 import { askScope } from './fetch/schedule.ts'
 import { failedBy, isolateRecords, isScopeFault } from './isolate.ts'
 
@@ -25,9 +28,7 @@ interface BatchOptions {
   readonly call: BatchCall
   readonly seenAt?: NonNullable<Asking['seenAt']>
   readonly record: RecordCommit
-  /** Waiting for PostgreSQL before the batch began, in milliseconds. */
-  readonly databaseMs?: number
-  /** Called with what ends the batch: a commit that failed for another reason than what was to be stored. */
+  /** Called with what ends the batch: a commit that failed for another reason than the data to be stored. */
   readonly onError: (error: unknown) => void
 }
 
@@ -36,38 +37,48 @@ interface BatchOptions {
  * commit for its data, its halves are committed, down to one scope, whose records are then isolated.
  */
 export class ClaimedBatch {
+  readonly batchKey: number
+  readonly operation: Operation
   /** Signals and counters that all its calls share. */
   readonly call: BatchCall & { readonly stats: CallStats }
   readonly #context: SyncContext
   readonly #claim: RuledClaim
-  readonly #where: ReturnType<typeof batchOf>
   readonly #done: DoneScopes
   readonly #record: RecordCommit
   readonly #onError: (error: unknown) => void
   readonly #asking: Asking
   readonly #uncommitted: Uncommitted
+  readonly #oneAtATime = pLimit(1)
   #counted = noCallStats()
   /** Waiting for PostgreSQL that no commit has counted yet. */
-  #databaseMs: number
-  #commits: Promise<unknown> = Promise.resolve()
+  #databaseMs = 0
   #isCommitDue = false
-  /** Set when a commit failed and PostgreSQL may have made it all the same. The next claim finds out. */
-  #isCommitUnknown = false
+  /** The error of a failed commit. PostgreSQL may have made that commit all the same; the next claim finds out. */
+  #failure: { readonly error: unknown } | null = null
 
   constructor(context: SyncContext, claim: RuledClaim, options: BatchOptions) {
-    const { call, databaseMs = 0, onError, record, ...seen } = options
+    const { call, onError, record, ...seen } = options
     const { rules, runId } = claim
+    const { batchKey, operation } = batchOf(claim)
     const onSent = (isRetry: boolean) => context.sentCalls.add(runId, 1, isRetry ? 1 : 0)
+    this.batchKey = batchKey
+    this.operation = operation
     this.call = { ...call, stats: noCallStats(), onSent }
     this.#context = context
     this.#claim = claim
-    this.#where = batchOf(claim)
     this.#done = new DoneScopes(claim)
     this.#record = record
     this.#onError = onError
     this.#asking = { ...context, rules, ...seen, call: this.call }
     this.#uncommitted = new Uncommitted(context.collabApi.memory, () => this.#commitSoon())
-    this.#databaseMs = databaseMs
+  }
+
+  /** Reads the scopes of the claim that no commit has done. */
+  async readScopes(): Promise<BatchScope[]> {
+    const startedMs = performance.now()
+    const scopes = await readScopes(this.#context.database, this.batchKey, this.operation)
+    this.#databaseMs += performance.now() - startedMs
+    return scopes.filter(({ scopeNo }) => this.#done.isWanted(scopeNo))
   }
 
   /**
@@ -75,85 +86,71 @@ export class ClaimedBatch {
    * @param onFailedTry called after each try that failed
    * @throws what ends the batch, such as refused credentials
    */
-  async fetch(scope: BatchScope, onFailedTry?: () => void): Promise<BatchResult> {
-    const { operation } = this.#where
+  async fetch(scope: BatchScope, onFailedTry?: () => void): Promise<AskedResult> {
     try {
-      return await askScope(this.#asking, operation, scope, this.#claim.scope, onFailedTry)
+      return await askScope(this.#asking, this.operation, scope, this.#claim.scope, onFailedTry)
     } catch (error) {
       if (!isScopeFault(error)) throw error
       if (error instanceof CallError) return this.#failed(scope, error)
       if (this.call.waitSignal.aborted) throw error
-      return { outcome: 'fault', scope, error }
+      return this.#isolate(scope, error)
     }
   }
 
   /** Takes a result, to be committed soon. */
-  add(result: BatchResult): void {
-    if (this.#isCommitUnknown) return
+  add(result: AskedResult): void {
+    if (this.#failure !== null) return
     this.#uncommitted.add(result)
     if (this.#uncommitted.isDue) this.#commitSoon()
   }
 
   /** Waits for the commits under way. To be called when no result comes any more. */
-  async answered(): Promise<void> {
-    await this.#commits
+  answered(): Promise<void> {
+    return this.#oneAtATime(async () => {})
   }
 
-  /** Commits what is left, and the item's end with it. */
+  /** Commits what is left, and the item's end with it. @throws what ended the batch */
   commitEnd(): Promise<void> {
-    return this.#inTurn(() => this.#commitTaken(true))
+    return this.#oneAtATime(() => this.#commit(true))
   }
 
-  /** Commits what is left where it can be; the item stays pending. */
+  /** Commits what is left if it can be; the item stays pending. */
   commitRest(): Promise<void> {
-    return this.#inTurn(() => this.#commitNew())
+    return this.#oneAtATime(() => this.#commitOrEnd())
   }
 
   close(): void {
     this.#uncommitted.close()
   }
 
-  #inTurn(commit: () => Promise<void>): Promise<void> {
-    const made = this.#commits.then(commit)
-    this.#commits = made.catch(() => {})
-    return made
-  }
-
-  /** One commit at a time waits for the one before it; it takes all that was answered until it begins. */
+  /** A commit takes all results that were added until it begins, so that one is due at most. */
   #commitSoon(): void {
     if (this.#isCommitDue) return
     this.#isCommitDue = true
-    void this.#inTurn(() => {
+    void this.#oneAtATime(() => {
       this.#isCommitDue = false
-      return this.#commitNew()
+      return this.#commitOrEnd()
     })
   }
 
-  /** Commits what no commit has. What ends the batch is reported, not thrown. */
-  async #commitNew(): Promise<void> {
-    const isCounted = this.call.stats.calls === this.#counted.calls
-    if (this.#isCommitUnknown || (isCounted && this.#uncommitted.isEmpty)) return
+  /** Commits the results so far. An error ends the batch; it is reported, not thrown. */
+  async #commitOrEnd(): Promise<void> {
     try {
-      await this.#commitTaken(false)
+      await this.#commit(false)
     } catch (error) {
-      // These are thrown by calls, outside of any transaction.
-      const isOfCall =
-        error instanceof DrainingError ||
-        error instanceof RunStoppedError ||
-        error instanceof CallError
-      if (!isOfCall) {
-        this.#isCommitUnknown = true
-        // Calls must not wait for memory that no commit gives back.
-        this.close()
-      }
+      if (this.#failure !== null) return
+      this.#failure = { error }
+      // Calls must not wait for memory that no commit gives back.
+      this.close()
       this.#onError(error)
       // The other batches could not commit either. Without this, each of them calls the service until its own commit fails.
       if (isConnectionLost(error))
-        for (const ended of this.#context.itemsInProgress.values()) ended.abort(error)
+        for (const ended of this.#context.itemsInProgress.values()) ended?.abort(error)
     }
   }
 
-  async #commitTaken(isEnd: boolean): Promise<void> {
+  async #commit(isEnd: boolean): Promise<void> {
+    if (this.#failure !== null) throw this.#failure.error
     const { results, memory } = this.#uncommitted.take()
     try {
       await this.#commitAtOnce(results, isEnd)
@@ -166,7 +163,7 @@ export class ClaimedBatch {
   }
 
   /** Commits the halves of what could not be committed because of `error`, down to one scope. */
-  async #commitInParts(results: readonly BatchResult[], error: unknown): Promise<void> {
+  async #commitInParts(results: readonly AskedResult[], error: unknown): Promise<void> {
     const [first] = results
     if (first === undefined || !isScopeFault(error)) throw error
     const half = results.length >> 1
@@ -177,54 +174,57 @@ export class ClaimedBatch {
       )
   }
 
-  /** Fetches a scope again that could not be processed, and goes without the records that are the reason. */
   async #commitIsolated(scope: BatchScope, error: unknown): Promise<void> {
-    logFault(this.#context.log, this.#where.operation, scope, error)
+    const isolated = await this.#isolate(scope, error)
     try {
-      await this.#commitAtOnce([await this.#isolated(scope)], false)
+      await this.#commitAtOnce([isolated], false)
     } catch (again) {
       if (!isScopeFault(again)) throw again
       await this.#commitAtOnce([this.#failed(scope, again)], false)
     }
   }
 
-  #isolated(scope: BatchScope): Promise<AskedResult> {
-    const { scope: narrowed } = this.#claim
-    return isolateRecords(this.#asking, this.#where.operation, scope, narrowed, (part) =>
-      rolledBack(this.#context.database, async (client) => {
-        await writeResults(client, this.#committing(noCounts()), [part])
-      }),
-    )
+  /** Fetches a scope again that could not be processed or stored, without the records that are the reason. */
+  async #isolate(scope: BatchScope, error: unknown): Promise<AskedResult> {
+    logFault(this.#context.log, this.operation, scope, error)
+    const { database } = this.#context
+    try {
+      return await isolateRecords(this.#asking, this.operation, scope, this.#claim.scope, (part) =>
+        rolledBack(database, async (client) => {
+          await writeResults(client, this.#committing(noCounts()), [part])
+        }),
+      )
+    } catch (again) {
+      if (!isScopeFault(again)) throw again
+      return this.#failed(scope, again)
+    }
   }
 
   /** A scope that failed, for a reason that is logged. */
   #failed(scope: BatchScope, error: unknown): FailedResult {
     const failed = failedBy(scope, error)
-    logFailure(this.#context.log, this.#where.operation, scope, failed.error)
+    logFailure(this.#context.log, this.operation, scope, failed.error)
     return failed
   }
 
-  #committing(counts: Counts) {
-    const { shrinkLimit, heldAcceptAfter } = this.#context
-    return { ...this.#where, claim: this.#claim, shrinkLimit, heldAcceptAfter, counts }
-  }
-
-  async #commitAtOnce(results: readonly BatchResult[], isEnd: boolean): Promise<void> {
-    const answers = results.map((result) => {
-      if (result.outcome === 'fault') throw result.error
-      return result
-    })
+  async #commitAtOnce(results: readonly AskedResult[], isEnd: boolean): Promise<void> {
     const stats = { ...this.call.stats }
     const counts = countsSince(this.#counted, stats, this.#databaseMs)
     const { database, log, observed, watch } = this.#context
     const committing = { ...this.#committing(counts), record: this.#record, log, observed }
-    const doneScopes = this.#done.bitsWith(answers.map(({ scope }) => scope.scopeNo))
-    await withSpan('commit', { 'collab_sync.scopes': answers.length }, () =>
-      commitAnswers(database, committing, answers, { doneScopes, isEnd }),
+    const doneScopes = this.#done.bitsWith(results.map(({ scope }) => scope.scopeNo))
+    await withSpan('commit', { 'collab_sync.scopes': results.length }, () =>
+      commitAnswers(database, committing, results, { doneScopes, isEnd }),
     )
-    watch?.committed(this.#where.operation, counts)
+    watch?.committed(this.operation, counts)
     this.#databaseMs = 0
     this.#done.committed(doneScopes)
     this.#counted = stats
+  }
+
+  #committing(counts: Counts) {
+    const { batchKey, operation } = this
+    const { shrinkLimit, heldAcceptAfter } = this.#context
+    return { batchKey, operation, claim: this.#claim, shrinkLimit, heldAcceptAfter, counts }
   }
 }

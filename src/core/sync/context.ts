@@ -14,8 +14,6 @@ export interface SyncContext extends RunContext {
   readonly sentCalls: SentCalls
   /** The members of the records that this process has read. */
   readonly observed: ObservedMembers
-  /** Of the items in progress, those that were superseded by another run and wait before they ask again. */
-  readonly itemsOvertaken: Set<number>
   /** Aborts when this process stops: calls that wait are given up, what was answered is committed. */
   readonly drained: AbortSignal
   readonly rules: RulesSource

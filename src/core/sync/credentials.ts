@@ -3,19 +3,43 @@ import * as runs from '../database/statements/runs.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import { operationsOf } from '../../documents/scope.ts'
 import { CallError } from '../../base/errors.ts'
+import type { RunRefusals } from '../run/context.ts'
 import type { Call } from '../service/client.ts'
 import { isForbidden } from '../service/errors.ts'
 import type { SyncContext } from './context.ts'
+import type { FailedResult } from './fetch/result.ts'
 
 /**
- * Checks key and token after calls of a run were forbidden (403) and none was answered. A service may say so of a token that
- * has expired, of one organization, or of one operation. Key and token are refused if the service answered no scope of the
- * run, in any process, and now forbids also the scopes that it last answered before: one call for each operation.
- * @param refused organizations whose scopes were forbidden
- * @param call signals and counters of these calls
- * @throws CallError where its kind concerns every call, such as a 401; the signal's reason when it aborts
+ * Notes a failed scope, and checks key and token once several scopes of the run were forbidden (403) and none was answered.
+ * @param call signals and counters of the calls of that check
+ * @throws CallError if key and token are refused, or where its kind concerns every call; the signal's reason when it aborts
  */
-export async function areCredentialsRefused(
+export async function noteRefusals(
+  context: SyncContext,
+  claim: Pick<Claim, 'runId' | 'scope'>,
+  refusals: RunRefusals,
+  { scope, error }: FailedResult,
+  call: Call,
+): Promise<void> {
+  if (!isForbidden(error) || error.attempts === 0) return
+  if (!refusals.refused(scope.organizationKey)) return
+  try {
+    if (!(await areCredentialsRefused(context, claim, [...refusals.organizations], call))) return
+  } catch (failure) {
+    refusals.startAgain()
+    throw failure
+  }
+  const message = `Every call was refused, and so were scopes that the service answered before this run. ${error.message}`
+  throw error.as({ kind: 'credentials', message })
+}
+
+/**
+ * A service may forbid calls because a token has expired, or for one organization, or for one operation. Key and token are
+ * refused if the service answered no scope of the run, in any process, and now forbids also the scopes that it last answered
+ * before: one call for each operation.
+ * @param refused organizations whose scopes were forbidden
+ */
+async function areCredentialsRefused(
   { collabApi, database, operations }: SyncContext,
   { runId, scope }: Pick<Claim, 'runId' | 'scope'>,
   refused: readonly number[],
@@ -36,16 +60,10 @@ export async function areCredentialsRefused(
       return false
     } catch (error) {
       if (!(error instanceof CallError) || error.concernsEveryCall) throw error
-      // Any other failure says nothing of key and token.
+      // Any other failure does not concern key and token.
       if (!isForbidden(error)) return false
     }
   }
-  // A first run has no scope to compare with: it is not stopped, and says at its end that every call was refused.
+  // A first run has no scope to compare with: it is not stopped, and reports at its end that every call was refused.
   return known.length > 0
-}
-
-/** What ends a run whose key and token are refused, by the failure that raised the suspicion. */
-export function refusedCredentials(error: CallError): CallError {
-  const message = `Every call was refused, and so were scopes that the service answered before this run. ${error.message}`
-  return error.as({ kind: 'credentials', message })
 }

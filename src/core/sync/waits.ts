@@ -18,13 +18,13 @@ export type ReportedWait = Pick<Wait, 'kind' | 'since' | 'until' | 'givesUpAt' |
  * @param work.refresh continuous refresh; null where this worker has none
  */
 export function findWait(
-  { collabApi, itemsInProgress, itemsOvertaken, problems }: SyncContext,
+  { collabApi, itemsInProgress, problems }: SyncContext,
   work: { hasJobs: boolean; refresh: { readonly pausedUntil: Date | null } | null },
 ): FoundWait | null {
   const ofCalls = collabApi.waiting()
   if (ofCalls !== null) return ofCalls
-  if (itemsOvertaken.size > 0 && itemsOvertaken.size === itemsInProgress.size)
-    return { kind: 'overtaken' }
+  const batches = [...itemsInProgress.values()]
+  if (batches.length > 0 && batches.every((ended) => ended === null)) return { kind: 'overtaken' }
   if (work.hasJobs) return null
   if (problems.has('queue')) return { kind: 'queue' }
   if (work.refresh === null) return { kind: 'idle' }

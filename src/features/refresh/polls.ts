@@ -344,8 +344,7 @@ class PolledBatch {
 
 function outcomeOf(result: BatchResult): Polled {
   if (result.outcome === 'unchanged') return 'unchanged'
-  const isFailed =
-    result.outcome === 'failed' || result.outcome === 'fault' || result.incomplete !== null
+  const isFailed = result.outcome === 'failed' || result.incomplete !== null
   return isFailed ? 'failed' : 'found'
 }
 

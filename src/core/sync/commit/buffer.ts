@@ -3,7 +3,7 @@ import type { LimitFunction } from 'p-limit'
 import { unitsOf } from '../../../base/columns.ts'
 import type { Database } from '../../database/pool.ts'
 import type { HeldMemory, MemoryBudget } from '../../service/memory.ts'
-import type { BatchResult } from '../fetch/result.ts'
+import type { AskedResult } from '../fetch/result.ts'
 
 /** Answers are committed at the latest when they are this old: what a killed worker has to ask again. */
 const COMMIT_AFTER_MS = 500
@@ -17,7 +17,7 @@ export class Uncommitted {
   readonly #memoryBudget: MemoryBudget
   readonly #unregister: () => void
   #memory: HeldMemory
-  #results: BatchResult[] = []
+  #results: AskedResult[] = []
   #records = 0
   #oldestAt = 0
 
@@ -40,7 +40,7 @@ export class Uncommitted {
     return isOld || this.#records >= COMMIT_AFTER_RECORDS
   }
 
-  add(result: BatchResult): void {
+  add(result: AskedResult): void {
     const { records, bytes } = sizeOf(result)
     if (this.isEmpty) this.#oldestAt = performance.now()
     this.#results.push(result)
@@ -49,7 +49,7 @@ export class Uncommitted {
   }
 
   /** Takes all responses out, to commit them. The caller gives their memory back when the commit ends. */
-  take(): { results: readonly BatchResult[]; memory: HeldMemory } {
+  take(): { results: readonly AskedResult[]; memory: HeldMemory } {
     const taken = { results: this.#results, memory: this.#memory }
     this.#results = []
     this.#records = 0
@@ -65,7 +65,7 @@ export class Uncommitted {
 }
 
 /** What a result holds on the heap until it is committed, in records and about in bytes. */
-function sizeOf(result: BatchResult): { records: number; bytes: number } {
+function sizeOf(result: AskedResult): { records: number; bytes: number } {
   if (result.outcome !== 'comments' && result.outcome !== 'users') return { records: 0, bytes: 0 }
   const { length: records } = result.records
   let bytes = (1 + records) * RECORD_BYTES

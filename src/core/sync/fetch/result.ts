@@ -65,16 +65,6 @@ export interface FailedResult {
   readonly error: CallError
 }
 
-/** A response that could not be processed. */
-interface FaultResult {
-  readonly outcome: 'fault'
-  readonly scope: BatchScope
-  readonly error: unknown
-}
-
-/** What a batch commits for one scope. */
-export type BatchResult = AskedResult | FaultResult
-
 /** A scope that gave no usable answer, by its ids; `sync.failures` has it too, once it is committed. */
 export function logFailure(
   log: Log,
