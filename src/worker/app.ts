@@ -55,7 +55,7 @@ export interface App {
   readonly inProgress: Set<WorkInProgress>
   /** Hands items of runs to the queue. */
   deliver(items: readonly Item[]): Promise<void>
-  /** Settles the run when nothing of it is pending. */
+  /** Finishes the run when nothing of it is pending. */
   finishIfDone(runId: string): Promise<void>
   /** Reads the catalog anew from the user's own query, if there is one. Where that fails it stays as it is, and that is noted. */
   refreshCatalog(): Promise<void>
@@ -66,14 +66,14 @@ export interface App {
   close(): Promise<void>
 }
 
-/** Hears what a worker does: calls, commits, runs. */
+/** Is called with what a worker does: calls, commits, runs. */
 export interface AppWatch extends SyncWatch {
   called(call: CallReport): void
 }
 
 /**
  * Opens the service client, the shared rate limit and the queue on an open store.
- * @param watch hears what is done, for metrics
+ * @param watch is called with what is done, for metrics
  * @throws EnvironmentError where the schema is not this program's or the queue cannot be reached; UsageError for a
  *   setting that cannot be used, or is another one than the database's
  */

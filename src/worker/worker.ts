@@ -10,7 +10,7 @@ import { idsOf, startQueueWorker } from '../core/queue/worker.ts'
 import type { Delivered, QueueWorker } from '../core/queue/worker.ts'
 import { sharedSettings } from '../settings/table.ts'
 import { Refresher } from '../features/refresh/refresher.ts'
-import { LostItems } from '../core/run/lost-items.ts'
+import { recoverLostItems } from '../core/run/lost-items.ts'
 import { findWait, ReportedWaits } from '../core/sync/waits.ts'
 import type { ReportedWait } from '../core/sync/waits.ts'
 import { outsideTraces, withSpan } from '../base/trace.ts'
@@ -71,10 +71,6 @@ async function start(
   const handlers = new Map(
     jobs.map((job) => [job.name, (each: Delivered) => perform(app, job, each, watch)]),
   )
-  const lostItems = new LostItems(app.sync, {
-    deliver: (items) => app.deliver(items),
-    countPending: () => app.queue.countPending(),
-  })
   const { refreshBudget } = app
   const isRefreshing = keepsSchedule && refreshBudget !== null
   const refresher = isRefreshing ? new Refresher(app.sync, refreshBudget) : null
@@ -98,7 +94,7 @@ async function start(
       const { workerId, deadAfterS } = app.sync
       const itemId = refresher?.itemId ?? null
       await refresh.closeItems.run(database, { workerId, itemId, deadAfterS })
-      await lostItems.recover()
+      await recoverLostItems(app.sync, (items) => app.deliver(items))
     }),
   ]
   const stopUpkeep = async () => {

@@ -1,5 +1,5 @@
--- Ends what is pending of a run that is stopping: what was not asked is skipped. What a live worker has in hand is left to
--- it, which first records the calls it made.
+-- Ends what is pending of a run that is stopping: scopes that were not fetched are skipped. Items in progress are left to
+-- their live workers, which first record the calls that they made.
 -- Params: $1 runId, $2 itemId? (that this worker works on), $3 deadAfterS (seconds without a heartbeat after which a
 -- worker is taken for dead).
 update sync.run_items i

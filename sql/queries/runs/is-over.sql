@@ -1,4 +1,4 @@
--- Whether a run is settled, for those who wait for its end: what runs/reports says of it costs many times as much.
+-- Whether a run is finished, for callers that wait for its end: runs/reports costs many times as much.
 -- Params: $1 runId.
 -- Never null: over.
 -- Prepared.

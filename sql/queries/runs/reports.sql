@@ -1,4 +1,4 @@
--- Runs with their counts, the newest first: as settled, or for one under way as its items say so far.
+-- Runs with their counts, the newest first: as finished, or for one under way the sums of its items so far.
 -- Params: $1 runIds?, $2 limit, $3 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
 -- Never null: read_at, counts of a report, workers_gone.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem, r.retry_of,

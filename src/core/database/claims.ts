@@ -4,7 +4,7 @@ import type { Scope } from '../../documents/scope.ts'
 import type { Database } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as items from './statements/items.ts'
-import type { insertFirst } from './statements/items.ts'
+import type { planPages } from './statements/items.ts'
 
 /** An item that this worker has taken up, as items/claim.sql says it. */
 export interface Claim extends RowOf<typeof items.claim> {
@@ -16,7 +16,7 @@ export interface Claim extends RowOf<typeof items.claim> {
 /**
  * Takes up an item; null where it is done already.
  * @throws UsageError where the run's scope is none that this version knows
- * @param options.isAgain the worker that has it in hand takes it up anew: no further attempt
+ * @param options.isAgain the worker that has claimed it claims it again: no further attempt
  */
 export async function claimItem(
   database: Database,
@@ -62,7 +62,7 @@ export async function commitItem(on: On, commit: ItemCommit): Promise<boolean> {
 }
 
 /** A new item, as the statements that plan tell of it. */
-export type PlannedItem = RowOf<typeof insertFirst>
+export type PlannedItem = RowOf<typeof planPages>
 
 /** A piece of a run, as the queue delivers it, which serves low rounds first. */
 export interface Item extends PlannedItem {

@@ -41,7 +41,7 @@ export class Statement<Parameters, Row> {
   readonly #parameters: readonly string[]
   readonly #isPrepared: boolean
 
-  /** Noun and verb, such as `runs/settle`: the file below `sql/queries`. */
+  /** Noun and verb, such as `runs/finish`: the file below `sql/queries`. */
   readonly name: string
 
   constructor(name: string, description: Description = {}) {

@@ -88,8 +88,8 @@ export class DoneScopes {
 }
 
 /**
- * Another claim has written to the batch while this work was in hand: answers may be older than what is stored, or were
- * compared with what is stored no more, so they are thrown away and asked again under a new claim.
+ * Another claim has written to the batch while this one was in progress: its responses may be older than what is stored, so
+ * they are thrown away and fetched again under a new claim.
  */
 export class SupersededError extends Error {
   override name = 'SupersededError'

@@ -1,6 +1,6 @@
 import type { Counts } from '../../documents/counts.ts'
 import type { Database } from '../database/pool.ts'
-import type { SettledRun } from '../database/runs.ts'
+import type { FinishedRun } from '../database/runs.ts'
 import { RunStoppedError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
@@ -27,12 +27,12 @@ export interface RunContext {
   readonly watch?: SyncWatch
 }
 
-/** Hears what syncing does, as it does it: for metrics. It must neither throw nor wait. */
+/** Is called with what syncing does: for metrics. It must neither throw nor wait. */
 export interface SyncWatch {
   /** Answers of one operation were committed; the counts are those of this commit alone. */
   committed(operation: Operation, counts: Readonly<Counts>): void
-  /** This process settled a run. */
-  settled(run: SettledRun): void
+  /** This process finished a run. */
+  finished(run: FinishedRun): void
 }
 
 /** Calls of a run that are forbidden, without one that is answered, after which key and token are suspected. */
@@ -77,17 +77,17 @@ export class RunSignals {
     return this.#of(runId).refusals
   }
 
-  /** Whether this process works on the run, or did and has not heard of its end yet. */
+  /** Whether this process works on the run, or did and does not know of its end yet. */
   knows(runId: string): boolean {
     return this.#runs.has(runId)
   }
 
-  /** Gives up the work in hand for a run. */
+  /** Gives up the work in progress for a run. */
   abort(runId: string): void {
     this.#runs.get(runId)?.controller.abort(new RunStoppedError(`Run ${runId} was stopped.`))
   }
 
-  /** Gives up the work in hand for every run, for another reason than their end. */
+  /** Gives up the work in progress for every run, for another reason than their end. */
   abortAll(reason: Error): void {
     for (const { controller } of this.#runs.values()) controller.abort(reason)
   }

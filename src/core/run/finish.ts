@@ -12,9 +12,9 @@ import { SUSPICIOUS_REFUSALS } from './context.ts'
 import type { RunContext } from './context.ts'
 
 /**
- * Settles a run when nothing of it is pending: adds up its items and writes its status and counts, exactly once.
- * Harmless when something is pending or it is settled already.
- * @returns the status it was settled with; null where it was not
+ * Finishes a run when nothing of it is pending: adds up its items and writes its status and counts, exactly once.
+ * Harmless when something is pending or it is finished already.
+ * @returns its final status; null if this call did not finish it
  */
 export async function finishRun(
   context: Pick<RunContext, 'database' | 'log' | 'runSignals' | 'watch'>,
@@ -27,12 +27,12 @@ export async function finishRun(
     const lost = await rejected.wholeOfRun.one(database, { runId })
     const { answered } = await runs.isAnswered.one(database, { runId })
     const problem = describeProblem(causes, answered, held, lost)
-    const settled = await runs.settle.first(database, { runId, problem })
-    if (settled === undefined) return null
-    const { status } = settled
+    const finished = await runs.finish.first(database, { runId, problem })
+    if (finished === undefined) return null
+    const { status } = finished
     describeSpan({ 'collab_sync.run.status': status })
     context.runSignals.forget(runId)
-    context.watch?.settled(settled)
+    context.watch?.finished(finished)
     logOfRun(context.log, runId).info({ status }, 'run finished')
     return status
   })

@@ -1,8 +1,9 @@
 import { noteAction } from '../database/actions.ts'
+import { toItems } from '../database/claims.ts'
 import type { Item } from '../database/claims.ts'
 import { rolledBack, transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
-import { insertRun, planAtOnce, planPaging } from '../database/runs.ts'
+import { insertRun } from '../database/runs.ts'
 import type { NewRun } from '../database/runs.ts'
 import { readScopes } from '../database/scopes.ts'
 import type { BatchScope } from '../database/scopes.ts'
@@ -69,47 +70,35 @@ async function existing(client: Client, { requestKey, trigger }: NewRun): Promis
   throw new UsageError(`A run by ${trigger} is under way already.`)
 }
 
+/** Plans a run with its first page where it syncs organizations as a whole, and else with all of its batches. */
 async function plan(
   client: Client,
   runId: string,
-  { scope, failedOf }: NewRun,
+  request: NewRun,
   defaults: readonly Operation[],
 ): Promise<Item[]> {
-  if (failedOf !== undefined) {
-    return planAtOnce(client, runId, [() => items.planFailed.all(client, { runId, failedOf })])
-  }
+  const { failedOf = null } = request
+  const scope = failedOf === null ? request.scope : {}
   const operations = operationsOf(scope, defaults)
-  const plans = narrowPlans(client, runId, scope, operations)
-  if (plans !== null) return planAtOnce(client, runId, plans)
-  return planPaging(client, runId, operations, scope.organizationIds ?? null)
-}
-
-/** The planning statements of a narrow scope; null where organizations are synced as a whole. */
-function narrowPlans(
-  client: Client,
-  runId: string,
-  scope: Scope,
-  operations: readonly Operation[],
-) {
-  const { organizationIds = null, documentId, annotationId = null } = scope
-  const { organizationUserGroupIds: userGroupIds, userIds } = scope
-  const organizationId = organizationIds?.[0]
-  if (documentId !== undefined) {
-    if (organizationId === undefined) return []
-    const ids = { runId, organizationId, documentId }
-    return operations.map((operation) =>
-      operation === 'users'
-        ? () => items.planDocumentUsers.all(client, ids)
-        : () => items.planDocumentComments.all(client, { ...ids, annotationId }),
-    )
+  const { organizationIds = null, documentId = null, annotationId = null, userIds } = scope
+  const { organizationUserGroupIds: userGroupIds = null } = scope
+  const isListed = documentId !== null || userGroupIds !== null
+  const areUsersNamed = !isListed && userIds !== undefined
+  if (!isListed && !areUsersNamed && failedOf === null) {
+    const pages = await items.planPages.all(client, { runId, operations, organizationIds })
+    return toItems({ runId, isNarrow: organizationIds !== null }, pages)
   }
-  if (userGroupIds !== undefined) {
-    return [() => items.planGroups.all(client, { runId, organizationIds, userGroupIds })]
-  }
-  if (userIds !== undefined) {
-    return [() => items.planOrganizationUsers.all(client, { runId, organizationIds })]
-  }
-  return null
+  const planned = await items.planScopes.all(client, {
+    runId,
+    operations,
+    organizationIds,
+    documentId,
+    annotationId,
+    userGroupIds,
+    areUsersNamed,
+    failedOf,
+  })
+  return toItems({ runId, isNarrow: true }, planned)
 }
 
 /**

@@ -8,13 +8,14 @@ import type { RunContext } from './context.ts'
 import { CREDENTIALS, finishRun } from './finish.ts'
 
 /**
- * Ends a run early: work in hand is given up here at once and elsewhere within a heartbeat, what was not asked is
- * skipped, what is stored stays. It is settled by whoever gives up the last of its work: here, where nobody has any.
+ * Ends a run early: work in progress is given up here at once and in other processes within a heartbeat, scopes that were not
+ * fetched are skipped, and what is stored stays. The process that gives up the last of its work finishes it: this one, if none
+ * has any.
  * @param as what becomes of it: `failed` (its credentials were refused, say) or `cancelled` (a person asked)
  * @param problem why, in one sentence for a person
  * @param of.stoppedFor why the service could not be called, where that is why
  * @param of.by the user or program that cancels it
- * @returns false where it is over or stopping already
+ * @returns false if it is finished or stopping already
  */
 export async function stopRun(
   context: Pick<RunContext, 'database' | 'deadAfterS' | 'log' | 'runSignals' | 'watch'>,
@@ -39,12 +40,12 @@ export async function stopRun(
   return isStopped
 }
 
-/** Why a run was stopped, for the person who can mend it. */
+/** Why a run was stopped, for the person who can fix it. */
 export function refusal(error: CallError): string {
   return `The service refuses key or token: check ${CREDENTIALS}. ${error.message}`
 }
 
-/** Whether another live worker can call the service, as far as it knows: then a run need not end for want of this one. */
+/** Whether another live worker can call the service, as far as that worker knows: then the run need not stop. */
 export async function canOthersCall({
   database,
   deadAfterS,

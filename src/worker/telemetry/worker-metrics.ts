@@ -35,7 +35,7 @@ export function createWorkerMetrics(): WorkerMetrics {
     watch: {
       called: countCalls(registry),
       ...countCommits(registry),
-      settled: timeRuns(registry),
+      finished: timeRuns(registry),
       jobBegun: (job) => jobs.inc({ job }),
       jobEnded: (job) => jobs.dec({ job }),
     },
@@ -109,7 +109,7 @@ function countCommits(registry: Registry): Pick<AppWatch, 'committed'> {
   }
 }
 
-function timeRuns(registry: Registry): AppWatch['settled'] {
+function timeRuns(registry: Registry): AppWatch['finished'] {
   const runs = new Histogram({
     name: 'collab_sync_run_duration_seconds',
     help: 'Runs that this worker settled: their count, and what they took from the first job to the end.',

@@ -1,8 +1,9 @@
 import { DEAD_AFTER_S } from '../../../src/core/database/claims.ts'
 import { rolledBack } from '../../../src/core/database/pool.ts'
 import { readFailures, readRecentRuns, readRun } from '../../../src/core/database/run-reports.ts'
-import { insertRun, planPaging } from '../../../src/core/database/runs.ts'
+import { insertRun } from '../../../src/core/database/runs.ts'
 import * as batches from '../../../src/core/database/statements/batches.ts'
+import * as items from '../../../src/core/database/statements/items.ts'
 import * as scopes from '../../../src/core/database/statements/scopes.ts'
 import * as workers from '../../../src/core/database/statements/workers.ts'
 import { readAttention } from '../../../src/core/database/waiting.ts'
@@ -93,8 +94,10 @@ export const listings: Comparison = {
 
 function planRun({ pool }: BenchDatabase): Promise<unknown> {
   return rolledBack(pool, async (client) => {
-    const runId = await insertRun(client, { trigger: 'cli', scope: {}, requestKey: null })
-    return planPaging(client, runId as string, ['users', 'comments'], null)
+    const run = { trigger: 'cli', scope: {}, requestKey: null } as const
+    const runId = (await insertRun(client, run)) as string
+    const operations = ['users', 'comments']
+    return items.planPages.all(client, { runId, operations, organizationIds: null })
   })
 }
 

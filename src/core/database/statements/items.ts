@@ -92,17 +92,7 @@ export const giveBack = new Statement<{ runId: string; itemId: number; workerId:
   { parameters: 'runId itemId workerId' },
 )
 
-/** The first item of a run that pages organizations. */
-export const insertFirst = new Statement<
-  { runId: string },
-  {
-    itemId: number
-    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
-    round: number
-  }
->('items/insert-first', { parameters: 'runId', columns: 'itemId kind round' })
-
-/** Items of runs under way that no live worker works on: candidates to hand to the queue again. Of those that the asking worker took up, it knows itself which are in progress; of the others', a heartbeat has to do. */
+/** Items of runs under way that no live worker works on: candidates to enqueue again, those of narrowed runs first. The worker that calls knows which of the items that it claimed are in progress; for those of the others, the heartbeat decides. */
 export const lost = new Statement<
   { deadAfterS: number; limit: number; workerId: string; inProgress: readonly number[] },
   {
@@ -161,75 +151,50 @@ export const pageOrganizations = new Statement<
   columns: 'itemId kind round',
 })
 
-/** Plans the annotations of one document, or one of them, grouped by the batches they lie in. */
-export const planDocumentComments = new Statement<
-  { runId: string; organizationId: string; documentId: string; annotationId: string | null },
+/** The first item of a run that pages organizations; none where the catalog has nothing for it. Notes how many scopes the catalog has: the denominator of the run's progress. */
+export const planPages = new Statement<
+  { runId: string; operations: readonly string[]; organizationIds: readonly string[] | null },
   {
     itemId: number
     kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
     round: number
   }
->('items/plan-document-comments', {
-  parameters: 'runId organizationId documentId annotationId',
+>('items/plan-pages', {
+  parameters: 'runId operations organizationIds',
   columns: 'itemId kind round',
 })
 
-/** Plans the listing of one document. */
-export const planDocumentUsers = new Statement<
-  { runId: string; organizationId: string; documentId: string },
+/** Plans the scopes that a run names, or those that failed in an earlier run and still fail: one item for each of their batches. */
+export const planScopes = new Statement<
+  {
+    runId: string
+    operations: readonly string[]
+    organizationIds: readonly string[] | null
+    documentId: string | null
+    annotationId: string | null
+    userGroupIds: readonly string[] | null
+    areUsersNamed: boolean
+    failedOf: string | null
+  },
   {
     itemId: number
     kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
     round: number
   }
->('items/plan-document-users', {
-  parameters: 'runId organizationId documentId',
+>('items/plan-scopes', {
+  parameters:
+    'runId operations organizationIds documentId annotationId userGroupIds areUsersNamed failedOf',
   columns: 'itemId kind round',
+  neverNull: 'itemId kind round',
 })
 
-/** Plans just the scopes that failed in an earlier run and fail still. */
-export const planFailed = new Statement<
-  { runId: string; failedOf: string },
-  {
-    itemId: number
-    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
-    round: number
-  }
->('items/plan-failed', { parameters: 'runId failedOf', columns: 'itemId kind round' })
-
-/** Plans the listings of some user groups. */
-export const planGroups = new Statement<
-  { runId: string; organizationIds: readonly string[] | null; userGroupIds: readonly string[] },
-  {
-    itemId: number
-    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
-    round: number
-  }
->('items/plan-groups', {
-  parameters: 'runId organizationIds userGroupIds',
-  columns: 'itemId kind round',
-})
-
-/** Plans a question about some users to organizations as a whole (scope 0 of users batch 0). */
-export const planOrganizationUsers = new Statement<
-  { runId: string; organizationIds: readonly string[] | null },
-  {
-    itemId: number
-    kind: 'page-organizations' | 'page-documents' | 'sync-batch' | 'refresh'
-    round: number
-  }
->('items/plan-organization-users', {
-  parameters: 'runId organizationIds',
-  columns: 'itemId kind round',
-})
-
-/** Ends what is pending of a run that is stopping: what was not asked is skipped. What a live worker has in hand is left to it, which first records the calls it made. */
+/** Ends what is pending of a run that is stopping: scopes that were not fetched are skipped. Items in progress are left to their live workers, which first record the calls that they made. */
 export const skip = new Statement<
   { runId: string; itemId: number | null; deadAfterS: number },
   null
 >('items/skip', { parameters: 'runId itemId deadAfterS' })
 
-/** Runs under way of which nothing is pending: all that is left is to settle them. */
-export const unsettled = new Statement<null, { runId: string }>('items/unsettled', {
+/** Runs under way of which nothing is pending: all that is left is to finish them. */
+export const unfinished = new Statement<null, { runId: string }>('items/unfinished', {
   columns: 'runId',
 })

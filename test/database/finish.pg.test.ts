@@ -35,7 +35,7 @@ async function statusAfter(
       scopes_skipped: skipped,
     })
   }
-  return (await runs.settle.first(database.pool, { runId, problem: 'a problem' }))?.status
+  return (await runs.finish.first(database.pool, { runId, problem: 'a problem' }))?.status
 }
 
 describe('the status of a run', () => {
@@ -62,7 +62,7 @@ describe('the status of a run', () => {
     const settled = async (counts: Record<string, number>) => {
       const runId = await addRun(database.pool)
       await addItem(database.pool, runId, { state: 'done', ...counts })
-      return (await runs.settle.first(database.pool, { runId, problem: null }))?.status
+      return (await runs.finish.first(database.pool, { runId, problem: null }))?.status
     }
     expect(await settled({ rejected: 1, records_lost: 1 })).toBe('partial')
     expect(await settled({ rejected: 1 })).toBe('succeeded')
@@ -82,7 +82,7 @@ describe('to settle a run', () => {
     }
     for (let n = 0; n < 2; n += 1)
       await addItem(database.pool, runId, { state: 'done', ...counts, ...sums })
-    await runs.settle.first(database.pool, { runId, problem: null })
+    await runs.finish.first(database.pool, { runId, problem: null })
     const doubled = Object.entries({ ...counts, ...sums }).map(([name, count]) => [name, 2 * count])
     expect(await runRow(runId)).toMatchObject(Object.fromEntries(doubled))
   })
@@ -90,18 +90,18 @@ describe('to settle a run', () => {
   test('waits for its last item, and happens once', async () => {
     const runId = await addRun(database.pool)
     const itemId = await addItem(database.pool, runId)
-    expect(await runs.settle.first(database.pool, { runId, problem: null })).toBeUndefined()
+    expect(await runs.finish.first(database.pool, { runId, problem: null })).toBeUndefined()
     expect((await items.anyPending.one(database.pool, { runId })).pending).toBe(true)
     await database.pool.query(`update sync.run_items set state = 'done' where item_id = $1`, [
       itemId,
     ])
     expect((await items.anyPending.one(database.pool, { runId })).pending).toBe(false)
-    expect(await runs.settle.first(database.pool, { runId, problem: null })).toMatchObject({
+    expect(await runs.finish.first(database.pool, { runId, problem: null })).toMatchObject({
       status: 'succeeded',
       trigger: 'cli',
     })
     const { finished_at } = await runRow(runId)
-    expect(await runs.settle.first(database.pool, { runId, problem: null })).toBeUndefined()
+    expect(await runs.finish.first(database.pool, { runId, problem: null })).toBeUndefined()
     expect((await runRow(runId)).finished_at).toEqual(finished_at)
   })
 
@@ -120,7 +120,7 @@ describe('to settle a run', () => {
     const begun = await addRun(database.pool, { started_at: startedAt })
     const never = await addRun(database.pool, { status: 'queued' })
     for (const runId of [begun, never])
-      await runs.settle.first(database.pool, { runId, problem: null })
+      await runs.finish.first(database.pool, { runId, problem: null })
     expect((await runRow(begun)).started_at).toEqual(startedAt)
     const { started_at, finished_at } = await runRow(never)
     expect(started_at).toEqual(finished_at)
@@ -131,7 +131,7 @@ describe('to settle a run', () => {
     await addItem(database.pool, ready, { state: 'done' })
     await addItem(database.pool, await addRun(database.pool))
     await addRun(database.pool, { status: 'failed', finished_at: new Date() })
-    const unsettled = await items.unsettled.all(database.pool)
+    const unsettled = await items.unfinished.all(database.pool)
     expect(unsettled.map(({ runId }) => runId)).toEqual([ready])
   })
 })
@@ -159,8 +159,8 @@ describe('a run that is to end early', () => {
     const after = { stopping: 'failed', problem: 'after', stoppedFor: null }
     await runs.stop.first(database.pool, { runId: troubled, ...after })
     expect((await runRow(troubled)).problem).toBe('before')
-    await runs.settle.first(database.pool, { runId: troubled, problem: null })
-    await runs.settle.first(database.pool, { runId, problem: null })
+    await runs.finish.first(database.pool, { runId: troubled, problem: null })
+    await runs.finish.first(database.pool, { runId, problem: null })
     expect(await runs.readStopping.all(database.pool)).toEqual([])
     const settled = await addRun(database.pool, { status: 'succeeded', finished_at: new Date() })
     const late = { stopping: 'cancelled', problem: 'late', stoppedFor: null }

@@ -1,5 +1,5 @@
--- Settles a run once, when none of its items is pending: adds up its items, decides its status. It is partial where a scope
--- failed or is held, or where a whole record was rejected that nobody had set aside. Its calls are counted by runs/add-calls.
+-- Finishes a run, once, when none of its items is pending: adds up its items, decides its status. It is partial where a scope
+-- failed or is held, or where a whole record was rejected that was not set aside. Its calls are counted by runs/add-calls.
 -- An item that is pending can only vanish in the transaction that inserts those that follow it, so no lock is needed.
 -- From the first run on that ends with 500 records read, a member that comes up is new: among fewer the rare ones have not come up
 -- yet (what one in 100 has shows among 500 with a probability of 99 %).

@@ -1,0 +1,48 @@
+-- Plans the scopes that a run names, or those that failed in an earlier run and still fail: one item for each of their batches.
+-- Params: $1 runId, $2 operations, $3 organizationIds? (null for all active ones), $4 documentId?, $5 annotationId? (null for
+-- all active ones of the document), $6 userGroupIds?, $7 areUsersNamed (organizations are asked about some users),
+-- $8 failedOf? (the earlier run).
+-- Never null: item_id, kind, round.
+with wanted as (
+  select d.organization_key, a.batch_key, a.scope_no
+  from collab_store.annotations a
+  join collab_store.documents d using (document_key)
+  join collab_store.organizations o using (organization_key)
+  where 'comments' = any($2) and o.organization_id = any($3) and d.document_id = $4
+    and case when $5::text is null then a.active else a.annotation_id = $5 end
+  union all
+  select d.organization_key, d.batch_key, d.scope_no
+  from collab_store.documents d
+  join collab_store.organizations o using (organization_key)
+  where 'users' = any($2) and o.organization_id = any($3) and d.document_id = $4
+  union all
+  select g.organization_key, g.batch_key, g.scope_no
+  from collab_store.user_groups g
+  join collab_store.organizations o using (organization_key)
+  where ($3::text[] is null or o.organization_id = any($3)) and g.organization_user_group_id = any($6::text[])
+  union all
+  -- An organization itself is scope 0 of its first batch of users.
+  select b.organization_key, b.batch_key, 0
+  from collab_store.batches b
+  join collab_store.organizations o using (organization_key)
+  where $7::boolean and b.operation = 'users' and b.batch_no = 0
+    and case when $3::text[] is null then o.active else o.organization_id = any($3) end
+  union all
+  select b.organization_key, f.batch_key, f.scope_no
+  from sync.failures f
+  join sync.failing_scopes x on x.batch_key = f.batch_key and x.scope_no = f.scope_no
+  join collab_store.batches b on b.batch_key = f.batch_key
+  where f.run_id = $8::uuid and f.resolved_at is null
+), planned as (
+  insert into sync.run_items (run_id, kind, organization_key, batch_key, only_scopes, scopes_planned)
+  select $1, 'sync-batch', organization_key, batch_key, bit_or(set_bit(repeat('0', 256)::varbit, scope_no, 1)),
+    count(distinct scope_no)
+  from wanted
+  group by organization_key, batch_key
+  order by batch_key
+  returning item_id, kind, round, scopes_planned
+), expected as (
+  update sync.runs set scopes_expected = (select coalesce(sum(scopes_planned), 0) from planned)
+  where run_id = $1
+)
+select item_id, kind, round from planned order by item_id
