@@ -1,19 +1,92 @@
-import { changeCatalogJob } from './change-catalog.ts'
-import { hintJob } from './hint.ts'
+import * as z from 'zod'
+import { UsageError } from '../src/base/errors.ts'
+import { finishIfDone } from '../src/core/run/finish.ts'
+import { planDocuments, planOrganizations } from '../src/core/run/pages.ts'
+import { startRun } from '../src/core/run/start.ts'
+import { syncBatch } from '../src/core/sync/batch.ts'
+import { CatalogJobSchema } from '../src/documents/catalog-line.ts'
+import { checked, RunIdSchema } from '../src/documents/check.ts'
+import { HintJobSchema } from '../src/documents/hint.ts'
+import { StartRunJobSchema } from '../src/documents/run.ts'
+import type { Scope } from '../src/documents/scope.ts'
+import { addScope, addToCatalog, removeFromCatalog } from '../src/features/catalog/change.ts'
+import { hint } from '../src/features/refresh/hint.ts'
+import type { App } from '../src/worker/app.ts'
 import type { Job } from '../src/worker/worker.ts'
-import { pageDocumentsJob } from './page-documents.ts'
-import { pageOrganizationsJob } from './page-organizations.ts'
-import { startNightlyRunJob } from './start-nightly-run.ts'
-import { startRunJob } from './start-run.ts'
-import { syncBatchJob } from './sync-batch.ts'
 
-/** Every kind of job. */
-export const jobs: readonly Job[] = [
-  startRunJob,
-  startNightlyRunJob,
-  pageOrganizationsJob,
-  pageDocumentsJob,
-  syncBatchJob,
-  changeCatalogJob,
-  hintJob,
-]
+/**
+ * Every kind of job by its name, which is stored in the queue: never rename one. Each is safe to deliver any number of times.
+ * Programs may enqueue `start-run`, `catalog` and `hint` (contract.md, "The queue").
+ */
+export const jobs = {
+  /** Starts a run. Delivered twice, it makes one run. */
+  async 'start-run'(app, { data, requestKey }) {
+    const { scope = {}, add, requestedBy: by } = checked(StartRunJobSchema, data ?? {}, 'data')
+    if (add) await addScope(app.store.database, scope, by)
+    const { runId, items } = await startRun(app.sync, { trigger: 'api', scope, requestKey, by })
+    await app.deliver(items)
+    return { runId }
+  },
+
+  /** The nightly schedule is due: refreshes the catalog from the user's own query, if there is one, and starts a run. */
+  async 'start-nightly-run'(app, { requestKey }) {
+    await app.refreshCatalog()
+    try {
+      const scope = scopeOfNight(app)
+      const { runId, items } = await startRun(app.sync, { trigger: 'schedule', scope, requestKey })
+      await app.deliver(items)
+      return { runId }
+    } catch (error) {
+      // Last night's run is still in progress, or the catalog is empty: the error of a job alone would not be seen.
+      if (error instanceof UsageError)
+        app.log.error({ reason: error.message }, 'no nightly run was started')
+      throw error
+    }
+  },
+
+  /** Pages a run's organizations: enqueues the first batches of each, and the next page. */
+  'page-organizations': itemJob(async (app, ids) =>
+    app.deliver(await planOrganizations(app.sync, ids)),
+  ),
+
+  /** Pages the documents of one large organization, batch by batch, so that small organizations do not wait for it. */
+  'page-documents': itemJob(async (app, ids) => app.deliver(await planDocuments(app.sync, ids))),
+
+  /** Syncs one batch: its user listings or the comments of its annotations. */
+  'sync-batch': itemJob((app, ids) => syncBatch(app.sync, ids)),
+
+  /** Adds to the catalog, or removes from it. Delivered twice, it changes nothing more. */
+  async catalog(app, { data }) {
+    const asked = checked(CatalogJobSchema, data, 'data')
+    const { database } = app.store
+    const by = { source: `catalog ${asked.change}`, requestedBy: asked.requestedBy }
+    return asked.change === 'add'
+      ? addToCatalog(database, asked.lines, { ...by, add: asked.add })
+      : removeFromCatalog(database, asked.lines, by)
+  },
+
+  /** A program reports a change. Delivered twice, it costs one more poll at most. */
+  async hint(app, { data }) {
+    const { scope, add, requestedBy } = checked(HintJobSchema, data, 'data')
+    if (add) await addScope(app.store.database, scope, requestedBy, 'hint --add')
+    const { hinted, items } = await hint(app.sync, scope)
+    await app.deliver(items)
+    return hinted
+  },
+} satisfies Record<string, Job>
+
+/** Where continuous refresh polls comments all day, a nightly run fetches users only. */
+function scopeOfNight({ refreshBudget, sync: { operations } }: App): Scope {
+  return refreshBudget !== null && operations.includes('users') ? { operations: ['users'] } : {}
+}
+
+/** A job for items of runs. It finishes the run where the item was the last one. */
+function itemJob(perform: (app: App, ids: z.output<typeof ItemIds>) => Promise<unknown>): Job {
+  return async (app, { data }) => {
+    const ids = checked(ItemIds, data, 'data')
+    await perform(app, ids)
+    await finishIfDone(app.sync, ids.runId)
+  }
+}
+
+const ItemIds = z.strictObject({ runId: RunIdSchema, itemId: z.int() })

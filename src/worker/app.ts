@@ -6,7 +6,6 @@ import { DEAD_AFTER_S } from '../core/database/claims.ts'
 import type { Item } from '../core/database/claims.ts'
 import { requireDefinitions } from '../core/database/definitions.ts'
 import { requireSchema } from '../core/database/migrate.ts'
-import * as items from '../core/database/statements/items.ts'
 import { DrainingError, EnvironmentError, UsageError } from '../base/errors.ts'
 import { RepeatedFault } from '../base/log.ts'
 import type { Log } from '../base/log.ts'
@@ -31,7 +30,6 @@ import type { SyncWatch } from '../core/run/context.ts'
 import { SentCalls } from '../core/sync/counts.ts'
 import { ScopePlaces } from '../core/sync/fetch/schedule.ts'
 import { ObservedMembers } from '../core/sync/record/observed-members.ts'
-import { finishRun } from '../core/run/finish.ts'
 
 /** A job, or `refresh`, that a worker has begun and not ended. */
 export interface WorkInProgress {
@@ -55,8 +53,6 @@ export interface App {
   readonly inProgress: Set<WorkInProgress>
   /** Hands items of runs to the queue. */
   deliver(items: readonly Item[]): Promise<void>
-  /** Finishes the run when nothing of it is pending. */
-  finishIfDone(runId: string): Promise<void>
   /** Reads the catalog anew from the user's own query, if there is one. Where that fails it stays as it is, and that is noted. */
   refreshCatalog(): Promise<void>
   /** Calls that wait are given up; calls in flight end. */
@@ -141,12 +137,6 @@ export async function openApp(
     refreshBudget: rateLimit.budget,
     inProgress: new Set(),
     deliver: (planned) => queue.deliver(planned.map(itemDelivery)),
-    async finishIfDone(runId) {
-      if ((await items.anyPending.one(store.database, { runId })).pending) return
-      // Whoever waits for the run's end reads all calls of this process.
-      await sync.sentCalls.write()
-      await finishRun(sync, runId)
-    },
     async refreshCatalog() {
       if (settings.catalogSql === undefined) return
       const url = settings.catalogDatabaseUrl ?? store.databaseUrl

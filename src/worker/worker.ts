@@ -15,12 +15,8 @@ import { findWait, ReportedWaits } from '../core/sync/waits.ts'
 import type { ReportedWait } from '../core/sync/waits.ts'
 import { outsideTraces, withSpan } from '../base/trace.ts'
 
-/** A kind of job: one file of `jobs/`. */
-export interface Job {
-  /** Stored in the queue: never rename. */
-  readonly name: string
-  perform(app: App, job: Delivered): Promise<unknown>
-}
+/** Does one kind of job of `jobs/`. */
+export type Job = (app: App, delivered: Delivered) => Promise<unknown>
 
 /** Called as jobs begin and end; must neither throw nor wait. */
 export interface JobWatch {
@@ -56,7 +52,7 @@ interface WorkerOptions {
 /** Works jobs until stopped, writes its heartbeat, recovers lost items, and keeps the nightly schedule registered. */
 export async function startWorker(
   app: App,
-  jobs: readonly Job[],
+  jobs: Readonly<Record<string, Job>>,
   options: WorkerOptions,
 ): Promise<RunningWorker> {
   return outsideTraces(() => start(app, jobs, options))
@@ -64,12 +60,15 @@ export async function startWorker(
 
 async function start(
   app: App,
-  jobs: readonly Job[],
+  jobs: Readonly<Record<string, Job>>,
   { keepsSchedule, watch }: WorkerOptions,
 ): Promise<RunningWorker> {
   const { database } = app.store
   const handlers = new Map(
-    jobs.map((job) => [job.name, (each: Delivered) => perform(app, job, each, watch)]),
+    Object.entries(jobs).map(([name, job]) => [
+      name,
+      (delivered: Delivered) => perform(app, { name, job }, delivered, watch),
+    ]),
   )
   const { refreshBudget } = app
   const isRefreshing = keepsSchedule && refreshBudget !== null
@@ -153,24 +152,24 @@ export function jobsInProgress(
 /** Does one job: its log lines and its span have its name and ids. */
 async function perform(
   app: App,
-  job: Job,
+  { name, job }: { name: string; job: Job },
   delivered: Delivered,
   watch: JobWatch | undefined,
 ): Promise<unknown> {
   const { runId, itemId } = idsOf(delivered.data)
-  const log = app.log.child({ job: job.name, runId, itemId })
+  const log = app.log.child({ job: name, runId, itemId })
   const attributes = {
     ...(runId === undefined ? {} : { 'collab_sync.run.id': runId }),
     ...(itemId === undefined ? {} : { 'collab_sync.item.id': itemId }),
   }
   const within: App = { ...app, log, sync: { ...app.sync, log } }
-  watch?.jobBegun(job.name)
+  watch?.jobBegun(name)
   try {
-    return await listed(app, { job: job.name, runId, itemId }, () =>
-      withSpan(job.name, attributes, () => job.perform(within, delivered)),
+    return await listed(app, { job: name, runId, itemId }, () =>
+      withSpan(name, attributes, () => job(within, delivered)),
     )
   } finally {
-    watch?.jobEnded(job.name)
+    watch?.jobEnded(name)
   }
 }
 

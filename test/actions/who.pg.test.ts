@@ -1,8 +1,6 @@
 import { userInfo } from 'node:os'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { changeCatalogJob } from '../../jobs/change-catalog.ts'
-import { hintJob } from '../../jobs/hint.ts'
-import { startRunJob } from '../../jobs/start-run.ts'
+import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import { openCollabSync } from '../../src/client/open-collab-sync.ts'
 import { addAccessToken } from '../../src/core/database/access-tokens.ts'
@@ -217,15 +215,15 @@ test('a program that holds the client acts under the name that it gives, else un
 describe('a job of the queue', () => {
   test('acts under the name that it gives, marked as said', async () => {
     const requestedBy = 'billing'
-    await startRunJob.perform(app, { data: { requestedBy }, requestKey: 'a' })
-    await startRunJob.perform(app, { data: { requestedBy }, requestKey: 'a' })
-    await startRunJob.perform(app, { data: {}, requestKey: 'b' })
+    await jobs['start-run'](app, { data: { requestedBy }, requestKey: 'a' })
+    await jobs['start-run'](app, { data: { requestedBy }, requestKey: 'a' })
+    await jobs['start-run'](app, { data: {}, requestKey: 'b' })
     const lines = [{ organizationId: 'by-a-job' }]
     const add = { change: 'add', lines, requestedBy }
-    await changeCatalogJob.perform(app, { data: add, requestKey: 'c' })
+    await jobs.catalog(app, { data: add, requestKey: 'c' })
     const scope = { organizationIds: ['by-a-job'], documentId: 'd', annotationId: 'a' }
     const hint = { scope, add: true, requestedBy }
-    await hintJob.perform(app, { data: hint, requestKey: 'd' })
+    await jobs.hint(app, { data: hint, requestKey: 'd' })
     expect(await listed()).toEqual([
       'says: billing | run_requested',
       'a program | run_requested',
@@ -237,7 +235,7 @@ describe('a job of the queue', () => {
   test('with a name that is no text, or too long, does nothing', async () => {
     for (const requestedBy of [7, '', 'x'.repeat(101)])
       await expect(
-        startRunJob.perform(app, { data: { requestedBy }, requestKey: 'a' }),
+        jobs['start-run'](app, { data: { requestedBy }, requestKey: 'a' }),
       ).rejects.toThrow(/^data\.requestedBy must/)
     expect(await listed()).toEqual([])
   })

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
-import { changeCatalogJob } from '../../jobs/change-catalog.ts'
-import { startRunJob } from '../../jobs/start-run.ts'
 import type { App } from '../../src/worker/app.ts'
 import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/change.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
@@ -275,7 +273,7 @@ describe('over HTTP', () => {
 
 describe('a job of the queue', () => {
   const perform = (data: unknown) =>
-    changeCatalogJob.perform(app, { data, requestKey: 'key' }) as Promise<CatalogChanges>
+    jobs.catalog(app, { data, requestKey: 'key' }) as Promise<CatalogChanges>
 
   test('adds and removes lines', async () => {
     const adding = { change: 'add', lines: [FIRST], add: true }
@@ -342,7 +340,7 @@ describe('a run for what the catalog lacks', () => {
     })
     expect(answer.statusCode).toBe(202)
     expect(await collabSync.startRun(asked)).toMatchObject({ isNew: true })
-    const job = await startRunJob.perform(app, { data: asked, requestKey: 'job' })
+    const job = await jobs['start-run'](app, { data: asked, requestKey: 'job' })
     expect(job).toMatchObject({ runId: expect.any(String) })
     expect(await imports()).toEqual(['run --add http applied 1 3 0'])
     const nothing = { scope: {}, add: true }

@@ -6,7 +6,7 @@ import type { CatalogSource } from '../../src/features/catalog/lines.ts'
 import type { CatalogLine } from '../../src/documents/catalog-line.ts'
 import * as catalog from '../../src/core/database/statements/catalog.ts'
 import { UsageError } from '../../src/base/errors.ts'
-import { startNightlyRunJob } from '../../jobs/start-nightly-run.ts'
+import { jobs } from '../../jobs/index.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { openLive } from '../helpers/live.ts'
@@ -301,7 +301,7 @@ test('a night whose CATALOG_SQL fails, or lacks too much, runs with the catalog 
         CATALOG_DATABASE_URL: live.database.url,
         CATALOG_PRUNE: '1',
       })
-      const started = await startNightlyRunJob.perform(app, { data: {}, requestKey: text } as never)
+      const started = await jobs['start-nightly-run'](app, { data: {}, requestKey: text } as never)
       await pool.query(`delete from sync.runs where run_id = $1`, [
         (started as { runId: string }).runId,
       ])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type * as z from 'zod'
-import { startRunJob } from '../../jobs/start-run.ts'
+import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import {
@@ -215,7 +215,7 @@ describe('what is wrong is refused alike by the queue, the API, a program and th
       expect(error).toBeInstanceOf(UsageError)
       sentences.push((error as UsageError).message)
     }
-    await startRunJob.perform(app, { data: { scope }, requestKey: 'wrong' }).catch(refused)
+    await jobs['start-run'](app, { data: { scope }, requestKey: 'wrong' }).catch(refused)
     await collabSync.startRun({ scope }).catch(refused)
     const answer = await ask('/v1/runs', 'POST', { scope })
     expect(answer).toMatchObject({ status: 400, errors: [{ in: 'body', member }] })

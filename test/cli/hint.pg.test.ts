@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { hintJob } from '../../jobs/hint.ts'
+import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
 import { places } from '../../src/demo/catalog.ts'
@@ -69,7 +69,7 @@ async function answers(more: { add?: boolean } = {}): Promise<unknown[]> {
     JSON.parse(printed.stdout),
     over.json(),
     await collabSync.hint(scope(), more),
-    await hintJob.perform(app, { data: { scope: scope(), ...more }, requestKey: 'key' }),
+    await jobs.hint(app, { data: { scope: scope(), ...more }, requestKey: 'key' }),
   ]
 }
 
@@ -107,7 +107,7 @@ describe('each surface', () => {
     })
     await expect(collabSync.hint(scope())).rejects.toThrow(sentence)
     const data = { scope: scope() }
-    await expect(hintJob.perform(app, { data, requestKey: 'key' })).rejects.toThrow(sentence)
+    await expect(jobs.hint(app, { data, requestKey: 'key' })).rejects.toThrow(sentence)
     expect(await rows('select from collab_store.organizations')).toEqual([])
     const all = await answers({ add: true })
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1)
@@ -148,6 +148,6 @@ describe('wrong use', () => {
     [{ scope: { organizationIds: ['a'], documentId: 'd', x: 1 } }, 'data.scope has no member "x".'],
     [{ scope: { organizationIds: ['a'], documentId: 'd' }, add: 1 }, 'data.add must be true or'],
   ])('a job with %j is refused by the member at fault', async (data, sentence) => {
-    await expect(hintJob.perform(app, { data, requestKey: 'key' })).rejects.toThrow(sentence)
+    await expect(jobs.hint(app, { data, requestKey: 'key' })).rejects.toThrow(sentence)
   })
 })

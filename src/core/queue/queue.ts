@@ -4,7 +4,7 @@ import { RepeatedFault } from '../../base/log.ts'
 import type { Log } from '../../base/log.ts'
 import type { QueueName, QueuePlace } from './backend.ts'
 
-/** A job to deliver: its name is that of a file of `jobs/`, its data is ids and nothing else. */
+/** A job to deliver: its name is one of `jobs/index.ts`, its data is ids and nothing else. */
 export interface Delivery {
   readonly queue: QueueName
   readonly name: string

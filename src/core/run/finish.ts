@@ -1,5 +1,6 @@
 import type { FailureCause } from '../database/runs.ts'
 import type { RowOf } from '../database/statement.ts'
+import * as items from '../database/statements/items.ts'
 import * as holds from '../database/statements/held.ts'
 import * as rejected from '../database/statements/rejected.ts'
 import type { wholeOfRun } from '../database/statements/rejected.ts'
@@ -10,6 +11,17 @@ import { isOfOtherServer } from '../service/reach.ts'
 import { describeSpan, withSpan } from '../../base/trace.ts'
 import { SUSPICIOUS_REFUSALS } from './context.ts'
 import type { RunContext } from './context.ts'
+
+/** Finishes a run if nothing of it is pending, with all calls that this process sent for it. */
+export async function finishIfDone(
+  context: Parameters<typeof finishRun>[0] & { readonly sentCalls: { write(): Promise<void> } },
+  runId: string,
+): Promise<void> {
+  if ((await items.anyPending.one(context.database, { runId })).pending) return
+  // Programs that wait for the run's end read its calls then.
+  await context.sentCalls.write()
+  await finishRun(context, runId)
+}
 
 /**
  * Finishes a run when nothing of it is pending: adds up its items and writes its status and counts, exactly once.
