@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { UsageError } from '../src/base/errors.ts'
 import { finishIfDone } from '../src/core/run/finish.ts'
-import { planDocuments, planOrganizations } from '../src/core/run/pages.ts'
+import { planPage } from '../src/core/run/pages.ts'
 import { startRun } from '../src/core/run/start.ts'
 import { syncBatch } from '../src/core/sync/batch.ts'
 import { CatalogJobSchema } from '../src/documents/catalog-line.ts'
@@ -45,12 +45,10 @@ export const jobs = {
   },
 
   /** Pages a run's organizations: enqueues the first batches of each, and the next page. */
-  'page-organizations': itemJob(async (app, ids) =>
-    app.deliver(await planOrganizations(app.sync, ids)),
-  ),
+  'page-organizations': itemJob(async (app, ids) => app.deliver(await planPage(app.sync, ids))),
 
-  /** Pages the documents of one large organization, batch by batch, so that small organizations do not wait for it. */
-  'page-documents': itemJob(async (app, ids) => app.deliver(await planDocuments(app.sync, ids))),
+  /** Pages the batches of one large organization, so that small organizations do not wait for it. */
+  'page-documents': itemJob(async (app, ids) => app.deliver(await planPage(app.sync, ids))),
 
   /** Syncs one batch: its user listings or the comments of its annotations. */
   'sync-batch': itemJob((app, ids) => syncBatch(app.sync, ids)),

@@ -24,8 +24,7 @@ import type { ServiceSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
 import type { Store } from './store.ts'
 import { RunSignals } from '../core/run/context.ts'
-import { WorkerProblems } from '../core/sync/context.ts'
-import type { SyncContext } from '../core/sync/context.ts'
+import type { SyncContext, WorkerProblems } from '../core/sync/context.ts'
 import type { SyncWatch } from '../core/run/context.ts'
 import { SentCalls } from '../core/sync/counts.ts'
 import { ScopePlaces } from '../core/sync/fetch/schedule.ts'
@@ -84,14 +83,14 @@ export async function openApp(
   await migrateQueue(store.queuePlace)
   const queue = await openQueue(store.queuePlace, log)
   const rateLimit = await openRateLimits(settings, store, log)
-  const problems = new WorkerProblems()
+  const problems: WorkerProblems = { queue: null, service: null }
   const collabApi = await openOrClose(
     () =>
       openCollabApi({
         ...settings,
         sharedRateLimit: rateLimit.shared,
         onReach(problem) {
-          problems.set('service', problem)
+          problems.service = problem
           if (problem === null) log.info('the service can be reached again')
           else log.warn({ reason: problem }, 'the service cannot be reached')
         },

@@ -78,7 +78,7 @@ async function start(
   const shared = keepsSchedule ? JSON.stringify(sharedSettings(app.settings)) : null
   const heartbeat = async () => {
     const problems = await Promise.all(queueWorkers.map((each) => each.problem()))
-    app.sync.problems.set('queue', problems.find((problem) => problem !== null) ?? null)
+    app.sync.problems.queue = problems.find((problem) => problem !== null) ?? null
     const wait = findWait(app.sync, {
       hasJobs: [...app.inProgress].some(({ job }) => job !== REFRESH),
       refresh: refresher,
@@ -199,7 +199,7 @@ async function writeHeartbeat(
     callsInFlight: inFlight,
     mostCallsInFlight: limit,
     callMs: latencyMsEwma === null ? null : Math.round(latencyMsEwma),
-    problem: problems.text,
+    problem: [problems.queue, problems.service].filter((each) => each !== null).join(' ') || null,
     rateLimit: app.settings.rateLimit ?? null,
     waiting: waiting === null ? null : JSON.stringify(waiting),
     settings,

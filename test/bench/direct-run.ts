@@ -5,7 +5,7 @@ import type { CollabApi } from '../../src/core/service/client.ts'
 import { readSettings } from '../../src/settings/settings.ts'
 import { syncBatch } from '../../src/core/sync/batch.ts'
 import type { SyncContext } from '../../src/core/sync/context.ts'
-import { planDocuments, planOrganizations } from '../../src/core/run/pages.ts'
+import { planPage } from '../../src/core/run/pages.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import type { BenchDatabase } from './database.ts'
@@ -92,8 +92,7 @@ async function workAll(context: SyncContext, items: readonly Item[]): Promise<vo
 }
 
 async function work(context: SyncContext, item: Item): Promise<readonly Item[]> {
-  if (item.kind === 'page-organizations') return planOrganizations(context, item)
-  if (item.kind === 'page-documents') return planDocuments(context, item)
+  if (item.kind !== 'sync-batch') return planPage(context, item)
   await syncBatch(context, item)
   return []
 }

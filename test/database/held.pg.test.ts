@@ -90,10 +90,12 @@ describe('a listing that is held', () => {
     const runId = await newRun()
     await note(runId, 'short')
     expect(await note(await newRun(), 'short', { scopeKey: 2 })).toBe(0)
-    const resolved = { kind: 'document', scopeKeys: [1], resolution: 'recovered' }
+    const resolved = { kinds: ['document'], scopeKeys: [1], resolutions: ['recovered'] }
     expect(await held.resolve.run(database.pool, resolved)).toBe(1)
-    expect(await held.resolve.run(database.pool, { ...resolved, resolution: 'accepted' })).toBe(0)
-    expect(await held.resolve.run(database.pool, { ...resolved, kind: 'group' })).toBe(0)
+    expect(await held.resolve.run(database.pool, { ...resolved, resolutions: ['accepted'] })).toBe(
+      0,
+    )
+    expect(await held.resolve.run(database.pool, { ...resolved, kinds: ['group'] })).toBe(0)
     expect(await note(await newRun(), 'short')).toBe(0)
     const { rows } = await database.pool.query(
       'select scope_key, resolution from sync.held order by held_id',
@@ -110,9 +112,9 @@ describe('a listing that is held', () => {
     for (const scopeKey of [1, 2, 3]) await note(runId, 'short', { scopeKey })
     await note(other, 'short', { scopeKey: 4 })
     await held.resolve.run(database.pool, {
-      kind: 'document',
+      kinds: ['document'],
       scopeKeys: [2],
-      resolution: 'recovered',
+      resolutions: ['recovered'],
     })
     expect((await held.count.one(database.pool, { runId })).held).toBe(2)
     expect((await held.count.one(database.pool, { runId: null })).held).toBe(3)
@@ -161,9 +163,9 @@ describe('a held listing that is taken to be resolved', () => {
       held.places.first(database.pool, { heldId, runId: null, organizationId: null })
     expect(await place()).toMatchObject({ runId: second })
     await held.resolve.run(database.pool, {
-      kind: 'document',
+      kinds: ['document'],
       scopeKeys: [1],
-      resolution: 'repeated',
+      resolutions: ['repeated'],
     })
     expect(await take(second)).toBeUndefined()
     expect(await place()).toBeUndefined()

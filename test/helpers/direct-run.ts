@@ -2,7 +2,7 @@ import type { App } from '../../src/worker/app.ts'
 import type { Item } from '../../src/core/database/claims.ts'
 import type { NewRun } from '../../src/core/database/runs.ts'
 import { syncBatch } from '../../src/core/sync/batch.ts'
-import { planDocuments, planOrganizations } from '../../src/core/run/pages.ts'
+import { planPage } from '../../src/core/run/pages.ts'
 import { finishRun } from '../../src/core/run/finish.ts'
 import { startRun } from '../../src/core/run/start.ts'
 
@@ -55,8 +55,7 @@ export async function endDirectly(
 async function deliver(sync: App['sync'], item: Item): Promise<readonly Item[]> {
   for (let delivery = 1; delivery <= DELIVERIES_MAX; delivery++) {
     try {
-      if (item.kind === 'page-organizations') return await planOrganizations(sync, item)
-      if (item.kind === 'page-documents') return await planDocuments(sync, item)
+      if (item.kind !== 'sync-batch') return await planPage(sync, item)
       await syncBatch(sync, item)
       return []
     } catch (error) {

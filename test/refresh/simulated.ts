@@ -11,7 +11,6 @@ import type { SharedRateLimit } from '../../src/core/service/wait.ts'
 import type { Call, CollabApi } from '../../src/core/service/client.ts'
 import type { CommentsFilter } from '../../src/core/service/filters.ts'
 import { RunSignals } from '../../src/core/run/context.ts'
-import { WorkerProblems } from '../../src/core/sync/context.ts'
 import type { SyncContext } from '../../src/core/sync/context.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
 import { ScopePlaces } from '../../src/core/sync/fetch/schedule.ts'
@@ -329,7 +328,7 @@ function contextOf(
     workerId: 'simulated',
     deadAfterS: 30,
     runSignals: new RunSignals(),
-    problems: new WorkerProblems(),
+    problems: { queue: null, service: null },
     scopePlaces: new ScopePlaces(1),
     sentCalls: new SentCalls(pool, log),
     observed: new ObservedMembers(),

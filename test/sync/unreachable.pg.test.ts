@@ -93,9 +93,9 @@ test('a worker that does not trust the certificate leaves the run to the others,
       `select from sync.run_items where kind = 'sync-batch' and (worker_id is not null or attempts > 0)`,
     )
     const { itemsInProgress, problems } = app.sync
-    return problems.text !== null && itemsInProgress.size === 0 && rows.length === 0
+    return problems.service !== null && itemsInProgress.size === 0 && rows.length === 0
   })
-  expect(app.sync.problems.text).toContain('its certificate is not trusted')
+  expect(app.sync.problems.service).toContain('its certificate is not trusted')
   const other = await startWorker(await live.openApp(), jobs, { keepsSchedule: false })
   const run = await settled(live.database, runId)
   expect(run).toMatchObject({ status: 'succeeded', scopes_failed: 0 })

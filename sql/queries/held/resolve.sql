@@ -1,5 +1,6 @@
 -- Closes what is held of listings, and ends what was refused of them.
--- Params: $1 kind, $2 scopeKeys, $3 resolution.
-update sync.held
-set resolved_at = coalesce(resolved_at, now()), resolution = coalesce(resolution, $3), is_standing = false
-where kind = $1 and scope_key = any($2::int[]) and (resolved_at is null or is_standing)
+-- Params: $1 kinds, $2 scopeKeys, $3 resolutions.
+update sync.held h
+set resolved_at = coalesce(h.resolved_at, now()), resolution = coalesce(h.resolution, l.resolution), is_standing = false
+from unnest($1::text[], $2::int[], $3::text[]) as l (kind, scope_key, resolution)
+where h.kind = l.kind and h.scope_key = l.scope_key and (h.resolved_at is null or h.is_standing)

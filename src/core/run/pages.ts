@@ -11,34 +11,28 @@ const ORGANIZATIONS_A_PAGE = 200
 const BATCHES_OF_EACH = 8
 const BATCHES_A_PAGE_MAX = 256
 
-/** Plans one page of a run's organizations. @returns the items that follow; none where it is planned already */
-export async function planOrganizations(
+/**
+ * Plans one page of a run: of its organizations, with the first batches of each, or the next batches of one large organization.
+ * @returns the items that follow; none where it is planned already
+ */
+export async function planPage(
   context: RunContext,
   ids: { runId: string; itemId: number },
 ): Promise<Item[]> {
   const claim = await startItem(context, ids)
   if (claim === null) return []
-  const planned = await items.pageOrganizations.all(context.database, {
-    ...ids,
-    operations: operationsOf(claim.scope, context.operations),
-    organizationIds: claim.scope.organizationIds ?? null,
-    limit: ORGANIZATIONS_A_PAGE,
-    batchesOfEach: BATCHES_OF_EACH,
-  })
-  return toItems({ runId: ids.runId, isNarrow: isNarrowClaim(claim) }, planned)
-}
-
-/** Plans the next batches of one large organization. @returns as planOrganizations */
-export async function planDocuments(
-  context: RunContext,
-  ids: { runId: string; itemId: number },
-): Promise<Item[]> {
-  const claim = await startItem(context, ids)
-  if (claim === null) return []
-  const planned = await items.pageDocuments.all(context.database, {
-    ...ids,
-    operations: operationsOf(claim.scope, context.operations),
-    limit: Math.min(BATCHES_OF_EACH * 2 ** claim.round, BATCHES_A_PAGE_MAX),
-  })
+  const { kind, round, scope } = claim
+  const page = { ...ids, operations: operationsOf(scope, context.operations) }
+  const planned = await (kind === 'page-organizations'
+    ? items.pageOrganizations.all(context.database, {
+        ...page,
+        organizationIds: scope.organizationIds ?? null,
+        limit: ORGANIZATIONS_A_PAGE,
+        batchesOfEach: BATCHES_OF_EACH,
+      })
+    : items.pageDocuments.all(context.database, {
+        ...page,
+        limit: Math.min(BATCHES_OF_EACH * 2 ** round, BATCHES_A_PAGE_MAX),
+      }))
   return toItems({ runId: ids.runId, isNarrow: isNarrowClaim(claim) }, planned)
 }

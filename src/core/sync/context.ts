@@ -26,27 +26,12 @@ export interface SyncContext extends RunContext {
 }
 
 /**
- * Why this process cannot take jobs or call the service at the moment. The parts of the process that notice it report
- * here, and each heartbeat writes it to sync.workers.
+ * Why this process cannot take jobs or call the service at the moment: sentences for an operator, complete and without secrets,
+ * null when there is no problem. The parts of the process that notice it write here, and each heartbeat writes it to sync.workers.
  */
-export class WorkerProblems {
-  readonly #sentences = new Map<'queue' | 'service', string>()
-
-  /** @param sentence complete, for an operator, without secrets; null when there is no problem any more */
-  set(source: 'queue' | 'service', sentence: string | null): void {
-    if (sentence === null) this.#sentences.delete(source)
-    else this.#sentences.set(source, sentence)
-  }
-
-  /** Whether one source has a problem. */
-  has(source: 'queue' | 'service'): boolean {
-    return this.#sentences.has(source)
-  }
-
-  /** The sentences of all sources; null where there is no problem. */
-  get text(): string | null {
-    return this.#sentences.size === 0 ? null : [...this.#sentences.values()].join(' ')
-  }
+export interface WorkerProblems {
+  queue: string | null
+  service: string | null
 }
 
 /** A claim with the rules that it saw. */

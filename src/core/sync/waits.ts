@@ -26,7 +26,7 @@ export function findWait(
   const batches = [...itemsInProgress.values()]
   if (batches.length > 0 && batches.every((ended) => ended === null)) return { kind: 'overtaken' }
   if (work.hasJobs) return null
-  if (problems.has('queue')) return { kind: 'queue' }
+  if (problems.queue !== null) return { kind: 'queue' }
   if (work.refresh === null) return { kind: 'idle' }
   const { pausedUntil: until } = work.refresh
   return until === null ? null : { kind: 'paused', until }

@@ -104,9 +104,9 @@ export const removals = new Statement<
 
 /** Closes what is held of listings, and ends what was refused of them. */
 export const resolve = new Statement<
-  { kind: string; scopeKeys: readonly number[]; resolution: string },
+  { kinds: readonly string[]; scopeKeys: readonly number[]; resolutions: readonly string[] },
   null
->('held/resolve', { parameters: 'kind scopeKeys resolution' })
+>('held/resolve', { parameters: 'kinds scopeKeys resolutions' })
 
 /** A held listing, so that nobody else resolves it meanwhile; nothing where it is resolved already, or where a later run has seen another answer since. */
 export const take = new Statement<

@@ -1,15 +1,13 @@
 import pLimit from 'p-limit'
-import type { LimitFunction } from 'p-limit'
 import { unitsOf } from '../../../base/columns.ts'
-import type { Database } from '../../database/pool.ts'
 import type { HeldMemory, MemoryBudget } from '../../service/memory.ts'
 import type { AskedResult } from '../fetch/result.ts'
 
-/** Answers are committed at the latest when they are this old: what a killed worker has to ask again. */
+/** Responses are committed at the latest when they are this old: what a killed worker has to fetch again. */
 const COMMIT_AFTER_MS = 500
-/** ... or when they hold this much, so that memory does not grow with the answers. */
+/** ... or when they hold this much, since comments wait for their commit as objects. */
 const COMMIT_AFTER_RECORDS = 2000
-/** What an answer, and each of its records, takes beside its texts. */
+/** What a response, and each of its records, takes beside its texts. */
 const RECORD_BYTES = 650
 
 /** The responses of one batch that wait for their commit. */
@@ -77,13 +75,4 @@ function sizeOf(result: AskedResult): { records: number; bytes: number } {
  * Commits with rows to write that one process makes at a time. One fills a core of PostgreSQL, and while it waits for a
  * disk or the network the next one writes; more of them only get in each other's way, at the end of the same table.
  */
-const COMMITS_AT_A_TIME = 3
-
-const limits = new WeakMap<Database, LimitFunction>()
-
-/** Runs `work` when a commit may begin, in the order in which they came. @throws what `work` throws */
-export function inCommitSlot<T>(database: Database, work: () => Promise<T>): Promise<T> {
-  let limit = limits.get(database)
-  if (limit === undefined) limits.set(database, (limit = pLimit(COMMITS_AT_A_TIME)))
-  return limit(work)
-}
+export const commitSlots = pLimit(3)

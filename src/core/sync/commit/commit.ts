@@ -16,7 +16,7 @@ import type { Committing, RuledClaim, WritersClaim } from '../context.ts'
 import type { AskedResult, CommentsResult, UsersResult } from '../fetch/result.ts'
 import { digestOfRejected } from '../record/digest.ts'
 import type { ObservedMembers } from '../record/observed-members.ts'
-import { inCommitSlot } from './buffer.ts'
+import { commitSlots } from './buffer.ts'
 import { commitComments } from './comments.ts'
 import { notingMembers } from './note-members.ts'
 import { commitUsers } from './users.ts'
@@ -61,7 +61,7 @@ export async function commitAnswers(
       if (!(await record(client, { counts, ...end }))) throw new SupersededError()
       await note(client)
     })
-  await inCommitSlot(database, () => notingMembers(committing, end.isEnd, commit))
+  await commitSlots(() => notingMembers(committing, end.isEnd, commit))
 }
 
 /**

@@ -72,41 +72,49 @@ async function holdSuspicious(
   committing: Committing,
   decisions: readonly ListingDecision[],
 ): Promise<Listing[]> {
-  const { claim, batchKey, heldAcceptAfter } = committing
-  const where = { runId: claim.runId, isScheduled: claim.trigger === 'schedule', batchKey }
-  const note = ({ result: { scope, contentDigest }, changes, isLoss }: ListingDecision) =>
-    held.note.one(client, {
-      ...where,
-      kind: scope.kind,
-      scopeKey: scope.key,
-      organizationId: scope.organizationId,
-      documentId: scope.documentId,
-      userGroupId: scope.organizationUserGroupId,
-      contentDigest: contentDigest ?? Buffer.alloc(0),
-      usersBefore: changes.before,
-      missingUserIds: changes.missing,
-      isLoss,
-    })
+  const acceptAfter = committing.heldAcceptAfter ?? Infinity
   const listings: Listing[] = []
   for (const decision of decisions) {
     const { result, changes, isSuspicious } = decision
-    const repeats = isSuspicious ? (await note(decision)).repeats : 0
+    const repeats = isSuspicious ? await noteHeld(client, committing, decision) : 0
     const isRefused = repeats === null
-    const isHeld = isSuspicious && !isRefused && repeats + 1 < (heldAcceptAfter ?? Infinity)
+    const isHeld = isSuspicious && !isRefused && repeats + 1 < acceptAfter
     const stays = isHeld || isRefused || result.incomplete !== null
     listings.push({ ...decision, isHeld, isRefused, leaving: stays ? [] : changes.missing })
   }
   const closed = listings.filter(
     ({ result, isHeld, isRefused }) => !isHeld && !isRefused && result.incomplete === null,
   )
-  for (const kind of ['organization', 'document', 'group'] as const)
-    for (const resolution of ['repeated', 'recovered'] as const) {
-      const scopeKeys = closed
-        .filter(({ isSuspicious }) => isSuspicious === (resolution === 'repeated'))
-        .flatMap(({ result: { scope } }) => (scope.kind === kind ? [scope.key] : []))
-      if (scopeKeys.length > 0) await held.resolve.run(client, { kind, scopeKeys, resolution })
-    }
+  if (closed.length > 0)
+    await held.resolve.run(client, {
+      kinds: closed.map(({ result }) => result.scope.kind),
+      scopeKeys: closed.map(({ result }) => result.scope.key),
+      resolutions: closed.map(({ isSuspicious }) => (isSuspicious ? 'repeated' : 'recovered')),
+    })
   return listings
+}
+
+/** @returns how often the same response was held before; null where a person refused it */
+async function noteHeld(
+  client: Client,
+  { claim, batchKey }: Committing,
+  { result: { scope, contentDigest }, changes, isLoss }: ListingDecision,
+): Promise<number | null> {
+  const { repeats } = await held.note.one(client, {
+    runId: claim.runId,
+    isScheduled: claim.trigger === 'schedule',
+    batchKey,
+    kind: scope.kind,
+    scopeKey: scope.key,
+    organizationId: scope.organizationId,
+    documentId: scope.documentId,
+    userGroupId: scope.organizationUserGroupId,
+    contentDigest: contentDigest ?? Buffer.alloc(0),
+    usersBefore: changes.before,
+    missingUserIds: changes.missing,
+    isLoss,
+  })
+  return repeats
 }
 
 /** @returns how many left */
