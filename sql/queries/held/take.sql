@@ -1,5 +1,5 @@
--- A held listing, so that nobody else resolves it meanwhile; nothing where it is resolved already, or where a later run has
--- seen another answer since.
+-- A held listing, locked against other decisions; nothing if it is resolved already, or if a later run has received another
+-- response.
 -- Params: $1 heldId, $2 runId.
 -- Never null: missing_user_ids[], now.
 select kind, scope_key, organization_id, document_id, organization_user_group_id, missing_user_ids, now() as now

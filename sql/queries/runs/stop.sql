@@ -1,5 +1,5 @@
--- Asks a run to end early; the first reason stays. Of one of everything that fails so, what it was to look at may be out of
--- date from now on (collab_store.promise); a retry has its scope, and is none.
+-- Ends a run early; the first reason stays. If a run of everything fails in this way, what it was to fetch may be out of date
+-- from now on (collab_store.promise); a retry has the same scope, and is no run of everything.
 -- Params: $1 runId, $2 stopping ('failed' or 'cancelled'), $3 problem (one sentence), $4 stoppedFor?
 -- ('credentials' or 'unreachable').
 with stopped as (

@@ -42,7 +42,7 @@ export async function startItem(
     return null
   }
   if (!context.runSignals.knows(ids.runId)) {
-    // A breaker that a former run left open, in whichever process, must not fail this one's scopes unasked.
+    // A circuit breaker that an earlier run left open must not fail scopes of this one.
     context.collabApi.startAfresh()
     context.runSignals.signalOf(ids.runId)
   }
@@ -69,7 +69,7 @@ export class DoneScopes {
     this.#done = claim.doneScopes ?? '0'.repeat(BATCH_SCOPES)
   }
 
-  /** True where the scope is asked for by the item and not committed yet. */
+  /** True if the item wants the scope and no commit has done it. */
   isWanted(scopeNo: number): boolean {
     return this.#done[scopeNo] !== '1' && (this.#only === null || this.#only[scopeNo] === '1')
   }

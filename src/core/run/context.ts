@@ -21,9 +21,9 @@ export interface RunContext {
    * that superseded it. An item that this worker claimed and that is not among them is lost.
    */
   readonly itemsInProgress: Map<number, AbortController | null>
-  /** What a run without operations of its own asks for. */
+  /** The operations of a run that names none. */
   readonly operations: readonly Operation[]
-  /** Called with what is done; left out where nobody listens. */
+  /** Called with what is done; left out without metrics. */
   readonly watch?: SyncWatch
 }
 
@@ -35,7 +35,7 @@ export interface SyncWatch {
   finished(run: FinishedRun): void
 }
 
-/** Calls of a run that are forbidden, without one that is answered, after which key and token are suspected. */
+/** Forbidden calls of a run, without one that succeeded, after which key and token are checked. */
 export const SUSPICIOUS_REFUSALS = 5
 
 /** Whether this process has a reason to suspect that key and token are refused to a run, and not only some of its scopes. */
@@ -68,7 +68,7 @@ export class RunRefusals {
 export class RunSignals {
   readonly #runs = new Map<string, { controller: AbortController; refusals: RunRefusals }>()
 
-  /** The run's signal; made when it is first asked for. */
+  /** The run's signal; made when it is first needed. */
   signalOf(runId: string): AbortSignal {
     return this.#of(runId).controller.signal
   }

@@ -102,7 +102,7 @@ async function plan(
 }
 
 /**
- * What a scope names must be in the catalog: a slip of the pen must not look like an empty document.
+ * What a scope names must be in the catalog: a typing error must not look like an empty document.
  * @throws UsageError naming what it lacks
  */
 export async function checkInCatalog(client: Client, scope: Scope): Promise<void> {
@@ -145,7 +145,7 @@ export const AS_RUN = { trigger: 'cli', requestKey: null } as const
 const BATCHES_A_PAGE = 100
 
 /**
- * The scopes that a run would ask for, batch by batch, without making it: the run is planned by the same statements in a
+ * The scopes that a run would fetch, batch by batch, without making it: the run is planned by the same statements in a
  * transaction that is rolled back.
  * @throws UsageError as startRun does
  */

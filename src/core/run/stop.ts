@@ -11,7 +11,7 @@ import { CREDENTIALS, finishRun } from './finish.ts'
  * Ends a run early: work in progress is given up here at once and in other processes within a heartbeat, scopes that were not
  * fetched are skipped, and what is stored stays. The process that gives up the last of its work finishes it: this one, if none
  * has any.
- * @param as what becomes of it: `failed` (its credentials were refused, say) or `cancelled` (a person asked)
+ * @param as its final status: `failed` (such as for refused credentials) or `cancelled` (by a person or program)
  * @param problem why, in one sentence for a person
  * @param of.stoppedFor why the service could not be called, where that is why
  * @param of.by the user or program that cancels it

@@ -10,7 +10,7 @@ import type { Call, CallStats } from '../service/client.ts'
 import { withSpan } from '../../base/trace.ts'
 import { batchOf, DoneScopes } from '../run/claim.ts'
 import { Uncommitted } from './commit/buffer.ts'
-import { commitAnswers, writeResults } from './commit/commit.ts'
+import { commitResponses, writeResults } from './commit/commit.ts'
 import type { RecordCommit } from './commit/commit.ts'
 import type { RuledClaim, SyncContext } from './context.ts'
 import { countsSince, noCallStats } from './counts.ts'
@@ -214,7 +214,7 @@ export class ClaimedBatch {
     const committing = { ...this.#committing(counts), record: this.#record, log, observed }
     const doneScopes = this.#done.bitsWith(results.map(({ scope }) => scope.scopeNo))
     await withSpan('commit', { 'collab_sync.scopes': results.length }, () =>
-      commitAnswers(database, committing, results, { doneScopes, isEnd }),
+      commitResponses(database, committing, results, { doneScopes, isEnd }),
     )
     watch?.committed(this.operation, counts)
     this.#databaseMs = 0

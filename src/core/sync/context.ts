@@ -14,14 +14,14 @@ export interface SyncContext extends RunContext {
   readonly sentCalls: SentCalls
   /** The members of the records that this process has read. */
   readonly observed: ObservedMembers
-  /** Aborts when this process stops: calls that wait are given up, what was answered is committed. */
+  /** Aborts when this process stops: calls that wait are given up, responses are committed. */
   readonly drained: AbortSignal
   readonly rules: RulesSource
   /** Most ids in one filter of a call. */
   readonly maxIds: number
   /** Fraction of a listing whose loss is suspicious. */
   readonly shrinkLimit: number
-  /** Equal answers of nightly runs after which a held removal is applied, `HELD_ACCEPT_AFTER`; null for never. */
+  /** Equal responses of nightly runs after which a held removal is applied, `HELD_ACCEPT_AFTER`; null for never. */
   readonly heldAcceptAfter: number | null
 }
 

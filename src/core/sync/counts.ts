@@ -6,8 +6,9 @@ import type { Log } from '../../base/log.ts'
 import type { CallStats } from '../service/client.ts'
 
 /**
- * Calls that this process sent and `sync.runs` does not count yet, by run. Each is noted as it goes out, whatever becomes of
- * its answer; a worker writes them about once a second, so that one that is killed leaves out those of its last second.
+ * Calls that this process sent and `sync.runs` does not count yet, by run. Each is noted when it is sent, whatever the response.
+ * A worker writes them about once a second: if it is killed, those of its last second are missing. The counts of items have only
+ * the calls of their commits, which leaves out those of superseded claims.
  */
 export class SentCalls {
   readonly #database: Database
@@ -68,7 +69,7 @@ export function countsSince(counted: CallStats, stats: CallStats, databaseMs: nu
 
 let takenAt = process.cpuUsage()
 
-/** Milliseconds of CPU that this process used since it was last asked: each commit counts what led to it. */
+/** Milliseconds of CPU that this process used since the last call: each commit counts what led to it. */
 function takeCpuMs(): number {
   const { user, system } = process.cpuUsage(takenAt)
   takenAt = process.cpuUsage()

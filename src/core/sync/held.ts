@@ -17,7 +17,7 @@ type HeldPlace = RowOf<typeof holds.places>
 
 /** What a person decides about held listings. */
 export interface HeldDecision {
-  /** accepted: the users whom the answer lacked leave. refused: they stay, and the same answer is not asked about again. */
+  /** accepted: the missing users leave. refused: they stay, and the same response is not held again. */
   readonly resolution: 'accepted' | 'refused'
   readonly by: string
   readonly reason: string | null
@@ -26,7 +26,7 @@ export interface HeldDecision {
 /** Which of the listings that are held; those that all of the members given name. */
 export interface HeldChoice {
   readonly heldId?: number | null
-  /** The run that last saw the answer. */
+  /** The run that last received the response. */
   readonly runId?: string | null
   readonly organizationId?: string | null
 }
@@ -109,7 +109,7 @@ export async function decideHeld(
   }
 }
 
-/** Said to a person whose page shows what is no longer so. */
+/** Shown to a person whose page is out of date. */
 export const HELD_CHANGED =
   'The held removals have changed since you looked: a decision was made, or a later run received a response. Look again.'
 
@@ -140,7 +140,7 @@ async function decideOne(
   { heldId, batchKey, runId }: HeldPlace,
   { resolution, by, reason }: HeldDecision,
 ): Promise<number | null> {
-  // The batch first, as every run that may resolve the listing does. What a person decides is of no run in the feed of changes.
+  // The batch first, as in every run that may resolve the listing. In the feed of changes, a decision belongs to no run.
   await scopes.lockBatch.one(client, { batchKey, runId: null })
   const held = await holds.take.first(client, { heldId, runId })
   if (held === undefined) return null
@@ -152,14 +152,14 @@ async function decideOne(
   return users
 }
 
-/** Takes the users whom the answer lacked out of the listing, if they are in it still. */
+/** Takes the missing users out of the listing, if they are still in it. */
 async function removeMissing(client: Client, held: TakenHold): Promise<number> {
   const present = await presentIn(client, held)
   const leaving = held.missingUserIds.filter((userId) => present.has(userId))
   await remove(client, held, leaving)
   const scope = { kind: held.kind, key: held.scopeKey }
   const recordCount = present.size - leaving.length
-  // Without digests the next run looks at the listing again, whatever it answers.
+  // Without digests, the next run reads the listing even if it is the same.
   const forgotten = { scope, recordCount, bodyDigest: null, contentDigest: null, changed: true }
   await storeAnswers(client, [forgotten], held.now)
   return leaving.length

@@ -30,13 +30,13 @@ export function failedBy(scope: BatchScope, error: unknown): FailedResult {
   return { outcome: 'failed', scope, error: failure }
 }
 
-/** Tries whether some records of an answer can be stored; whatever it writes is rolled back. @throws what they cannot be stored for */
+/** Tries whether some records of a response can be stored; whatever it writes is rolled back. @throws why they cannot */
 export type Trial = (part: CommentsResult | UsersResult) => Promise<void>
 
 /**
- * Asks for a scope whose answer could not be stored once more, and rejects just the records that cannot be stored. They
- * are found by halves: of a thousand records with one bad one some twenty trials tell it.
- * @throws as askScope; what a trial throws that is no fault of the data
+ * Fetches a scope again whose response could not be stored, and rejects just the records that are the reason. They are found
+ * by halves: one bad record of a thousand takes about twenty trials.
+ * @throws as askScope; what a trial throws for another reason than the data
  */
 export async function isolateRecords(
   asking: Asking,
@@ -45,7 +45,7 @@ export async function isolateRecords(
   narrowed: Pick<Scope, 'userIds' | 'commentIds'>,
   trial: Trial,
 ): Promise<AskedResult> {
-  // Without digests it is read, whatever it is.
+  // Without digests, the response is read even if it is the same.
   const unknown = { ...scope, bodyDigest: null, contentDigest: null }
   const result = await askScope(
     { ...asking, keepsTexts: true, isAwaited: true },
@@ -95,7 +95,7 @@ async function refusedOf<T>(
   }
 }
 
-/** Records that are found by trying; with more of them it is the answer, or the tables, rather than records. */
+/** Most records that are rejected in this way; with more, the response or the tables are at fault. */
 const REFUSED_MAX = 100
 
 /** A result without the records that were refused. */

@@ -59,7 +59,7 @@ export const list = new Statement<
   neverNull: 'usersMissing firstMissingUserIds',
 })
 
-/** Notes that a listing lacked so many users that nobody was removed. The same answer in a later scheduled run counts as a repeat; another answer starts anew. An answer that a person refused is not noted while it stays the same: then there are no repeats; any other one ends that refusal. What has no digest is the same as nothing. */
+/** Notes that a listing lacked so many users that no user was removed. The same response in a later scheduled run counts as a repeat; another response starts again. A response that a person refused is not noted while it stays the same (repeats is null); any other one ends that refusal. A response without a digest equals no other. */
 export const note = new Statement<
   {
     runId: string
@@ -108,7 +108,7 @@ export const resolve = new Statement<
   null
 >('held/resolve', { parameters: 'kinds scopeKeys resolutions' })
 
-/** A held listing, so that nobody else resolves it meanwhile; nothing where it is resolved already, or where a later run has seen another answer since. */
+/** A held listing, locked against other decisions; nothing if it is resolved already, or if a later run has received another response. */
 export const take = new Statement<
   { heldId: number; runId: string },
   {

@@ -7,7 +7,7 @@ export const anyPending = new Statement<{ runId: string }, { pending: boolean }>
   { parameters: 'runId', columns: 'pending', neverNull: 'pending', isPrepared: true },
 )
 
-/** A worker takes up an item; returns nothing where it is done already, so that a job delivered twice works once. Bit n of only_scopes is '1' where scope n is wanted (null: all), of done_scopes where it is committed already (null: none). batch_key, operation and batch_xmin are null for items that page. Where the row of the batch is another one at the first commit, somebody else has written meanwhile, also one who had begun before, and nobody knows whose answers are older; claim_no becomes the batch's version with that commit. A later erasure than last_erasure, and a change of written_member or report_time_zone, write to the batch too. None of the item's answers is older than claimed_at; what is written under this claim is dated at. */
+/** A worker takes up an item; returns nothing where it is done already, so that a job delivered twice works once. Bit n of only_scopes is '1' where scope n is wanted (null: all), of done_scopes where it is committed already (null: none). batch_key, operation and batch_xmin are null for items that page. Where the row of the batch is another one at the first commit, another claim has written meanwhile, perhaps an earlier one, and it is unknown whose responses are older; claim_no becomes the batch's version with that commit. A later erasure than last_erasure, and a change of written_member or report_time_zone, write to the batch too. None of the item's responses is older than claimed_at; what is written under this claim is dated at. */
 export const claim = new Statement<
   { runId: string; itemId: number; workerId: string; isAgain: boolean },
   {

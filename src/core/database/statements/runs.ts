@@ -149,7 +149,7 @@ export const retries = new Statement<{ runId: string; limit: number }, { runId: 
   { parameters: 'runId limit', columns: 'runId' },
 )
 
-/** Asks a run to end early; the first reason stays. Of one of everything that fails so, what it was to look at may be out of date from now on (collab_store.promise); a retry has its scope, and is none. */
+/** Ends a run early; the first reason stays. If a run of everything fails in this way, what it was to fetch may be out of date from now on (collab_store.promise); a retry has the same scope, and is no run of everything. */
 export const stop = new Statement<
   { runId: string; stopping: string; problem: string; stoppedFor: string | null },
   { runId: string }

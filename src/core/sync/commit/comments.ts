@@ -17,7 +17,7 @@ import { authorsOf } from './user-rows.ts'
 import { usersToPut } from './users.ts'
 
 /**
- * Writes the comments of answers, and the authors of those that changed. Adds to the counts.
+ * Writes the comments of responses, and the authors of those that changed. Adds to the counts.
  */
 export async function commitComments(
   client: Client,
@@ -28,7 +28,7 @@ export async function commitComments(
   if (organizationKey === undefined) return
   const { claim } = committing
   const { at, rules } = claim
-  // Read again under the lock: what was stored when the answers were asked for may have changed since.
+  // Read again under the lock: the stored comments may have changed since the responses were fetched.
   const withRows = results.filter(({ scope }) => scope.hasRows).map(({ scope }) => scope.key)
   const stored = await readStoredComments(client, withRows)
   const compared = results.map((result) => ({
@@ -39,7 +39,7 @@ export async function commitComments(
       result.gone,
     ),
   }))
-  // Only comments that changed speak of their authors.
+  // An unchanged comment shows its author as before.
   const written = compared.flatMap(({ changes: { added, changed } }) => [added, changed]).flat()
   const users = await usersToPut(client, organizationKey, authorsOf(written))
   const commentsOf = (pick: (changes: CommentChanges) => readonly CommentRecord[]) =>
@@ -68,7 +68,7 @@ export async function commitComments(
     at,
   )
   for (const { result, changes } of compared) count(committing, result, changes)
-  // Last, where others may wait for them shortest.
+  // Last, so that other commits wait for these rows as briefly as possible.
   committing.counts.usersWritten += await putUsers(client, organizationKey, users.rows, at, {
     emails: rules.emails,
     runId: claim.runId,
@@ -76,8 +76,8 @@ export async function commitComments(
 }
 
 /**
- * What is now known of the annotation. A narrowed answer that changed something leaves no digest: the next full listing
- * may be the one that was stored before it, and must be looked at all the same.
+ * What is now known of the annotation. A narrowed response that changed something leaves no digest: the next full listing
+ * may be the one that was stored before it, and must be read all the same.
  */
 function knownAnswerOf(result: CommentsResult, changes: CommentChanges, at: Date): KnownAnswer[] {
   const { scope, bodyDigest, contentDigest } = result

@@ -23,16 +23,16 @@ import { commitUsers } from './users.ts'
 import type { Listing } from './users.ts'
 
 /**
- * Writes the checkpoint and the counts of a commit, with its answers in one transaction.
- * @returns false where another claim has written to the batch: nothing of the commit holds then
+ * Writes the checkpoint and the counts of a commit, in one transaction with its responses.
+ * @returns false if another claim has written to the batch: the commit must be rolled back
  */
 export type RecordCommit = (on: On, commit: Omit<ItemCommit, 'claim'>) => Promise<boolean>
 
 /**
- * Commits answers: their upserts, their retirements, the checkpoint and the counts in one transaction, or nothing.
- * @throws SupersededError where another claim has written to the batch, or the item is done already
+ * Commits responses: their upserts, their retirements, the checkpoint and the counts in one transaction, or nothing.
+ * @throws SupersededError if another claim has written to the batch, or the item is done already
  */
-export async function commitAnswers(
+export async function commitResponses(
   database: Database,
   committing: Committing & {
     readonly claim: RuledClaim
@@ -46,6 +46,7 @@ export async function commitAnswers(
   const { counts, claim, record } = committing
   if (results.every((result) => isPlain(result, claim))) {
     countUnchanged(counts, results)
+    countDone(counts, results)
     if (!(await record(database, { counts, ...end }))) throw new SupersededError()
     return
   }
@@ -54,9 +55,8 @@ export async function commitAnswers(
   const commit = (note: (client: Client) => Promise<void>) =>
     transaction(database, async (client) => {
       Object.assign(counts, before) // A transaction that is tried again counts once.
-      countUnchanged(counts, results)
       await writeResults(client, committing, results)
-      // Up to here: how long the last statement takes is known when it is too late to be stored.
+      // Without the statement that stores it.
       counts.databaseMs += Math.round(performance.now() - startedMs)
       if (!(await record(client, { counts, ...end }))) throw new SupersededError()
       await note(client)
@@ -65,10 +65,10 @@ export async function commitAnswers(
 }
 
 /**
- * Writes answers in the caller's transaction: records, retirements, failures, rejects and times of check; not the item.
+ * Writes responses in the caller's transaction: records, retirements, failures, rejects and times of check; not the item.
  * Adds to the counts.
- * @returns the full listings of users among them, with what became of each
- * @throws SupersededError where a newer claim has written to the batch
+ * @returns the full listings of users among them, with what was decided about each
+ * @throws SupersededError if another claim has written to the batch
  */
 export async function writeResults(
   client: Client,
@@ -99,37 +99,32 @@ export async function writeResults(
   )
   const failed = failures.map(({ scope }) => scope)
   const notGood = new Set([...held, ...failed])
-  const good = results.map(({ scope }) => scope).filter((scope) => !notGood.has(scope))
+  const good = results.filter(({ scope }) => !notGood.has(scope))
   counts.scopesFailed += failures.length
   counts.scopesHeld += held.length
-  countDone(
-    counts,
-    answers.map(({ scope }) => scope).filter((scope) => !notGood.has(scope)),
-  )
-  const parts = new Set(results.filter(isOfPart).map(({ scope }) => scope))
-  await noteChecks(client, committing, { good, failed, held, parts })
+  countUnchanged(counts, results)
+  countDone(counts, good)
+  await noteChecks(client, committing, { good, failed, held })
   return listings
 }
 
-/** What became of scopes: `parts` are those that were asked for some of their records only. */
-interface Tried {
-  readonly good: readonly BatchScope[]
-  readonly failed: readonly BatchScope[]
-  readonly held: readonly BatchScope[]
-  readonly parts: ReadonlySet<BatchScope>
-}
-
 /**
- * When the scopes were checked well, and which are failing. One row a batch says it for all of them (docs/decisions); only
- * scopes that differ from their batch carry a time of their own. A good answer about a part ends a failure, and is no check
- * of the whole. Whatever ends a failure passes here, so that its rows in sync.failures are resolved here.
+ * Notes when the scopes were checked well, and which are failing. One row a batch stores it for all of them (docs/decisions);
+ * only scopes that differ from their batch have a time of their own. A good response about a part of a scope ends a failure, and
+ * is no check of the whole. Everything that ends a failure passes here, so that its rows in sync.failures are resolved here.
  */
 async function noteChecks(
   client: Client,
   { claim, batchKey }: Pick<Committing, 'claim' | 'batchKey'>,
-  tried: Tried,
+  of: {
+    readonly good: readonly AskedResult[]
+    readonly failed: readonly BatchScope[]
+    readonly held: readonly BatchScope[]
+  },
 ): Promise<void> {
-  const { good, failed, held, parts } = tried
+  const { failed, held } = of
+  const good = of.good.map(({ scope }) => scope)
+  const parts = new Set(of.good.filter(isOfPart).map(({ scope }) => scope))
   const resolved = [...good, ...held].filter(({ isFailing }) => isFailing)
   if (resolved.length > 0)
     await failureStatements.resolve.run(client, {
@@ -161,7 +156,6 @@ function countUnchanged(counts: Counts, results: readonly AskedResult[]): void {
     if (result.outcome !== 'unchanged') continue
     counts.recordsReceived += result.records
     counts.recordsUnchanged += result.records
-    countDone(counts, [result.scope])
   }
 }
 
@@ -172,10 +166,10 @@ const DONE: Readonly<Record<ScopeKind, keyof Counts>> = {
   annotation: 'annotationsDone',
 }
 
-function countDone(counts: Counts, done: readonly BatchScope[]): void {
-  for (const { kind } of done) {
+function countDone(counts: Counts, done: readonly AskedResult[]): void {
+  for (const { scope } of done) {
     counts.scopesSucceeded += 1
-    counts[DONE[kind]] += 1
+    counts[DONE[scope.kind]] += 1
   }
 }
 
@@ -187,7 +181,7 @@ function failuresOf(results: readonly AskedResult[]): ScopeFailure[] {
   })
 }
 
-/** An answer that lists all, of a scope that has no digest, as those have of which something was rejected. */
+/** A full response to a scope without a digest, as scopes are of which something was rejected. */
 function mayMissRejected(result: UsersResult | CommentsResult): boolean {
   const mayLack = result.outcome === 'users' && result.mayLackUsers
   return (

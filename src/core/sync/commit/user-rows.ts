@@ -4,13 +4,13 @@ import type { StoredUser, UserRow } from '../../database/users.ts'
 import type { UsersResult } from '../fetch/result.ts'
 import { digestOfUser } from '../record/user.ts'
 
-/** Users of one organization as several answers show them, the best source of each. */
+/** Users of one organization as several responses show them, the best source of each. */
 export type UserCandidates = Map<string, UserRow>
 
-/** Adds the users of an answer to the candidates. */
+/** Adds the users of a response to the candidates. */
 export function addListingUsers(candidates: UserCandidates, result: UsersResult): void {
   const isOwnListing = result.scope.kind === 'organization' && result.isListing
-  // A direct answer about a user is as good as the organization's listing, but says nothing of being listed.
+  // A response about some users is as good as the organization's listing, but does not say who is listed.
   const source = isOwnListing || !result.isListing ? USER_SOURCES.listing : USER_SOURCES.member
   for (const record of result.records) {
     const other = candidates.get(record.userId)
@@ -28,8 +28,7 @@ export interface AuthorSighting {
 }
 
 /**
- * The authors of comments, each as the newest of their comments shows them: those who are in no listing get their row
- * too.
+ * The authors of comments, each as the newest of their comments shows them. Authors who are in no listing get a row too.
  */
 export function authorsOf(sightings: Iterable<AuthorSighting>): UserCandidates {
   const newest = new Map<string, { author: UserColumns; lastUpdated: string | null }>()

@@ -22,15 +22,15 @@ import type { UserCandidates } from './user-rows.ts'
 /** A full listing, and whom it removes. */
 export interface Listing extends ListingDecision {
   readonly isHeld: boolean
-  /** True where a person refused this very answer before. */
+  /** True if a person refused this very response before. */
   readonly isRefused: boolean
   readonly leaving: readonly string[]
 }
 
 /**
- * Writes the users of answers, who joined their listings and who left. Adds to the counts.
- * @returns the full listings among them, with what became of each
- * @throws SupersededError where a newer answer about the organization's users is stored
+ * Writes the users of responses, who joined their listings and who left. Adds to the counts.
+ * @returns the full listings among them, with what was decided about each
+ * @throws SupersededError if a newer response about the organization's users is stored
  */
 export async function commitUsers(
   client: Client,
@@ -94,7 +94,7 @@ async function holdSuspicious(
   return listings
 }
 
-/** @returns how often the same response was held before; null where a person refused it */
+/** @returns how often the same response was held before; null if a person refused it */
 async function noteHeld(
   client: Client,
   { claim, batchKey }: Committing,
@@ -133,7 +133,7 @@ async function writeMembers(
   return leaveMembers(client, kind, leaving, at)
 }
 
-/** A held answer must be looked at again, even if it comes with the same bytes. */
+/** A held response must be read again, even if it comes with the same bytes. */
 function knownAnswerOf({ result, isHeld, changes, leaving }: Listing): KnownAnswer {
   const isStored = !isHeld && result.bodyDigest !== null
   return {
