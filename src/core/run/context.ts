@@ -38,27 +38,11 @@ export interface SyncWatch {
 /** Forbidden calls of a run, without one that succeeded, after which key and token are checked. */
 export const SUSPICIOUS_REFUSALS = 5
 
-/** Whether this process has a reason to suspect that key and token are refused to a run, and not only some of its scopes. */
-export class RunRefusals {
-  /** Organizations whose scopes were refused. */
-  readonly organizations = new Set<number>()
-  #count = 0
-
-  /** Counts a scope that was refused. @returns true when key and token are to be checked, once a run */
-  refused(organizationKey: number): boolean {
-    this.organizations.add(organizationKey)
-    return (this.#count += 1) === SUSPICIOUS_REFUSALS
-  }
-
-  /** The check could not be made: later refusals raise the suspicion again. */
-  startAgain(): void {
-    this.#count = 0
-  }
-
-  /** A scope was answered: key and token are good, whatever else is refused to this run. */
-  answered(): void {
-    this.#count = Infinity
-  }
+/** What this process knows of the forbidden calls of a run. */
+export interface RunRefusals {
+  /** Infinity once a scope was fetched: key and token are good, whatever else is forbidden to the run. */
+  count: number
+  readonly organizations: Set<number>
 }
 
 /**
@@ -100,7 +84,7 @@ export class RunSignals {
   #of(runId: string) {
     let run = this.#runs.get(runId)
     if (run === undefined) {
-      run = { controller: new AbortController(), refusals: new RunRefusals() }
+      run = { controller: new AbortController(), refusals: { count: 0, organizations: new Set() } }
       this.#runs.set(runId, run)
     }
     return run

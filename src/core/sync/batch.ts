@@ -4,7 +4,6 @@ import * as items from '../database/statements/items.ts'
 import { CallError, DrainingError, RunStoppedError, WithdrawnError } from '../../base/errors.ts'
 import { describeUnreachable } from '../service/reach.ts'
 import { sleep } from '../service/wait.ts'
-import { describeSpan } from '../../base/trace.ts'
 import { ATTEMPTS_MAX, startItem, SupersededError } from '../run/claim.ts'
 import { canOthersCall, refusal, stopRun } from '../run/stop.ts'
 import { ClaimedBatch } from './claimed-batch.ts'
@@ -66,17 +65,13 @@ async function syncClaimed(
     record: (on, commit) => commitItem(on, { claim, ...commit }),
     onError: end,
   })
-  describeSpan({
-    'collab_sync.operation': batch.operation,
-    'collab_sync.batch.key': batch.batchKey,
-  })
   try {
     const scopes = await batch.readScopes()
     if (claim.attempts > ATTEMPTS_MAX) failAll(batch, scopes, claim.attempts)
     else
       await context.scopePlaces
         .each(scopes, { signal: waitSignal, priority }, (scope, triesAgain) =>
-          syncScope(context, batch, claim, scope, { ended: ended.signal, triesAgain }).catch(end),
+          syncScope(context, batch, claim, scope, triesAgain).catch(end),
         )
         .catch(end)
     await batch.answered()
@@ -102,14 +97,14 @@ async function syncScope(
   batch: ClaimedBatch,
   claim: RuledClaim,
   scope: BatchScope,
-  { ended, triesAgain }: { ended: AbortSignal; triesAgain: () => void },
+  triesAgain: () => void,
 ): Promise<void> {
-  ended.throwIfAborted()
+  batch.call.waitSignal.throwIfAborted()
   const refusals = context.runSignals.refusalsOf(claim.runId)
   const result = await batch.fetch(scope, triesAgain)
   batch.add(result)
   if (result.outcome === 'failed') await noteRefusals(context, claim, refusals, result, batch.call)
-  else if (result.outcome === 'unchanged' || !result.incomplete) refusals.answered()
+  else if (result.outcome === 'unchanged' || !result.incomplete) refusals.count = Infinity
 }
 
 /**

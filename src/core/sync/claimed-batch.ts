@@ -7,7 +7,7 @@ import type { BatchScope } from '../database/scopes.ts'
 import { CallError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
 import type { Call, CallStats } from '../service/client.ts'
-import { withSpan } from '../../base/trace.ts'
+import { describeSpan, withSpan } from '../../base/trace.ts'
 import { batchOf, DoneScopes } from '../run/claim.ts'
 import { Uncommitted } from './commit/buffer.ts'
 import { commitResponses, writeResults } from './commit/commit.ts'
@@ -37,15 +37,15 @@ interface BatchOptions {
  * commit for its data, its halves are committed, down to one scope, whose records are then isolated.
  */
 export class ClaimedBatch {
-  readonly batchKey: number
-  readonly operation: Operation
   /** Signals and counters that all its calls share. */
   readonly call: BatchCall & { readonly stats: CallStats }
   readonly #context: SyncContext
   readonly #claim: RuledClaim
+  readonly #batchKey: number
+  readonly #operation: Operation
   readonly #done: DoneScopes
-  readonly #record: RecordCommit
-  readonly #onError: (error: unknown) => void
+  readonly #record: BatchOptions['record']
+  readonly #onError: BatchOptions['onError']
   readonly #asking: Asking
   readonly #uncommitted: Uncommitted
   readonly #oneAtATime = pLimit(1)
@@ -61,11 +61,11 @@ export class ClaimedBatch {
     const { rules, runId } = claim
     const { batchKey, operation } = batchOf(claim)
     const onSent = (isRetry: boolean) => context.sentCalls.add(runId, 1, isRetry ? 1 : 0)
-    this.batchKey = batchKey
-    this.operation = operation
     this.call = { ...call, stats: noCallStats(), onSent }
     this.#context = context
     this.#claim = claim
+    this.#batchKey = batchKey
+    this.#operation = operation
     this.#done = new DoneScopes(claim)
     this.#record = record
     this.#onError = onError
@@ -75,8 +75,12 @@ export class ClaimedBatch {
 
   /** Reads the scopes of the claim that no commit has done. */
   async readScopes(): Promise<BatchScope[]> {
+    describeSpan({
+      'collab_sync.operation': this.#operation,
+      'collab_sync.batch.key': this.#batchKey,
+    })
     const startedMs = performance.now()
-    const scopes = await readScopes(this.#context.database, this.batchKey, this.operation)
+    const scopes = await readScopes(this.#context.database, this.#batchKey, this.#operation)
     this.#databaseMs += performance.now() - startedMs
     return scopes.filter(({ scopeNo }) => this.#done.isWanted(scopeNo))
   }
@@ -88,7 +92,7 @@ export class ClaimedBatch {
    */
   async fetch(scope: BatchScope, onFailedTry?: () => void): Promise<AskedResult> {
     try {
-      return await askScope(this.#asking, this.operation, scope, this.#claim.scope, onFailedTry)
+      return await askScope(this.#asking, this.#operation, scope, this.#claim.scope, onFailedTry)
     } catch (error) {
       if (!isScopeFault(error)) throw error
       if (error instanceof CallError) return this.#failed(scope, error)
@@ -186,10 +190,10 @@ export class ClaimedBatch {
 
   /** Fetches a scope again that could not be processed or stored, without the records that are the reason. */
   async #isolate(scope: BatchScope, error: unknown): Promise<AskedResult> {
-    logFault(this.#context.log, this.operation, scope, error)
+    logFault(this.#context.log, this.#operation, scope, error)
     const { database } = this.#context
     try {
-      return await isolateRecords(this.#asking, this.operation, scope, this.#claim.scope, (part) =>
+      return await isolateRecords(this.#asking, this.#operation, scope, this.#claim.scope, (part) =>
         rolledBack(database, async (client) => {
           await writeResults(client, this.#committing(noCounts()), [part])
         }),
@@ -203,7 +207,7 @@ export class ClaimedBatch {
   /** A scope that failed, for a reason that is logged. */
   #failed(scope: BatchScope, error: unknown): FailedResult {
     const failed = failedBy(scope, error)
-    logFailure(this.#context.log, this.operation, scope, failed.error)
+    logFailure(this.#context.log, this.#operation, scope, failed.error)
     return failed
   }
 
@@ -216,15 +220,15 @@ export class ClaimedBatch {
     await withSpan('commit', { 'collab_sync.scopes': results.length }, () =>
       commitResponses(database, committing, results, { doneScopes, isEnd }),
     )
-    watch?.committed(this.operation, counts)
+    watch?.committed(this.#operation, counts)
     this.#databaseMs = 0
     this.#done.committed(doneScopes)
     this.#counted = stats
   }
 
   #committing(counts: Counts) {
-    const { batchKey, operation } = this
     const { shrinkLimit, heldAcceptAfter } = this.#context
-    return { batchKey, operation, claim: this.#claim, shrinkLimit, heldAcceptAfter, counts }
+    const where = { batchKey: this.#batchKey, operation: this.#operation }
+    return { ...where, claim: this.#claim, shrinkLimit, heldAcceptAfter, counts }
   }
 }

@@ -3,6 +3,7 @@ import * as runs from '../database/statements/runs.ts'
 import * as scopes from '../database/statements/scopes.ts'
 import { operationsOf } from '../../documents/scope.ts'
 import { CallError } from '../../base/errors.ts'
+import { SUSPICIOUS_REFUSALS } from '../run/context.ts'
 import type { RunRefusals } from '../run/context.ts'
 import type { Call } from '../service/client.ts'
 import { isForbidden } from '../service/errors.ts'
@@ -22,11 +23,14 @@ export async function noteRefusals(
   call: Call,
 ): Promise<void> {
   if (!isForbidden(error) || error.attempts === 0) return
-  if (!refusals.refused(scope.organizationKey)) return
+  refusals.organizations.add(scope.organizationKey)
+  refusals.count += 1
+  if (refusals.count !== SUSPICIOUS_REFUSALS) return
   try {
     if (!(await areCredentialsRefused(context, claim, [...refusals.organizations], call))) return
   } catch (failure) {
-    refusals.startAgain()
+    // The check could not be made: later refusals lead to another one.
+    refusals.count = 0
     throw failure
   }
   const message = `Every call was refused, and so were scopes that the service answered before this run. ${error.message}`

@@ -98,15 +98,9 @@ export async function decideHeld(
     fault = error
   }
   if (listings === 0) throw fault ?? new UsageError(HELD_CHANGED)
-  const [{ runId }] = places as [HeldPlace]
-  const isOfOneRun = places.every((place) => place.runId === runId)
-  return {
-    listings,
-    users,
-    runId: isOfOneRun ? runId : null,
-    left: places.length - listings,
-    fault,
-  }
+  const runIds = new Set(places.map(({ runId }) => runId))
+  const [runId = null] = runIds.size === 1 ? runIds : []
+  return { listings, users, runId, left: places.length - listings, fault }
 }
 
 /** Shown to a person whose page is out of date. */
