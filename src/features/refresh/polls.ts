@@ -9,7 +9,7 @@ import { SupersededError } from '../../core/run/claim.ts'
 import { ClaimedBatch } from '../../core/sync/claimed-batch.ts'
 import type { RecordCommit } from '../../core/sync/commit/commit.ts'
 import type { RuledClaim } from '../../core/sync/context.ts'
-import type { BatchResult } from '../../core/sync/fetch/result.ts'
+import type { AskedResult } from '../../core/sync/fetch/result.ts'
 import type { Polled, Polling } from './polling.ts'
 
 /** Scopes of one batch that are polled under one claim: all of them, or one thread. */
@@ -342,7 +342,7 @@ class PolledBatch {
   }
 }
 
-function outcomeOf(result: BatchResult): Polled {
+function outcomeOf(result: AskedResult): Polled {
   if (result.outcome === 'unchanged') return 'unchanged'
   const isFailed = result.outcome === 'failed' || result.incomplete !== null
   return isFailed ? 'failed' : 'found'
