@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkDatabase, openDatabase } from '../../src/core/database/pool.ts'
+import { checkDatabase } from '../../src/core/database/connection-errors.ts'
+import { openDatabase } from '../../src/core/database/pool.ts'
 import { createLog } from '../../src/base/log.ts'
 import { migrateQueue } from '../../src/core/queue/backend.ts'
 import { itemDelivery, openQueue } from '../../src/core/queue/queue.ts'

@@ -1,4 +1,5 @@
-import { openDatabase, openingFault } from '../../core/database/pool.ts'
+import { openingFault } from '../../core/database/connection-errors.ts'
+import { openDatabase } from '../../core/database/pool.ts'
 import * as server from '../../core/database/statements/server.ts'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'

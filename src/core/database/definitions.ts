@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
-import { codeOf } from './pool.ts'
+import { codeOf } from './connection-errors.ts'
 import type { Database } from './pool.ts'
 import type { On } from './statement.ts'
 import { RECENT_S } from './scopes.ts'

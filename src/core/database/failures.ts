@@ -2,6 +2,7 @@ import { storable } from '../../documents/check.ts'
 import type { CallError, Operation } from '../../base/errors.ts'
 import type { Client } from './pool.ts'
 import type { BatchScope } from './scopes.ts'
+import type { On } from './statement.ts'
 import * as statements from './statements/failures.ts'
 import * as observedErrors from './statements/observed-errors.ts'
 import * as rejectedRecords from './statements/rejected.ts'
@@ -79,6 +80,16 @@ export async function noteRejected(
     digests,
   })
   return lost
+}
+
+/** Reads which of some rejected contents, by their digests, are set aside; in hex. */
+export async function readSetAside(
+  on: On,
+  digests: readonly (Buffer | null)[],
+): Promise<Set<string>> {
+  if (digests.length === 0) return new Set()
+  const rows = await rejectedRecords.readSetAside.all(on, { digests })
+  return new Set(rows.map(({ digest }) => digest.toString('hex')))
 }
 
 function idColumns(scopes: readonly BatchScope[]) {

@@ -1,7 +1,9 @@
-import { arraysOf, USER_COLUMN_LIST } from '../../base/columns.ts'
+import { arraysOf, textsOf, USER_COLUMN_LIST } from '../../base/columns.ts'
 import type { UserColumns } from '../../base/columns.ts'
 import type { Client } from './pool.ts'
+import type { ScopeKind } from './scopes.ts'
 import type { On, RowOf } from './statement.ts'
+import * as held from './statements/held.ts'
 import * as members from './statements/members.ts'
 import * as statements from './statements/users.ts'
 
@@ -31,6 +33,20 @@ export async function readUsers(
   if (userIds.length === 0) return new Map()
   const rows = await statements.read.all(client, { organizationKey, userIds })
   return new Map(rows.map((row) => [row.userId, row]))
+}
+
+/** All content of a stored user; `rest` is PostgreSQL's text of it. */
+export type UserContent = UserColumns & RowOf<typeof statements.readContent>
+
+/** Users of one organization by id: those named, and with `isListedToo` those of its own listing. */
+export async function readUserContents(
+  on: On,
+  organizationKey: number,
+  userIds: readonly string[],
+  isListedToo: boolean,
+): Promise<Map<string, UserContent>> {
+  const rows = await statements.readContent.all(on, { organizationKey, userIds, isListedToo })
+  return new Map(rows.map((row) => [row.userId, { ...row, texts: textsOf(USER_COLUMN_LIST, row) }]))
 }
 
 /** How e-mail addresses are stored: `PRIVACY_EMAIL`. */
@@ -102,6 +118,18 @@ export async function readMembers(
   for (const { key, userId, removed } of await READ[kind].all(on, { keys }))
     found.get(key)?.set(userId, removed)
   return found
+}
+
+/**
+ * Users whose removal from a listing waits for a decision (`held`), or was refused while the response stays the same.
+ * @returns by user id
+ */
+export async function readRemovals(
+  on: On,
+  listing: { readonly kind: ScopeKind; readonly scopeKey: number },
+): Promise<Map<string, 'held' | 'refused'>> {
+  const rows = await held.removals.all(on, listing)
+  return new Map(rows.map(({ userId, isRefused }) => [userId, isRefused ? 'refused' : 'held']))
 }
 
 /** Adds members, and takes back those who had left. */

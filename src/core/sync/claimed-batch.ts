@@ -1,6 +1,7 @@
 import { noCounts } from '../../documents/counts.ts'
 import type { Counts } from '../../documents/counts.ts'
-import { isConnectionLost, rolledBack } from '../database/pool.ts'
+import { isConnectionLost } from '../database/connection-errors.ts'
+import { rolledBack } from '../database/pool.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import { CallError, DrainingError, RunStoppedError } from '../../base/errors.ts'
 import type { Call, CallStats } from '../service/client.ts'

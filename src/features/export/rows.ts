@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { CHANGED_OBJECTS } from '../../base/columns.ts'
 import { readChanges } from './changes.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
-import { tellingAway } from '../../core/database/server.ts'
+import { tellingAway } from '../../core/database/connection-errors.ts'
 import * as statements from '../../core/database/statements/export.ts'
 
 /** A column of something that can be exported; `type` is PostgreSQL's name, such as `timestamp with time zone`. */

@@ -1,5 +1,5 @@
-import type { Database } from './pool.ts'
-import * as statements from './statements/prune.ts'
+import type { Database } from '../../core/database/pool.ts'
+import * as statements from '../../core/database/statements/prune.ts'
 
 /** What a prune deleted, in rows. */
 export type Pruned = Record<keyof typeof TABLES, number>

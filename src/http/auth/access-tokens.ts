@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { UsageError } from '../../base/errors.ts'
-import { noteAction } from './actions.ts'
-import { transaction } from './pool.ts'
-import type { Database } from './pool.ts'
-import type { RowOf } from './statement.ts'
-import * as tokens from './statements/tokens.ts'
+import { noteAction } from '../../core/database/actions.ts'
+import { transaction } from '../../core/database/pool.ts'
+import type { Database } from '../../core/database/pool.ts'
+import type { RowOf } from '../../core/database/statement.ts'
+import * as tokens from '../../core/database/statements/tokens.ts'
 
 /** What a token lets one do; each includes those before it. */
 export const RIGHTS = ['read', 'operate', 'admin'] as const

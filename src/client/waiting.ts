@@ -1,18 +1,17 @@
-import { AttentionByKindSchema } from '../../documents/attention.ts'
-import type { AttentionByKind } from '../../documents/attention.ts'
-import { checked } from '../../documents/check.ts'
-import { MISSING_NAMED, SetAsideBySchema } from '../../documents/waiting.ts'
-import type { Held, RejectedChoice } from '../../documents/waiting.ts'
-import { UsageError } from '../../base/errors.ts'
-import { noteAction } from './actions.ts'
-import { transaction } from './pool.ts'
-import type { Database } from './pool.ts'
-import type { ScopeKind } from './scopes.ts'
-import type { On, RowOf } from './statement.ts'
-import * as attention from './statements/attention.ts'
-import * as held from './statements/held.ts'
-import * as pages from './statements/pages.ts'
-import * as rejected from './statements/rejected.ts'
+import { AttentionByKindSchema } from '../documents/attention.ts'
+import type { AttentionByKind } from '../documents/attention.ts'
+import { checked } from '../documents/check.ts'
+import { MISSING_NAMED, SetAsideBySchema } from '../documents/waiting.ts'
+import type { Held, RejectedChoice } from '../documents/waiting.ts'
+import { UsageError } from '../base/errors.ts'
+import { noteAction } from '../core/database/actions.ts'
+import { transaction } from '../core/database/pool.ts'
+import type { Database } from '../core/database/pool.ts'
+import type { RowOf } from '../core/database/statement.ts'
+import * as attention from '../core/database/statements/attention.ts'
+import * as held from '../core/database/statements/held.ts'
+import * as pages from '../core/database/statements/pages.ts'
+import * as rejected from '../core/database/statements/rejected.ts'
 
 /** What needs a person now, one row a kind, the most urgent first. */
 export async function readAttention(database: Database): Promise<AttentionByKind[]> {
@@ -25,18 +24,6 @@ export async function readHeld(database: Database, runId: string, limit: number)
   const { held: listings } = await held.count.one(database, { runId })
   const first = { after: null, limit, mostUsers: MISSING_NAMED, heldId: null, organizationId: null }
   return { listings, first: listings > 0 ? await held.list.all(database, { runId, ...first }) : [] }
-}
-
-/**
- * Users whose removal from a listing waits for a decision (`held`), or was refused while the response stays the same.
- * @returns by user id
- */
-export async function readRemovals(
-  database: Database,
-  listing: { readonly kind: ScopeKind; readonly scopeKey: number },
-): Promise<Map<string, 'held' | 'refused'>> {
-  const rows = await held.removals.all(database, listing)
-  return new Map(rows.map(({ userId, isRefused }) => [userId, isRefused ? 'refused' : 'held']))
 }
 
 /** Users of a held listing, some of them by name. */
@@ -88,16 +75,6 @@ function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]): SomeUsers {
     more: (rows[0]?.fromHere ?? 0) - rows.length,
     first: rows.map(({ userId, name }) => ({ userId, name })),
   }
-}
-
-/** Of some contents, by their digests, those that are set aside; in hex. */
-export async function readSetAside(
-  on: On,
-  digests: readonly (Buffer | null)[],
-): Promise<Set<string>> {
-  if (digests.length === 0) return new Set()
-  const rows = await rejected.readSetAside.all(on, { digests })
-  return new Set(rows.map(({ digest }) => digest.toString('hex')))
 }
 
 /**
