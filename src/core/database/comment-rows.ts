@@ -1,6 +1,6 @@
 import type { CommentColumns } from '../../base/columns.ts'
-import { UTC_DAYS } from './zone-days.ts'
-import type { ZoneDays } from './zone-days.ts'
+import type { On, RowOf } from './statement.ts'
+import * as definitions from './statements/definitions.ts'
 
 /** A comment with the digest of its columns, by which the next answer is compared with it. */
 export interface CommentRow extends CommentColumns {
@@ -34,7 +34,7 @@ const JULIAN_DAY_OF_1970 = 2_440_588
 export function* copyRows(
   annotations: Iterable<AnnotationComments>,
   at: Date,
-  days: ZoneDays = UTC_DAYS,
+  days: ZoneDays = utcDays,
 ): Generator<string> {
   let rows = ''
   for (const { organizationKey, annotationKey, notBefore, seenAt = at, comments } of annotations) {
@@ -56,7 +56,7 @@ export function* copyRows(
 
 /** As a Julian day, which needs no year: a day before year 1 or after 9999 is written like every other. */
 function dayOf(time: string | null, days: ZoneDays): string {
-  return time === null ? '\\N' : `J${days.dayOf(Date.parse(time)) + JULIAN_DAY_OF_1970}`
+  return time === null ? '\\N' : `J${days(Date.parse(time)) + JULIAN_DAY_OF_1970}`
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -74,4 +74,29 @@ function fieldOf(text: string | null): string {
   // Few texts need an escape, and a search costs a third of a replacement that finds nothing.
   if (!SPECIAL.test(text)) return text
   return text.replace(EACH_SPECIAL, (special) => ESCAPES[special] as string)
+}
+
+const DAY_MS = 86_400_000
+
+/** Counts the day of a time, in milliseconds, from 1970-01-01 in one time zone. */
+export type ZoneDays = (ms: number) => number
+
+const utcDays: ZoneDays = (ms) => Math.floor(ms / DAY_MS)
+
+/** The days of a time zone, as PostgreSQL counts them. */
+export async function zoneDays(on: On, timeZone: string): Promise<ZoneDays> {
+  if (timeZone === 'UTC') return utcDays
+  const offsets = await definitions.offsets.all(on, { timeZone })
+  return (ms) => utcDays(ms + aheadOf(offsets, ms))
+}
+
+/** How far the clocks of a time zone are ahead of UTC at a time. @param offsets in the order of their begin */
+function aheadOf(offsets: readonly RowOf<typeof definitions.offsets>[], ms: number): number {
+  let [low, high] = [0, offsets.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((offsets[middle]?.fromMs ?? 0) <= ms) low = middle + 1
+    else high = middle
+  }
+  return (offsets[low - 1] ?? offsets[0])?.aheadMs ?? 0
 }

@@ -4,11 +4,10 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { arraysOf, COMMENT_COLUMN_LIST, textsOf } from '../../base/columns.ts'
 import type { CommentColumns } from '../../base/columns.ts'
 import { copyRows } from './comment-rows.ts'
-import type { AnnotationComments } from './comment-rows.ts'
+import type { AnnotationComments, ZoneDays } from './comment-rows.ts'
 import type { Client } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as statements from './statements/comments.ts'
-import type { ZoneDays } from './zone-days.ts'
 
 /** A stored comment, as far as comparing needs it. */
 export type StoredComment = Pick<RowOf<typeof statements.readDigests>, 'digest' | 'deleted'>

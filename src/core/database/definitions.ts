@@ -3,6 +3,7 @@ import { codeOf } from './connection-errors.ts'
 import type { Database } from './pool.ts'
 import type { On } from './statement.ts'
 import { RECENT_S } from './scopes.ts'
+import * as batches from './statements/batches.ts'
 import * as statements from './statements/definitions.ts'
 import * as refresh from './statements/refresh.ts'
 
@@ -72,7 +73,7 @@ export async function budgetFault(
   on: On,
   { freshnessPromiseMs, refreshBudget }: Definitions & { readonly refreshBudget: number },
 ): Promise<string | null> {
-  const { scopes } = await refresh.countScopes.one(on, { operations: ['users', 'comments'] })
+  const { scopes } = await batches.countScopes.one(on, { operations: ['users', 'comments'] })
   const least = leastBudget(scopes, freshnessPromiseMs / 1000)
   if (least <= refreshBudget) return null
   const needed = Math.ceil(least * 1000) / 1000
@@ -80,34 +81,30 @@ export async function budgetFault(
 }
 
 /**
- * Looks whether the settings of this process define what the database reports by.
+ * Checks that the settings of this process define what the database reports by.
  * @throws UsageError that names the setting and both values
  */
 export async function requireDefinitions(database: Database, ours: Definitions): Promise<void> {
   const stored = await statements.read.one(database)
-  const { freshnessPromiseS, writtenMember, reportTimeZone, refreshBudget, changeTargetS } = stored
-  requireSame(
-    'FRESHNESS_PROMISE',
-    inUnits(ours.freshnessPromiseMs),
-    inUnits(freshnessPromiseS * 1000),
-  )
-  requireSame('COMMENT_WRITTEN_MEMBER', ours.commentWrittenMember ?? null, writtenMember)
-  requireSame('REPORT_TZ', ours.reportTimeZone ?? 'UTC', reportTimeZone)
-  requireSame('REFRESH_BUDGET', textOf(ours.refreshBudget), textOf(refreshBudget))
-  const { changeTargetMs = CHANGE_TARGET_MS } = ours
-  requireSame('CHANGE_TARGET', inUnits(changeTargetMs), inUnits(changeTargetS * 1000))
-}
-
-function textOf(rate: number | null | undefined): string | null {
-  return rate === null || rate === undefined ? null : String(rate)
-}
-
-function requireSame(name: string, ours: string | null, stored: string | null): void {
-  if (ours === stored) return
-  const mend = stored === null ? 'Leave it out' : `Set it to ${stored}`
-  throw new UsageError(
-    `${name} is ${ours ?? 'not set'} in the settings of this process and ${stored ?? 'not set'} in the database, by which everybody reports. ${mend} here, or run \`collab-sync migrate\` with what is to hold everywhere.`,
-  )
+  const { commentWrittenMember, changeTargetMs = CHANGE_TARGET_MS, reportTimeZone = 'UTC' } = ours
+  const settings = [
+    [
+      'FRESHNESS_PROMISE',
+      inUnits(ours.freshnessPromiseMs),
+      inUnits(stored.freshnessPromiseS * 1000),
+    ],
+    ['COMMENT_WRITTEN_MEMBER', commentWrittenMember, stored.writtenMember],
+    ['REPORT_TZ', reportTimeZone, stored.reportTimeZone],
+    ['REFRESH_BUDGET', ours.refreshBudget, stored.refreshBudget],
+    ['CHANGE_TARGET', inUnits(changeTargetMs), inUnits(stored.changeTargetS * 1000)],
+  ] as const
+  for (const [name, here, there] of settings) {
+    if ((here ?? null) === there) continue
+    const fix = there === null ? 'Leave it out' : `Set it to ${there}`
+    throw new UsageError(
+      `${name} is ${here ?? 'not set'} in the settings of this process and ${there ?? 'not set'} in the database, by which everybody reports. ${fix} here, or run \`collab-sync migrate\` with what is to hold everywhere.`,
+    )
+  }
 }
 
 const UNITS = [
