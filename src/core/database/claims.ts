@@ -46,18 +46,8 @@ export interface ItemCommit {
  */
 export async function commitItem(on: On, commit: ItemCommit): Promise<boolean> {
   const { claim, counts, doneScopes, isEnd } = commit
-  const committed = await items.commit.run(on, {
-    runId: claim.runId,
-    itemId: claim.itemId,
-    batchKey: claim.batchKey,
-    claimNo: claim.claimNo,
-    claimedAt: claim.claimedAt,
-    batchXmin: claim.batchXmin,
-    doneScopes,
-    isEnd,
-    isWhole: claim.onlyScopes === null,
-    ...counts,
-  })
+  const isWhole = claim.onlyScopes === null
+  const committed = await items.commit.run(on, { ...claim, ...counts, doneScopes, isEnd, isWhole })
   return committed === 1
 }
 
