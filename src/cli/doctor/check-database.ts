@@ -10,9 +10,9 @@ import type { Database } from '../../core/database/pool.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import * as attention from '../../core/database/statements/attention.ts'
 import * as serverStatements from '../../core/database/statements/server.ts'
+import * as stored from '../../core/database/statements/definitions.ts'
 import * as scopes from '../../core/database/statements/scopes.ts'
 import * as workers from '../../core/database/statements/workers.ts'
-import * as written from '../../core/database/statements/written.ts'
 import { count, counted, duration, time } from '../../documents/format.ts'
 import { inTime } from '../../core/queue/queue.ts'
 import { RATE_LIMIT_NAME } from '../../core/rate-limit/limiter.ts'
@@ -194,7 +194,7 @@ async function catalog(database: Database): Promise<Finding> {
 async function definitions(database: Database, settings: Settings): Promise<Finding> {
   try {
     await requireDefinitions(database, settings)
-    const { writtenMembersBefore } = await written.pending.one(database)
+    const { writtenMembersBefore } = await stored.read.one(database)
     if (writtenMembersBefore !== null)
       return warn(
         'definitions',

@@ -46,16 +46,15 @@ export function openDatabase(
     searchPath?: string
   } = {},
 ): Database {
-  const { signal, waitMs, searchPath } = options
-  return openWith(
+  const { signal, max = 10, min = 0, waitMs, searchPath } = options
+  const name = ['collab-sync', options.applicationName, randomBytes(4).toString('hex')]
+  return new Pool(
     {
       connectionString: url,
       ...(signal && { stream: () => breakableSocket(signal) }),
-      max: options.max ?? 10,
-      min: options.min ?? 0,
-      application_name: ['collab-sync', options.applicationName, randomBytes(4).toString('hex')]
-        .filter(Boolean)
-        .join(' '),
+      max,
+      min,
+      application_name: name.filter(Boolean).join(' '),
       connectionTimeoutMillis: CONNECT_MS,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
@@ -67,6 +66,11 @@ export function openDatabase(
   )
 }
 
+/** More connections to the same database, for reading only: the server refuses whatever would write. */
+export function openReadOnly(database: Database): Database {
+  return new Pool({ ...database.options, max: (database as Pool).most }, { readOnly: true })
+}
+
 /** A socket for one connection to PostgreSQL, which breaks when the signal aborts: before it is connected, too. */
 function breakableSocket(signal: AbortSignal): Socket {
   const socket = new Socket()
@@ -75,19 +79,6 @@ function breakableSocket(signal: AbortSignal): Socket {
   // Once it is connecting: what was destroyed before would be connected all the same.
   setImmediate(() => addAbortSignal(signal, socket))
   return socket
-}
-
-function openWith(
-  options: pg.PoolConfig & { max: number },
-  session: SessionOptions,
-  waitMs?: number,
-): Database {
-  const pool = new Pool({ ...options, onConnect: beginSession(options, session) }, waitMs)
-  // Without listeners a dead connection would be an uncaught exception, also while it is checked out
-  // but between two queries. Whoever uses it next gets the error.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
 }
 
 /**
@@ -103,11 +94,20 @@ class Pool extends pg.Pool {
   #hasOpened = false
   #isOpeningMore = false
 
-  constructor(options: pg.PoolConfig & { max: number }, waitMs = CONNECT_MS) {
-    super({ ...options, max: Math.max(1, options.min ?? 0) })
+  constructor(
+    options: pg.PoolConfig & { max: number },
+    session: SessionOptions,
+    waitMs = CONNECT_MS,
+  ) {
+    const max = Math.max(1, options.min ?? 0)
+    super({ ...options, max, onConnect: beginSession(options, session) })
     this.most = options.max
     this.#waitMs = waitMs
     this.on('remove', () => this.#openNoMore())
+    // Without listeners the loss of a connection would be an uncaught exception, also while it is checked out but between two
+    // queries. The next caller that uses the connection gets the error.
+    this.on('error', () => {})
+    this.on('connect', (client) => client.on('error', () => {}))
   }
 
   override connect(): Promise<Client>
@@ -166,11 +166,6 @@ type Connected = (
   client: Client | undefined,
   release: (error?: Error | boolean) => void,
 ) => void
-
-/** More connections to the same database, for reading only: the server refuses whatever would write. */
-export function openReadOnly(database: Database): Database {
-  return openWith({ ...database.options, max: (database as Pool).most }, { readOnly: true })
-}
 
 /**
  * Runs `work` in one transaction on one connection: committed when it resolves, rolled back when it

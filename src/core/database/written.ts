@@ -1,4 +1,5 @@
 import { writtenOf } from '../../base/timestamp.ts'
+import * as definitions from './statements/definitions.ts'
 import * as written from './statements/written.ts'
 import { retryConflicts, transactionOn } from './pool.ts'
 import type { Client } from './pool.ts'
@@ -29,8 +30,7 @@ const COMMENTS_A_PAGE = 2000
  * @returns null where there was nothing to find out
  */
 export async function deriveWritten(client: Client, onDerived: OnDerived): Promise<Derived | null> {
-  const pending = await written.pending.one(client)
-  const { writtenMember, writtenMembersBefore, reportTimeZone } = pending
+  const { writtenMember, writtenMembersBefore, reportTimeZone } = await definitions.read.one(client)
   if (writtenMembersBefore === null) return null
   const { comments: all } = await written.count.one(client)
   let from = { fromAnnotation: 0, fromComment: 0 }
