@@ -101,7 +101,7 @@ function durationOf({ startedAt, finishedAt, readAt }: RowOf<typeof runs.reports
   return end.getTime() - (startedAt ?? end).getTime()
 }
 
-/** Where a run stands in the order of runs: when it was asked for, in microseconds since 1970, and its id. */
+/** The position of a run in the order of runs: when it was requested, in microseconds since 1970, and its id. */
 export type RunKey = readonly [requestedAtUs: number, runId: string]
 
 /**

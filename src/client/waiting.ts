@@ -28,9 +28,9 @@ export async function readHeld(database: Database, runId: string, limit: number)
 
 /** Users of a held listing, some of them by name. */
 export interface HeldUsers {
-  /** Whom the answer lacked; they leave when it is accepted. */
+  /** Users that the response lacked: they are removed when it is accepted. */
   readonly missing: SomeUsers
-  /** Who was in the answer too. */
+  /** Users that the response contained. */
   readonly staying: SomeUsers
 }
 
@@ -42,7 +42,7 @@ export interface SomeUsers {
 }
 
 /**
- * Who is in held listings now.
+ * Reads the present users of held listings.
  * @param limit users named, of those missing and of those staying
  * @param after the last users of the page before, by ID
  * @returns by held id
@@ -79,7 +79,7 @@ function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]): SomeUsers {
 
 /**
  * Sets rejected records aside for good: the same content in the same scope makes no later run partial. Or takes that back.
- * @param as who does it and why; without a reason that is taken back
+ * @param as who does it and why; without a reason, records are restored
  * @returns how many contents that changed
  * @throws UsageError for what is no document `SetAside`; where a record is not there, or was rejected by a version that made no digests
  */

@@ -2,12 +2,12 @@ import type { CommentColumns } from '../../base/columns.ts'
 import type { On, RowOf } from './statement.ts'
 import * as definitions from './statements/definitions.ts'
 
-/** A comment with the digest of its columns, by which the next answer is compared with it. */
+/** A comment with the digest of its columns, by which the next response is compared with it. */
 export interface CommentRow extends CommentColumns {
   readonly digest: Buffer
-  /** When it says itself that it was written, in ISO 8601; null where it does not. */
+  /** When it was written by its own member, in ISO 8601; null where it has none. */
   readonly writtenAt: string | null
-  /** As it is known from this version alone: `writtenAt`, else its `lastUpdated`. */
+  /** `writtenAt`, else its `lastUpdated`: what this version alone shows. */
   readonly knownWrittenAt: string | null
 }
 
@@ -15,14 +15,14 @@ export interface CommentRow extends CommentColumns {
 export interface AnnotationComments {
   readonly organizationKey: number
   readonly annotationKey: number
-  /** Comments that are new were not there at this time; null where that is not known. */
+  /** New comments did not exist at this time; null where that is not known. */
   readonly notBefore: Date | null
-  /** When they were seen; left out where the time of their commit holds. */
+  /** When they were seen; the time of their commit when left out. */
   readonly seenAt?: Date | undefined
   readonly comments: readonly CommentRow[]
 }
 
-/** UTF-16 units that are sent at a time: each chunk costs a message, and a large answer must not be in memory twice. */
+/** UTF-16 units that are sent at a time: each chunk costs a message, and a large response must not be in memory twice. */
 const CHUNK_UNITS = 64 * 1024
 const JULIAN_DAY_OF_1970 = 2_440_588
 

@@ -81,18 +81,18 @@ export function describeDatabase(database: pg.Pool): string {
 }
 
 /**
- * Runs `work`; where PostgreSQL is away or full, that is said in a sentence.
- * @throws EnvironmentError in place of a lost or refused connection; what else `work` throws
+ * Runs `work`, and explains in a sentence when PostgreSQL is unreachable or full.
+ * @throws EnvironmentError instead of a lost or refused connection; what else `work` throws
  */
-export async function tellingAway<T>(database: pg.Pool, work: () => Promise<T>): Promise<T> {
+export async function explainingLoss<T>(database: pg.Pool, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw isConnectionLost(error) ? awayError(database, error) : error
+    throw isConnectionLost(error) ? lossError(database, error) : error
   }
 }
 
-function awayError(database: pg.Pool, error: unknown): EnvironmentError {
+function lossError(database: pg.Pool, error: unknown): EnvironmentError {
   // A host of several addresses gives one error that has a code and no message.
   const reason = (error as Error).message || codeOf(error)
   return new EnvironmentError(

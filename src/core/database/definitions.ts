@@ -7,10 +7,10 @@ import * as batches from './statements/batches.ts'
 import * as statements from './statements/definitions.ts'
 import * as refresh from './statements/refresh.ts'
 
-/** What words mean in reports: of the settings, and in the one row of the database that everything is reported by. */
+/** Settings that define words of reports. One row of the database has them too, and reports are made by that row. */
 export interface Definitions {
   readonly freshnessPromiseMs: number
-  /** The member of a comment that says when it was written; left out where none does. */
+  /** The member of a comment that holds when it was written; left out where none does. */
   readonly commentWrittenMember?: string | undefined
   /** Time zone of the days and weeks of reports; UTC when left out. */
   readonly reportTimeZone?: string | undefined
@@ -21,10 +21,10 @@ export interface Definitions {
 }
 
 const CHANGE_TARGET_MS = 3_600_000
-/** What is planned for beyond the bare number of looks: not each comes at its time. */
+/** More polls are planned than are needed, because some come late. */
 const SPARE = 1.09
 
-/** Calls a second that it takes to look at so many scopes within the promise. */
+/** Calls a second that are needed to poll so many scopes within the promise. */
 export function leastBudget(scopes: number, promiseS: number): number {
   return (SPARE * scopes) / promiseS
 }
@@ -45,8 +45,8 @@ export async function requireTimeZone(
 }
 
 /**
- * Takes the definitions of the settings over, for `migrate`, in its transaction. Where refresh is switched on, the threads that
- * changed lately are found.
+ * Writes the definitions of the settings to the database, for `migrate`. If refresh was off before, finds the threads that
+ * changed lately.
  * @throws UsageError where the budget cannot keep the promise
  */
 export async function setDefinitions(on: On, ours: Definitions): Promise<void> {

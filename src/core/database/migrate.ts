@@ -15,7 +15,7 @@ export interface Migrated {
   applied: string[]
   /** `granted` is false where this role may not create or grant it; `statements` then do it. */
   readerRole: { granted: boolean; statements?: string }
-  /** What was found out anew of stored comments; null where no definition had changed that it depends on. */
+  /** What was derived again of stored comments; null if no definition changed that it depends on. */
   derived: Derived | null
 }
 
@@ -24,8 +24,8 @@ export interface Migrated {
  * the role `collab_reader`. Safe to repeat, and to run from several machines at once: they wait for
  * each other. A migration that fails leaves everything as it was.
  * @param url of the database, by a role that may create schemas in it; no superuser right is needed
- * @param definitions what words mean in reports from now on; left out, what they meant before
- * @param options.onDerived hears how far it is where it finds out anew when stored comments were written
+ * @param definitions of words of reports from now on; those of before when left out
+ * @param options.onDerived called with the progress while it derives again when stored comments were written
  * @param options.signal breaks the connection: a migration that has not ended is undone
  * @throws EnvironmentError where the server, the role's rights or the tables' version do not allow it; UsageError where
  *   the tables are of before version 0.1.0, or PostgreSQL does not know the time zone
@@ -62,13 +62,13 @@ export async function migrate(
 }
 
 /**
- * Looks whether the tables are of this program's version.
+ * Checks that the tables are of this program's version.
  * @throws SchemaError that says to run `collab-sync migrate`, or that the program is too old; UsageError where the
  *   tables are of before version 0.1.0
  */
 export async function requireSchema(database: Database): Promise<void> {
   const applied = await readApplied(database).catch((error: unknown) => {
-    // Who reads the views alone may not look: what is missing, PostgreSQL then says by its name.
+    // A role that may only read the views may not read this. If something is missing, PostgreSQL then names it.
     if (codeOf(error) === INSUFFICIENT_PRIVILEGE) return ownMigrations()
     throw error
   })

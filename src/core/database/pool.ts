@@ -71,12 +71,12 @@ export function openReadOnly(database: Database): Database {
   return new Pool({ ...database.options, max: (database as Pool).most }, { readOnly: true })
 }
 
-/** A socket for one connection to PostgreSQL, which breaks when the signal aborts: before it is connected, too. */
+/** A socket for one connection to PostgreSQL. It is destroyed when the signal aborts, also while it connects. */
 function breakableSocket(signal: AbortSignal): Socket {
   const socket = new Socket()
-  // Each connection of the process listens; as many as there are is no leak.
+  // Each connection of the process adds a listener: many are no leak.
   setMaxListeners(0, signal)
-  // Once it is connecting: what was destroyed before would be connected all the same.
+  // Only once it connects: pg would connect a socket that was destroyed before.
   setImmediate(() => addAbortSignal(signal, socket))
   return socket
 }
@@ -143,7 +143,7 @@ class Pool extends pg.Pool {
     }
   }
 
-  /** Opens one connection more for those who wait; where that fails, they wait on. */
+  /** Opens one more connection for the callers that wait. If that fails, they continue to wait. */
   #openMore(): void {
     if (this.#isOpeningMore || this.waitingCount === 0 || this.totalCount < this.options.max) return
     if (this.options.max >= this.most) return
@@ -180,7 +180,7 @@ export async function transaction<T>(
 ): Promise<T> {
   return retryConflicts(async () => {
     const client = await database.connect()
-    // After an error the connection is closed rather than given back: it may be the reason.
+    // After an error the connection is closed and not returned to the pool: it may be the reason.
     let failed = true
     try {
       const result = await transactionOn(client, () => work(client), end)
@@ -192,7 +192,7 @@ export async function transaction<T>(
   })
 }
 
-/** What a transaction ends with where its work resolves; rolled back, whatever it wrote was never there. */
+/** How a transaction ends when its work resolves. */
 type End = 'commit' | 'rollback'
 
 /** As {@link transaction}, but rolled back in the end. */
@@ -225,14 +225,14 @@ export async function transactionOn<T>(
     await client.query(end)
     return result
   } catch (error) {
-    // The first error tells more than that of a rollback on a connection that is gone.
+    // The first error has the reason; the rollback fails on a connection that is lost.
     await client.query('rollback').catch(() => {})
     throw error
   }
 }
 
 /**
- * Runs a part of a transaction. Where it fails, what it did is rolled back, and the rest of the transaction can continue.
+ * Runs a part of a transaction. If it fails, it is rolled back, and the rest of the transaction can continue.
  * @returns why it failed; null where it did not
  * @throws pg.DatabaseError or Error where the connection is lost
  */

@@ -10,11 +10,11 @@ export interface BatchScope extends Omit<RowOf<typeof statements.usersOfBatch>, 
   readonly kind: ScopeKind
   /** Of an annotation when its last good check began; null where there was none. */
   readonly checkedAt?: Date | null
-  /** When its answer came, where one claim stands for looks that are far apart; else the time of the claim holds. */
+  /** When its response came, where one claim has polls that are far apart; the time of the claim when left out. */
   readonly seenAt?: Date
 }
 
-/** The ids that a scope is asked for by. */
+/** The ids by which a scope is called for. */
 export type ScopeIds = Pick<
   BatchScope,
   'organizationId' | 'documentId' | 'annotationId' | 'organizationUserGroupId'

@@ -53,8 +53,8 @@ export async function readUserContents(
 export type StoredEmails = 'keep' | 'hash' | 'drop'
 
 /**
- * Adds or changes users, and keeps earlier versions of those who changed. Whoever came meanwhile is changed, by a statement
- * that sees them.
+ * Adds or changes users, and keeps earlier versions of those who changed. A user whom another transaction
+ * added meanwhile is changed by the second statement, which sees that row.
  * @param by.emails earlier versions keep no more of addresses than this
  * @param by.runId what one run finds out is one version
  * @returns how many rows of users were inserted or updated
@@ -107,7 +107,7 @@ const READ = { document: members.readDocumentUsers, group: members.readUserGroup
 const JOIN = { document: members.joinDocumentUsers, group: members.joinUserGroupMembers }
 const LEAVE = { document: members.leaveDocumentUsers, group: members.leaveUserGroupMembers }
 
-/** Everyone who is or was in some listings: by listing, by user id, true where they left. */
+/** Reads all present and former members of listings: by listing, by user ID, true for those who left. */
 export async function readMembers(
   on: On,
   kind: MemberKind,
@@ -132,7 +132,7 @@ export async function readRemovals(
   return new Map(rows.map(({ userId, isRefused }) => [userId, isRefused ? 'refused' : 'held']))
 }
 
-/** Adds members, and takes back those who had left. */
+/** Adds members, and restores those who had left. */
 export async function joinMembers(
   client: Client,
   kind: MemberKind,
@@ -142,7 +142,7 @@ export async function joinMembers(
   if (joining.length > 0) await JOIN[kind].run(client, { ...columnsOf(joining), at })
 }
 
-/** Ends the stay of members whom a complete listing no longer holds. @returns how many */
+/** Removes members that a complete listing no longer contains. @returns how many */
 export async function leaveMembers(
   client: Client,
   kind: MemberKind,
