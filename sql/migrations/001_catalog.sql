@@ -1,6 +1,14 @@
 -- Up Migration
 -- The catalog, and the batches that group it into units of work.
 -- Keys are narrow integers: they cost a third of the service's own ids in every index and every join (docs/decisions).
+comment on schema collab_sync is
+  'What collab-sync knows of its own tables: which migrations made them. Leave it to the command migrate.';
+comment on table collab_sync.migrations is 'Migrations that were applied, in order.';
+comment on column collab_sync.migrations.id is 'Counts them.';
+comment on column collab_sync.migrations.name is 'File name without .sql.';
+comment on column collab_sync.migrations.run_on is 'When it was applied, in the time zone of that session.';
+comment on sequence collab_sync.migrations_id_seq is 'Numbers of the column id.';
+
 create schema collab_store;
 comment on schema collab_store is
   'Where collab-sync keeps its rows, with narrow integer keys. Made for the worker: query the views of schema collab instead.';

@@ -1,7 +1,7 @@
 import { addScope } from '../features/catalog/change.ts'
 import { failedOf } from '../client/runs.ts'
 import type { Database } from '../core/database/pool.ts'
-import { findRunIds, RUN_DIGITS_MIN } from '../core/database/run-reports.ts'
+import { findRunIds, RUN_DIGITS_MIN } from '../client/run-reports.ts'
 import type { NewRun } from '../core/database/runs.ts'
 import { checked } from '../documents/check.ts'
 import { HintScopeSchema } from '../documents/hint.ts'

@@ -1,5 +1,5 @@
 import type { Database } from '../core/database/pool.ts'
-import { readRunDetails } from '../core/database/run-reports.ts'
+import { readRunDetails } from '../client/run-reports.ts'
 import type { Action } from '../documents/action.ts'
 import type { HeldListing } from '../documents/waiting.ts'
 import { scopesDone, scopesInAll } from '../documents/run.ts'

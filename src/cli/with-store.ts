@@ -1,7 +1,7 @@
 import { format } from 'node:util'
 import type { App } from '../worker/app.ts'
 import { migrate, requireSchema } from '../core/database/migrate.ts'
-import { checkDatabase } from '../core/database/pool.ts'
+import { checkDatabase } from '../core/database/connection-errors.ts'
 import { createLog } from '../base/log.ts'
 import type { Log } from '../base/log.ts'
 import type { JobQueue } from '../core/queue/queue.ts'

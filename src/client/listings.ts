@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { readChanges, readHeldBack } from '../features/export/changes.ts'
 import type { Database } from '../core/database/pool.ts'
-import { pageFailures, pageRuns } from '../core/database/run-reports.ts'
+import { pageFailures, pageRuns } from './run-reports.ts'
 import * as actions from '../core/database/statements/actions.ts'
 import * as attention from '../core/database/statements/attention.ts'
 import * as catalog from '../core/database/statements/catalog.ts'

@@ -1,7 +1,7 @@
 import { migrate, requireSchema } from '../core/database/migrate.ts'
-import { checkDatabase } from '../core/database/pool.ts'
+import { checkDatabase } from '../core/database/connection-errors.ts'
 import type { Database } from '../core/database/pool.ts'
-import { tellingAway } from '../core/database/server.ts'
+import { explainingLoss } from '../core/database/connection-errors.ts'
 import { RequestedBySchema } from '../documents/action.ts'
 import { checked } from '../documents/check.ts'
 import { createLog } from '../base/log.ts'
@@ -115,7 +115,7 @@ function tellingAwayInAll<F extends Asking>(database: Database, functions: F): F
   const entries = Object.entries(functions).map(([name, ask]) => [
     name,
     // An error that is thrown before anything is awaited rejects too.
-    (...given: never[]) => tellingAway(database, async () => ask(...given)),
+    (...given: never[]) => explainingLoss(database, async () => ask(...given)),
   ])
   return Object.fromEntries(entries) as F
 }

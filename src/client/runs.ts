@@ -3,9 +3,9 @@ import { addScope } from '../features/catalog/change.ts'
 import { DEAD_AFTER_S } from '../core/database/claims.ts'
 import type { Item } from '../core/database/claims.ts'
 import type { Database } from '../core/database/pool.ts'
-import { readRun, readRunDetails } from '../core/database/run-reports.ts'
+import { readRun, readRunDetails } from './run-reports.ts'
 import type { NewRun } from '../core/database/runs.ts'
-import { tellingAway } from '../core/database/server.ts'
+import { explainingLoss } from '../core/database/connection-errors.ts'
 import * as runs from '../core/database/statements/runs.ts'
 import { checked, isRunId } from '../documents/check.ts'
 import { RetryRequestSchema, RunRequestSchema } from '../documents/run.ts'
@@ -164,7 +164,7 @@ export async function* watchRun(
   signal?: AbortSignal,
 ): AsyncGenerator<Run, void, undefined> {
   signal?.throwIfAborted()
-  let run = await tellingAway(database, () => requireRun(database, runId))
+  let run = await explainingLoss(database, () => requireRun(database, runId))
   for (;;) {
     yield run
     if (run.finishedAt !== null) return
@@ -182,7 +182,7 @@ async function nextChange(
     // Jitter, so that those who watch one run do not all come at once.
     await sleepUnlessAborted(POLL_MS * (0.8 + Math.random() * 0.4), signal)
     try {
-      const run = await tellingAway(database, () => requireRun(database, before.runId))
+      const run = await explainingLoss(database, () => requireRun(database, before.runId))
       if (contentOf(run) !== contentOf(before)) return run
       seenAtMs = performance.now()
     } catch (error) {

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { settleRejected } from '../core/database/waiting.ts'
+import { settleRejected } from './waiting.ts'
 import { checked } from '../documents/check.ts'
 import { AcceptHeldSchema, HeldIdSchema, RefuseHeldSchema } from '../documents/waiting.ts'
 import { decideHeld } from '../core/sync/held.ts'

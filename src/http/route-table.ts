@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Right } from '../core/database/access-tokens.ts'
+import type { Right } from './auth/access-tokens.ts'
 
 /** A route as Fastify has it. */
 export interface Route {

@@ -1,7 +1,7 @@
 import { fileSource } from '../../src/features/catalog/file.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import * as batches from '../../src/core/database/statements/batches.ts'
-import { readRecentRuns, readRun } from '../../src/core/database/run-reports.ts'
+import { readRecentRuns, readRun } from '../../src/client/run-reports.ts'
 import * as scopes from '../../src/core/database/statements/scopes.ts'
 import { median, short } from './bench.ts'
 import type { Table } from './bench.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readChanges, readHeldBack } from '../../src/features/export/changes.ts'
 import { withSnapshot } from '../../src/features/export/rows.ts'
-import { prune } from '../../src/core/database/maintenance.ts'
+import { prune } from '../../src/features/privacy/prune.ts'
 import { CursorGoneError, UsageError } from '../../src/base/errors.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeRun } from '../../src/cli/run-details.ts'
-import { readRunDetails } from '../../src/core/database/run-reports.ts'
+import { readRunDetails } from '../../src/client/run-reports.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
 import { decideHeld } from '../../src/core/sync/held.ts'
 import { openLive } from '../helpers/live.ts'

@@ -4,8 +4,8 @@ import {
   checkDatabase,
   isConnectionLost,
   isDataFault,
-  openDatabase,
-} from '../../src/core/database/pool.ts'
+} from '../../src/core/database/connection-errors.ts'
+import { openDatabase } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { migrateQueue } from '../../src/core/queue/backend.ts'

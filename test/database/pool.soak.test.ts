@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkDatabase, openDatabase, transaction } from '../../src/core/database/pool.ts'
+import { checkDatabase } from '../../src/core/database/connection-errors.ts'
+import { openDatabase, transaction } from '../../src/core/database/pool.ts'
 import type { Client, Database } from '../../src/core/database/pool.ts'
 import { EnvironmentError, UsageError } from '../../src/base/errors.ts'
 import { createEmptyDatabase, onServer, urlWith } from '../helpers/database.ts'

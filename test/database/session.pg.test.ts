@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkDatabase, openDatabase } from '../../src/core/database/pool.ts'
+import { checkDatabase } from '../../src/core/database/connection-errors.ts'
+import { openDatabase } from '../../src/core/database/pool.ts'
 import { createLog } from '../../src/base/log.ts'
 import { migrateQueue } from '../../src/core/queue/backend.ts'
 import { itemDelivery, openQueue } from '../../src/core/queue/queue.ts'
@@ -60,7 +61,7 @@ describe('behind a pooler', () => {
       const queue = await openQueue({ kind: 'postgres', url: pooler.url }, createLog('silent'))
       const before = await queue.countPending()
       const runId = '00000000-0000-4000-8000-000000000000'
-      const item = { runId, itemId: 1, kind: 'sync-batch', round: 0, isNarrow: true }
+      const item = { runId, itemId: 1, kind: 'sync-batch' as const, round: 0, isNarrow: true }
       await queue.deliver([itemDelivery(item)])
       expect(await queue.countPending()).toBe(before + 1)
       await queue.close()

@@ -12,7 +12,7 @@ import fs, {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { prune } from '../../src/core/database/maintenance.ts'
+import { prune } from '../../src/features/privacy/prune.ts'
 import { catalogLines } from '../../src/demo/catalog.ts'
 import { addUser } from '../../src/demo/changes.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'

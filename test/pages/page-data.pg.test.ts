@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as pages from '../../src/core/database/statements/pages.ts'
-import { readHeldUsers } from '../../src/core/database/waiting.ts'
+import { readHeldUsers } from '../../src/client/waiting.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { heldListing } from '../../src/http/pages/held.tsx'
 import { openLive } from '../helpers/live.ts'

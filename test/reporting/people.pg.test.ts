@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { prune } from '../../src/core/database/maintenance.ts'
+import { prune } from '../../src/features/privacy/prune.ts'
 import { transaction } from '../../src/core/database/pool.ts'
 import type { Client } from '../../src/core/database/pool.ts'
 import { putUsers, USER_SOURCES } from '../../src/core/database/users.ts'

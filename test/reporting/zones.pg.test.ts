@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { requireDefinitions } from '../../src/core/database/definitions.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
-import { zoneDays } from '../../src/core/database/zone-days.ts'
+import { zoneDays } from '../../src/core/database/comment-rows.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { UsageError } from '../../src/base/errors.ts'
@@ -60,7 +60,7 @@ test.each([
     from unnest($2::float8[]) with ordinality t (ms, n) order by n`,
     [zone, times],
   )
-  const wrong = times.filter((ms, index) => days.dayOf(ms) !== rows[index]?.day)
+  const wrong = times.filter((ms, index) => days(ms) !== rows[index]?.day)
   expect(wrong.map((ms) => new Date(ms).toISOString())).toEqual([])
 })
 

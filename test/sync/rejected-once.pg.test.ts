@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { prune } from '../../src/core/database/maintenance.ts'
+import { prune } from '../../src/features/privacy/prune.ts'
 import * as rejected from '../../src/core/database/statements/rejected.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'

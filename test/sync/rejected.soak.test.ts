@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { CollabSync } from '../../src/client/collab-sync.ts'
-import { settleRejected } from '../../src/core/database/waiting.ts'
+import { settleRejected } from '../../src/client/waiting.ts'
 import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { parseScope } from '../../src/documents/scope.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
-import { readRun } from '../../src/core/database/run-reports.ts'
+import { readRun } from '../../src/client/run-reports.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { openLive, settled } from '../helpers/live.ts'

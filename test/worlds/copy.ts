@@ -1,5 +1,5 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
-import { prune } from '../../src/core/database/maintenance.ts'
+import { prune } from '../../src/features/privacy/prune.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import type { Database } from '../../src/core/database/pool.ts'
 import type { Comment } from '../../src/demo/comments.ts'

@@ -7,3 +7,5 @@ join collab_store.organizations o using (organization_id)
 join collab_store.documents d
   on d.organization_key = o.organization_key and d.document_id = i.document_id
 where i.annotation_id is not null;
+-- The planner needs to know how many they are.
+analyze import_annotations;

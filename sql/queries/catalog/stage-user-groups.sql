@@ -5,3 +5,5 @@ select distinct o.organization_key, i.organization_user_group_id
 from import_lines i
 join collab_store.organizations o using (organization_id)
 where i.organization_user_group_id is not null;
+-- The planner needs to know how many they are.
+analyze import_user_groups;

@@ -1,6 +1,7 @@
--- What words mean in reports here.
+-- What words mean in reports here. written_members_before are the members by which some stored comments may still have their
+-- time, null where none has.
 -- Params: none.
--- Never null: freshness_promise_s, change_target_s.
-select extract(epoch from freshness_promise)::float8 as freshness_promise_s, written_member, report_time_zone, refresh_budget,
-  extract(epoch from change_target)::float8 as change_target_s
+-- Never null: freshness_promise_s, change_target_s, written_members_before[].
+select extract(epoch from freshness_promise)::float8 as freshness_promise_s, written_member, written_members_before,
+  report_time_zone, refresh_budget, extract(epoch from change_target)::float8 as change_target_s
 from collab_store.definitions

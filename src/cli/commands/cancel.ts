@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runsOn } from '../../client/runs.ts'
 import type { Database } from '../../core/database/pool.ts'
-import { readRun } from '../../core/database/run-reports.ts'
+import { readRun } from '../../client/run-reports.ts'
 import { processUser } from '../../base/process-user.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'

@@ -1,4 +1,4 @@
-import { prune } from '../../core/database/maintenance.ts'
+import { prune } from '../../features/privacy/prune.ts'
 import { count, time } from '../../documents/format.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'

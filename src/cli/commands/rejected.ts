@@ -1,6 +1,6 @@
 import type { Database } from '../../core/database/pool.ts'
 import * as rejected from '../../core/database/statements/rejected.ts'
-import { settleRejected } from '../../core/database/waiting.ts'
+import { settleRejected } from '../../client/waiting.ts'
 import { RECORD_CHARACTERS } from '../../documents/waiting.ts'
 import type { SetAsideDone } from '../../documents/waiting.ts'
 import { UsageError } from '../../base/errors.ts'

@@ -1,5 +1,5 @@
-import { addAccessToken, removeAccessToken } from '../../core/database/access-tokens.ts'
-import type { Right } from '../../core/database/access-tokens.ts'
+import { addAccessToken, removeAccessToken } from '../../http/auth/access-tokens.ts'
+import type { Right } from '../../http/auth/access-tokens.ts'
 import type { Database } from '../../core/database/pool.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
 import { time } from '../../documents/format.ts'

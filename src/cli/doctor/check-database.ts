@@ -4,14 +4,15 @@ import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import { readHeldBack } from '../../features/export/changes.ts'
 import { requireDefinitions } from '../../core/database/definitions.ts'
 import { requireSchema } from '../../core/database/migrate.ts'
-import { checkDatabase, codeOf, describeDatabase, rolledBack } from '../../core/database/pool.ts'
+import { checkDatabase, codeOf, describeDatabase } from '../../core/database/connection-errors.ts'
+import { rolledBack } from '../../core/database/pool.ts'
 import type { Database } from '../../core/database/pool.ts'
-import { describeServer } from '../../core/database/server.ts'
-import type { Server } from '../../core/database/server.ts'
+import type { RowOf } from '../../core/database/statement.ts'
 import * as attention from '../../core/database/statements/attention.ts'
+import * as serverStatements from '../../core/database/statements/server.ts'
+import * as stored from '../../core/database/statements/definitions.ts'
 import * as scopes from '../../core/database/statements/scopes.ts'
 import * as workers from '../../core/database/statements/workers.ts'
-import * as written from '../../core/database/statements/written.ts'
 import { count, counted, duration, time } from '../../documents/format.ts'
 import { inTime } from '../../core/queue/queue.ts'
 import { RATE_LIMIT_NAME } from '../../core/rate-limit/limiter.ts'
@@ -89,6 +90,22 @@ export async function checkStore(
     isReachable: true,
     hasTables,
   }
+}
+
+/** The server behind a database, and what our role may do in it; `size` is the database's, such as `12 MB`. */
+export type Server = Omit<RowOf<typeof serverStatements.describe>, 'clock'> & {
+  /** How far this machine's clock is ahead of the server's, in milliseconds; negative where it is behind. */
+  readonly clockAheadMs: number
+}
+
+/** Asks the server what it is. The clocks are compared at the middle of the round trip. */
+export async function describeServer(database: Database): Promise<Server> {
+  // The first query also connects, which would count as a slow round trip.
+  await serverStatements.describe.run(database)
+  const sentAtMs = Date.now()
+  const { clock, ...said } = await serverStatements.describe.one(database)
+  const middleMs = (sentAtMs + Date.now()) / 2
+  return { ...said, clockAheadMs: Math.round(middleMs - clock.getTime()) }
 }
 
 /** Writes what each worker writes, and takes it back. */
@@ -177,7 +194,7 @@ async function catalog(database: Database): Promise<Finding> {
 async function definitions(database: Database, settings: Settings): Promise<Finding> {
   try {
     await requireDefinitions(database, settings)
-    const { writtenMembersBefore } = await written.pending.one(database)
+    const { writtenMembersBefore } = await stored.read.one(database)
     if (writtenMembersBefore !== null)
       return warn(
         'definitions',

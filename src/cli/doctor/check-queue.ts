@@ -1,9 +1,10 @@
-import { openDatabase, openingFault } from '../../core/database/pool.ts'
+import { openingFault } from '../../core/database/connection-errors.ts'
+import { openDatabase } from '../../core/database/pool.ts'
 import * as server from '../../core/database/statements/server.ts'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { QueuePlace } from '../../core/queue/backend.ts'
-import { openQueue, refusalOf, tryOut } from '../../core/queue/queue.ts'
+import { openQueue, refusalOf } from '../../core/queue/queue.ts'
 import { onRedis, redisInfo, requireVersion } from '../../core/queue/redis.ts'
 import type { RedisPlace } from '../../core/queue/redis.ts'
 import { RATE_LIMIT_NAME } from '../../core/rate-limit/limiter.ts'
@@ -32,10 +33,19 @@ export async function checkQueue(
   return [...found, ...jobs, ...limit]
 }
 
+/** No worker takes the job for a minute, and a worker removes one that was left behind. */
+const TRIED_JOB = {
+  jobId: `doctor-${process.pid}`,
+  delay: 60_000,
+  removeOnComplete: true,
+  removeOnFail: true,
+}
+
 async function checkJobs(place: QueuePlace, log: Log): Promise<Finding> {
   const queue = await openQueue(place, log)
   try {
-    await tryOut(queue)
+    for (const bull of Object.values(queue.bull))
+      await (await bull.add('doctor', {}, TRIED_JOB)).remove()
     return ok('jobs', 'a job was added to each queue and removed')
   } catch (error) {
     return refused('jobs', error)

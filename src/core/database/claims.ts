@@ -6,7 +6,7 @@ import type { On, RowOf } from './statement.ts'
 import * as items from './statements/items.ts'
 import type { planPages } from './statements/items.ts'
 
-/** An item that this worker has taken up, as items/claim.sql says it. */
+/** An item that this worker has claimed; items/claim.sql describes its members. */
 export interface Claim extends RowOf<typeof items.claim> {
   readonly runId: string
   readonly itemId: number
@@ -14,9 +14,9 @@ export interface Claim extends RowOf<typeof items.claim> {
 }
 
 /**
- * Takes up an item; null where it is done already.
- * @throws UsageError where the run's scope is none that this version knows
- * @param options.isAgain the worker that has claimed it claims it again: no further attempt
+ * Claims an item; null where it is done already.
+ * @throws UsageError where this version does not know the scope of the run
+ * @param options.isAgain the worker that works on the item claims it again, which is no further attempt
  */
 export async function claimItem(
   database: Database,
@@ -40,34 +40,24 @@ export interface ItemCommit {
 }
 
 /**
- * Records what is committed of a sync item: done scopes, counts, and its batch's checkpoint. Where the answers
- * changed nothing this one statement is the whole transaction.
+ * Records what is committed of a sync item: done scopes, counts, and the checkpoint of its batch. Where the responses
+ * changed nothing, this one statement is the whole transaction.
  * @returns false where another claim has written to the batch, or the item is done already: nothing was recorded
  */
 export async function commitItem(on: On, commit: ItemCommit): Promise<boolean> {
   const { claim, counts, doneScopes, isEnd } = commit
-  const committed = await items.commit.run(on, {
-    runId: claim.runId,
-    itemId: claim.itemId,
-    batchKey: claim.batchKey,
-    claimNo: claim.claimNo,
-    claimedAt: claim.claimedAt,
-    batchXmin: claim.batchXmin,
-    doneScopes,
-    isEnd,
-    isWhole: claim.onlyScopes === null,
-    ...counts,
-  })
+  const isWhole = claim.onlyScopes === null
+  const committed = await items.commit.run(on, { ...claim, ...counts, doneScopes, isEnd, isWhole })
   return committed === 1
 }
 
-/** A new item, as the statements that plan tell of it. */
+/** A new item, as the statements that plan return it. */
 export type PlannedItem = RowOf<typeof planPages>
 
-/** A piece of a run, as the queue delivers it, which serves low rounds first. */
+/** An item of a run, as the queue delivers it. Low rounds are delivered first. */
 export interface Item extends PlannedItem {
   readonly runId: string
-  /** Whether its run names what it wants: a person waits for it. */
+  /** Whether its run is narrowed to some scopes: a person waits for it. */
   readonly isNarrow: boolean
 }
 
@@ -79,10 +69,10 @@ export function toItems(
   return planned.map((item) => ({ ...run, ...item }))
 }
 
-/** Whether a claimed item is of a run that names what it wants, or wants what failed. */
+/** Whether a claimed item is of a run that is narrowed to some scopes, or repeats failed ones. */
 export function isNarrowClaim({ scope, onlyScopes }: Pick<Claim, 'scope' | 'onlyScopes'>): boolean {
   return onlyScopes !== null || !isEverything(scope)
 }
 
-/** A worker without a heartbeat for so long is taken for dead; six heartbeats. */
+/** A worker that wrote no heartbeat for so long counts as dead; six heartbeats. */
 export const DEAD_AFTER_S = 30

@@ -1,13 +1,13 @@
 import type { CommentColumns } from '../../base/columns.ts'
-import { UTC_DAYS } from './zone-days.ts'
-import type { ZoneDays } from './zone-days.ts'
+import type { On, RowOf } from './statement.ts'
+import * as definitions from './statements/definitions.ts'
 
-/** A comment with the digest of its columns, by which the next answer is compared with it. */
+/** A comment with the digest of its columns, by which the next response is compared with it. */
 export interface CommentRow extends CommentColumns {
   readonly digest: Buffer
-  /** When it says itself that it was written, in ISO 8601; null where it does not. */
+  /** When it was written by its own member, in ISO 8601; null where it has none. */
   readonly writtenAt: string | null
-  /** As it is known from this version alone: `writtenAt`, else its `lastUpdated`. */
+  /** `writtenAt`, else its `lastUpdated`: what this version alone shows. */
   readonly knownWrittenAt: string | null
 }
 
@@ -15,14 +15,14 @@ export interface CommentRow extends CommentColumns {
 export interface AnnotationComments {
   readonly organizationKey: number
   readonly annotationKey: number
-  /** Comments that are new were not there at this time; null where that is not known. */
+  /** New comments did not exist at this time; null where that is not known. */
   readonly notBefore: Date | null
-  /** When they were seen; left out where the time of their commit holds. */
+  /** When they were seen; the time of their commit when left out. */
   readonly seenAt?: Date | undefined
   readonly comments: readonly CommentRow[]
 }
 
-/** UTF-16 units that are sent at a time: each chunk costs a message, and a large answer must not be in memory twice. */
+/** UTF-16 units that are sent at a time: each chunk costs a message, and a large response must not be in memory twice. */
 const CHUNK_UNITS = 64 * 1024
 const JULIAN_DAY_OF_1970 = 2_440_588
 
@@ -34,7 +34,7 @@ const JULIAN_DAY_OF_1970 = 2_440_588
 export function* copyRows(
   annotations: Iterable<AnnotationComments>,
   at: Date,
-  days: ZoneDays = UTC_DAYS,
+  days: ZoneDays = utcDays,
 ): Generator<string> {
   let rows = ''
   for (const { organizationKey, annotationKey, notBefore, seenAt = at, comments } of annotations) {
@@ -56,7 +56,7 @@ export function* copyRows(
 
 /** As a Julian day, which needs no year: a day before year 1 or after 9999 is written like every other. */
 function dayOf(time: string | null, days: ZoneDays): string {
-  return time === null ? '\\N' : `J${days.dayOf(Date.parse(time)) + JULIAN_DAY_OF_1970}`
+  return time === null ? '\\N' : `J${days(Date.parse(time)) + JULIAN_DAY_OF_1970}`
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -74,4 +74,29 @@ function fieldOf(text: string | null): string {
   // Few texts need an escape, and a search costs a third of a replacement that finds nothing.
   if (!SPECIAL.test(text)) return text
   return text.replace(EACH_SPECIAL, (special) => ESCAPES[special] as string)
+}
+
+const DAY_MS = 86_400_000
+
+/** Counts the day of a time, in milliseconds, from 1970-01-01 in one time zone. */
+export type ZoneDays = (ms: number) => number
+
+const utcDays: ZoneDays = (ms) => Math.floor(ms / DAY_MS)
+
+/** The days of a time zone, as PostgreSQL counts them. */
+export async function zoneDays(on: On, timeZone: string): Promise<ZoneDays> {
+  if (timeZone === 'UTC') return utcDays
+  const offsets = await definitions.offsets.all(on, { timeZone })
+  return (ms) => utcDays(ms + aheadOf(offsets, ms))
+}
+
+/** How far the clocks of a time zone are ahead of UTC at a time. @param offsets in the order of their begin */
+function aheadOf(offsets: readonly RowOf<typeof definitions.offsets>[], ms: number): number {
+  let [low, high] = [0, offsets.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((offsets[middle]?.fromMs ?? 0) <= ms) low = middle + 1
+    else high = middle
+  }
+  return (offsets[low - 1] ?? offsets[0])?.aheadMs ?? 0
 }

@@ -1,15 +1,13 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
-import { arraysOf, COMMENT_COLUMN_LIST, textsOf, USER_COLUMN_LIST } from '../../base/columns.ts'
-import type { CommentColumns, UserColumns } from '../../base/columns.ts'
+import { arraysOf, COMMENT_COLUMN_LIST, textsOf } from '../../base/columns.ts'
+import type { CommentColumns } from '../../base/columns.ts'
 import { copyRows } from './comment-rows.ts'
-import type { AnnotationComments } from './comment-rows.ts'
+import type { AnnotationComments, ZoneDays } from './comment-rows.ts'
 import type { Client } from './pool.ts'
 import type { On, RowOf } from './statement.ts'
 import * as statements from './statements/comments.ts'
-import * as users from './statements/users.ts'
-import type { ZoneDays } from './zone-days.ts'
 
 /** A stored comment, as far as comparing needs it. */
 export type StoredComment = Pick<RowOf<typeof statements.readDigests>, 'digest' | 'deleted'>
@@ -95,18 +93,4 @@ export async function readCommentContents(
   return new Map(
     rows.map((row) => [row.commentId, { ...row, texts: textsOf(COMMENT_COLUMN_LIST, row) }]),
   )
-}
-
-/** All content of a stored user; `rest` is PostgreSQL's text of it. */
-export type UserContent = UserColumns & RowOf<typeof users.readContent>
-
-/** Users of one organization by id: those named, and with `isListedToo` those of its own listing. */
-export async function readUserContents(
-  on: On,
-  organizationKey: number,
-  userIds: readonly string[],
-  isListedToo: boolean,
-): Promise<Map<string, UserContent>> {
-  const rows = await users.readContent.all(on, { organizationKey, userIds, isListedToo })
-  return new Map(rows.map((row) => [row.userId, { ...row, texts: textsOf(USER_COLUMN_LIST, row) }]))
 }

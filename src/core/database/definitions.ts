@@ -1,15 +1,16 @@
 import { UsageError } from '../../base/errors.ts'
-import { codeOf } from './pool.ts'
+import { codeOf } from './connection-errors.ts'
 import type { Database } from './pool.ts'
 import type { On } from './statement.ts'
 import { RECENT_S } from './scopes.ts'
+import * as batches from './statements/batches.ts'
 import * as statements from './statements/definitions.ts'
 import * as refresh from './statements/refresh.ts'
 
-/** What words mean in reports: of the settings, and in the one row of the database that everything is reported by. */
+/** Settings that define words of reports. One row of the database has them too, and reports are made by that row. */
 export interface Definitions {
   readonly freshnessPromiseMs: number
-  /** The member of a comment that says when it was written; left out where none does. */
+  /** The member of a comment that holds when it was written; left out where none does. */
   readonly commentWrittenMember?: string | undefined
   /** Time zone of the days and weeks of reports; UTC when left out. */
   readonly reportTimeZone?: string | undefined
@@ -20,10 +21,10 @@ export interface Definitions {
 }
 
 const CHANGE_TARGET_MS = 3_600_000
-/** What is planned for beyond the bare number of looks: not each comes at its time. */
+/** More polls are planned than are needed, because some come late. */
 const SPARE = 1.09
 
-/** Calls a second that it takes to look at so many scopes within the promise. */
+/** Calls a second that are needed to poll so many scopes within the promise. */
 export function leastBudget(scopes: number, promiseS: number): number {
   return (SPARE * scopes) / promiseS
 }
@@ -44,8 +45,8 @@ export async function requireTimeZone(
 }
 
 /**
- * Takes the definitions of the settings over, for `migrate`, in its transaction. Where refresh is switched on, the threads that
- * changed lately are found.
+ * Writes the definitions of the settings to the database, for `migrate`. If refresh was off before, finds the threads that
+ * changed lately.
  * @throws UsageError where the budget cannot keep the promise
  */
 export async function setDefinitions(on: On, ours: Definitions): Promise<void> {
@@ -72,7 +73,7 @@ export async function budgetFault(
   on: On,
   { freshnessPromiseMs, refreshBudget }: Definitions & { readonly refreshBudget: number },
 ): Promise<string | null> {
-  const { scopes } = await refresh.countScopes.one(on, { operations: ['users', 'comments'] })
+  const { scopes } = await batches.countScopes.one(on, { operations: ['users', 'comments'] })
   const least = leastBudget(scopes, freshnessPromiseMs / 1000)
   if (least <= refreshBudget) return null
   const needed = Math.ceil(least * 1000) / 1000
@@ -80,34 +81,30 @@ export async function budgetFault(
 }
 
 /**
- * Looks whether the settings of this process define what the database reports by.
+ * Checks that the settings of this process define what the database reports by.
  * @throws UsageError that names the setting and both values
  */
 export async function requireDefinitions(database: Database, ours: Definitions): Promise<void> {
   const stored = await statements.read.one(database)
-  const { freshnessPromiseS, writtenMember, reportTimeZone, refreshBudget, changeTargetS } = stored
-  requireSame(
-    'FRESHNESS_PROMISE',
-    inUnits(ours.freshnessPromiseMs),
-    inUnits(freshnessPromiseS * 1000),
-  )
-  requireSame('COMMENT_WRITTEN_MEMBER', ours.commentWrittenMember ?? null, writtenMember)
-  requireSame('REPORT_TZ', ours.reportTimeZone ?? 'UTC', reportTimeZone)
-  requireSame('REFRESH_BUDGET', textOf(ours.refreshBudget), textOf(refreshBudget))
-  const { changeTargetMs = CHANGE_TARGET_MS } = ours
-  requireSame('CHANGE_TARGET', inUnits(changeTargetMs), inUnits(changeTargetS * 1000))
-}
-
-function textOf(rate: number | null | undefined): string | null {
-  return rate === null || rate === undefined ? null : String(rate)
-}
-
-function requireSame(name: string, ours: string | null, stored: string | null): void {
-  if (ours === stored) return
-  const mend = stored === null ? 'Leave it out' : `Set it to ${stored}`
-  throw new UsageError(
-    `${name} is ${ours ?? 'not set'} in the settings of this process and ${stored ?? 'not set'} in the database, by which everybody reports. ${mend} here, or run \`collab-sync migrate\` with what is to hold everywhere.`,
-  )
+  const { commentWrittenMember, changeTargetMs = CHANGE_TARGET_MS, reportTimeZone = 'UTC' } = ours
+  const settings = [
+    [
+      'FRESHNESS_PROMISE',
+      inUnits(ours.freshnessPromiseMs),
+      inUnits(stored.freshnessPromiseS * 1000),
+    ],
+    ['COMMENT_WRITTEN_MEMBER', commentWrittenMember, stored.writtenMember],
+    ['REPORT_TZ', reportTimeZone, stored.reportTimeZone],
+    ['REFRESH_BUDGET', ours.refreshBudget, stored.refreshBudget],
+    ['CHANGE_TARGET', inUnits(changeTargetMs), inUnits(stored.changeTargetS * 1000)],
+  ] as const
+  for (const [name, here, there] of settings) {
+    if ((here ?? null) === there) continue
+    const fix = there === null ? 'Leave it out' : `Set it to ${there}`
+    throw new UsageError(
+      `${name} is ${here ?? 'not set'} in the settings of this process and ${there ?? 'not set'} in the database, by which everybody reports. ${fix} here, or run \`collab-sync migrate\` with what is to hold everywhere.`,
+    )
+  }
 }
 
 const UNITS = [

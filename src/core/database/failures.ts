@@ -2,11 +2,12 @@ import { storable } from '../../documents/check.ts'
 import type { CallError, Operation } from '../../base/errors.ts'
 import type { Client } from './pool.ts'
 import type { BatchScope } from './scopes.ts'
+import type { On } from './statement.ts'
 import * as statements from './statements/failures.ts'
 import * as observedErrors from './statements/observed-errors.ts'
 import * as rejectedRecords from './statements/rejected.ts'
 
-/** A scope that gave no usable answer. */
+/** A scope that returned no usable response. */
 export interface ScopeFailure {
   readonly scope: BatchScope
   readonly error: CallError
@@ -21,11 +22,11 @@ export interface RejectedRecord {
   readonly record: string
   /** True where nothing of the record is stored; false where a member is missing, or an equal record is stored. */
   readonly isWhole: boolean
-  /** Of its scope and content, by which it is known again. */
+  /** Of its scope and content: identifies the record when it comes again. */
   readonly digest: Buffer
 }
 
-/** Keeps failures of scopes; those whose meaning nobody knows are counted in `sync.observed_errors` too. */
+/** Stores failures of scopes; those of unknown meaning are also counted in `sync.observed_errors`. */
 export async function insertFailures(
   client: Client,
   where: { runId: string; batchKey: number; operation: Operation },
@@ -43,7 +44,7 @@ export async function insertFailures(
     messages: errors.map(({ message }) => storable(message)),
     attempts: errors.map(({ attempts }) => attempts),
   })
-  // So that the set of codes, which the service does not document, becomes known.
+  // The service does not document its error codes: this table collects them.
   const unknown = errors.filter(({ kind }) => kind === 'unknown')
   if (unknown.length === 0) return
   await observedErrors.note.run(client, {
@@ -55,8 +56,8 @@ export async function insertFailures(
 }
 
 /**
- * Keeps what was rejected, and notes what is there no more.
- * @param whole scopes that answered whole, of which something may have been rejected before
+ * Stores what was rejected, and notes which earlier rejected records no longer come.
+ * @param whole scopes whose whole response was read, and of which a record may have been rejected before
  * @returns how many whole records are lost: rejected, and not set aside
  */
 export async function noteRejected(
@@ -79,6 +80,16 @@ export async function noteRejected(
     digests,
   })
   return lost
+}
+
+/** Reads which of some rejected contents, by their digests, are set aside; in hex. */
+export async function readSetAside(
+  on: On,
+  digests: readonly (Buffer | null)[],
+): Promise<Set<string>> {
+  if (digests.length === 0) return new Set()
+  const rows = await rejectedRecords.readSetAside.all(on, { digests })
+  return new Set(rows.map(({ digest }) => digest.toString('hex')))
 }
 
 function idColumns(scopes: readonly BatchScope[]) {

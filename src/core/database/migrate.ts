@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { EnvironmentError, SchemaError, UsageError } from '../../base/errors.ts'
 import { requireTimeZone, setDefinitions } from './definitions.ts'
 import type { Definitions } from './definitions.ts'
-import { checkDatabase, codeOf, describeDatabase, openDatabase, transactionOn } from './pool.ts'
+import { checkDatabase, codeOf, describeDatabase } from './connection-errors.ts'
+import { openDatabase, transactionOn } from './pool.ts'
 import type { Client, Database } from './pool.ts'
 import { deriveWritten } from './written.ts'
 import type { Derived, OnDerived } from './written.ts'
@@ -14,7 +15,7 @@ export interface Migrated {
   applied: string[]
   /** `granted` is false where this role may not create or grant it; `statements` then do it. */
   readerRole: { granted: boolean; statements?: string }
-  /** What was found out anew of stored comments; null where no definition had changed that it depends on. */
+  /** What was derived again of stored comments; null if no definition changed that it depends on. */
   derived: Derived | null
 }
 
@@ -23,8 +24,8 @@ export interface Migrated {
  * the role `collab_reader`. Safe to repeat, and to run from several machines at once: they wait for
  * each other. A migration that fails leaves everything as it was.
  * @param url of the database, by a role that may create schemas in it; no superuser right is needed
- * @param definitions what words mean in reports from now on; left out, what they meant before
- * @param options.onDerived hears how far it is where it finds out anew when stored comments were written
+ * @param definitions of words of reports from now on; those of before when left out
+ * @param options.onDerived called with the progress while it derives again when stored comments were written
  * @param options.signal breaks the connection: a migration that has not ended is undone
  * @throws EnvironmentError where the server, the role's rights or the tables' version do not allow it; UsageError where
  *   the tables are of before version 0.1.0, or PostgreSQL does not know the time zone
@@ -43,8 +44,11 @@ export async function migrate(
       // Table of migrations, migrations and role under one lock of the session; closing the connection gives it back.
       await client.query('set statement_timeout = 0')
       await client.query('select pg_advisory_lock($1)', [MIGRATE_LOCK])
-      await makeMigrationsTable(client, describeDatabase(database))
-      const applied = await applyPending(client)
+      const before = await readApplied(client)
+      refuseOthers(before)
+      const applied = await applyPending(client, before.length === 0).catch((error: unknown) => {
+        throw failedMigration(error, describeDatabase(database))
+      })
       if (definitions !== undefined) await setDefinitions(client, definitions)
       const readerRole = await grantReaderRole(client)
       const derived = await deriveWritten(client, onDerived)
@@ -58,13 +62,13 @@ export async function migrate(
 }
 
 /**
- * Looks whether the tables are of this program's version.
+ * Checks that the tables are of this program's version.
  * @throws SchemaError that says to run `collab-sync migrate`, or that the program is too old; UsageError where the
  *   tables are of before version 0.1.0
  */
 export async function requireSchema(database: Database): Promise<void> {
   const applied = await readApplied(database).catch((error: unknown) => {
-    // Who reads the views alone may not look: what is missing, PostgreSQL then says by its name.
+    // A role that may only read the views may not read this. If something is missing, PostgreSQL then names it.
     if (codeOf(error) === INSUFFICIENT_PRIVILEGE) return ownMigrations()
     throw error
   })
@@ -86,58 +90,28 @@ const MIGRATE_LOCK = 4_013_071_001
 const BEFORE_BASELINE = /^\d{4}_/
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-// A schema of its own: the migrator needs its table before the first migration makes any other schema.
-const CREATE_TABLE = `
-  create schema collab_sync;
-  comment on schema collab_sync is
-    'What collab-sync knows of its own tables: which migrations made them. Leave it to the command migrate.';
-  create table collab_sync.migrations (
-    id integer generated always as identity primary key,
-    name varchar(255) not null unique,
-    run_on timestamp not null
-  );
-  comment on table collab_sync.migrations is 'Migrations that were applied, in order.';
-  comment on column collab_sync.migrations.id is 'Counts them.';
-  comment on column collab_sync.migrations.name is 'File name without .sql.';
-  comment on column collab_sync.migrations.run_on is 'When it was applied, in the time zone of that session.';`
-
-async function makeMigrationsTable(client: Client, place: string): Promise<void> {
-  refuseOthers(await readApplied(client))
-  const { rows } = await client.query<{ exists: boolean }>(
-    `select to_regclass('collab_sync.migrations') is not null as exists`,
-  )
-  if (rows[0]?.exists) return
-  try {
-    await client.query(`begin; ${CREATE_TABLE}; commit`)
-  } catch (error) {
-    if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
-    throw new EnvironmentError(
-      `The role in DATABASE_URL may not create schemas at ${place}. Make it the database's owner, or \`grant create on database\` to it.`,
-      { cause: error },
-    )
-  }
+async function applyPending(client: Client, isFirst: boolean): Promise<string[]> {
+  const { runner } = await import('node-pg-migrate')
+  const applied = await runner({
+    dbClient: client,
+    dir: MIGRATIONS,
+    migrationsSchema: 'collab_sync',
+    migrationsTable: 'migrations',
+    createMigrationsSchema: isFirst,
+    direction: 'up',
+    singleTransaction: true,
+    noLock: true,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+  })
+  return applied.map(({ name }) => name)
 }
 
-async function applyPending(client: Client): Promise<string[]> {
-  const { runner } = await import('node-pg-migrate')
-  try {
-    const applied = await runner({
-      dbClient: client,
-      dir: MIGRATIONS,
-      migrationsSchema: 'collab_sync',
-      migrationsTable: 'migrations',
-      direction: 'up',
-      singleTransaction: true,
-      noLock: true,
-      logger: { debug() {}, info() {}, warn() {}, error() {} },
-    })
-    return applied.map(({ name }) => name)
-  } catch (error) {
-    throw new EnvironmentError(
-      `A migration failed, and nothing was changed: ${(error as Error).message}.`,
-      { cause: error },
-    )
-  }
+function failedMigration(cause: unknown, place: string): EnvironmentError {
+  const message =
+    codeOf(cause) === INSUFFICIENT_PRIVILEGE
+      ? `The role in DATABASE_URL may not create schemas at ${place}. Make it the database's owner, or \`grant create on database\` to it.`
+      : `A migration failed, and nothing was changed: ${(cause as Error).message}.`
+  return new EnvironmentError(message, { cause })
 }
 
 async function grantReaderRole(client: Client): Promise<Migrated['readerRole']> {

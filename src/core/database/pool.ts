@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import { Socket } from 'node:net'
+import { addAbortSignal } from 'node:stream'
 import pRetry from 'p-retry'
 import pg from 'pg'
-import { EnvironmentError, UsageError } from '../../base/errors.ts'
-import { breakableSocket } from './breakable-socket.ts'
+import { codeOf, isRefusal, noteOpeningError } from './connection-errors.ts'
 import { beginSession } from './session.ts'
 import type { SessionOptions } from './session.ts'
 
@@ -12,7 +14,6 @@ export type Database = pg.Pool
 /** One connection, inside a transaction. */
 export type Client = pg.PoolClient
 
-const OLDEST_SERVER = 140_000
 const INT8_OID = 20
 /** How long a caller waits for a connection. */
 const CONNECT_MS = 15_000
@@ -20,9 +21,9 @@ const CONNECT_MS = 15_000
 const OPEN_MORE_MS = 100
 
 /**
- * Opens a pool. It connects with the first query, and opens another connection, one at a time, only where a caller has waited
- * for one for a tenth of a second: a session costs PostgreSQL as much as hundreds of small statements. The loss of a connection never ends the
- * process: the query on it fails, and an idle one is replaced.
+ * Opens a pool. It connects with the first query, and opens another connection, one at a time, only if a caller has waited
+ * for one for a tenth of a second: a session costs PostgreSQL as much as hundreds of small statements. The loss of a
+ * connection never ends the process: the query on it fails, and an idle one is replaced.
  * `bigint` comes as a number (our counts, and the service's ids up to 2^53 - 1), and a query that
  * returns a larger one fails rather than round it. `timestamptz` comes as a Date, `-infinity` as the
  * number -Infinity.
@@ -45,16 +46,15 @@ export function openDatabase(
     searchPath?: string
   } = {},
 ): Database {
-  const { signal, waitMs, searchPath } = options
-  return openWith(
+  const { signal, max = 10, min = 0, waitMs, searchPath } = options
+  const name = ['collab-sync', options.applicationName, randomBytes(4).toString('hex')]
+  return new Pool(
     {
       connectionString: url,
       ...(signal && { stream: () => breakableSocket(signal) }),
-      max: options.max ?? 10,
-      min: options.min ?? 0,
-      application_name: ['collab-sync', options.applicationName, randomBytes(4).toString('hex')]
-        .filter(Boolean)
-        .join(' '),
+      max,
+      min,
+      application_name: name.filter(Boolean).join(' '),
       connectionTimeoutMillis: CONNECT_MS,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
@@ -66,21 +66,20 @@ export function openDatabase(
   )
 }
 
-function openWith(
-  options: pg.PoolConfig & { max: number },
-  session: SessionOptions,
-  waitMs?: number,
-): Database {
-  const pool = new Pool({ ...options, onConnect: beginSession(options, session) }, waitMs)
-  // Without listeners a dead connection would be an uncaught exception, also while it is checked out
-  // but between two queries. Whoever uses it next gets the error.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
+/** More connections to the same database, for reading only: the server refuses whatever would write. */
+export function openReadOnly(database: Database): Database {
+  return new Pool({ ...database.options, max: (database as Pool).most }, { readOnly: true })
 }
 
-/** Errors of connections that could not be opened. */
-const openingErrors = new WeakSet<object>()
+/** A socket for one connection to PostgreSQL. It is destroyed when the signal aborts, also while it connects. */
+function breakableSocket(signal: AbortSignal): Socket {
+  const socket = new Socket()
+  // Each connection of the process adds a listener: many are no leak.
+  setMaxListeners(0, signal)
+  // Only once it connects: pg would connect a socket that was destroyed before.
+  setImmediate(() => addAbortSignal(signal, socket))
+  return socket
+}
 
 /**
  * A pool whose callers wait for a connection of the server as they wait for one of the pool, up to `waitMs`: a server that
@@ -95,11 +94,20 @@ class Pool extends pg.Pool {
   #hasOpened = false
   #isOpeningMore = false
 
-  constructor(options: pg.PoolConfig & { max: number }, waitMs = CONNECT_MS) {
-    super({ ...options, max: Math.max(1, options.min ?? 0) })
+  constructor(
+    options: pg.PoolConfig & { max: number },
+    session: SessionOptions,
+    waitMs = CONNECT_MS,
+  ) {
+    const max = Math.max(1, options.min ?? 0)
+    super({ ...options, max, onConnect: beginSession(options, session) })
     this.most = options.max
     this.#waitMs = waitMs
     this.on('remove', () => this.#openNoMore())
+    // Without listeners the loss of a connection would be an uncaught exception, also while it is checked out but between two
+    // queries. The next caller that uses the connection gets the error.
+    this.on('error', () => {})
+    this.on('connect', (client) => client.on('error', () => {}))
   }
 
   override connect(): Promise<Client>
@@ -128,14 +136,14 @@ class Pool extends pg.Pool {
       this.#hasOpened = true
       return client
     } catch (error) {
-      if (!(error instanceof EnvironmentError)) openingErrors.add(error as Error)
+      noteOpeningError(error)
       throw error
     } finally {
       clearInterval(waiting)
     }
   }
 
-  /** Opens one connection more for those who wait; where that fails, they wait on. */
+  /** Opens one more connection for the callers that wait. If that fails, they continue to wait. */
   #openMore(): void {
     if (this.#isOpeningMore || this.waitingCount === 0 || this.totalCount < this.options.max) return
     if (this.options.max >= this.most) return
@@ -159,11 +167,6 @@ type Connected = (
   release: (error?: Error | boolean) => void,
 ) => void
 
-/** More connections to the same database, for reading only: the server refuses whatever would write. */
-export function openReadOnly(database: Database): Database {
-  return openWith({ ...database.options, max: (database as Pool).most }, { readOnly: true })
-}
-
 /**
  * Runs `work` in one transaction on one connection: committed when it resolves, rolled back when it
  * rejects. Deadlocks and serialization failures are tried again up to three times, so `work` must have
@@ -177,7 +180,7 @@ export async function transaction<T>(
 ): Promise<T> {
   return retryConflicts(async () => {
     const client = await database.connect()
-    // After an error the connection is closed rather than given back: it may be the reason.
+    // After an error the connection is closed and not returned to the pool: it may be the reason.
     let failed = true
     try {
       const result = await transactionOn(client, () => work(client), end)
@@ -189,7 +192,7 @@ export async function transaction<T>(
   })
 }
 
-/** What a transaction ends with where its work resolves; rolled back, whatever it wrote was never there. */
+/** How a transaction ends when its work resolves. */
 type End = 'commit' | 'rollback'
 
 /** As {@link transaction}, but rolled back in the end. */
@@ -222,14 +225,14 @@ export async function transactionOn<T>(
     await client.query(end)
     return result
   } catch (error) {
-    // The first error tells more than that of a rollback on a connection that is gone.
+    // The first error has the reason; the rollback fails on a connection that is lost.
     await client.query('rollback').catch(() => {})
     throw error
   }
 }
 
 /**
- * Runs a part of a transaction. Where it fails, what it did is rolled back, and the rest of the transaction can continue.
+ * Runs a part of a transaction. If it fails, it is rolled back, and the rest of the transaction can continue.
  * @returns why it failed; null where it did not
  * @throws pg.DatabaseError or Error where the connection is lost
  */
@@ -247,145 +250,6 @@ export async function savepoint(
   await client.query('release savepoint part')
   return null
 }
-
-/**
- * Connects once and checks whether the server can hold our tables.
- * @throws UsageError where the server refuses what DATABASE_URL says, so that waiting does not help; EnvironmentError for
- *   everything else. Both name host, port, database and what to do, never the password
- */
-export async function checkDatabase(database: Database): Promise<void> {
-  const place = describeDatabase(database)
-  let server: { version: number; name: string; encoding: string } | undefined
-  try {
-    const { rows } = await database.query<{ version: number; name: string; encoding: string }>(
-      `select current_setting('server_version_num')::int as version,
-        current_setting('server_version') as name, current_setting('server_encoding') as encoding`,
-    )
-    server = rows[0]
-  } catch (error) {
-    throw openingFault(database, error)
-  }
-  if (server === undefined || server.version < OLDEST_SERVER)
-    throw new EnvironmentError(
-      `PostgreSQL at ${place} is version ${server?.name}; collab-sync needs 14 or newer.`,
-    )
-  if (server.encoding !== 'UTF8')
-    throw new EnvironmentError(
-      `The database at ${place} has the encoding ${server.encoding}; collab-sync needs one with UTF8.`,
-    )
-}
-
-/**
- * Says in a sentence why no connection could be opened.
- * @param setting that holds the address
- * @returns a UsageError where the settings or the server must be corrected first; else an EnvironmentError
- */
-export function openingFault(
-  database: Database,
-  error: unknown,
-  setting = 'DATABASE_URL',
-): EnvironmentError | UsageError {
-  if (error instanceof EnvironmentError) return error
-  const Fault = isRefusal(error) ? UsageError : EnvironmentError
-  const reason = openingReason(error, setting)
-  return new Fault(`PostgreSQL at ${describeDatabase(database)}: ${reason}`, { cause: error })
-}
-
-/** Why no connection could be opened and what to do, in sentences, the first of which begins in lower case. @param setting see openingFault */
-export function openingReason(error: unknown, setting: string): string {
-  const cause = causeOf(error)
-  const message = (error as Error).message || cause
-  const reason = UNTRUSTED.test(cause)
-    ? `its certificate cannot be verified (${message}). Name the certificate of its authority in DATABASE_URL (sslrootcert=FILE), or accept any certificate (sslmode=no-verify).`
-    : (REFUSALS[cause] ??
-      REASONS[cause] ??
-      `${message}. Is DATABASE_URL right, and does PostgreSQL answer there?`)
-  return reason.replaceAll('DATABASE_URL', setting)
-}
-
-/** Whether a person has to correct the settings or the server first. */
-function isRefusal(error: unknown): boolean {
-  const cause = causeOf(error)
-  return UNTRUSTED.test(cause) || cause in REFUSALS
-}
-
-/** A key of REASONS or REFUSALS, or another code. */
-function causeOf(error: unknown): string {
-  const { message } = error as Error
-  const code = codeOf(error) ?? ''
-  if (/does not support SSL/.test(message)) return 'TLS_MISSING'
-  return code === '28000' && /no encryption|SSL off/.test(message) ? 'TLS_REQUIRED' : code
-}
-
-/** Host, port and database for a person, without user and password. */
-export function describeDatabase(database: Database): string {
-  const { connectionString } = database.options
-  const client = new pg.Client({ connectionString })
-  return `${client.host}:${client.port}, database ${client.database}`
-}
-
-/**
- * Whether an error says that PostgreSQL cannot be reached now, so that the same may succeed later: the connection could not be
- * opened, or was lost (PostgreSQL documentation, Error Codes, classes 08 and 57P). The severity `FATAL` finds what poolers say
- * under other codes; PostgreSQL translates it (`lc_messages`), poolers do not.
- */
-export function isConnectionLost(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  if (openingErrors.has(error) || (error as { severity?: unknown }).severity === 'FATAL')
-    return true
-  return LOST_CODE.test(codeOf(error) ?? '') || /connection (terminated|error)/i.test(error.message)
-}
-
-const LOST_CODE =
-  /^(08...|57P0[1-5]|ECONN.*|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
-
-/**
- * Whether an error lies in what was to be read or stored, so that it comes again with the same data: any but those that
- * speak of the server, the connection, the rights, the schema or other transactions (Error Codes; a code without digits is
- * the system's).
- */
-export function isDataFault(error: unknown): boolean {
-  if (isConnectionLost(error)) return false
-  const code = codeOf(error)
-  if (code === undefined) return error instanceof Error && !error.name.endsWith('AbortError')
-  return /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code)
-    ? !/^(0A|25|26|28|3D|3F|40|42|53|55|57|58|F0|XX00[12])/.test(code)
-    : code.startsWith('ERR_') && !/STREAM|SSL|TLS|SOCKET/.test(code)
-}
-
-/** The SQLSTATE or system code of an error, if it has one. */
-export function codeOf(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' ? code : undefined
-}
-
-const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'nothing listens there. Is it running, and is DATABASE_URL right?',
-  ENOTFOUND: 'there is no such host. Is DATABASE_URL right?',
-  EAI_AGAIN: 'the name of the host could not be looked up. Is the network up?',
-  ETIMEDOUT: 'it does not answer. Is DATABASE_URL right, and does a firewall allow it?',
-  CERT_HAS_EXPIRED: 'its certificate has expired. Renew it there.',
-  '53300': 'it has no connection left. Raise its max_connections, or run fewer processes.',
-  '57P03': 'it is starting up or shutting down. Try again in a moment.',
-}
-
-/** Refusals that stay until a person corrects the settings or the server. */
-const REFUSALS: Record<string, string> = {
-  '28P01': 'it refuses the user or the password in DATABASE_URL. Correct them.',
-  '28000': 'it refuses the user in DATABASE_URL. Correct it, or see its pg_hba.conf.',
-  '3D000': 'there is no such database. Create it, or correct DATABASE_URL.',
-  '42501':
-    'the user in DATABASE_URL may not connect to this database. Grant it: grant connect on database … to …',
-  ERR_TLS_CERT_ALTNAME_INVALID:
-    'its certificate is that of another host. Name a host of the certificate in DATABASE_URL, or compare its authority alone (sslmode=verify-ca with sslrootcert=FILE).',
-  TLS_MISSING:
-    'it does not support TLS, which DATABASE_URL asks for. Turn TLS on there, or set sslmode=disable.',
-  TLS_REQUIRED:
-    'its pg_hba.conf has no entry for this user and host without TLS. Add sslmode=require to DATABASE_URL.',
-}
-
-/** Codes of a certificate whose authority is not known. */
-const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/
 
 function typeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
   if (oid === INT8_OID && format !== 'binary') return safeNumber

@@ -10,28 +10,15 @@ export interface BatchScope extends Omit<RowOf<typeof statements.usersOfBatch>, 
   readonly kind: ScopeKind
   /** Of an annotation when its last good check began; null where there was none. */
   readonly checkedAt?: Date | null
-  /** When its answer came, where one claim stands for looks that are far apart; else the time of the claim holds. */
+  /** When its response came, where one claim has polls that are far apart; the time of the claim when left out. */
   readonly seenAt?: Date
 }
 
-/** The ids that a scope is asked for by. */
+/** The ids by which a scope is called for. */
 export type ScopeIds = Pick<
   BatchScope,
   'organizationId' | 'documentId' | 'annotationId' | 'organizationUserGroupId'
 >
-
-const KEEP_CHECK = {
-  organization: statements.keepCheckOrganizations,
-  group: statements.keepCheckUserGroups,
-  document: statements.keepCheckDocuments,
-  annotation: statements.keepCheckAnnotations,
-}
-const SET_CHECK = {
-  organization: statements.setCheckOrganizations,
-  group: statements.setCheckUserGroups,
-  document: statements.setCheckDocuments,
-  annotation: statements.setCheckAnnotations,
-}
 
 /** The active scopes of a batch, in their order. */
 export async function readScopes(
@@ -50,8 +37,8 @@ export async function keepCheck(
   scopes: readonly BatchScope[],
   { isFailing, at }: { isFailing: boolean; at: Date },
 ): Promise<void> {
-  for (const [kind, keys] of keysByKind(scopes))
-    await KEEP_CHECK[kind].run(client, { keys, isFailing, at })
+  if (scopes.length > 0)
+    await statements.keepCheck.run(client, { ...keysByKind(scopes), isFailing, at })
 }
 
 /** Sets the own time of check of scopes that were checked well; null gives them back to their batch. */
@@ -60,78 +47,72 @@ export async function setCheck(
   scopes: readonly BatchScope[],
   at: Date | null,
 ): Promise<void> {
-  for (const [kind, keys] of keysByKind(scopes)) await SET_CHECK[kind].run(client, { keys, at })
+  if (scopes.length > 0) await statements.setCheck.run(client, { ...keysByKind(scopes), at })
 }
 
-/**
- * Users of an organization were written from a scope outside its first users batch: its own listing must be looked at
- * again even if it is the one stored last, and an older answer to it must not overwrite them.
- * @returns false where a newer claim has written to that batch
- */
-export async function touchHeadBatch(
-  client: Client,
-  organizationKey: number,
-  claimNo: number,
-): Promise<boolean> {
-  const touched = await statements.touchHeadBatch.run(client, { organizationKey, claimNo })
-  await statements.forgetAnswerOrganizations.run(client, { organizationKey })
-  return touched === 1
+function keysByKind(scopes: readonly BatchScope[]) {
+  const keysOf = (kind: ScopeKind) =>
+    scopes.filter((scope) => scope.kind === kind).map(({ key }) => key)
+  return {
+    organizationKeys: keysOf('organization'),
+    groupKeys: keysOf('group'),
+    documentKeys: keysOf('document'),
+    annotationKeys: keysOf('annotation'),
+  }
 }
 
-function keysByKind(scopes: readonly BatchScope[]): Map<ScopeKind, number[]> {
-  const keys = new Map<ScopeKind, number[]>()
-  for (const { kind, key } of scopes) keys.set(kind, [...(keys.get(kind) ?? []), key])
-  return keys
-}
-
-/** What is now known of a scope's answer; digests are null where the next answer must be looked at again. */
-export interface KnownAnswer {
+/** What is now known of the response of a scope; digests are null where the next one must be compared in any case. */
+export interface KnownResponse {
   readonly scope: Pick<BatchScope, 'kind' | 'key'>
   readonly recordCount: number
   readonly bodyDigest: Buffer | null
   readonly contentDigest: Buffer | null
-  readonly changed: boolean
-  /** When the annotation last changed, as far as its answer tells, in ISO 8601; null or left out where nothing changed. */
-  readonly activeAt?: string | null
 }
 
-/** A thread that changed within so many seconds is looked at by itself, where there is continuous refresh: 11.4 days. */
+/** Stores what is known of listings of users now. */
+export async function storeListings(
+  client: Client,
+  listings: readonly KnownResponse[],
+): Promise<void> {
+  if (listings.length === 0) return
+  await statements.storeListings.run(client, {
+    kinds: listings.map(({ scope }) => scope.kind),
+    users: listings.map(({ recordCount }) => recordCount),
+    ...responseColumns(listings),
+  })
+}
+
+/** What is now known of the comments of an annotation. */
+export interface KnownAnnotation extends KnownResponse {
+  readonly changed: boolean
+  /** When the annotation last changed, as far as its response shows, in ISO 8601; null where nothing changed. */
+  readonly activeAt: string | null
+}
+
+/** Continuous refresh polls a thread that changed within so many seconds by itself: 11.4 days. */
 export const RECENT_S = 240 * 4 ** 6
 
-const STORE_LISTING = {
-  organization: statements.storeAnswerOrganizations,
-  group: statements.storeAnswerUserGroups,
-  document: statements.storeAnswerDocuments,
-}
-const KINDS = ['organization', 'group', 'document', 'annotation'] as const
-
-/** Stores what is known of scopes' answers now. @param at when that changed */
-export async function storeAnswers(
+/** Stores what is known of annotations now. @param at when that changed */
+export async function storeAnnotations(
   client: Client,
-  answers: readonly KnownAnswer[],
+  annotations: readonly KnownAnnotation[],
   at: Date,
 ): Promise<void> {
-  for (const kind of KINDS) {
-    const those = answers.filter(({ scope }) => scope.kind === kind)
-    if (those.length === 0) continue
-    const records = those.map(({ recordCount }) => recordCount)
-    if (kind === 'annotation')
-      await statements.storeAnswerAnnotations.run(client, {
-        ...answerColumns(those),
-        liveComments: records,
-        isChanged: those.map(({ changed }) => changed),
-        at,
-        activeAts: those.map(({ activeAt = null }) => activeAt),
-        recentS: RECENT_S,
-      })
-    else await STORE_LISTING[kind].run(client, { ...answerColumns(those), users: records })
-  }
+  if (annotations.length === 0) return
+  await statements.storeAnnotations.run(client, {
+    liveComments: annotations.map(({ recordCount }) => recordCount),
+    isChanged: annotations.map(({ changed }) => changed),
+    at,
+    activeAts: annotations.map(({ activeAt }) => activeAt),
+    recentS: RECENT_S,
+    ...responseColumns(annotations),
+  })
 }
 
-function answerColumns(answers: readonly KnownAnswer[]) {
+function responseColumns(known: readonly KnownResponse[]) {
   return {
-    keys: answers.map(({ scope }) => scope.key),
-    bodyDigests: answers.map(({ bodyDigest }) => bodyDigest),
-    contentDigests: answers.map(({ contentDigest }) => contentDigest),
+    keys: known.map(({ scope }) => scope.key),
+    bodyDigests: known.map(({ bodyDigest }) => bodyDigest),
+    contentDigests: known.map(({ contentDigest }) => contentDigest),
   }
 }

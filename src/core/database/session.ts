@@ -12,7 +12,7 @@ export interface SessionOptions {
 /**
  * A pool's `onConnect`, which makes each new session the same, whatever its role, its database and the environment say.
  * @param options of the pool
- * @throws EnvironmentError, when a connection is opened, where a pooler is there that cannot hold a session
+ * @throws EnvironmentError, when a connection is opened, behind a pooler that does not keep a session for each client
  */
 export function beginSession(
   options: pg.PoolConfig,
@@ -40,9 +40,9 @@ function noSessions(options: pg.PoolConfig): EnvironmentError {
   )
 }
 
-const LOOKS = 3
+const QUERIES = 3
 
-/** Asks on two connections in turn which process serves them: where sessions are not held, both get the one that was free last. */
+/** Queries the server process of two connections in turn: a pooler that keeps no sessions serves both by the one that was free last. */
 async function holdsSessions(options: pg.PoolConfig): Promise<boolean> {
   const clients = [new pg.Client(options), new pg.Client(options)]
   const seen: (readonly [client: number, pid: number])[] = []
@@ -51,7 +51,7 @@ async function holdsSessions(options: pg.PoolConfig): Promise<boolean> {
       client.on('error', () => {})
       await client.connect()
     }
-    for (let look = 0; look < LOOKS; look += 1)
+    for (let query = 0; query < QUERIES; query += 1)
       for (const [index, client] of clients.entries()) {
         const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
         seen.push([index, rows[0]?.pid ?? 0])

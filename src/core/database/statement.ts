@@ -14,9 +14,9 @@ interface Description {
   readonly parameters?: string
   /** Names of the columns of a row, in their order, with a space between them. */
   readonly columns?: string
-  /** Columns that PostgreSQL cannot tell to be never null, but the statement's head does; in the same way. */
+  /** Columns that the statement's head declares never null, which PostgreSQL cannot know; in the same form. */
   readonly neverNull?: string
-  /** Prepared once a connection: worth it where it runs often. */
+  /** Prepared once for each connection: pays where it runs often. */
   readonly isPrepared?: true
 }
 

@@ -1,7 +1,9 @@
-import { arraysOf, USER_COLUMN_LIST } from '../../base/columns.ts'
+import { arraysOf, textsOf, USER_COLUMN_LIST } from '../../base/columns.ts'
 import type { UserColumns } from '../../base/columns.ts'
 import type { Client } from './pool.ts'
+import type { ScopeKind } from './scopes.ts'
 import type { On, RowOf } from './statement.ts'
+import * as held from './statements/held.ts'
 import * as members from './statements/members.ts'
 import * as statements from './statements/users.ts'
 
@@ -33,12 +35,26 @@ export async function readUsers(
   return new Map(rows.map((row) => [row.userId, row]))
 }
 
+/** All content of a stored user; `rest` is PostgreSQL's text of it. */
+export type UserContent = UserColumns & RowOf<typeof statements.readContent>
+
+/** Users of one organization by id: those named, and with `isListedToo` those of its own listing. */
+export async function readUserContents(
+  on: On,
+  organizationKey: number,
+  userIds: readonly string[],
+  isListedToo: boolean,
+): Promise<Map<string, UserContent>> {
+  const rows = await statements.readContent.all(on, { organizationKey, userIds, isListedToo })
+  return new Map(rows.map((row) => [row.userId, { ...row, texts: textsOf(USER_COLUMN_LIST, row) }]))
+}
+
 /** How e-mail addresses are stored: `PRIVACY_EMAIL`. */
 export type StoredEmails = 'keep' | 'hash' | 'drop'
 
 /**
- * Adds or changes users, and keeps earlier versions of those who changed. Whoever came meanwhile is changed, by a statement
- * that sees them.
+ * Adds or changes users, and keeps earlier versions of those who changed. A user whom another transaction
+ * added meanwhile is changed by the second statement, which sees that row.
  * @param by.emails earlier versions keep no more of addresses than this
  * @param by.runId what one run finds out is one version
  * @returns how many rows of users were inserted or updated
@@ -91,7 +107,7 @@ const READ = { document: members.readDocumentUsers, group: members.readUserGroup
 const JOIN = { document: members.joinDocumentUsers, group: members.joinUserGroupMembers }
 const LEAVE = { document: members.leaveDocumentUsers, group: members.leaveUserGroupMembers }
 
-/** Everyone who is or was in some listings: by listing, by user id, true where they left. */
+/** Reads all present and former members of listings: by listing, by user ID, true for those who left. */
 export async function readMembers(
   on: On,
   kind: MemberKind,
@@ -104,7 +120,19 @@ export async function readMembers(
   return found
 }
 
-/** Adds members, and takes back those who had left. */
+/**
+ * Users whose removal from a listing waits for a decision (`held`), or was refused while the response stays the same.
+ * @returns by user id
+ */
+export async function readRemovals(
+  on: On,
+  listing: { readonly kind: ScopeKind; readonly scopeKey: number },
+): Promise<Map<string, 'held' | 'refused'>> {
+  const rows = await held.removals.all(on, listing)
+  return new Map(rows.map(({ userId, isRefused }) => [userId, isRefused ? 'refused' : 'held']))
+}
+
+/** Adds members, and restores those who had left. */
 export async function joinMembers(
   client: Client,
   kind: MemberKind,
@@ -114,7 +142,7 @@ export async function joinMembers(
   if (joining.length > 0) await JOIN[kind].run(client, { ...columnsOf(joining), at })
 }
 
-/** Ends the stay of members whom a complete listing no longer holds. @returns how many */
+/** Removes members that a complete listing no longer contains. @returns how many */
 export async function leaveMembers(
   client: Client,
   kind: MemberKind,

@@ -1,19 +1,20 @@
 import { writtenOf } from '../../base/timestamp.ts'
+import * as definitions from './statements/definitions.ts'
 import * as written from './statements/written.ts'
 import { retryConflicts, transactionOn } from './pool.ts'
 import type { Client } from './pool.ts'
 import type { RowOf } from './statement.ts'
 
-/** How far it is: comments looked at of about so many, and how many were changed. */
+/** Progress: comments that were read, of about how many, and how many of them were changed. */
 export type OnDerived = (done: number, all: number, changed: number) => void
 
-/** What was found out anew of stored comments, and by what. */
+/** What was derived again of stored comments, and by which definitions. */
 export interface Derived {
   /** COMMENT_WRITTEN_MEMBER; null where it is not set. */
   readonly writtenMember: string | null
   /** REPORT_TZ, by which comments have their day. */
   readonly reportTimeZone: string
-  /** Comments that were looked at. */
+  /** Comments that were read. */
   readonly comments: number
   /** Those of them that got another time or day. */
   readonly changed: number
@@ -23,14 +24,13 @@ export interface Derived {
 const COMMENTS_A_PAGE = 2000
 
 /**
- * Finds out anew when stored comments were written, where the member that says it is another one than before: from what is
- * stored of each. Page by page, beside syncs; safe to break off and repeat. A time whose member is not stored
+ * Derives again when stored comments were written, from what is stored of each, if the member that holds the time is another
+ * one than before. Page by page, beside syncs; safe to stop and repeat. A time whose member is not stored
  * (`PRIVACY_RAW=drop`, erased) stays as it is. `changed_at` stays too; the feed of changes has each row that changed.
- * @returns null where there was nothing to find out
+ * @returns null where there was nothing to derive
  */
 export async function deriveWritten(client: Client, onDerived: OnDerived): Promise<Derived | null> {
-  const pending = await written.pending.one(client)
-  const { writtenMember, writtenMembersBefore, reportTimeZone } = pending
+  const { writtenMember, writtenMembersBefore, reportTimeZone } = await definitions.read.one(client)
   if (writtenMembersBefore === null) return null
   const { comments: all } = await written.count.one(client)
   let from = { fromAnnotation: 0, fromComment: 0 }
@@ -67,7 +67,7 @@ async function derivePage(
   path: string[] | null,
   membersBefore: readonly string[],
 ): Promise<number> {
-  // Whoever writes comments holds their batch: nothing of the page changes until it is committed.
+  // Every writer of comments locks their batch: nothing of the page changes until this is committed.
   await written.lockBatches.all(client, {
     firstAnnotation: page.fromAnnotation,
     lastAnnotation: page.toAnnotation,

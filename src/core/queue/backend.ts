@@ -8,7 +8,8 @@ import {
 } from 'bullmq'
 import type { BackendClasses, IQueueBackend, RepeatOptions, Telemetry } from 'bullmq'
 import { nextDue } from '../../base/cron.ts'
-import { openDatabase, openingFault } from '../database/pool.ts'
+import { openingFault } from '../database/connection-errors.ts'
+import { openDatabase } from '../database/pool.ts'
 import type { Database } from '../database/pool.ts'
 import { isTracing } from '../../base/trace.ts'
 import type { ConnectionWatch, RedisPlace } from './redis.ts'
@@ -100,7 +101,7 @@ function openQueueDatabase(
 /**
  * Creates or upgrades the queue's own schema; nothing to do on Redis. Must come before any queue is opened: BullMQ's
  * PostgreSQL backend remembers a first connection that found none, for ever. Safe beside other machines doing the same.
- * @param signal gives it up, also where PostgreSQL does not answer
+ * @param signal stops it, also where PostgreSQL does not respond
  * @throws UsageError or EnvironmentError where the queue's PostgreSQL cannot be used, see openingFault
  */
 export async function migrateQueue(place: QueuePlace, signal?: AbortSignal): Promise<void> {
@@ -111,7 +112,7 @@ export async function migrateQueue(place: QueuePlace, signal?: AbortSignal): Pro
       throw openingFault(database, error, 'QUEUE_DATABASE_URL')
     })
     try {
-      // Looked at first: the migration takes twelve statements and a lock also where there is nothing to do.
+      // Checked first: the migration runs twelve statements and takes a lock even if there is nothing to do.
       const version = await assertSchemaCompatibility(client).catch(() => 0)
       if (version < LATEST_SCHEMA_VERSION) await runMigrations(client)
     } finally {

@@ -2,6 +2,7 @@ import type { Queue } from 'bullmq'
 import { EnvironmentError } from '../../base/errors.ts'
 import { RepeatedFault } from '../../base/log.ts'
 import type { Log } from '../../base/log.ts'
+import type { Item } from '../database/claims.ts'
 import type { QueueName, QueuePlace } from './backend.ts'
 
 /** A job to deliver: its name is one of `jobs/index.ts`, its data is ids and nothing else. */
@@ -83,20 +84,6 @@ export async function openQueue(place: QueuePlace, log: Log): Promise<JobQueue> 
   }
 }
 
-/** No worker takes the job of {@link tryOut} for so long. A worker removes one that is left behind. */
-const TRY_OUT_DELAY_MS = 60_000
-
-/** Adds a job to each queue and removes it again. @throws what the queue's place responds */
-export async function tryOut({ bull }: JobQueue): Promise<void> {
-  const options = {
-    jobId: `doctor-${process.pid}`,
-    delay: TRY_OUT_DELAY_MS,
-    removeOnComplete: true,
-    removeOnFail: true,
-  }
-  for (const queue of Object.values(bull)) await (await queue.add('doctor', {}, options)).remove()
-}
-
 function toBullJob({ name, data, key, priority }: Delivery) {
   return {
     name,
@@ -114,14 +101,7 @@ function toBullJob({ name, data, key, priority }: Delivery) {
 }
 
 /** An item of a run as a job: ids only. */
-export function itemDelivery(item: {
-  runId: string
-  itemId: number
-  kind: string
-  round: number
-  isNarrow: boolean
-}): Delivery {
-  const { runId, itemId, kind, round, isNarrow } = item
+export function itemDelivery({ runId, itemId, kind, round, isNarrow }: Item): Delivery {
   return {
     queue: isNarrow ? 'requests' : 'everything',
     name: kind,

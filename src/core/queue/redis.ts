@@ -84,7 +84,7 @@ export async function onRedis<T>(
   } catch (error) {
     redis.disconnect()
     reason ||= (error as Error).message
-    if (CLOSED.test(reason)) reason = (await refusalOf(redis)) ?? reason
+    if (CLOSED.test(reason)) reason = (await readRefusal(redis)) ?? reason
     throw unusable(reason, prefix, error)
   }
   try {
@@ -103,7 +103,7 @@ const REFUSAL_MS = 1_000
  * sends a command to the closed connection loses the reason, so this sends nothing.
  * @returns the first sentence of the reason; undefined where the server sends none
  */
-async function refusalOf({ options }: Redis): Promise<string | undefined> {
+async function readRefusal({ options }: Redis): Promise<string | undefined> {
   const { host, port, path, tls } = options
   const to = path === undefined ? { host, port } : { path }
   const socket = tls ? connectSecurely({ ...to, ...tls }) : connect(to as NetConnectOpts)

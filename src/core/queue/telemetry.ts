@@ -4,8 +4,8 @@ import type { Span, Telemetry } from 'bullmq'
 import { BullMQOtel } from 'bullmq-otel'
 
 /**
- * What makes jobs carry their trace. BullMQ looks for jobs, renews locks and so on all day long: that is worth a span only
- * as a part of something.
+ * Makes jobs carry their trace. BullMQ polls for jobs and renews locks all day long: these get a span only within another
+ * one.
  */
 export function quietTelemetry(): Telemetry {
   const { tracer, contextManager }: Telemetry = new BullMQOtel({ tracerName: 'bullmq' })

@@ -1,6 +1,7 @@
 import { UnrecoverableError, WaitingError } from 'bullmq'
 import type { Job, Worker } from 'bullmq'
 import { DrainingError, RunStoppedError, UsageError, WithdrawnError } from '../../base/errors.ts'
+import { storable } from '../../documents/check.ts'
 import { RepeatedFault } from '../../base/log.ts'
 import type { Log } from '../../base/log.ts'
 import { openBackend, QUEUE_NAMES } from './backend.ts'
@@ -174,7 +175,9 @@ async function work(
       throw new WaitingError()
     }
     log.debug({ job: job.name, ...idsOf(job.data), err: error }, 'job attempt failed')
-    throw storable(error)
+    // PostgreSQL as queue cannot record a message with a NUL or half a surrogate pair, and the job would hang.
+    const message = error instanceof Error ? error.message : String(error)
+    throw new Error(storable(message), { cause: error })
   }
 }
 
@@ -185,12 +188,6 @@ export function idsOf(data: unknown): { runId?: string; itemId?: number } {
     ...(typeof runId === 'string' && /^[\da-f-]{36}$/i.test(runId) ? { runId } : {}),
     ...(typeof itemId === 'number' ? { itemId } : {}),
   }
-}
-
-/** PostgreSQL as queue cannot record a message with a NUL or half a surrogate pair, and the job would hang. */
-function storable(error: unknown): Error {
-  const message = error instanceof Error ? error.message : String(error)
-  return Object.assign(new Error(message.replaceAll('\0', '').toWellFormed()), { cause: error })
 }
 
 /** Exponential from half a second, capped, with full jitter. */

@@ -1,5 +1,5 @@
 import type { Item } from '../database/claims.ts'
-import { isDataFault } from '../database/pool.ts'
+import { isDataFault } from '../database/connection-errors.ts'
 import * as items from '../database/statements/items.ts'
 import type { RunContext } from './context.ts'
 import { finishRun } from './finish.ts'

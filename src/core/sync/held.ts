@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { noteAction } from '../database/actions.ts'
 import { transaction } from '../database/pool.ts'
 import type { Client } from '../database/pool.ts'
-import { storeAnswers } from '../database/scopes.ts'
+import { storeListings } from '../database/scopes.ts'
 import type { RowOf } from '../database/statement.ts'
 import * as holds from '../database/statements/held.ts'
 import * as scopes from '../database/statements/scopes.ts'
@@ -154,8 +154,8 @@ async function removeMissing(client: Client, held: TakenHold): Promise<number> {
   const scope = { kind: held.kind, key: held.scopeKey }
   const recordCount = present.size - leaving.length
   // Without digests, the next run reads the listing even if it is the same.
-  const forgotten = { scope, recordCount, bodyDigest: null, contentDigest: null, changed: true }
-  await storeAnswers(client, [forgotten], held.now)
+  const forgotten = { scope, recordCount, bodyDigest: null, contentDigest: null }
+  await storeListings(client, [forgotten])
   return leaving.length
 }
 

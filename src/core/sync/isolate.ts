@@ -1,4 +1,4 @@
-import { isDataFault } from '../database/pool.ts'
+import { isDataFault } from '../database/connection-errors.ts'
 import type { BatchScope } from '../database/scopes.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { CallError, DrainingError, EnvironmentError, RunStoppedError } from '../../base/errors.ts'

@@ -2,7 +2,7 @@ import type { Operation } from '../../base/errors.ts'
 import type { RowOf } from '../database/statement.ts'
 import type { claim } from '../database/statements/items.ts'
 import type { StoredEmails } from '../database/users.ts'
-import type { ZoneDays } from '../database/zone-days.ts'
+import type { ZoneDays } from '../database/comment-rows.ts'
 
 /** Leaves out of records, and of messages of the service, what may not be stored. */
 export type Redact = Readonly<Record<Operation, (item: unknown) => unknown>> & {

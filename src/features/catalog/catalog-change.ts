@@ -18,25 +18,18 @@ export const NO_CHANGES: CatalogChanges = {
 export async function beginCatalogChange(client: Client): Promise<void> {
   await client.query(`set local work_mem = '64MB'; set local statement_timeout = 0`)
   await catalog.lock.run(client)
-  await catalog.createTouchedBatches.run(client)
-  await catalog.createLacking.run(client)
-}
-
-const DEACTIVATE = {
-  organizations: catalog.deactivateOrganizations,
-  documents: catalog.deactivateDocuments,
-  annotations: catalog.deactivateAnnotations,
-  userGroups: catalog.deactivateUserGroups,
+  await catalog.createStaging.run(client)
 }
 
 /** Deactivates what is staged as lacking. Batches are to be counted after it. */
 export async function deactivateLacking(client: Client): Promise<CatalogChanges> {
-  const changes = { ...NO_CHANGES }
-  for (const [kind, statement] of Object.entries(DEACTIVATE)) {
-    const deactivated = (await statement.one(client)).scopes
-    changes[kind as keyof typeof DEACTIVATE] = { ...NOTHING, deactivated }
+  const { organizations, documents, annotations, userGroups } = await catalog.deactivate.one(client)
+  return {
+    organizations: { ...NOTHING, deactivated: organizations },
+    documents: { ...NOTHING, deactivated: documents },
+    annotations: { ...NOTHING, deactivated: annotations },
+    userGroups: { ...NOTHING, deactivated: userGroups },
   }
-  return changes
 }
 
 /**

@@ -103,40 +103,30 @@ async function holdOrMerge(client: Client, request: ImportRequest): Promise<Load
 async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
   const organizations = await catalog.addOrganizations.run(client)
   await catalog.stageUserGroups.run(client)
-  await catalog.analyzeStagedUserGroups.run(client)
   await catalog.stageDocuments.run(client)
-  await catalog.analyzeStagedDocuments.run(client)
   await catalog.numberUsersScopes.run(client)
   await catalog.addUsersBatches.run(client)
   const userGroups = (await catalog.addUserGroups.one(client)).scopes
   const documents = (await catalog.addDocuments.one(client)).scopes
   await catalog.stageAnnotations.run(client)
-  await catalog.analyzeStagedAnnotations.run(client)
   await catalog.numberAnnotations.run(client)
   await catalog.addCommentsBatches.run(client)
   const annotations = (await catalog.addAnnotations.one(client)).scopes
 
   const gone = prune ? await deactivateLacking(client) : NO_CHANGES
-  const revised = async (kind: CatalogKind, added: number): Promise<CatalogCounts> => {
-    const reactivated = (await REACTIVATE[kind].one(client)).scopes
-    return { added, reactivated, deactivated: gone[kind].deactivated }
+  const back = await catalog.reactivate.one(client)
+  const revised = (kind: CatalogKind, added: number): CatalogCounts => {
+    return { added, reactivated: back[kind], deactivated: gone[kind].deactivated }
   }
   const changes = {
-    organizations: await revised('organizations', organizations),
-    documents: await revised('documents', documents),
-    annotations: await revised('annotations', annotations),
-    userGroups: await revised('userGroups', userGroups),
+    organizations: revised('organizations', organizations),
+    documents: revised('documents', documents),
+    annotations: revised('annotations', annotations),
+    userGroups: revised('userGroups', userGroups),
   }
   await catalog.advanceNumbers.run(client)
   await catalog.countBatchScopes.run(client)
   return changes
-}
-
-const REACTIVATE = {
-  organizations: catalog.reactivateOrganizations,
-  documents: catalog.reactivateDocuments,
-  annotations: catalog.reactivateAnnotations,
-  userGroups: catalog.reactivateUserGroups,
 }
 
 /** Rows of the catalog by kind. */

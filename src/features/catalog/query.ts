@@ -1,6 +1,6 @@
 import pg from 'pg'
 import Cursor from 'pg-cursor'
-import { openingReason } from '../../core/database/pool.ts'
+import { openingReason } from '../../core/database/connection-errors.ts'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
 import { columnsFault, memberOfColumn, parseLine } from './lines.ts'
 import type { CatalogSource, NumberedLine } from './lines.ts'

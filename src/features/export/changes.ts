@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CursorGoneError, UsageError } from '../../base/errors.ts'
-import { codeOf } from '../../core/database/pool.ts'
+import { codeOf } from '../../core/database/connection-errors.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { On, RowOf } from '../../core/database/statement.ts'
 import * as changes from '../../core/database/statements/changes.ts'

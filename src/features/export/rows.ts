@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { CHANGED_OBJECTS } from '../../base/columns.ts'
 import { readChanges } from './changes.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
-import { tellingAway } from '../../core/database/server.ts'
+import { explainingLoss } from '../../core/database/connection-errors.ts'
 import * as statements from '../../core/database/statements/export.ts'
 
 /** A column of something that can be exported; `type` is PostgreSQL's name, such as `timestamp with time zone`. */
@@ -98,7 +98,7 @@ export async function withSnapshot<T>(
   database: Database,
   work: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
-  return tellingAway(database, () => readSnapshot(database, work))
+  return explainingLoss(database, () => readSnapshot(database, work))
 }
 
 async function readSnapshot<T>(

@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { codeOf } from '../../core/database/pool.ts'
+import { codeOf } from '../../core/database/connection-errors.ts'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
 
 /** Where an export goes: whole, or not at all. */

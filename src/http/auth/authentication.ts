@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Right } from '../../core/database/access-tokens.ts'
+import type { Right } from './access-tokens.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { ProblemError } from '../problem.ts'
 import { openSessions, sessionCookieOf } from './sessions.ts'

@@ -1,7 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import * as z from 'zod'
 import type { SharedCollabSync } from '../../client/collab-sync.ts'
-import type { Right } from '../../core/database/access-tokens.ts'
+import type { Right } from '../auth/access-tokens.ts'
 import { RunIdSchema } from '../../documents/check.ts'
 import { UsageError } from '../../base/errors.ts'
 import { ProblemError, ProblemSchema } from '../problem.ts'

@@ -37,19 +37,6 @@ export const analyzeLacking = new Statement<null, null>('catalog/analyze-lacking
 /** Tells the planner how many lines there are, before the merge. */
 export const analyzeLines = new Statement<null, null>('catalog/analyze-lines')
 
-/** Tells the planner how many there are. */
-export const analyzeStagedAnnotations = new Statement<null, null>(
-  'catalog/analyze-staged-annotations',
-)
-
-/** Tells the planner how many there are. */
-export const analyzeStagedDocuments = new Statement<null, null>('catalog/analyze-staged-documents')
-
-/** Tells the planner how many there are. */
-export const analyzeStagedUserGroups = new Statement<null, null>(
-  'catalog/analyze-staged-user-groups',
-)
-
 /** Tells the planner about the catalog after a large import. */
 export const analyze = new Statement<null, null>('catalog/analyze')
 
@@ -101,38 +88,20 @@ export const count = new Statement<
     'organizations inactiveOrganizations documents inactiveDocuments annotations inactiveAnnotations userGroups inactiveUserGroups',
 })
 
-/** What an import lacks; private to its transaction. */
-export const createLacking = new Statement<null, null>('catalog/create-lacking')
-
 /** The lines of one import, as they come; private to the session that imports. */
 export const createLines = new Statement<null, null>('catalog/create-lines')
 
-/** Batches whose number of active scopes this import changes; may name one several times. */
-export const createTouchedBatches = new Statement<null, null>('catalog/create-touched-batches')
+/** Creates what a change of the catalog collects in its transaction: what is to become inactive, and batches whose number of active scopes changes, some of them several times. */
+export const createStaging = new Statement<null, null>('catalog/create-staging')
 
-/** Deactivates annotations that an import lacks; their time of the last check as in deactivate-organizations. */
-export const deactivateAnnotations = new Statement<null, { scopes: number }>(
-  'catalog/deactivate-annotations',
-  { columns: 'scopes', neverNull: 'scopes' },
-)
-
-/** Deactivates documents that an import lacks; their time of the last check as in deactivate-organizations. */
-export const deactivateDocuments = new Statement<null, { scopes: number }>(
-  'catalog/deactivate-documents',
-  { columns: 'scopes', neverNull: 'scopes' },
-)
-
-/** Deactivates organizations that an import lacks. The time of their last check is kept with them from now on. */
-export const deactivateOrganizations = new Statement<null, { scopes: number }>(
-  'catalog/deactivate-organizations',
-  { columns: 'scopes', neverNull: 'scopes' },
-)
-
-/** Deactivates user groups that an import lacks; their time of the last check as in deactivate-organizations. */
-export const deactivateUserGroups = new Statement<null, { scopes: number }>(
-  'catalog/deactivate-user-groups',
-  { columns: 'scopes', neverNull: 'scopes' },
-)
+/** Deactivates what is staged as lacking. The time of the last check is kept with each scope from now on, because the batch's time goes on without it. */
+export const deactivate = new Statement<
+  null,
+  { organizations: number; documents: number; annotations: number; userGroups: number }
+>('catalog/deactivate', {
+  columns: 'organizations documents annotations userGroups',
+  neverNull: 'organizations documents annotations userGroups',
+})
 
 /** Notes what somebody decided of a held import; what it lacks is not needed any more. */
 export const decideImport = new Statement<
@@ -259,29 +228,14 @@ export const numberAnnotations = new Statement<null, null>('catalog/number-annot
 /** Numbers the users scopes that are new, after those that their organization has: groups first, then documents. Number 0 is the organization's own listing. */
 export const numberUsersScopes = new Statement<null, null>('catalog/number-users-scopes')
 
-/** Activates annotations that a line names again; their time of the last check as in reactivate-organizations. */
-export const reactivateAnnotations = new Statement<null, { scopes: number }>(
-  'catalog/reactivate-annotations',
-  { columns: 'scopes', neverNull: 'scopes' },
-)
-
-/** Activates documents that a line names again; their time of the last check as in reactivate-organizations. */
-export const reactivateDocuments = new Statement<null, { scopes: number }>(
-  'catalog/reactivate-documents',
-  { columns: 'scopes', neverNull: 'scopes' },
-)
-
-/** Activates organizations that a line names again. They keep their own time of the last check: the batch's has gone on without them. */
-export const reactivateOrganizations = new Statement<null, { scopes: number }>(
-  'catalog/reactivate-organizations',
-  { columns: 'scopes', neverNull: 'scopes' },
-)
-
-/** Activates user groups that a line names again; their time of the last check as in reactivate-organizations. */
-export const reactivateUserGroups = new Statement<null, { scopes: number }>(
-  'catalog/reactivate-user-groups',
-  { columns: 'scopes', neverNull: 'scopes' },
-)
+/** Activates what a line names again. Each scope keeps its own time of the last check, because the batch's time went on without it. */
+export const reactivate = new Statement<
+  null,
+  { organizations: number; documents: number; annotations: number; userGroups: number }
+>('catalog/reactivate', {
+  columns: 'organizations documents annotations userGroups',
+  neverNull: 'organizations documents annotations userGroups',
+})
 
 /** The last imports of the catalog, the newest first. */
 export const recentImports = new Statement<

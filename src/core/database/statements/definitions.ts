@@ -7,18 +7,20 @@ export const offsets = new Statement<{ timeZone: string }, { fromMs: number; ahe
   { parameters: 'timeZone', columns: 'fromMs aheadMs', neverNull: 'fromMs aheadMs' },
 )
 
-/** What words mean in reports here. */
+/** What words mean in reports here. written_members_before are the members by which some stored comments may still have their time, null where none has. */
 export const read = new Statement<
   null,
   {
     freshnessPromiseS: number
     writtenMember: string | null
+    writtenMembersBefore: readonly string[] | null
     reportTimeZone: string
     refreshBudget: number | null
     changeTargetS: number
   }
 >('definitions/read', {
-  columns: 'freshnessPromiseS writtenMember reportTimeZone refreshBudget changeTargetS',
+  columns:
+    'freshnessPromiseS writtenMember writtenMembersBefore reportTimeZone refreshBudget changeTargetS',
   neverNull: 'freshnessPromiseS changeTargetS',
 })
 

@@ -95,12 +95,6 @@ export const countPolls = new Statement<
   isPrepared: true,
 })
 
-/** How many scopes class 7 has. */
-export const countScopes = new Statement<{ operations: readonly string[] }, { scopes: number }>(
-  'refresh/count-scopes',
-  { parameters: 'operations', columns: 'scopes', neverNull: 'scopes' },
-)
-
 /** How long changes took to be seen, of all organizations together: the last seven days that are final. */
 export const delays = new Statement<
   null,

@@ -29,12 +29,6 @@ export const commentsOfBatch = new Statement<
   isPrepared: true,
 })
 
-/** The organization's own listing must be looked at again, even if it is the one that was stored last. */
-export const forgetAnswerOrganizations = new Statement<{ organizationKey: number }, null>(
-  'scopes/forget-answer-organizations',
-  { parameters: 'organizationKey' },
-)
-
 /** How much there is to sync and when it was last checked well: what every total of it is read by. */
 export const freshness = new Statement<
   null,
@@ -57,28 +51,19 @@ export const freshness = new Statement<
 })
 
 /** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
-export const keepCheckAnnotations = new Statement<
-  { keys: readonly number[]; isFailing: boolean; at: Date },
+export const keepCheck = new Statement<
+  {
+    organizationKeys: readonly number[]
+    groupKeys: readonly number[]
+    documentKeys: readonly number[]
+    annotationKeys: readonly number[]
+    isFailing: boolean
+    at: Date
+  },
   null
->('scopes/keep-check-annotations', { parameters: 'keys isFailing at' })
-
-/** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
-export const keepCheckDocuments = new Statement<
-  { keys: readonly number[]; isFailing: boolean; at: Date },
-  null
->('scopes/keep-check-documents', { parameters: 'keys isFailing at' })
-
-/** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
-export const keepCheckOrganizations = new Statement<
-  { keys: readonly number[]; isFailing: boolean; at: Date },
-  null
->('scopes/keep-check-organizations', { parameters: 'keys isFailing at' })
-
-/** Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as it was is not written again, so that a scope that fails every night costs nothing here. */
-export const keepCheckUserGroups = new Statement<
-  { keys: readonly number[]; isFailing: boolean; at: Date },
-  null
->('scopes/keep-check-user-groups', { parameters: 'keys isFailing at' })
+>('scopes/keep-check', {
+  parameters: 'organizationKeys groupKeys documentKeys annotationKeys isFailing at',
+})
 
 /** Of each operation, the scope whose last good check is the newest: the service answered it with the key and token of then. Users: the listing of an organization. Scopes of organizations that are refused now come last, since the refusal may concern the organization only, and then scopes whose last try failed. */
 export const lastAnswered = new Statement<
@@ -112,32 +97,20 @@ export const readCheck = new Statement<
   { checkedAt: Date | null }
 >('scopes/read-check', { parameters: 'batchKey kind key', columns: 'checkedAt' })
 
-/** The time of check of scopes that were checked well, where it is not their batch's; null gives them back to the batch. */
-export const setCheckAnnotations = new Statement<
-  { keys: readonly number[]; at: Date | null },
+/** Sets when scopes were checked well, where it is not the time of their batch; null gives them back to the batch. */
+export const setCheck = new Statement<
+  {
+    organizationKeys: readonly number[]
+    groupKeys: readonly number[]
+    documentKeys: readonly number[]
+    annotationKeys: readonly number[]
+    at: Date | null
+  },
   null
->('scopes/set-check-annotations', { parameters: 'keys at' })
+>('scopes/set-check', { parameters: 'organizationKeys groupKeys documentKeys annotationKeys at' })
 
-/** The time of check of scopes that were checked well, where it is not their batch's; null gives them back to the batch. */
-export const setCheckDocuments = new Statement<{ keys: readonly number[]; at: Date | null }, null>(
-  'scopes/set-check-documents',
-  { parameters: 'keys at' },
-)
-
-/** The time of check of scopes that were checked well, where it is not their batch's; null gives them back to the batch. */
-export const setCheckOrganizations = new Statement<
-  { keys: readonly number[]; at: Date | null },
-  null
->('scopes/set-check-organizations', { parameters: 'keys at' })
-
-/** The time of check of scopes that were checked well, where it is not their batch's; null gives them back to the batch. */
-export const setCheckUserGroups = new Statement<{ keys: readonly number[]; at: Date | null }, null>(
-  'scopes/set-check-user-groups',
-  { parameters: 'keys at' },
-)
-
-/** What is known of annotations whose answer changed something (or could not be stored in full: digests null). Once the comments are written: what reports ask of a thread is taken from them. A thread that changed lately is looked at more often, where there is continuous refresh. */
-export const storeAnswerAnnotations = new Statement<
+/** Stores what is known of annotations whose response changed something, or could not be stored in full (digests null). Runs after the comments are written, because what reports read of a thread comes from them. Continuous refresh polls a thread that changed lately more often. */
+export const storeAnnotations = new Statement<
   {
     keys: readonly number[]
     liveComments: readonly number[]
@@ -149,44 +122,23 @@ export const storeAnswerAnnotations = new Statement<
     recentS: number
   },
   null
->('scopes/store-answer-annotations', {
+>('scopes/store-annotations', {
   parameters: 'keys liveComments bodyDigests contentDigests isChanged at activeAts recentS',
 })
 
-/** What is known of listings whose answer was stored. */
-export const storeAnswerDocuments = new Statement<
+/** Stores what is known of listings whose response was stored: how many users it held, and its digests. */
+export const storeListings = new Statement<
   {
+    kinds: readonly string[]
     keys: readonly number[]
     users: readonly number[]
     bodyDigests: readonly (Buffer | null)[]
     contentDigests: readonly (Buffer | null)[]
   },
   null
->('scopes/store-answer-documents', { parameters: 'keys users bodyDigests contentDigests' })
+>('scopes/store-listings', { parameters: 'kinds keys users bodyDigests contentDigests' })
 
-/** What is known of listings whose answer was stored. */
-export const storeAnswerOrganizations = new Statement<
-  {
-    keys: readonly number[]
-    users: readonly number[]
-    bodyDigests: readonly (Buffer | null)[]
-    contentDigests: readonly (Buffer | null)[]
-  },
-  null
->('scopes/store-answer-organizations', { parameters: 'keys users bodyDigests contentDigests' })
-
-/** What is known of listings whose answer was stored. */
-export const storeAnswerUserGroups = new Statement<
-  {
-    keys: readonly number[]
-    users: readonly number[]
-    bodyDigests: readonly (Buffer | null)[]
-    contentDigests: readonly (Buffer | null)[]
-  },
-  null
->('scopes/store-answer-user-groups', { parameters: 'keys users bodyDigests contentDigests' })
-
-/** Notes that users of an organization were written from a scope outside its first users batch, so that an older answer to its own listing is thrown away. Returns nothing where a newer one has written already. */
+/** Notes that users of an organization were written from a scope outside its first users batch: an older response to its own listing is then thrown away, and the next one is compared even if it is the one that was stored last. Returns nothing where a newer claim has written to that batch already. */
 export const touchHeadBatch = new Statement<
   { organizationKey: number; claimNo: number },
   { batchKey: number }

@@ -26,16 +26,6 @@ export const pageEnd = new Statement<
   neverNull: 'comments',
 })
 
-/** Whether stored comments are still to be looked at for when they were written: the members by which some may have their time, else null; the one that says it now, and the time zone of the days. */
-export const pending = new Statement<
-  null,
-  {
-    writtenMember: string | null
-    writtenMembersBefore: readonly string[] | null
-    reportTimeZone: string
-  }
->('written/pending', { columns: 'writtenMember writtenMembersBefore reportTimeZone' })
-
 /** Of some comments in the order of their keys those that have, or may get, a time by their own member: with its value, and those of the members before. A longer value is no time. */
 export const readMembers = new Statement<
   {

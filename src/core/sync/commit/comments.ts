@@ -5,8 +5,8 @@ import {
   updateComments,
 } from '../../database/comments.ts'
 import type { Client } from '../../database/pool.ts'
-import { storeAnswers } from '../../database/scopes.ts'
-import type { KnownAnswer } from '../../database/scopes.ts'
+import { storeAnnotations } from '../../database/scopes.ts'
+import type { KnownAnnotation } from '../../database/scopes.ts'
 import { putUsers } from '../../database/users.ts'
 import { activeAtOf, compareComments, notBeforeOf } from '../compare/comments.ts'
 import type { CommentChanges } from '../compare/comments.ts'
@@ -62,9 +62,9 @@ export async function commitComments(
     })),
   )
   await deleteComments(client, gone, at)
-  await storeAnswers(
+  await storeAnnotations(
     client,
-    compared.flatMap(({ result, changes }) => knownAnswerOf(result, changes, claim.claimedAt)),
+    compared.flatMap(({ result, changes }) => knownAnnotationOf(result, changes, claim.claimedAt)),
     at,
   )
   for (const { result, changes } of compared) count(committing, result, changes)
@@ -79,7 +79,11 @@ export async function commitComments(
  * What is now known of the annotation. A narrowed response that changed something leaves no digest: the next full listing
  * may be the one that was stored before it, and must be read all the same.
  */
-function knownAnswerOf(result: CommentsResult, changes: CommentChanges, at: Date): KnownAnswer[] {
+function knownAnnotationOf(
+  result: CommentsResult,
+  changes: CommentChanges,
+  at: Date,
+): KnownAnnotation[] {
   const { scope, bodyDigest, contentDigest } = result
   const changed = changes.added.length + changes.changed.length + changes.deleted.length > 0
   const isKnown = contentDigest === null && scope.contentDigest === null

@@ -1,4 +1,5 @@
-import { codeOf, isDataFault, savepoint } from '../../database/pool.ts'
+import { codeOf, isDataFault } from '../../database/connection-errors.ts'
+import { savepoint } from '../../database/pool.ts'
 import type { Client } from '../../database/pool.ts'
 import * as members from '../../database/statements/observed.ts'
 import type { Log } from '../../../base/log.ts'

@@ -1,7 +1,8 @@
 import type { Client } from '../../database/pool.ts'
-import { storeAnswers, touchHeadBatch } from '../../database/scopes.ts'
-import type { KnownAnswer } from '../../database/scopes.ts'
+import { storeListings } from '../../database/scopes.ts'
+import type { KnownResponse } from '../../database/scopes.ts'
 import * as held from '../../database/statements/held.ts'
+import * as scopes from '../../database/statements/scopes.ts'
 import * as users from '../../database/statements/users.ts'
 import {
   joinMembers,
@@ -46,7 +47,8 @@ export async function commitUsers(
   for (const result of results) addListingUsers(candidates, result)
   const touchHead = async () => {
     if (results.every(({ isListing }) => isListing)) return
-    if (!(await touchHeadBatch(client, organizationKey, claim.claimNo))) throw new SupersededError()
+    const head = { organizationKey, claimNo: claim.claimNo }
+    if ((await scopes.touchHeadBatch.run(client, head)) === 0) throw new SupersededError()
   }
   const { stored, rows } = await usersToPut(client, organizationKey, candidates, touchHead)
   const decisions = await decideListings(client, results, { limit: committing.shrinkLimit, at })
@@ -60,7 +62,7 @@ export async function commitUsers(
     await users.emptyAddresses.run(client, { organizationKey, emails })
   counts.usersRemoved += left
   counts.usersWritten += left + put
-  await storeAnswers(client, listings.map(knownAnswerOf), at)
+  await storeListings(client, listings.map(knownListingOf))
   const changedIds = new Set(rows.map(({ userId }) => userId))
   countRecords(committing, results, listings, stored, changedIds)
   return listings
@@ -134,14 +136,13 @@ async function writeMembers(
 }
 
 /** A held response must be read again, even if it comes with the same bytes. */
-function knownAnswerOf({ result, isHeld, changes, leaving }: Listing): KnownAnswer {
+function knownListingOf({ result, isHeld, changes, leaving }: Listing): KnownResponse {
   const isStored = !isHeld && result.bodyDigest !== null
   return {
     scope: result.scope,
     recordCount: changes.before + changes.joined.length - leaving.length,
     bodyDigest: isStored ? result.bodyDigest : null,
     contentDigest: isStored ? result.contentDigest : null,
-    changed: true,
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { readRun } from '../../../core/database/run-reports.ts'
+import { readRun } from '../../../client/run-reports.ts'
 import { isRunId } from '../../../documents/check.ts'
 import type { Failure } from '../../../documents/run.ts'
 import { count, FAILURE_STATES, scopePath, shortId } from '../../../documents/format.ts'

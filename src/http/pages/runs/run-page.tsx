@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { findRunIds } from '../../../core/database/run-reports.ts'
+import { findRunIds } from '../../../client/run-reports.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
 import type { RunDetails } from '../../../documents/run.ts'
 import {

@@ -1,22 +1,15 @@
-import { FailureCauseSchema, FailureSchema, WaitSchema } from '../../documents/run.ts'
-import type {
-  Failure,
-  FailureReport,
-  Run,
-  RunDetails,
-  RunStatus,
-  Wait,
-} from '../../documents/run.ts'
-import { RECORD_CHARACTERS } from '../../documents/waiting.ts'
-import { StoredScopeSchema } from '../../documents/scope.ts'
-import { DEAD_AFTER_S } from './claims.ts'
-import type { Database } from './pool.ts'
-import type { RowOf } from './statement.ts'
-import * as actions from './statements/actions.ts'
-import * as failures from './statements/failures.ts'
-import * as rejected from './statements/rejected.ts'
-import * as runs from './statements/runs.ts'
-import * as workers from './statements/workers.ts'
+import { FailureCauseSchema, FailureSchema, WaitSchema } from '../documents/run.ts'
+import type { Failure, FailureReport, Run, RunDetails, RunStatus, Wait } from '../documents/run.ts'
+import { RECORD_CHARACTERS } from '../documents/waiting.ts'
+import { StoredScopeSchema } from '../documents/scope.ts'
+import { DEAD_AFTER_S } from '../core/database/claims.ts'
+import type { Database } from '../core/database/pool.ts'
+import type { RowOf } from '../core/database/statement.ts'
+import * as actions from '../core/database/statements/actions.ts'
+import * as failures from '../core/database/statements/failures.ts'
+import * as rejected from '../core/database/statements/rejected.ts'
+import * as runs from '../core/database/statements/runs.ts'
+import * as workers from '../core/database/statements/workers.ts'
 import { readHeld } from './waiting.ts'
 
 /** Held listings, rejected records and retries that a run is shown with. */
@@ -108,7 +101,7 @@ function durationOf({ startedAt, finishedAt, readAt }: RowOf<typeof runs.reports
   return end.getTime() - (startedAt ?? end).getTime()
 }
 
-/** Where a run stands in the order of runs: when it was asked for, in microseconds since 1970, and its id. */
+/** The position of a run in the order of runs: when it was requested, in microseconds since 1970, and its id. */
 export type RunKey = readonly [requestedAtUs: number, runId: string]
 
 /**

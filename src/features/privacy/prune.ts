@@ -1,13 +1,13 @@
-import type { Database } from './pool.ts'
-import * as statements from './statements/prune.ts'
+import type { Database } from '../../core/database/pool.ts'
+import * as statements from '../../core/database/statements/prune.ts'
 
 /** What a prune deleted, in rows. */
 export type Pruned = Record<keyof typeof TABLES, number>
 
-/** How far a prune is: table by table, a share of each from 0 to 1. */
+/** Called with the progress of a prune: the table, the share of it from 0 to 1 that was read, and the rows deleted. */
 export type OnPruned = (table: string, share: number, deleted: number) => void
 
-/** In this order: what a run consists of goes before the run, so that no delete has a long tail. */
+/** In this order: the parts of a run are deleted before the run, so that no delete cascades to many rows. */
 const TABLES = {
   commentVersions: ['collab_store.comment_versions', statements.commentVersions],
   userVersions: ['collab_store.user_versions', statements.userVersions],
@@ -26,9 +26,9 @@ const TABLES = {
 const BLOCKS_A_STEP = 512
 
 /**
- * Deletes history that ended before a time (superseded versions of comments and of people, past memberships, the feed of
- * changes, imports of the catalog), runs that were settled before it with what they consisted of, and what users did. Step by step, each a transaction of its own: syncs go on beside it, and it can be
- * stopped and repeated at any point. What is current is never touched.
+ * Deletes history that ended before a time: superseded versions of comments and users, past memberships, the feed of changes,
+ * imports of the catalog, actions, and finished runs with their items. Each step is a transaction of its own, so that syncs
+ * continue beside it, and it can be stopped and repeated at any point. Current rows are never deleted.
  */
 export async function prune(
   database: Database,

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { UsageError } from '../../base/errors.ts'
-import { noteAction } from './actions.ts'
-import { transaction } from './pool.ts'
-import type { Database } from './pool.ts'
-import type { RowOf } from './statement.ts'
-import * as tokens from './statements/tokens.ts'
+import { noteAction } from '../../core/database/actions.ts'
+import { transaction } from '../../core/database/pool.ts'
+import type { Database } from '../../core/database/pool.ts'
+import type { RowOf } from '../../core/database/statement.ts'
+import * as tokens from '../../core/database/statements/tokens.ts'
 
 /** What a token lets one do; each includes those before it. */
 export const RIGHTS = ['read', 'operate', 'admin'] as const
@@ -13,7 +13,7 @@ export type Right = (typeof RIGHTS)[number]
 /** A token that was added, and not the token itself: that is kept nowhere. */
 export type AccessToken = RowOf<typeof tokens.read>
 
-/** How every token that is added begins. Programs that look for secrets in files know it by that. */
+/** The beginning of every token, by which secret scanners recognize it. */
 export const TOKEN_PREFIX = 'collab_sync_'
 
 /** With their names on one line, and none that a terminal or a shell takes for something else. */
@@ -22,7 +22,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 /**
  * Adds a token of 256 random bits.
  * @param by who adds it
- * @returns the token, which nobody can read again
+ * @returns the token, which is stored nowhere
  * @throws UsageError for a name that is taken or cannot be one
  */
 export async function addAccessToken(
@@ -59,7 +59,7 @@ export async function removeAccessToken(
   })
 }
 
-/** SHA-256. A token has too many bits to be guessed, so that a slow hash would only slow down who shows the right one. */
+/** SHA-256. A token of 256 random bits cannot be guessed, so that a slow hash would protect nothing. */
 export function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

@@ -1,18 +1,17 @@
-import { AttentionByKindSchema } from '../../documents/attention.ts'
-import type { AttentionByKind } from '../../documents/attention.ts'
-import { checked } from '../../documents/check.ts'
-import { MISSING_NAMED, SetAsideBySchema } from '../../documents/waiting.ts'
-import type { Held, RejectedChoice } from '../../documents/waiting.ts'
-import { UsageError } from '../../base/errors.ts'
-import { noteAction } from './actions.ts'
-import { transaction } from './pool.ts'
-import type { Database } from './pool.ts'
-import type { ScopeKind } from './scopes.ts'
-import type { On, RowOf } from './statement.ts'
-import * as attention from './statements/attention.ts'
-import * as held from './statements/held.ts'
-import * as pages from './statements/pages.ts'
-import * as rejected from './statements/rejected.ts'
+import { AttentionByKindSchema } from '../documents/attention.ts'
+import type { AttentionByKind } from '../documents/attention.ts'
+import { checked } from '../documents/check.ts'
+import { MISSING_NAMED, SetAsideBySchema } from '../documents/waiting.ts'
+import type { Held, RejectedChoice } from '../documents/waiting.ts'
+import { UsageError } from '../base/errors.ts'
+import { noteAction } from '../core/database/actions.ts'
+import { transaction } from '../core/database/pool.ts'
+import type { Database } from '../core/database/pool.ts'
+import type { RowOf } from '../core/database/statement.ts'
+import * as attention from '../core/database/statements/attention.ts'
+import * as held from '../core/database/statements/held.ts'
+import * as pages from '../core/database/statements/pages.ts'
+import * as rejected from '../core/database/statements/rejected.ts'
 
 /** What needs a person now, one row a kind, the most urgent first. */
 export async function readAttention(database: Database): Promise<AttentionByKind[]> {
@@ -27,23 +26,11 @@ export async function readHeld(database: Database, runId: string, limit: number)
   return { listings, first: listings > 0 ? await held.list.all(database, { runId, ...first }) : [] }
 }
 
-/**
- * Users whose removal from a listing waits for a decision (`held`), or was refused while the response stays the same.
- * @returns by user id
- */
-export async function readRemovals(
-  database: Database,
-  listing: { readonly kind: ScopeKind; readonly scopeKey: number },
-): Promise<Map<string, 'held' | 'refused'>> {
-  const rows = await held.removals.all(database, listing)
-  return new Map(rows.map(({ userId, isRefused }) => [userId, isRefused ? 'refused' : 'held']))
-}
-
 /** Users of a held listing, some of them by name. */
 export interface HeldUsers {
-  /** Whom the answer lacked; they leave when it is accepted. */
+  /** Users that the response lacked: they are removed when it is accepted. */
   readonly missing: SomeUsers
-  /** Who was in the answer too. */
+  /** Users that the response contained. */
   readonly staying: SomeUsers
 }
 
@@ -55,7 +42,7 @@ export interface SomeUsers {
 }
 
 /**
- * Who is in held listings now.
+ * Reads the present users of held listings.
  * @param limit users named, of those missing and of those staying
  * @param after the last users of the page before, by ID
  * @returns by held id
@@ -90,19 +77,9 @@ function someUsers(rows: readonly RowOf<typeof pages.heldUsers>[]): SomeUsers {
   }
 }
 
-/** Of some contents, by their digests, those that are set aside; in hex. */
-export async function readSetAside(
-  on: On,
-  digests: readonly (Buffer | null)[],
-): Promise<Set<string>> {
-  if (digests.length === 0) return new Set()
-  const rows = await rejected.readSetAside.all(on, { digests })
-  return new Set(rows.map(({ digest }) => digest.toString('hex')))
-}
-
 /**
  * Sets rejected records aside for good: the same content in the same scope makes no later run partial. Or takes that back.
- * @param as who does it and why; without a reason that is taken back
+ * @param as who does it and why; without a reason, records are restored
  * @returns how many contents that changed
  * @throws UsageError for what is no document `SetAside`; where a record is not there, or was rejected by a version that made no digests
  */

@@ -1,3 +1,0 @@
--- Tells the planner how many there are.
--- Params: none.
-analyze import_annotations;

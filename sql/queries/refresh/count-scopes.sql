@@ -1,7 +1,0 @@
--- How many scopes class 7 has.
--- Params: $1 operations.
--- Never null: scopes.
-select coalesce(sum(b.scopes), 0)::int as scopes
-from collab_store.batches b
-join collab_store.organizations o using (organization_key)
-where o.active and b.operation = any($1)
