@@ -11,10 +11,10 @@ import { commitAnswers, writeResults } from './commit/commit.ts'
 import type { RecordCommit } from './commit/commit.ts'
 import type { RuledClaim, SyncContext } from './context.ts'
 import { countsSince, noCallStats } from './counts.ts'
-import type { Asking } from './fetch/comments.ts'
+import type { Fetching } from './fetch/scope.ts'
 import { logFailure, logFault } from './fetch/result.ts'
 import type { AskedResult, BatchResult, FailedResult } from './fetch/result.ts'
-import { askScope } from './fetch/schedule.ts'
+import { fetchScope } from './fetch/scope.ts'
 import { failedBy, isolateRecords, isScopeFault } from './isolate.ts'
 
 type BatchCall = Call & Required<Pick<Call, 'waitSignal' | 'priority'>>
@@ -23,7 +23,7 @@ type BatchCall = Call & Required<Pick<Call, 'waitSignal' | 'priority'>>
 interface BatchOptions {
   /** Signals, priority and limits of its calls. */
   readonly call: BatchCall
-  readonly seenAt?: NonNullable<Asking['seenAt']>
+  readonly seenAt?: NonNullable<Fetching['seenAt']>
   readonly record: RecordCommit
   /** Waiting for PostgreSQL before the batch began, in milliseconds. */
   readonly databaseMs?: number
@@ -44,7 +44,7 @@ export class ClaimedBatch {
   readonly #done: DoneScopes
   readonly #record: RecordCommit
   readonly #onError: (error: unknown) => void
-  readonly #asking: Asking
+  readonly #asking: Fetching
   readonly #uncommitted: Uncommitted
   #counted = noCallStats()
   /** Waiting for PostgreSQL that no commit has counted yet. */
@@ -78,7 +78,7 @@ export class ClaimedBatch {
   async fetch(scope: BatchScope, onFailedTry?: () => void): Promise<BatchResult> {
     const { operation } = this.#where
     try {
-      return await askScope(this.#asking, operation, scope, this.#claim.scope, onFailedTry)
+      return await fetchScope(this.#asking, operation, scope, this.#claim.scope, onFailedTry)
     } catch (error) {
       if (!isScopeFault(error)) throw error
       if (error instanceof CallError) return this.#failed(scope, error)

@@ -6,7 +6,8 @@ import type { CallStats } from '../../core/service/client.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
 import { noCallStats } from '../../core/sync/counts.ts'
 import type { AskedResult } from '../../core/sync/fetch/result.ts'
-import { askScope, inParallel } from '../../core/sync/fetch/schedule.ts'
+import { inParallel } from '../../core/sync/fetch/schedule.ts'
+import { fetchScope } from '../../core/sync/fetch/scope.ts'
 import type { Rules } from '../../core/sync/rules.ts'
 import type { Scope } from '../../documents/scope.ts'
 
@@ -25,15 +26,17 @@ export async function fetchEach(
   const { database, scopes, scope: narrowed } = of
   const stats = noCallStats()
   const rules = await source.now()
-  const asking = { collabApi, database, maxIds, rules, call: { stats, signal: drained } }
+  const fetching = { collabApi, database, maxIds, rules, call: { stats, signal: drained } }
   collabApi.startAfresh()
   // One response is worked on while the next is fetched.
   await inParallel(scopes, 2 * collabApi.concurrency().limit, async (place) => {
     const { operation, scope } = place
-    const result = await askScope(asking, operation, scope, narrowed).catch((error: unknown) => {
-      if (!(error instanceof CallError) || error.concernsEveryCall) throw error
-      return { outcome: 'failed' as const, scope, error }
-    })
+    const result = await fetchScope(fetching, operation, scope, narrowed).catch(
+      (error: unknown) => {
+        if (!(error instanceof CallError) || error.concernsEveryCall) throw error
+        return { outcome: 'failed' as const, scope, error }
+      },
+    )
     await work(place, result, rules)
   })
   return stats

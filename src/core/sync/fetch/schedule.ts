@@ -1,13 +1,5 @@
-import type { BatchScope } from '../../database/scopes.ts'
-import type { Scope } from '../../../documents/scope.ts'
-import { CallError } from '../../../base/errors.ts'
-import type { Operation } from '../../../base/errors.ts'
 import { Semaphore } from '../../service/memory.ts'
 import type { Priority } from '../../service/wait.ts'
-import { askComments } from './comments.ts'
-import type { Asking } from './comments.ts'
-import type { AskedResult } from './result.ts'
-import { askUsers } from './users.ts'
 
 /**
  * Scopes in progress at a time, for each call that may be in flight. With eight instead of two, responses survived into the old
@@ -82,65 +74,19 @@ function begin<T>(
 }
 
 /**
- * Works on items as they come, a fixed number at a time, so that memory does not grow with their number.
- * The first failure ends it: what is in progress comes to its end, nothing more is begun.
- * @throws that first failure
+ * Works on items as they come, a fixed number at a time, so that memory does not grow with their number. After a failure
+ * nothing more is begun, and what is in progress comes to its end.
+ * @throws the first failure
  */
 export async function inParallel<T>(
-  items: AsyncIterator<T>,
+  items: AsyncGenerator<T>,
   limit: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  let failure: { error: unknown } | null = null
   const worker = async () => {
-    try {
-      while (failure === null) {
-        const next = await items.next()
-        if (next.done) return
-        await work(next.value)
-      }
-    } catch (error) {
-      failure ??= { error }
-    }
+    // A loop that fails ends the generator, and with it the loops of the other workers.
+    for await (const item of items) await work(item)
   }
-  await Promise.all(Array.from({ length: limit }, worker))
-  if (failure !== null) throw (failure as { error: unknown }).error
-}
-
-/**
- * Fetches one scope, all of it or what the run narrows it to. Its responses count as received until it ends; what the caller
- * keeps of them, it counts itself.
- * @param onFailedTry called after each try that failed
- * @throws CallError where there was no usable answer
- */
-export async function askScope(
-  asking: Asking,
-  operation: Operation,
-  scope: BatchScope,
-  { userIds, commentIds }: Pick<Scope, 'userIds' | 'commentIds'>,
-  onFailedTry?: () => void,
-): Promise<AskedResult> {
-  const memory = asking.collabApi.memory.open(asking.isAwaited ? 1 : 0)
-  const own = { ...asking, call: { ...asking.call, memory, onFailedTry } }
-  try {
-    const result = await (operation === 'comments'
-      ? askComments(own, scope, commentIds ? [...new Set(commentIds)] : null)
-      : askUsers(own, scope, userIds ? [...new Set(userIds)] : null))
-    if ('incomplete' in result) redactFailure(asking, scope, result.incomplete)
-    return result
-  } catch (error) {
-    redactFailure(asking, scope, error)
-    throw error
-  } finally {
-    memory.resize(0)
-  }
-}
-
-/** What the service says of a failure is stored too: erased people are left out of it. */
-function redactFailure({ rules }: Asking, { organizationId }: BatchScope, error: unknown): void {
-  if (!(error instanceof CallError)) return
-  const redact = rules.redact(organizationId)
-  if (redact === null) return
-  const { message, errorStatus } = error
-  Object.assign(error, { message: redact.text(message), errorStatus: redact.text(errorStatus) })
+  const workers = Array.from({ length: limit }, worker)
+  await Promise.all(workers).finally(() => Promise.allSettled(workers))
 }

@@ -4,6 +4,7 @@ import { COMMENT_COLUMN_LIST, unitsOf } from '../../../base/columns.ts'
 import type { CommentColumns } from '../../../base/columns.ts'
 import type { ScopeIds } from '../../database/scopes.ts'
 import type { Operation } from '../../../base/errors.ts'
+import { isObject } from '../../../base/json.ts'
 import { cutBelow } from '../../../base/json-text.ts'
 import { shortDigest } from '../../service/answer.ts'
 
@@ -63,10 +64,6 @@ export function canonicalJson(value: unknown): string {
   if (!isObject(value)) return JSON.stringify(value)
   const members = Object.keys(value).sort()
   return `{${members.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join()}}`
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**
