@@ -6,7 +6,6 @@ import type { CallStats } from '../../core/service/client.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
 import { noCallStats } from '../../core/sync/counts.ts'
 import type { AskedResult } from '../../core/sync/fetch/result.ts'
-import { inParallel } from '../../core/sync/fetch/schedule.ts'
 import { fetchScope } from '../../core/sync/fetch/scope.ts'
 import type { Rules } from '../../core/sync/rules.ts'
 import type { Scope } from '../../documents/scope.ts'
@@ -40,6 +39,24 @@ export async function fetchEach(
     await work(place, result, rules)
   })
   return stats
+}
+
+/**
+ * Works on items as they come, a fixed number at a time, so that memory does not grow with their number. After a failure
+ * nothing more is begun, and what is in progress comes to its end.
+ * @throws the first failure
+ */
+async function inParallel<T>(
+  items: AsyncGenerator<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const worker = async () => {
+    // A loop that fails ends the generator, and with it the loops of the other workers.
+    for await (const item of items) await work(item)
+  }
+  const workers = Array.from({ length: limit }, worker)
+  await Promise.all(workers).finally(() => Promise.allSettled(workers))
 }
 
 /** The ids of a scope, without what else is known of it. */

@@ -31,7 +31,7 @@ export function compareComments(
     else if (before.deleted || !before.digest.equals(record.digest)) changed.push(record)
     if (before === undefined || before.deleted) live += 1
   }
-  const received = new Set(records.map(({ commentId }) => commentId))
+  const received = new Set(gone.length === 0 ? [] : records.map(({ commentId }) => commentId))
   const deleted = gone.filter((id) => stored.get(id)?.deleted === false && !received.has(id))
   return {
     added,
@@ -70,72 +70,4 @@ export function activeAtOf(
   const isSince = latest !== null && Date.parse(latest) > checkedAt.getTime()
   if (isSince && (deleted.length === 0 || (latest ?? '') > middle)) return latest
   return middle
-}
-
-/** What an answer changes of one listing of members. */
-export interface MemberChanges {
-  readonly joined: readonly string[]
-  /** Of those who joined, how many had been there before. */
-  readonly cameBack: number
-  readonly missing: readonly string[]
-  /** Members before the answer. */
-  readonly before: number
-}
-
-/**
- * Compares a listing with its stored members: user id -> true where they left.
- * @param rejected named by the listing, but nothing of them could be stored: they neither join nor are missing
- */
-export function compareMembers(
-  stored: ReadonlyMap<string, boolean>,
-  received: ReadonlySet<string>,
-  rejected: ReadonlySet<string> = new Set(),
-): MemberChanges {
-  const joined = [...received].filter((id) => stored.get(id) !== false)
-  const present = [...stored].filter(([, left]) => !left).map(([id]) => id)
-  return {
-    joined,
-    cameBack: joined.filter((id) => stored.has(id)).length,
-    missing: present.filter((id) => !received.has(id) && !rejected.has(id)),
-    before: present.length,
-  }
-}
-
-/** Losing no more than this many is never suspicious, unless one response lacks everybody. */
-const SMALL_LOSS = 10
-
-/**
- * Whether one response lacks so many members that a person should decide first. The service has no operation that confirms
- * a removal, as it has for comments.
- * @param limit fraction of the members, `SYNC_SHRINK_LIMIT`
- */
-export function isSuspiciousLoss({ missing, before }: MemberChanges, limit: number): boolean {
-  return (
-    missing.length > 0 && (missing.length === before || isLargeLoss(missing.length, before, limit))
-  )
-}
-
-/** What a listing that lacks members is compared with: see held/baseline.sql. */
-export interface Baseline {
-  readonly mostMembers: number
-  readonly disputedUserIds: readonly string[]
-}
-
-/**
- * Whether a listing that lacks members lost too many over several responses, or a loss that is held or refused would end
- * without a decision. Compares sizes: a listing in which users replace each other does not shrink.
- * @param limit as in isSuspiciousLoss
- */
-export function isSuspiciousSince(
-  { mostMembers, disputedUserIds }: Baseline,
-  { missing, before, joined }: MemberChanges,
-  limit: number,
-): boolean {
-  const lost = mostMembers - (before + joined.length - missing.length)
-  const isMissing = new Set(missing)
-  return isLargeLoss(lost, mostMembers, limit) || disputedUserIds.some((id) => isMissing.has(id))
-}
-
-function isLargeLoss(lost: number, before: number, limit: number): boolean {
-  return lost > SMALL_LOSS && lost > before * limit
 }

@@ -72,21 +72,3 @@ function begin<T>(
   }
   return work(scope, () => keep(1)).then(() => keep(0))
 }
-
-/**
- * Works on items as they come, a fixed number at a time, so that memory does not grow with their number. After a failure
- * nothing more is begun, and what is in progress comes to its end.
- * @throws the first failure
- */
-export async function inParallel<T>(
-  items: AsyncGenerator<T>,
-  limit: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const worker = async () => {
-    // A loop that fails ends the generator, and with it the loops of the other workers.
-    for await (const item of items) await work(item)
-  }
-  const workers = Array.from({ length: limit }, worker)
-  await Promise.all(workers).finally(() => Promise.allSettled(workers))
-}

@@ -1,3 +1,4 @@
+import { isObject } from '../../../base/json.ts'
 import { isStorable } from '../../../documents/check.ts'
 
 /** What a record is: a comment or a user. */
@@ -54,33 +55,30 @@ class Path {
  * written with a commit: where one is new, after 1,000 records, and at the end of each batch.
  */
 export class ObservedMembers {
+  /** The records themselves, and below them their members. */
   readonly #roots: Readonly<Record<ObservedObject, Path>> = {
     comment: new Path(),
     user: new Path(),
   }
-  readonly #records: Record<ObservedObject, number> = { comment: 0, user: 0 }
   #paths = 0
   #recordNo = 0
-  /** How often something new came up, and how often until the last commit that wrote members. */
-  #news = 0
-  #writtenNews = 0
+  /** Whether a path or a type is new since the last commit that wrote members. */
+  #hasNew = false
   /** Set while a commit writes what is pending: one at a time. */
   isBeingWritten = false
 
   /** Notes the members of a record as it may be stored. */
   see(object: ObservedObject, record: unknown): void {
-    if (typeof record !== 'object' || record === null || Array.isArray(record)) return
-    this.#records[object] += 1
+    if (!isObject(record)) return
     this.#recordNo += 1
-    this.#seeKeys(this.#roots[object], record, 1)
+    this.#see(this.#roots[object], record, 0)
   }
 
   /** Whether members are to be written with a commit. @param isEnd whether it is the last one of a batch */
   isDue(isEnd: boolean): boolean {
-    const records = this.#records.comment + this.#records.user
+    const records = this.#roots.comment.records + this.#roots.user.records
     if (records === 0 || this.isBeingWritten) return false
-    const hasNew = this.#news > this.#writtenNews
-    return isEnd || hasNew || records >= COUNT_AFTER_RECORDS
+    return isEnd || this.#hasNew || records >= COUNT_AFTER_RECORDS
   }
 
   /**
@@ -89,37 +87,35 @@ export class ObservedMembers {
    */
   pending(rows: readonly ObservedMember[]): PendingMembers {
     for (const { object, path, types } of rows) {
-      const start: Path | null = this.#roots[object]
-      const at = path.reduce((from, name) => from && this.#child(from, name), start as Path | null)
-      if (at !== null) at.types |= bitsOf(types)
+      let at: Path | null = this.#roots[object]
+      for (const name of path) at = at && this.#child(at, name)
+      for (const type of types) if (at !== null) at.types |= 1 << TYPES.indexOf(type as never)
     }
-    const records = { ...this.#records }
-    const news = this.#news
-    const members = new Map<Path, PendingMembers['members'][number]>()
+    this.#hasNew = false
+    const { comment, user } = this.#roots
+    const members: PendingMembers['members'][number][] = []
     const crowded: Pick<ObservedMember, 'object' | 'path'>[] = []
+    const pending: [Path, number][] = []
     const walk = (object: ObservedObject, at: Path, path: string[]) => {
+      const { records, isWritten } = at
       if (at.isCrowded) crowded.push({ object, path })
-      if (at.records > 0)
-        members.set(at, {
-          object,
-          path,
-          types: TYPES.filter((_, index) => at.types & (1 << index)),
-          records: at.records,
-          is_new: !at.isWritten,
-        })
+      if (records > 0) pending.push([at, records])
+      if (records > 0 && path.length > 0) {
+        const types = TYPES.filter((_, index) => at.types & (1 << index))
+        members.push({ object, path, types, records, is_new: !isWritten })
+      }
       for (const [name, child] of at.children) walk(object, child, [...path, name])
     }
-    for (const object of ['comment', 'user'] as const) walk(object, this.#roots[object], [])
+    walk('comment', comment, [])
+    walk('user', user, [])
     const written = () => {
-      for (const name of ['comment', 'user'] as const) this.#records[name] -= records[name]
-      for (const [at, { records: counted }] of members) {
-        at.records -= counted
+      for (const [at, records] of pending) {
+        at.records -= records
         at.isWritten = true
       }
-      // What came up since is new still.
-      this.#writtenNews = news
     }
-    return { records, members: [...members.values()], crowded, written }
+    const records = { comment: comment.records, user: user.records }
+    return { records, members, crowded, written }
   }
 
   #see(at: Path | null, value: unknown, depth: number): void {
@@ -127,26 +123,24 @@ export class ObservedMembers {
     const type = typeOf(value)
     if ((at.types & type) === 0) {
       at.types |= type
-      this.#news += 1
+      this.#hasNew = true
     }
     if (at.lastRecord !== this.#recordNo) {
       at.lastRecord = this.#recordNo
       at.records += 1
     }
-    if (type === OBJECT && depth < DEPTH_MAX) this.#seeKeys(at, value as object, depth + 1)
-    else if (type === ARRAY && depth < DEPTH_MAX) {
+    if (depth === DEPTH_MAX) return
+    if (type === OBJECT) {
+      const members = value as Record<string, unknown>
+      for (const name in members) {
+        const known = at.children.get(name)
+        this.#see(known ?? this.#child(at, nameOf(name)), members[name], depth + 1)
+      }
+    } else if (type === ARRAY) {
       const items = value as unknown[]
       if (items.length === 0) return
       const of = this.#child(at, '[]')
       for (const item of items) this.#see(of, item, depth + 1)
-    }
-  }
-
-  #seeKeys(at: Path, object: object, depth: number): void {
-    const members = object as Record<string, unknown>
-    for (const name in members) {
-      const known = at.children.get(name)
-      this.#see(known ?? this.#child(at, nameOf(name)), members[name], depth)
     }
   }
 
@@ -164,7 +158,7 @@ export class ObservedMembers {
       at.isCrowded = true
       at.children.clear()
       if (items !== undefined) at.children.set('[]', items)
-      this.#news += 1
+      this.#hasNew = true
     }
     const child = new Path()
     at.children.set(isCrowding ? '*' : name, child)
@@ -182,8 +176,4 @@ function typeOf(value: unknown): number {
   if (value === null) return NULL
   if (typeof value === 'object') return Array.isArray(value) ? ARRAY : OBJECT
   return TYPE_OF[typeof value] ?? 0
-}
-
-function bitsOf(types: readonly string[]): number {
-  return types.reduce((bits, type) => bits | (1 << TYPES.indexOf(type as never)), 0)
 }

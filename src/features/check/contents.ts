@@ -1,13 +1,13 @@
-import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../../base/columns.ts'
-import type { NamedColumn, Texts } from '../../../base/columns.ts'
-import { readCommentContents, readUserContents } from '../../database/comments.ts'
-import type { UserContent } from '../../database/comments.ts'
-import type { Database } from '../../database/pool.ts'
-import { readMembers, USER_SOURCES } from '../../database/users.ts'
-import { readRemovals, readSetAside } from '../../database/waiting.ts'
-import type { CommentsResult, UsersResult } from '../fetch/result.ts'
-import { canonicalJson, digestOfRejected } from '../record/digest.ts'
-import type { UserRecord } from '../record/user.ts'
+import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../base/columns.ts'
+import type { NamedColumn, Texts } from '../../base/columns.ts'
+import { readCommentContents, readUserContents } from '../../core/database/comments.ts'
+import type { UserContent } from '../../core/database/comments.ts'
+import type { Database } from '../../core/database/pool.ts'
+import { readMembers, USER_SOURCES } from '../../core/database/users.ts'
+import { readRemovals, readSetAside } from '../../core/database/waiting.ts'
+import type { CommentsResult, UsersResult } from '../../core/sync/fetch/result.ts'
+import { canonicalJson, digestOfRejected } from '../../core/sync/record/digest.ts'
+import type { UserRecord } from '../../core/sync/record/user.ts'
 
 /** A record that differs. */
 export interface ContentDifference {
