@@ -25,8 +25,8 @@ export function digestOfDigests(digests: readonly Buffer[]): Buffer {
 }
 
 /**
- * By what a rejected record is known again: its scope and its content, whatever the order of its members; or the reason,
- * where its text is not known.
+ * A digest by which a rejected record is recognized: of its scope and its content, whatever the order of its members, or of the
+ * reason if its text is not known.
  */
 export function digestOfRejected(
   operation: Operation,
@@ -34,15 +34,13 @@ export function digestOfRejected(
   { record, reason }: { record: string; reason: string },
 ): Buffer {
   const ids = [organizationId, documentId, annotationId, organizationUserGroupId]
-  const place = JSON.stringify([operation, ...ids])
-  return shortDigest(
-    hash('sha256', place + (record === '' ? reason : canonicalText(record)), 'binary'),
-  )
+  const content = record === '' ? reason : canonicalText(record)
+  return shortDigest(hash('sha256', JSON.stringify([operation, ...ids]) + content, 'binary'))
 }
 
-/** Of a longer text its very characters count: to read it exactly would hold up whoever waits for the commit. */
+/** A longer text is taken as it is: to parse it exactly would block the commit. */
 const CANONICAL_UNITS_MAX = 100_000
-/** As many levels are read on any stack. Deeper, whether they were would depend on the caller, and so would the digest. */
+/** So many levels can be parsed on any stack. Whether more can depends on the caller, and so would the digest. */
 const CANONICAL_DEPTH_MAX = 500
 
 /** The text itself where it is long or nested deep, or no JSON. */
@@ -70,25 +68,25 @@ export function canonicalJson(value: unknown): string {
  * One digest for comments, in the order given. Equal content gives the same digest, whatever the order of its members. Their
  * columns are written as bytes into one buffer that all calls share: joined as texts they would each be copied twice, and all
  * of a large answer would be in memory once more.
- * @param tellEach called with the digest of each comment by itself too, which costs little while its bytes are there
+ * @param onEach called with the digest of each comment by itself too, which costs little while its bytes are there
  */
 export function digestOfComments<T extends CommentColumns>(
   comments: Iterable<T>,
-  tellEach?: (comment: T, digest: Buffer) => void,
+  onEach?: (comment: T, digest: Buffer) => void,
 ): Buffer {
   let hashing: ReturnType<typeof createHash> | null = null
   let buffer = shared
   let at = 0
   for (const comment of comments) {
-    const room = bytesMax(comment)
-    if (at + room > buffer.length) {
+    const bytes = bytesMax(comment)
+    if (at + bytes > buffer.length) {
       hashing = (hashing ?? createHash('sha256')).update(buffer.subarray(0, at))
-      buffer = room > SHARED_BYTES ? Buffer.allocUnsafe(room) : shared
+      buffer = bytes > SHARED_BYTES ? Buffer.allocUnsafe(bytes) : shared
       at = 0
     }
     const start = at
     at = writeContent(buffer, start, comment)
-    tellEach?.(comment, shortDigest(hash('sha256', buffer.subarray(start, at), 'binary')))
+    onEach?.(comment, shortDigest(hash('sha256', buffer.subarray(start, at), 'binary')))
   }
   const left = buffer.subarray(0, at)
   return shortDigest(
@@ -104,13 +102,9 @@ const shared = Buffer.allocUnsafe(SHARED_BYTES)
  * that a new column changes no digest of a record that lacks it.
  */
 const FIRST_COLUMNS = 9
-const LATER_COLUMNS = COMMENT_COLUMN_LIST.slice(FIRST_COLUMNS).map(({ name }) => name)
+const NAMES = COMMENT_COLUMN_LIST.map(({ name }) => name)
 /** The format, the id, a length word for each text, and the names of later columns. */
-const BYTES_BESIDES_TEXTS =
-  DIGEST_FORMAT.length +
-  8 +
-  4 * (FIRST_COLUMNS + 2 * LATER_COLUMNS.length) +
-  LATER_COLUMNS.join('').length
+const BYTES_BESIDES_TEXTS = DIGEST_FORMAT.length + 8 + 8 * NAMES.length + NAMES.join('').length
 
 function bytesMax(comment: CommentColumns): number {
   return BYTES_BESIDES_TEXTS + 3 * unitsOf(comment.texts)
@@ -120,11 +114,13 @@ function bytesMax(comment: CommentColumns): number {
 function writeContent(buffer: Buffer, start: number, { commentId, texts }: CommentColumns): number {
   let at = start + buffer.write(DIGEST_FORMAT, start, 'latin1')
   at = buffer.writeDoubleBE(commentId, at)
-  for (let index = 0; index < FIRST_COLUMNS; index++)
-    at = writeText(buffer, at, texts[index] ?? null)
-  for (const [index, name] of LATER_COLUMNS.entries()) {
-    const text = texts[FIRST_COLUMNS + index] ?? null
-    if (text !== null) at = writeText(buffer, writeText(buffer, at, name), text)
+  for (let index = 0; index < NAMES.length; index++) {
+    const text = texts[index] ?? null
+    if (index >= FIRST_COLUMNS) {
+      if (text === null) continue
+      at = writeText(buffer, at, NAMES[index] as string)
+    }
+    at = writeText(buffer, at, text)
   }
   return at
 }
