@@ -30,7 +30,7 @@ import type { SyncContext } from '../core/sync/context.ts'
 import type { SyncWatch } from '../core/run/context.ts'
 import { SentCalls } from '../core/sync/counts.ts'
 import { ScopePlaces } from '../core/sync/fetch/schedule.ts'
-import { ObservedMembers } from '../core/sync/record/observed-members.ts'
+import { ObservedMembers } from '../features/observe/observed-members.ts'
 import { finishRun } from '../core/run/finish.ts'
 
 /** A job, or `refresh`, that a worker has begun and not ended. */
@@ -118,7 +118,7 @@ export async function openApp(
     problems,
     scopePlaces: new ScopePlaces(settings.concurrency),
     sentCalls: new SentCalls(store.database, log),
-    observed: new ObservedMembers(),
+    observed: new ObservedMembers(log),
     itemsInProgress: new Map(),
     itemsOvertaken: new Set(),
     drained: draining.signal,

@@ -15,7 +15,7 @@ import { WorkerProblems } from '../../src/core/sync/context.ts'
 import type { SyncContext } from '../../src/core/sync/context.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
 import { ScopePlaces } from '../../src/core/sync/fetch/schedule.ts'
-import { ObservedMembers } from '../../src/core/sync/record/observed-members.ts'
+import { ObservedMembers } from '../../src/features/observe/observed-members.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
@@ -332,7 +332,7 @@ function contextOf(
     problems: new WorkerProblems(),
     scopePlaces: new ScopePlaces(1),
     sentCalls: new SentCalls(pool, log),
-    observed: new ObservedMembers(),
+    observed: new ObservedMembers(log),
     itemsInProgress: new Map(),
     itemsOvertaken: new Set(),
     drained,

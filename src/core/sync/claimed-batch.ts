@@ -216,8 +216,8 @@ export class ClaimedBatch {
     })
     const stats = { ...this.call.stats }
     const counts = countsSince(this.#counted, stats, this.#databaseMs)
-    const { database, log, observed, watch } = this.#context
-    const committing = { ...this.#committing(counts), record: this.#record, log, observed }
+    const { database, observed, watch } = this.#context
+    const committing = { ...this.#committing(counts), record: this.#record, observed }
     const doneScopes = this.#done.bitsWith(answers.map(({ scope }) => scope.scopeNo))
     await withSpan('commit', { 'collab_sync.scopes': answers.length }, () =>
       commitAnswers(database, committing, answers, { doneScopes, isEnd }),

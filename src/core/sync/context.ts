@@ -4,7 +4,7 @@ import type { Operation } from '../../base/errors.ts'
 import type { RunContext } from '../run/context.ts'
 import type { SentCalls } from './counts.ts'
 import type { ScopePlaces } from './fetch/schedule.ts'
-import type { ObservedMembers } from './record/observed-members.ts'
+import type { RecordObserver } from './record/records.ts'
 import type { Rules, RulesSource } from './rules.ts'
 
 /** What syncing needs; opened by `src/worker/app.ts`. */
@@ -13,7 +13,7 @@ export interface SyncContext extends RunContext {
   readonly scopePlaces: ScopePlaces
   readonly sentCalls: SentCalls
   /** The members of the records that this process has read. */
-  readonly observed: ObservedMembers
+  readonly observed: RecordObserver
   /** Of the items in progress, those that were superseded by another run and wait before they ask again. */
   readonly itemsOvertaken: Set<number>
   /** Aborts when this process stops: calls that wait are given up, what was answered is committed. */

@@ -1,8 +1,8 @@
 import type { Operation } from '../../../base/errors.ts'
 import type { Json } from '../../../base/json.ts'
 import { ID_BYTES_MAX } from '../../../documents/check.ts'
+import type { Client } from '../../database/pool.ts'
 import type { Rules } from '../rules.ts'
-import type { ObservedMembers, ObservedObject } from './observed-members.ts'
 import { checkRejects, processingFault, Received, REJECTS_MAX } from './received.ts'
 import type { DataAnswer, RedactItem, Reject } from './received.ts'
 
@@ -12,6 +12,24 @@ export interface ReadRecord {
   /** Its index among the items of its response. */
   readonly index: number
   readonly lastUpdated?: string | null
+}
+
+/** What a record is: a comment or a user. */
+export type ObservedObject = 'comment' | 'user'
+
+/** Follows which members the records have; `src/features/observe` does. */
+export interface RecordObserver {
+  /** Notes the members of a record as it may be stored. */
+  see(object: ObservedObject, record: unknown): void
+  /**
+   * Makes a commit, and lets it write the noted members where that is due.
+   * @param isEnd whether it is the last one of a batch
+   * @param commit gets the function that writes them, to be called last: what it locks is wanted by the commits of all processes
+   */
+  withCommit<T>(
+    isEnd: boolean,
+    commit: (write: (client: Client) => Promise<void>) => Promise<T>,
+  ): Promise<T>
 }
 
 /** How the items of one operation are read. */
@@ -33,8 +51,8 @@ export const TOO_LONG_ID = `userId is longer than ${ID_BYTES_MAX.toLocaleString(
 /** What reading records depends on. */
 export interface Reading {
   readonly rules: Pick<Rules, 'redact' | 'writtenPath'>
-  /** Notes the members of records; left out where nothing is stored. */
-  readonly observed?: ObservedMembers
+  /** Left out where nothing is stored. */
+  readonly observed?: Pick<RecordObserver, 'see'>
   /** Whether the text of each record is kept. */
   readonly keepsTexts?: boolean
 }
@@ -54,7 +72,7 @@ export class Records<Id extends string | number, R extends ReadRecord> {
   readonly #reader: RecordReader<Id, R>
   readonly #redact: RedactItem
   readonly #writtenPath: readonly string[] | null
-  readonly #observed: ObservedMembers | undefined
+  readonly #observed: Pick<RecordObserver, 'see'> | undefined
 
   constructor(reader: RecordReader<Id, R>, organizationId: string, reading: Reading) {
     const { rules, observed, keepsTexts } = reading

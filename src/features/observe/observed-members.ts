@@ -1,25 +1,16 @@
-import { isObject } from '../../../base/json.ts'
-import { isStorable } from '../../../documents/check.ts'
-
-/** What a record is: a comment or a user. */
-export type ObservedObject = 'comment' | 'user'
+import { isObject } from '../../base/json.ts'
+import type { Log } from '../../base/log.ts'
+import { codeOf, isDataFault, savepoint } from '../../core/database/pool.ts'
+import type { Client } from '../../core/database/pool.ts'
+import * as statements from '../../core/database/statements/observed.ts'
+import type { ObservedObject, RecordObserver } from '../../core/sync/record/records.ts'
+import { isStorable } from '../../documents/check.ts'
 
 /** A member of records by its path, as `collab_store.observed_members` has it. */
-export interface ObservedMember {
+interface ObservedMember {
   readonly object: ObservedObject
   readonly path: readonly string[]
   readonly types: readonly string[]
-}
-
-/** What a process has read and not written: see {@link ObservedMembers.pending}. */
-export interface PendingMembers {
-  readonly records: Readonly<Record<ObservedObject, number>>
-  /** In how many records each was, and whether it gets a row where there is none. */
-  readonly members: readonly (ObservedMember & { records: number; is_new: boolean })[]
-  /** The objects whose keys became one path. */
-  readonly crowded: readonly Pick<ObservedMember, 'object' | 'path'>[]
-  /** To be called when it is committed. */
-  written(): void
 }
 
 /** An object with more different keys counts as one path: its keys may be IDs. */
@@ -54,68 +45,115 @@ class Path {
  * The members of the records that this process reads: which there are, of which types, and in how many records. They are
  * written with a commit: where one is new, after 1,000 records, and at the end of each batch.
  */
-export class ObservedMembers {
+export class ObservedMembers implements RecordObserver {
   /** The records themselves, and below them their members. */
   readonly #roots: Readonly<Record<ObservedObject, Path>> = {
     comment: new Path(),
     user: new Path(),
   }
+  readonly #log: Log
   #paths = 0
   #recordNo = 0
-  /** Whether a path or a type is new since the last commit that wrote members. */
-  #hasNew = false
-  /** Set while a commit writes what is pending: one at a time. */
-  isBeingWritten = false
+  /** How often something new came up, and how often until the last commit that wrote members. */
+  #news = 0
+  #writtenNews = 0
+  /** While a commit writes what is pending: one at a time. */
+  #isWriting = false
 
-  /** Notes the members of a record as it may be stored. */
+  constructor(log: Log) {
+    this.#log = log
+  }
+
   see(object: ObservedObject, record: unknown): void {
     if (!isObject(record)) return
     this.#recordNo += 1
     this.#see(this.#roots[object], record, 0)
   }
 
-  /** Whether members are to be written with a commit. @param isEnd whether it is the last one of a batch */
-  isDue(isEnd: boolean): boolean {
-    const records = this.#roots.comment.records + this.#roots.user.records
-    if (records === 0 || this.isBeingWritten) return false
-    return isEnd || this.#hasNew || records >= COUNT_AFTER_RECORDS
+  async withCommit<T>(
+    isEnd: boolean,
+    commit: (write: (client: Client) => Promise<void>) => Promise<T>,
+  ): Promise<T> {
+    if (!this.#isDue(isEnd)) return commit(async () => {})
+    this.#isWriting = true
+    let written = () => {}
+    try {
+      const result = await commit(async (client) => {
+        written = await this.#write(client)
+      })
+      written()
+      return result
+    } finally {
+      this.#isWriting = false
+    }
   }
 
-  /**
-   * What is to be written. It stays pending until `written` is called.
-   * @param rows what the table has: other processes may have found keys that are too many with those of this one
-   */
-  pending(rows: readonly ObservedMember[]): PendingMembers {
+  #isDue(isEnd: boolean): boolean {
+    const records = this.#roots.comment.records + this.#roots.user.records
+    if (records === 0 || this.#isWriting) return false
+    return isEnd || this.#news > this.#writtenNews || records >= COUNT_AFTER_RECORDS
+  }
+
+  /** Fails no commit for what the members are like. @returns to be called when it is committed */
+  async #write(client: Client): Promise<() => void> {
+    let written = () => {}
+    const failure = await savepoint(client, async () => {
+      if (!(await statements.lock.one(client)).isLocked) return
+      this.#learn((await statements.read.all(client)) as ObservedMember[])
+      const pending = this.#pending()
+      const { comment, user } = this.#roots
+      if (pending.crowded.length > 0)
+        await statements.collapse.run(client, { crowded: JSON.stringify(pending.crowded) })
+      await statements.count.run(client, {
+        comments: comment.records,
+        users: user.records,
+        members: JSON.stringify(pending.members),
+      })
+      written = pending.written
+    })
+    if (failure === null) return written
+    if (!isDataFault(failure.error)) throw failure.error
+    // Its code, and not the error, which may quote names of members: they may be IDs.
+    const sqlState = codeOf(failure.error)
+    this.#log.warn({ sqlState }, 'the members of records could not be noted')
+    return written
+  }
+
+  /** Learns what the table has: other processes may have found keys that are too many with those of this one. */
+  #learn(rows: readonly ObservedMember[]): void {
     for (const { object, path, types } of rows) {
       let at: Path | null = this.#roots[object]
       for (const name of path) at = at && this.#child(at, name)
       for (const type of types) if (at !== null) at.types |= 1 << TYPES.indexOf(type as never)
     }
-    this.#hasNew = false
-    const { comment, user } = this.#roots
-    const members: PendingMembers['members'][number][] = []
+  }
+
+  /** What is not written yet. It stays pending until `written` is called. */
+  #pending() {
+    const news = this.#news
+    const read: (readonly [Path, number])[] = []
+    const members: (ObservedMember & { records: number; is_new: boolean })[] = []
     const crowded: Pick<ObservedMember, 'object' | 'path'>[] = []
-    const pending: [Path, number][] = []
     const walk = (object: ObservedObject, at: Path, path: string[]) => {
       const { records, isWritten } = at
       if (at.isCrowded) crowded.push({ object, path })
-      if (records > 0) pending.push([at, records])
+      if (records > 0) read.push([at, records])
       if (records > 0 && path.length > 0) {
         const types = TYPES.filter((_, index) => at.types & (1 << index))
         members.push({ object, path, types, records, is_new: !isWritten })
       }
       for (const [name, child] of at.children) walk(object, child, [...path, name])
     }
-    walk('comment', comment, [])
-    walk('user', user, [])
+    for (const object of ['comment', 'user'] as const) walk(object, this.#roots[object], [])
     const written = () => {
-      for (const [at, records] of pending) {
+      for (const [at, records] of read) {
         at.records -= records
         at.isWritten = true
       }
+      // What came up since is new still.
+      this.#writtenNews = news
     }
-    const records = { comment: comment.records, user: user.records }
-    return { records, members, crowded, written }
+    return { members, crowded, written }
   }
 
   #see(at: Path | null, value: unknown, depth: number): void {
@@ -123,7 +161,7 @@ export class ObservedMembers {
     const type = typeOf(value)
     if ((at.types & type) === 0) {
       at.types |= type
-      this.#hasNew = true
+      this.#news += 1
     }
     if (at.lastRecord !== this.#recordNo) {
       at.lastRecord = this.#recordNo
@@ -158,7 +196,7 @@ export class ObservedMembers {
       at.isCrowded = true
       at.children.clear()
       if (items !== undefined) at.children.set('[]', items)
-      this.#hasNew = true
+      this.#news += 1
     }
     const child = new Path()
     at.children.set(isCrowding ? '*' : name, child)
