@@ -29,7 +29,7 @@ import { WorkerProblems } from '../core/sync/context.ts'
 import type { SyncContext } from '../core/sync/context.ts'
 import type { SyncWatch } from '../core/run/context.ts'
 import { SentCalls } from '../core/sync/counts.ts'
-import { ScopePlaces } from '../core/sync/fetch/schedule.ts'
+import { ScopeSlots } from '../core/sync/fetch/slots.ts'
 import { ObservedMembers } from '../features/observe/observed-members.ts'
 import { finishRun } from '../core/run/finish.ts'
 
@@ -116,7 +116,7 @@ export async function openApp(
     deadAfterS: DEAD_AFTER_S,
     runSignals,
     problems,
-    scopePlaces: new ScopePlaces(settings.concurrency),
+    scopeSlots: new ScopeSlots(settings.concurrency),
     sentCalls: new SentCalls(store.database, log),
     observed: new ObservedMembers(log),
     itemsInProgress: new Map(),

@@ -14,7 +14,7 @@ import { RunSignals } from '../../src/core/run/context.ts'
 import { WorkerProblems } from '../../src/core/sync/context.ts'
 import type { SyncContext } from '../../src/core/sync/context.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
-import { ScopePlaces } from '../../src/core/sync/fetch/schedule.ts'
+import { ScopeSlots } from '../../src/core/sync/fetch/slots.ts'
 import { ObservedMembers } from '../../src/features/observe/observed-members.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
 import { createTestDatabase } from '../helpers/database.ts'
@@ -330,7 +330,7 @@ function contextOf(
     deadAfterS: 30,
     runSignals: new RunSignals(),
     problems: new WorkerProblems(),
-    scopePlaces: new ScopePlaces(1),
+    scopeSlots: new ScopeSlots(1),
     sentCalls: new SentCalls(pool, log),
     observed: new ObservedMembers(log),
     itemsInProgress: new Map(),

@@ -123,7 +123,7 @@ class BatchInProgress {
     try {
       if (this.#claim.attempts > ATTEMPTS_MAX) this.#failAll(scopes)
       else
-        await this.#context.scopePlaces
+        await this.#context.scopeSlots
           .each(scopes, { ...batch.call, signal: batch.call.waitSignal }, (scope, triesAgain) =>
             this.#syncScope(scope, triesAgain).catch((error: unknown) => {
               // An error of the program over one response concerns that scope alone.

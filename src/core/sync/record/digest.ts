@@ -1,11 +1,10 @@
 import { createHash, hash } from 'node:crypto'
-import { isLosslessNumber, parse } from 'lossless-json'
+import { isLosslessNumber } from 'lossless-json'
 import { COMMENT_COLUMN_LIST, unitsOf } from '../../../base/columns.ts'
 import type { CommentColumns } from '../../../base/columns.ts'
 import type { ScopeIds } from '../../database/scopes.ts'
 import type { Operation } from '../../../base/errors.ts'
-import { isObject } from '../../../base/json.ts'
-import { cutBelow } from '../../../base/json-text.ts'
+import { isObject, parseExact } from '../../../base/json.ts'
 import { shortDigest } from '../../service/answer.ts'
 
 /**
@@ -40,16 +39,12 @@ export function digestOfRejected(
 
 /** A longer text is taken as it is: to parse it exactly would block the commit. */
 const CANONICAL_UNITS_MAX = 100_000
-/** So many levels can be parsed on any stack. Whether more can depends on the caller, and so would the digest. */
-const CANONICAL_DEPTH_MAX = 500
 
-/** The text itself where it is long or nested deep, or no JSON. */
+/** The text itself where it is long or no JSON. What is nested deeper than is stored does not count. */
 function canonicalText(json: string): string {
   if (json.length > CANONICAL_UNITS_MAX) return json
   try {
-    // Of two members with one name JSON.parse takes the last.
-    const value = parse(json, null, { onDuplicateKey: ({ newValue }) => newValue })
-    return cutBelow(json, CANONICAL_DEPTH_MAX) === json ? canonicalJson(value) : json
+    return canonicalJson(parseExact(json))
   } catch {
     return json
   }
