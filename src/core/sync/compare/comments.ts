@@ -2,7 +2,7 @@ import type { StoredComment } from '../../database/comments.ts'
 import type { BatchScope } from '../../database/scopes.ts'
 import type { CommentRecord } from '../record/comment.ts'
 
-/** What an answer changes of one annotation. */
+/** What a response changes of one annotation. */
 export interface CommentChanges {
   readonly added: readonly CommentRecord[]
   readonly changed: readonly CommentRecord[]
@@ -13,7 +13,7 @@ export interface CommentChanges {
 }
 
 /**
- * Compares an answer with what is stored of its annotation.
+ * Compares a response with what is stored of its annotation.
  * @param gone ids for which there is evidence of deletion; nothing else deletes
  */
 export function compareComments(
@@ -43,18 +43,18 @@ export function compareComments(
 }
 
 /**
- * Before when comments of the annotation that are new now cannot have been written: its last good check. Null where an answer
- * since then left no digest: it held comments that could not be stored, or lacked some that were there.
+ * The time before which comments that are new now cannot have been written: the last good check of the annotation. Null where a
+ * response since then left no digest, since it had comments that could not be stored, or lacked some that were there.
  */
 export function notBeforeOf({ checkedAt, contentDigest }: BatchScope): Date | null {
   return contentDigest === null ? null : (checkedAt ?? null)
 }
 
 /**
- * When an annotation last changed, as far as an answer tells: by lastUpdated of what was added or edited. What has no time since
- * the last check, such as a deletion, happened at some time between: the middle is taken. In ISO 8601; null where nothing changed,
- * or a first answer tells no time.
- * @param at when the answer was asked for
+ * When an annotation last changed: the latest lastUpdated of what was added or edited. A change without a time since the last
+ * check, such as a deletion, happened between that check and this one: the middle is taken. In ISO 8601; null where nothing
+ * changed, or a first response has no time.
+ * @param at when the response was fetched
  */
 export function activeAtOf(
   { added, changed, deleted }: Pick<CommentChanges, 'added' | 'changed' | 'deleted'>,

@@ -174,7 +174,7 @@ async function fetchByIds(
   for (const commentIds of chunkIds(ids, maxIds)) {
     try {
       const answer = await collabApi.getComments({ ...commentsFilter(scope), commentIds }, call)
-      if (answer.status === 'data') readByIds(answer, commentIds, records, evidence)
+      if (answer.status === 'data') evidence.gone.push(...readByIds(answer, commentIds, records))
     } catch (error) {
       if (!(error instanceof CallError) || error.concernsEveryCall) throw error
       evidence.incomplete = error
@@ -184,38 +184,27 @@ async function fetchByIds(
 }
 
 /**
- * Items answer ids by their position (service-api.md, Get Comments, rule 3). If they do not match, a null may stand for any
- * comment, and the whole response is no evidence.
+ * Reads what answers ids, by position (service-api.md, Get Comments, rule 3).
+ * @returns the ids that were answered with null
+ * @throws CallError where positions do not match: a null may stand for any comment, and the whole response is no evidence
  */
 function readByIds(
   answer: DataAnswer,
   ids: readonly number[],
   records: CommentRecords,
-  evidence: Evidence,
-): void {
+): readonly number[] {
   const { data } = answer
-  const isInOrder =
-    data.length === ids.length &&
-    data.every(
-      (item, index) => item === null || (isObject(item) && item['commentId'] === ids[index]),
+  const answersId = (item: unknown, index: number) =>
+    item === null || (isObject(item) && item['commentId'] === ids[index])
+  if (data.length !== ids.length || !data.every(answersId))
+    throw new CallError(
+      `The service was asked for ${counted(ids.length, 'comment')} by id and gave ${counted(data.length, 'answer')} in another order or number: no evidence of deletion.`,
+      { kind: 'refused', httpStatus: 200, errorStatus: 'answer_does_not_line_up' },
     )
-  if (!isInOrder) {
-    evidence.incomplete = doesNotLineUp(ids.length, data.length)
-    return
-  }
   const received = records.open(answer)
-  for (const id of ids) {
-    if (received.raw === null) evidence.gone.push(id)
-    else records.add(received)
-    received.index += 1
-  }
-}
-
-function doesNotLineUp(asked: number, answered: number): CallError {
-  return new CallError(
-    `The service was asked for ${counted(asked, 'comment')} by id and gave ${counted(answered, 'answer')} in another order or number: no evidence of deletion.`,
-    { kind: 'refused', httpStatus: 200, errorStatus: 'answer_does_not_line_up' },
-  )
+  for (; received.index < received.length; received.index++)
+    if (received.raw !== null) records.add(received)
+  return ids.filter((_, index) => data[index] === null)
 }
 
 /** Fetches one listing of users (service-api.md, Get Users, combinations 1, 2 and 5), or some of its users. */

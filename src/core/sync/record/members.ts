@@ -36,7 +36,10 @@ export function memberColumns(
   })
 }
 
-/** Reads the members of an object into their columns. What a column cannot give back exactly is set in `rest` as well. */
+/**
+ * Reads the members of an object into their columns. What a column cannot give back exactly, such as a time in another form, is
+ * set in `rest` as well. IDs are not read by this: a text without the characters that PostgreSQL cannot hold is stored.
+ */
 export function readColumns(
   columns: readonly MemberColumn[],
   object: Json,
@@ -44,48 +47,25 @@ export function readColumns(
   rest: Json,
   received: Received,
 ): void {
-  for (const column of columns) {
-    const value = object[column.member]
+  for (const { index, member, type, label, column } of columns) {
+    const value = object[member]
     if (value === undefined) continue
-    const read = column.type === 'text' ? readText : readTime
-    texts[column.index] = read(column, value, rest, received)
+    let text = value
+    if (typeof value === 'string' && !isStorable(value)) {
+      received.reject(`${label} ${UNSTORABLE}: ${column} is stored without them`)
+      text = storable(value)
+    }
+    if (type === 'text' && typeof text === 'string') {
+      texts[index] = text
+      continue
+    }
+    const time = type === 'text' ? null : readTimestamp(text)
+    texts[index] = time?.iso ?? null
+    if (!time?.isExact) rest[member] = value
+    if (time !== null || value === null) continue
+    const fault = type === 'text' ? `${typeName(value)}, not a string` : 'no readable time'
+    received.reject(`${label} is ${fault}: ${column} was set to null`)
   }
-}
-
-/** A value that is no text stays in `rest`, so that raw gives it back. */
-function readText(
-  { member, label, column }: MemberColumn,
-  value: unknown,
-  rest: Json,
-  received: Received,
-): string | null {
-  if (typeof value === 'string') return storableColumn(label, value, column, received)
-  rest[member] = value
-  if (value !== null)
-    received.reject(`${label} is ${typeName(value)}, not a string: ${column} was set to null`)
-  return null
-}
-
-/** A time in another form than the column gives back is in `rest` too. */
-function readTime(
-  { member, label, column }: MemberColumn,
-  value: unknown,
-  rest: Json,
-  received: Received,
-): string | null {
-  const text = typeof value === 'string' ? storableColumn(label, value, column, received) : value
-  const time = readTimestamp(text)
-  if (!time?.isExact) rest[member] = value
-  if (time === null && value !== null)
-    received.reject(`${label} is no readable time: ${column} was set to null`)
-  return time?.iso ?? null
-}
-
-/** A text without the characters that PostgreSQL cannot hold, which are reported. IDs are not read by this. */
-function storableColumn(label: string, text: string, column: string, received: Received): string {
-  if (isStorable(text)) return text
-  received.reject(`${label} ${UNSTORABLE}: ${column} is stored without them`)
-  return storable(text)
 }
 
 /** The type of a value, in a reason. */
