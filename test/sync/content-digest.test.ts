@@ -6,12 +6,11 @@ import type { CommentColumns } from '../../src/base/columns.ts'
 import type { Operation } from '../../src/base/errors.ts'
 import {
   canonicalJson,
-  digestOf,
   digestOfComments,
-  digestOfDigests,
   digestOfRejected,
+  digestOfUser,
+  digestOfUsers,
 } from '../../src/core/sync/record/digest.ts'
-import { digestOfUser } from '../../src/core/sync/record/user.ts'
 import { commentTexts, userTexts } from '../helpers/columns.ts'
 
 const digestOfComment = (comment: CommentColumns) => digestOfComments([comment])
@@ -139,16 +138,12 @@ describe('a rejected record is known again', () => {
   })
 })
 
-test('one digest for many depends on their order', () => {
-  const [a, b] = [Buffer.alloc(16, 1), Buffer.alloc(16, 2)]
-  const hex = (digests: Buffer[]) => digestOfDigests(digests).toString('hex')
-  expect(hex([a, b])).toMatch(/^[0-9a-f]{32}$/)
-  expect(hex([a, b])).not.toBe(hex([b, a]))
-  expect(hex([a, b])).toBe(hex([Buffer.concat([a, b])]))
-})
-
-test('the digest of a text is that of its format and its characters', () => {
-  expect(digestOf('a').toString('hex')).toBe(
-    createHash('sha256').update('2a').digest('hex').slice(0, 32),
-  )
+test('users have one digest, the same for any order', () => {
+  const user = (userId: string, digit: number) => ({ userId, digest: Buffer.alloc(16, digit) })
+  const hex = (users: ReturnType<typeof user>[]) => digestOfUsers(users).toString('hex')
+  expect(hex([user('a', 1), user('b', 2)])).toMatch(/^[0-9a-f]{32}$/)
+  expect(hex([user('a', 1), user('b', 2)])).toBe(hex([user('b', 2), user('a', 1)]))
+  expect(hex([user('a', 1), user('b', 2)])).not.toBe(hex([user('a', 2), user('b', 1)]))
+  const both = createHash('sha256').update(Buffer.alloc(16, 1)).update(Buffer.alloc(16, 2))
+  expect(hex([user('a', 1), user('b', 2)])).toBe(both.digest('hex').slice(0, 32))
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { digestOfUser, USERS } from '../../src/core/sync/record/user.ts'
+import { digestOfUser } from '../../src/core/sync/record/digest.ts'
+import { USERS } from '../../src/core/sync/record/user.ts'
 import { userColumns, userTexts } from '../helpers/columns.ts'
 import { answerOf, readItems } from '../helpers/records.ts'
 

@@ -11,7 +11,7 @@ import { chunkIds } from '../../service/filters.ts'
 import type { CommentsFilter, UsersFilter } from '../../service/filters.ts'
 import { COMMENTS } from '../record/comment.ts'
 import type { CommentRecord } from '../record/comment.ts'
-import { digestOfComments, digestOfDigests } from '../record/digest.ts'
+import { digestOfComments, digestOfUsers } from '../record/digest.ts'
 import type { DataAnswer } from '../record/received.ts'
 import { Records } from '../record/records.ts'
 import type { Reading } from '../record/records.ts'
@@ -38,7 +38,7 @@ export interface Fetching extends Reading {
  * Fetches one scope, all of it or what the run narrows it to. Its responses count as received until it ends; what the caller
  * keeps of them, it counts itself.
  * @param onFailedTry called after each try that failed
- * @throws CallError where there was no usable answer
+ * @throws CallError where there was no usable response
  */
 export async function fetchScope(
   fetching: Fetching,
@@ -159,7 +159,7 @@ async function missingIds(
 interface Evidence {
   /** Ids that were answered with null. */
   readonly gone: number[]
-  /** Why other ids have no answer; null where all have one. */
+  /** Why other ids have no response; null where all have one. */
   incomplete: CallError | null
 }
 
@@ -184,7 +184,7 @@ async function fetchByIds(
 }
 
 /**
- * Reads what answers ids, by position (service-api.md, Get Comments, rule 3).
+ * Reads the items for ids, by position (service-api.md, Get Comments, rule 3).
  * @returns the ids that were answered with null
  * @throws CallError where positions do not match: a null may stand for any comment, and the whole response is no evidence
  */
@@ -218,9 +218,7 @@ async function fetchUsers(
   const listing = await fetchListing(fetching, scope, records)
   if (listing === null) return unchanged(scope)
   const result = records.result()
-  // The same for any order. Sorted by UTF-16: it need not be the order of PostgreSQL, which makes no such digest.
-  const inOrder = [...result.records].sort((a, b) => (a.userId < b.userId ? -1 : 1))
-  const contentDigest = digestOfDigests(inOrder.map(({ digest }) => digest))
+  const contentDigest = digestOfUsers(result.records)
   const isSound = result.rejects.length === 0
   if (isSound && scope.contentDigest?.equals(contentDigest)) return unchanged(scope)
   return {

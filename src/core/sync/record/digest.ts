@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import { isLosslessNumber } from 'lossless-json'
-import { COMMENT_COLUMN_LIST, unitsOf } from '../../../base/columns.ts'
-import type { CommentColumns } from '../../../base/columns.ts'
+import { COMMENT_COLUMN_LIST, unitsOf, USER_COLUMN_LIST } from '../../../base/columns.ts'
+import type { CommentColumns, UserColumns } from '../../../base/columns.ts'
 import type { ScopeIds } from '../../database/scopes.ts'
 import type { Operation } from '../../../base/errors.ts'
 import { isObject, parseExact } from '../../../base/json.ts'
@@ -13,13 +13,24 @@ import { shortDigest } from '../../service/answer.ts'
  */
 const DIGEST_FORMAT = '2'
 
-/** A digest of a text. */
-export function digestOf(text: string): Buffer {
+/** A digest of all that is stored of a user. */
+export function digestOfUser({ userId, texts }: UserColumns): Buffer {
+  const [name = null, email = null, rest, ...later] = texts
+  // As with comments, a later column counts by its name, and only where it holds something.
+  const named = later.flatMap((text, index) => (text === null ? [] : [[LATER_NAMES[index], text]]))
+  const laterText = named.length === 0 ? '' : JSON.stringify(named)
+  const text = JSON.stringify([userId, name, email]) + (rest ?? '') + laterText
   return shortDigest(hash('sha256', DIGEST_FORMAT + text, 'binary'))
 }
 
-/** One digest for many, in the order given. */
-export function digestOfDigests(digests: readonly Buffer[]): Buffer {
+const LATER_NAMES = USER_COLUMN_LIST.slice(3).map(({ name }) => name)
+
+/** One digest for users, the same for any order. Sorted by UTF-16: PostgreSQL, whose order may differ, makes no such digest. */
+export function digestOfUsers(
+  users: readonly { readonly userId: string; readonly digest: Buffer }[],
+): Buffer {
+  const inOrder = [...users].sort((a, b) => (a.userId < b.userId ? -1 : 1))
+  const digests = inOrder.map(({ digest }) => digest)
   return shortDigest(hash('sha256', Buffer.concat(digests), 'binary'))
 }
 
@@ -62,7 +73,7 @@ export function canonicalJson(value: unknown): string {
 /**
  * One digest for comments, in the order given. Equal content gives the same digest, whatever the order of its members. Their
  * columns are written as bytes into one buffer that all calls share: joined as texts they would each be copied twice, and all
- * of a large answer would be in memory once more.
+ * of a large response would be in memory once more.
  * @param onEach called with the digest of each comment by itself too, which costs little while its bytes are there
  */
 export function digestOfComments<T extends CommentColumns>(

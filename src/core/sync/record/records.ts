@@ -45,7 +45,7 @@ export interface RecordReader<Id, R> {
   rawId(item: unknown): Id | null
 }
 
-/** Why an item is rejected of which nothing can be stored: nobody who is missing has so long an ID. */
+/** A fault after which no item counts as nameless: no stored user has an ID as long. */
 export const TOO_LONG_ID = `userId is longer than ${ID_BYTES_MAX.toLocaleString('en')} bytes`
 
 /** What reading records depends on. */

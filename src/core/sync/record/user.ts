@@ -3,7 +3,7 @@ import type { UserColumns } from '../../../base/columns.ts'
 import { isObject } from '../../../base/json.ts'
 import type { Json } from '../../../base/json.ts'
 import { isStorable, isTooLongId } from '../../../documents/check.ts'
-import { digestOf } from './digest.ts'
+import { digestOfUser } from './digest.ts'
 import { memberColumns, otherMembers, readColumns, restOf, typeName } from './members.ts'
 import type { Received } from './received.ts'
 import { TOO_LONG_ID } from './records.ts'
@@ -45,17 +45,6 @@ export function readUser(item: Json, received: Received, within?: 'from'): UserC
   texts[REST] = restOf(rest, received, within)
   return { userId: item['userId'] as string, texts }
 }
-
-/** A digest of all that is stored of a user. */
-export function digestOfUser({ userId, texts }: UserColumns): Buffer {
-  const [name = null, email = null, rest, ...later] = texts
-  // As with comments, a later column counts by its name, and only where it holds something.
-  const named = later.flatMap((text, index) => (text === null ? [] : [[LATER_NAMES[index], text]]))
-  const laterText = named.length === 0 ? '' : JSON.stringify(named)
-  return digestOf(JSON.stringify([userId, name, email]) + (rest ?? '') + laterText)
-}
-
-const LATER_NAMES = USER_COLUMN_LIST.slice(3).map(({ name }) => name)
 
 /** Why an object cannot be keyed by its `userId`; null where it can. */
 export function userIdFault(item: unknown): string | null {
