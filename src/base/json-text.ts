@@ -69,11 +69,12 @@ export function cutBelow(text: string, depthMax: number): string {
   return kept.join('')
 }
 
-/** @returns the place behind the closing quote of the string that begins at `at` */
+/** @returns the position after the closing quote of the string that begins at `at` */
 function endOfString(text: string, at: number): number {
-  for (let end = text.indexOf('"', at + 1); ; end = text.indexOf('"', end + 1)) {
+  for (let end = text.indexOf('"', at + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let backslashes = 0
     while (text[end - 1 - backslashes] === '\\') backslashes += 1
     if (backslashes % 2 === 0) return end + 1
   }
+  return text.length
 }

@@ -27,8 +27,8 @@ import { RunSignals } from '../core/run/context.ts'
 import type { SyncContext, WorkerProblems } from '../core/sync/context.ts'
 import type { SyncWatch } from '../core/run/context.ts'
 import { SentCalls } from '../core/sync/counts.ts'
-import { ScopePlaces } from '../core/sync/fetch/schedule.ts'
-import { ObservedMembers } from '../core/sync/record/observed-members.ts'
+import { ScopeSlots } from '../core/sync/fetch/slots.ts'
+import { ObservedMembers } from '../features/observe/observed-members.ts'
 
 /** A job, or `refresh`, that a worker has begun and not ended. */
 export interface WorkInProgress {
@@ -111,9 +111,9 @@ export async function openApp(
     deadAfterS: DEAD_AFTER_S,
     runSignals,
     problems,
-    scopePlaces: new ScopePlaces(settings.concurrency),
+    scopeSlots: new ScopeSlots(settings.concurrency),
     sentCalls: new SentCalls(store.database, log),
-    observed: new ObservedMembers(),
+    observed: new ObservedMembers(log),
     itemsInProgress: new Map(),
     drained: draining.signal,
     rules: new RulesKeeper(store.database, {

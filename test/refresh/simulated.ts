@@ -13,8 +13,8 @@ import type { CommentsFilter } from '../../src/core/service/filters.ts'
 import { RunSignals } from '../../src/core/run/context.ts'
 import type { SyncContext } from '../../src/core/sync/context.ts'
 import { SentCalls } from '../../src/core/sync/counts.ts'
-import { ScopePlaces } from '../../src/core/sync/fetch/schedule.ts'
-import { ObservedMembers } from '../../src/core/sync/record/observed-members.ts'
+import { ScopeSlots } from '../../src/core/sync/fetch/slots.ts'
+import { ObservedMembers } from '../../src/features/observe/observed-members.ts'
 import { Refresher } from '../../src/features/refresh/refresher.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
@@ -329,9 +329,9 @@ function contextOf(
     deadAfterS: 30,
     runSignals: new RunSignals(),
     problems: { queue: null, service: null },
-    scopePlaces: new ScopePlaces(1),
+    scopeSlots: new ScopeSlots(1),
     sentCalls: new SentCalls(pool, log),
-    observed: new ObservedMembers(),
+    observed: new ObservedMembers(log),
     itemsInProgress: new Map(),
     drained,
     rules: new RulesKeeper(pool, { email: 'keep', raw: 'keep' }),

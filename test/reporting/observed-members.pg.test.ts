@@ -4,11 +4,10 @@ import { places } from '../../src/demo/catalog.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { buildCommand } from '../cli/built-command.ts'
 import type { BuiltCommand } from '../cli/built-command.ts'
-import { ObservedMembers } from '../../src/core/sync/record/observed-members.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
 import { askPages, wordsOf } from '../pages/ask-pages.ts'
-import { membersOf, noticed, read } from './observed.ts'
+import { membersOf, newProcess, noticed, read } from './observed.ts'
 
 /** The members of a record as the service sends it, by their paths, with their types. */
 function addMembers(found: Map<string, Set<string>>, record: object): void {
@@ -118,7 +117,7 @@ test('a commit is made also where its members cannot be noted', async () => {
 test('each record is counted once, by whichever process', async () => {
   const before = (await membersOf(pool, 'user')).get('userId')?.records ?? 0
   const users = Array.from({ length: 3 }, (_, n) => ({ userId: `u${n}` }))
-  const process = new ObservedMembers()
+  const process = newProcess()
   await read(pool, users, 'user', process)
   await read(pool, users, 'user', process)
   await read(pool, [], 'user', process)

@@ -3,11 +3,10 @@ import { transaction } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { createLog } from '../../src/base/log.ts'
-import { notingMembers } from '../../src/core/sync/commit/note-members.ts'
-import { ObservedMembers } from '../../src/core/sync/record/observed-members.ts'
+import { ObservedMembers } from '../../src/features/observe/observed-members.ts'
 import { fillComments } from '../export/fill-comments.ts'
 import { createTestDatabase } from '../helpers/database.ts'
-import { membersOf, noticed, read } from './observed.ts'
+import { membersOf, newProcess, noticed, read } from './observed.ts'
 
 let pool: Database
 beforeEach(async () => {
@@ -53,7 +52,7 @@ test('an object with more than 50 different keys is one path, and none of its ke
   expect((await membersOf(pool)).get('likes.person-7.at')).toMatchObject({ records: 1 })
   expect(await noticed(pool)).toEqual(['comment new likes object'])
   // A process that knows keys of its own only learns of the others when it writes.
-  const other = new ObservedMembers()
+  const other = newProcess()
   await read(pool, likes(1, 1), 'comment', other)
   await read(pool, likes(31, 60))
   await read(pool, [{ both: Object.fromEntries(many(51, {}).map((_, n) => [`p${n}`, n])) }])
@@ -96,7 +95,7 @@ test('what comes up before a run ended with 500 records is no news', async () =>
 })
 
 test('many processes at once count each record once', async () => {
-  const processes = Array.from({ length: 8 }, () => new ObservedMembers())
+  const processes = Array.from({ length: 8 }, () => newProcess())
   for (let times = 0; times < 5; times += 1)
     await Promise.all(processes.map((each) => read(pool, many(10, {}), 'comment', each)))
   // Who found another one writing kept what was pending.
@@ -108,27 +107,26 @@ test('what is read while members are written is new still, and an error is logge
   await known()
   const lines: string[] = []
   const log = createLog('warn', { write: (line) => void lines.push(line) })
-  const observed = new ObservedMembers()
+  const observed = new ObservedMembers(log)
   observed.see('comment', { first: 1 })
-  await notingMembers({ observed, log }, true, async (note) => {
-    await transaction(pool, note)
+  await observed.withCommit(true, async (write) => {
+    await transaction(pool, write)
     observed.see('comment', { second: 1 })
   })
-  expect(observed.isDue(false)).toBe(true)
   await pool.query(`create function refuse() returns trigger language plpgsql as
       $$ begin raise program_limit_exceeded using message = new.path::text; end $$;
     create trigger refuse before insert on collab_store.observed_members for each row execute function refuse()`)
-  await notingMembers({ observed, log }, true, (note) => transaction(pool, note))
+  await observed.withCommit(true, (write) => transaction(pool, write))
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ sqlState: '54000' }])
   expect(lines.join('')).not.toContain('second')
   await pool.query('drop function refuse cascade')
-  await notingMembers({ observed, log }, false, (note) => transaction(pool, note))
+  await observed.withCommit(false, (write) => transaction(pool, write))
   expect(await noticed(pool)).toEqual(['comment new first number', 'comment new second number'])
 })
 
 test('who is erased is in no path', async () => {
   await known()
-  const process = new ObservedMembers()
+  const process = newProcess()
   const seenBy = (...ids: string[]) => [{ seenBy: Object.fromEntries(ids.map((id) => [id, true])) }]
   await read(pool, seenBy('user-7', 'user-8'), 'comment', process)
   const request = { userId: 'user-7', organizationId: null, reason: 'asked' }

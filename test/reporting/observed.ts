@@ -1,13 +1,17 @@
 import { transaction } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
 import { createLog } from '../../src/base/log.ts'
-import { notingMembers } from '../../src/core/sync/commit/note-members.ts'
-import { ObservedMembers } from '../../src/core/sync/record/observed-members.ts'
-import type { ObservedObject } from '../../src/core/sync/record/observed-members.ts'
+import type { ObservedObject } from '../../src/core/sync/record/records.ts'
+import { ObservedMembers } from '../../src/features/observe/observed-members.ts'
 
 export interface Member {
   types: string[]
   records: number
+}
+
+/** What a process has that has read nothing before. */
+export function newProcess(): ObservedMembers {
+  return new ObservedMembers(createLog('silent'))
 }
 
 /** Has a process that has read nothing before read some records, and commit what they have. */
@@ -15,11 +19,10 @@ export async function read(
   database: Database,
   records: readonly unknown[],
   object: ObservedObject = 'comment',
-  observed = new ObservedMembers(),
+  observed = newProcess(),
 ): Promise<void> {
   for (const record of records) observed.see(object, record)
-  const noting = { observed, log: createLog('silent') }
-  await notingMembers(noting, true, (note) => transaction(database, note))
+  await observed.withCommit(true, (write) => transaction(database, write))
 }
 
 export async function membersOf(database: Database, object = 'comment') {

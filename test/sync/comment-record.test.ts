@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { commentColumns, userColumns } from '../helpers/columns.ts'
 import { readAnswer } from '../../src/core/service/answer.ts'
-import { readComment } from '../../src/core/sync/record/comment.ts'
-import type { CommentRecord } from '../../src/core/sync/record/comment.ts'
-import { receivedOf } from '../../src/core/sync/record/received.ts'
-import type { Reject } from '../../src/core/sync/record/received.ts'
+import { COMMENTS } from '../../src/core/sync/record/comment.ts'
+import { readItems } from '../helpers/records.ts'
 
 const GOOD = {
   commentId: 5,
@@ -31,15 +29,9 @@ function read(itemText: string) {
     },
   )
   if (answer.status !== 'data') throw new Error('no data')
-  const rejects: Reject[] = []
-  const item = readComment(receivedOf(answer), 0, (reject) => rejects.push(reject))
-  const reasons = rejects.map(({ reason }) => reason)
-  return {
-    item,
-    rejects,
-    reasons,
-    record: 'record' in item ? item.record : (null as CommentRecord | null),
-  }
+  const { byId, rejects } = readItems(COMMENTS, answer)
+  const [record = null] = byId.values()
+  return { record, rejects, reasons: rejects.map(({ reason }) => reason) }
 }
 
 const text = (change: object) => JSON.stringify({ ...GOOD, ...change })
@@ -105,7 +97,11 @@ describe('a comment without a sound key', () => {
     ['{"commentId":1.5}', 'commentId is no integer between'],
     ['{"commentId":9007199254740993}', 'commentId is no integer between'],
   ])('%s is a fault', (itemText, fault) => {
-    expect(read(itemText).item).toMatchObject({ fault: expect.stringContaining(fault) as string })
+    const { record, rejects } = read(itemText)
+    expect(record).toBeNull()
+    expect(rejects).toMatchObject([
+      { reason: expect.stringContaining(fault) as string, isWhole: true },
+    ])
   })
 })
 
@@ -257,7 +253,7 @@ describe('the author of a comment', () => {
       authorEmail: null,
       rest: '{"from":{"name":"Ann","plan":"x","userId":"u1"}}',
     })
-    expect([record?.authorUserId, record?.place]).toEqual(['u1', 0])
+    expect(record?.index).toBe(0)
   })
 
   test.each([
@@ -345,5 +341,5 @@ test.each([
   ['7', 'a number where a comment belongs'],
   ['{"commentId":-9007199254740992}', 'commentId is no integer between -(2^53 - 1) and 2^53 - 1'],
 ])('without a key, %s is told: %s', (itemText, fault) => {
-  expect(read(itemText).item).toEqual({ fault })
+  expect(read(itemText).rejects).toEqual([{ reason: fault, record: itemText, isWhole: true }])
 })

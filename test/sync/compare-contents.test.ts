@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compareContents } from '../../src/core/sync/compare/contents.ts'
+import { compareContents } from '../../src/features/check/contents.ts'
 import { CommentRecord } from '../../src/core/sync/record/comment.ts'
 import { digestOfRejected } from '../../src/core/sync/record/digest.ts'
 import type { CommentsResult, UsersResult } from '../../src/core/sync/fetch/result.ts'

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  compareComments,
-  compareMembers,
-  isSuspiciousLoss,
-} from '../../src/core/sync/compare/comments.ts'
+import { compareComments } from '../../src/core/sync/compare/comments.ts'
+import { compareMembers, isSuspiciousLoss } from '../../src/core/sync/compare/listings.ts'
 import type { CommentRecord } from '../../src/core/sync/record/comment.ts'
 
 const digest = (letter: string) => Buffer.alloc(16, letter)

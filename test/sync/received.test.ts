@@ -1,26 +1,29 @@
 import { describe, expect, test } from 'vitest'
-import {
-  keptText,
-  memberText,
-  processingFault,
-  receivedBefore,
-  receivedOf,
-} from '../../src/core/sync/record/received.ts'
+import { COMMENTS } from '../../src/core/sync/record/comment.ts'
+import { processingFault, Received } from '../../src/core/sync/record/received.ts'
+import type { Reject } from '../../src/core/sync/record/received.ts'
+import { readAgain } from '../../src/core/sync/record/records.ts'
+import { USERS } from '../../src/core/sync/record/user.ts'
 
-const of = (dataText: string, redact: ((item: unknown) => unknown) | null = null) =>
-  receivedOf({ data: JSON.parse(dataText), dataText }, redact)
+function of(dataText: string, redact: ((item: unknown) => unknown) | null = null) {
+  const rejects: Reject[] = []
+  const received = new Received({ data: JSON.parse(dataText), dataText }, redact, rejects)
+  return Object.assign(received, { rejects })
+}
 
 describe('what is received', () => {
   test('has the text of each item as it came, and none beyond the last', () => {
     const received = of('[ {"a": 1} ,"b"]')
-    expect([0, 1, 2].map((index) => received.textOf(index))).toEqual(['{"a": 1}', '"b"', ''])
-    expect([received.length, received.rawAt(1), received.itemAt(0)]).toEqual([2, 'b', { a: 1 }])
+    expect([0, 1, 2].map((index) => received.text(index))).toEqual(['{"a": 1}', '"b"', ''])
+    expect([received.length, received.read()]).toEqual([2, { a: 1 }])
+    received.index = 1
+    expect([received.raw, received.text()]).toEqual(['b', '"b"'])
   })
 
   test('is redacted wherever it is read, but as it came for its key', () => {
     const received = of('[{"a":1,"secret":"x"}]', () => ({ a: 1 }))
-    expect([received.itemAt(0), received.textOf(0)]).toEqual([{ a: 1 }, '{"a":1}'])
-    expect(received.rawAt(0)).toEqual({ a: 1, secret: 'x' })
+    expect([received.read(), received.text()]).toEqual([{ a: 1 }, '{"a":1}'])
+    expect(received.raw).toEqual({ a: 1, secret: 'x' })
   })
 
   test.each([
@@ -35,29 +38,32 @@ describe('what is received', () => {
     ['1.5', false],
   ])('has the exact text of a number that a double may not hold: %s, %s', (number, isLong) => {
     for (const text of [`{"n":${number}}`, `[ ${number}]`, `[0,${number}]`])
-      expect(of(`[${text}]`).exactTextOf(0)).toBe(isLong ? text : null)
+      expect(of(`[${text}]`).exactText()).toBe(isLong ? text : null)
     const beside = of(`[{"n":1},{"n":${number}}]`)
-    expect(beside.exactTextOf(0)).toBeNull()
-    expect(beside.exactTextOf(1) === null).toBe(!isLong)
+    expect(beside.exactText()).toBeNull()
+    beside.index = 1
+    expect(beside.exactText() === null).toBe(!isLong)
   })
 
-  test('before is read again from its own text', () => {
-    const received = receivedBefore('{"a": 1}')
-    expect(received.itemAt(0)).toEqual({ a: 1 })
-    expect(received.textOf(0)).toBe('{"a": 1}')
+  test('is rejected with its text, or with none where that cannot be redacted', () => {
+    const failing = of('[1]', () => {
+      throw new Error('redaction failed')
+    })
+    const readable = of('["a", "b"]')
+    failing.reject('odd', true)
+    readable.reject('odd', true, 1)
+    expect([failing.rejects, readable.rejects]).toEqual([
+      [{ reason: 'odd', record: '', isWhole: true }],
+      [{ reason: 'odd', record: '"b"', isWhole: true }],
+    ])
   })
 })
 
-test('the text of a member is the last one of its name', () => {
-  expect(memberText('{"a": [1] , "b":2,"a": {"c":3} }', 'a')).toBe('{"c":3}')
-  expect(memberText('{"a":1}', 'b')).toBe('')
-})
-
-test('a text that cannot be had is empty', () => {
-  const failing = of('[1]', () => {
-    throw new Error('redaction failed')
-  })
-  expect([keptText(failing, 0), keptText(of('["a"]'), 0)]).toEqual(['', '"a"'])
+test('a stored record is read again from its own text, of two members with one name the last', () => {
+  const from = '"from":{"userId":"u1","x":1},"from":{"userId":"u2","x":12345678901234567890}'
+  const { author } = readAgain(COMMENTS, `{"commentId":1, ${from} }`)
+  expect(author).toEqual({ userId: 'u2', texts: [null, null, '{"x":12345678901234567890}'] })
+  expect(() => readAgain(USERS, '{"userId":""}')).toThrow('userId is empty')
 })
 
 test.each([

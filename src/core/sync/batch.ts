@@ -69,7 +69,7 @@ async function syncClaimed(
     const scopes = await batch.readScopes()
     if (claim.attempts > ATTEMPTS_MAX) failAll(batch, scopes, claim.attempts)
     else
-      await context.scopePlaces
+      await context.scopeSlots
         .each(scopes, { signal: waitSignal, priority }, (scope, triesAgain) =>
           syncScope(context, batch, claim, scope, triesAgain).catch(end),
         )

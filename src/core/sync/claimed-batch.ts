@@ -15,10 +15,10 @@ import { commitResponses, writeResults } from './commit/commit.ts'
 import type { RecordCommit } from './commit/commit.ts'
 import type { RuledClaim, SyncContext } from './context.ts'
 import { countsSince, noCallStats } from './counts.ts'
-import type { Asking } from './fetch/comments.ts'
+import type { Fetching } from './fetch/scope.ts'
 import { logFailure, logFault } from './fetch/result.ts'
 import type { AskedResult, FailedResult } from './fetch/result.ts'
-import { askScope } from './fetch/schedule.ts'
+import { fetchScope } from './fetch/scope.ts'
 import { failedBy, isolateRecords, isScopeFault } from './isolate.ts'
 
 type BatchCall = Call & Required<Pick<Call, 'waitSignal' | 'priority'>>
@@ -27,7 +27,7 @@ type BatchCall = Call & Required<Pick<Call, 'waitSignal' | 'priority'>>
 interface BatchOptions {
   /** Signals, priority and limits of its calls. */
   readonly call: BatchCall
-  readonly seenAt?: NonNullable<Asking['seenAt']>
+  readonly seenAt?: NonNullable<Fetching['seenAt']>
   readonly record: RecordCommit
   /** Called with what ends the batch: a commit that failed for another reason than the data to be stored. */
   readonly onError: (error: unknown) => void
@@ -47,7 +47,7 @@ export class ClaimedBatch {
   readonly #done: DoneScopes
   readonly #record: BatchOptions['record']
   readonly #onError: BatchOptions['onError']
-  readonly #asking: Asking
+  readonly #fetching: Fetching
   readonly #uncommitted: Uncommitted
   readonly #oneAtATime = pLimit(1)
   #counted = noCallStats()
@@ -70,7 +70,7 @@ export class ClaimedBatch {
     this.#done = new DoneScopes(claim)
     this.#record = record
     this.#onError = onError
-    this.#asking = { ...context, rules, ...seen, call: this.call }
+    this.#fetching = { ...context, rules, ...seen, call: this.call }
     this.#uncommitted = new Uncommitted(context.collabApi.memory, () => this.#commitSoon())
   }
 
@@ -93,7 +93,13 @@ export class ClaimedBatch {
    */
   async fetch(scope: BatchScope, onFailedTry?: () => void): Promise<AskedResult> {
     try {
-      return await askScope(this.#asking, this.#operation, scope, this.#claim.scope, onFailedTry)
+      return await fetchScope(
+        this.#fetching,
+        this.#operation,
+        scope,
+        this.#claim.scope,
+        onFailedTry,
+      )
     } catch (error) {
       if (!isScopeFault(error)) throw error
       if (error instanceof CallError) return this.#failed(scope, error)
@@ -194,10 +200,15 @@ export class ClaimedBatch {
     logFault(this.#context.log, this.#operation, scope, error)
     const { database } = this.#context
     try {
-      return await isolateRecords(this.#asking, this.#operation, scope, this.#claim.scope, (part) =>
-        rolledBack(database, async (client) => {
-          await writeResults(client, this.#committing(noCounts()), [part])
-        }),
+      return await isolateRecords(
+        this.#fetching,
+        this.#operation,
+        scope,
+        this.#claim.scope,
+        (part) =>
+          rolledBack(database, async (client) => {
+            await writeResults(client, this.#committing(noCounts()), [part])
+          }),
       )
     } catch (again) {
       if (!isScopeFault(again)) throw again
@@ -215,8 +226,8 @@ export class ClaimedBatch {
   async #commitAtOnce(results: readonly AskedResult[], isEnd: boolean): Promise<void> {
     const stats = { ...this.call.stats }
     const counts = countsSince(this.#counted, stats, this.#databaseMs)
-    const { database, log, observed, watch } = this.#context
-    const committing = { ...this.#committing(counts), record: this.#record, log, observed }
+    const { database, observed, watch } = this.#context
+    const committing = { ...this.#committing(counts), record: this.#record, observed }
     const doneScopes = this.#done.bitsWith(results.map(({ scope }) => scope.scopeNo))
     await withSpan('commit', { 'collab_sync.scopes': results.length }, () =>
       commitResponses(database, committing, results, { doneScopes, isEnd }),

@@ -3,17 +3,17 @@ import type { Claim } from '../database/claims.ts'
 import type { Operation } from '../../base/errors.ts'
 import type { RunContext } from '../run/context.ts'
 import type { SentCalls } from './counts.ts'
-import type { ScopePlaces } from './fetch/schedule.ts'
-import type { ObservedMembers } from './record/observed-members.ts'
+import type { ScopeSlots } from './fetch/slots.ts'
+import type { RecordObserver } from './record/records.ts'
 import type { Rules, RulesSource } from './rules.ts'
 
 /** What syncing needs; opened by `src/worker/app.ts`. */
 export interface SyncContext extends RunContext {
   readonly problems: WorkerProblems
-  readonly scopePlaces: ScopePlaces
+  readonly scopeSlots: ScopeSlots
   readonly sentCalls: SentCalls
   /** The members of the records that this process has read. */
-  readonly observed: ObservedMembers
+  readonly observed: RecordObserver
   /** Aborts when this process stops: calls that wait are given up, responses are committed. */
   readonly drained: AbortSignal
   readonly rules: RulesSource

@@ -4,9 +4,9 @@ import type { Scope } from '../../documents/scope.ts'
 import { CallError, DrainingError, EnvironmentError, RunStoppedError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
 import { SupersededError } from '../run/claim.ts'
-import type { Asking } from './fetch/comments.ts'
+import type { Fetching } from './fetch/scope.ts'
 import type { AskedResult, CommentsResult, FailedResult, UsersResult } from './fetch/result.ts'
-import { askScope } from './fetch/schedule.ts'
+import { fetchScope } from './fetch/scope.ts'
 import { processingFault, tooManyRejected } from './record/received.ts'
 
 /** Whether an error concerns what was received, and not the run, the worker or a server: it then fails one record or scope. */
@@ -36,10 +36,10 @@ export type Trial = (part: CommentsResult | UsersResult) => Promise<void>
 /**
  * Fetches a scope again whose response could not be stored, and rejects just the records that are the reason. They are found
  * by halves: one bad record of a thousand takes about twenty trials.
- * @throws as askScope; what a trial throws for another reason than the data
+ * @throws as fetchScope; what a trial throws for another reason than the data
  */
 export async function isolateRecords(
-  asking: Asking,
+  asking: Fetching,
   operation: Operation,
   scope: BatchScope,
   narrowed: Pick<Scope, 'userIds' | 'commentIds'>,
@@ -47,7 +47,7 @@ export async function isolateRecords(
 ): Promise<AskedResult> {
   // Without digests, the response is read even if it is the same.
   const unknown = { ...scope, bodyDigest: null, contentDigest: null }
-  const result = await askScope(
+  const result = await fetchScope(
     { ...asking, keepsTexts: true, isAwaited: true },
     operation,
     unknown,

@@ -6,7 +6,7 @@ import type { CallStats } from '../../core/service/client.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
 import { noCallStats } from '../../core/sync/counts.ts'
 import type { AskedResult } from '../../core/sync/fetch/result.ts'
-import { askScope, inParallel } from '../../core/sync/fetch/schedule.ts'
+import { fetchScope } from '../../core/sync/fetch/scope.ts'
 import type { Rules } from '../../core/sync/rules.ts'
 import type { Scope } from '../../documents/scope.ts'
 
@@ -25,18 +25,38 @@ export async function fetchEach(
   const { database, scopes, scope: narrowed } = of
   const stats = noCallStats()
   const rules = await source.now()
-  const asking = { collabApi, database, maxIds, rules, call: { stats, signal: drained } }
+  const fetching = { collabApi, database, maxIds, rules, call: { stats, signal: drained } }
   collabApi.startAfresh()
   // One response is worked on while the next is fetched.
   await inParallel(scopes, 2 * collabApi.concurrency().limit, async (place) => {
     const { operation, scope } = place
-    const result = await askScope(asking, operation, scope, narrowed).catch((error: unknown) => {
-      if (!(error instanceof CallError) || error.concernsEveryCall) throw error
-      return { outcome: 'failed' as const, scope, error }
-    })
+    const result = await fetchScope(fetching, operation, scope, narrowed).catch(
+      (error: unknown) => {
+        if (!(error instanceof CallError) || error.concernsEveryCall) throw error
+        return { outcome: 'failed' as const, scope, error }
+      },
+    )
     await work(place, result, rules)
   })
   return stats
+}
+
+/**
+ * Works on items as they come, a fixed number at a time, so that memory does not grow with their number. After a failure
+ * nothing more is begun, and what is in progress comes to its end.
+ * @throws the first failure
+ */
+async function inParallel<T>(
+  items: AsyncGenerator<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const worker = async () => {
+    // A loop that fails ends the generator, and with it the loops of the other workers.
+    for await (const item of items) await work(item)
+  }
+  const workers = Array.from({ length: limit }, worker)
+  await Promise.all(workers).finally(() => Promise.allSettled(workers))
 }
 
 /** The ids of a scope, without what else is known of it. */

@@ -9,11 +9,11 @@ import { operationsOf } from '../../documents/scope.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { UsageError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
-import { compareContents } from '../../core/sync/compare/contents.ts'
-import type { ContentDifference } from '../../core/sync/compare/contents.ts'
 import type { SyncContext } from '../../core/sync/context.ts'
 import { scopesOfRun } from '../../core/run/start.ts'
 import type { ScopeInBatch } from '../../core/run/start.ts'
+import { compareContents } from './contents.ts'
+import type { ContentDifference } from './contents.ts'
 import { fetchEach, idsOf } from './fetch-each.ts'
 
 /** A record in which the tables and the service differ, and where. */

@@ -6,8 +6,8 @@ import { copyRows } from '../../../src/core/database/comment-rows.ts'
 import type { AnnotationComments } from '../../../src/core/database/comment-rows.ts'
 import * as statements from '../../../src/core/database/statements/comments.ts'
 import type { World } from '../../../src/demo/world.ts'
-import { readComment } from '../../../src/core/sync/record/comment.ts'
-import { receivedBefore } from '../../../src/core/sync/record/received.ts'
+import { COMMENTS as READER } from '../../../src/core/sync/record/comment.ts'
+import { readAgain } from '../../../src/core/sync/record/records.ts'
 import { figure, median, short } from '../bench.ts'
 import type { Comparison } from '../bench.ts'
 import { openDirectSync } from '../direct-run.ts'
@@ -204,12 +204,11 @@ function commentRows(world: World): AnnotationComments[] {
           organizationKey: index + 1,
           annotationKey: annotations.length + 1,
           notBefore: null,
-          comments: comments.flatMap((comment) => {
-            const item = readComment(receivedBefore(JSON.stringify(comment)), 0, () => {})
-            if (!('record' in item)) return []
-            const { commentId, texts, digest, writtenAt, knownWrittenAt } = item.record
+          comments: comments.map((comment) => {
+            const record = readAgain(READER, JSON.stringify(comment))
+            const { commentId, texts, digest, writtenAt, knownWrittenAt } = record
             // The digest is there before anything is measured.
-            return [{ commentId, texts, digest, writtenAt, knownWrittenAt }]
+            return { commentId, texts, digest, writtenAt, knownWrittenAt }
           }),
         })
       }

@@ -10,15 +10,13 @@ import type { On } from '../../database/statement.ts'
 import * as failureStatements from '../../database/statements/failures.ts'
 import * as scopes from '../../database/statements/scopes.ts'
 import type { Operation } from '../../../base/errors.ts'
-import type { Log } from '../../../base/log.ts'
 import { SupersededError } from '../../run/claim.ts'
 import type { Committing, RuledClaim, WritersClaim } from '../context.ts'
 import type { AskedResult, CommentsResult, UsersResult } from '../fetch/result.ts'
 import { digestOfRejected } from '../record/digest.ts'
-import type { ObservedMembers } from '../record/observed-members.ts'
+import type { RecordObserver } from '../record/records.ts'
 import { commitSlots } from './buffer.ts'
 import { commitComments } from './comments.ts'
-import { notingMembers } from './note-members.ts'
 import { commitUsers } from './users.ts'
 import type { Listing } from './users.ts'
 
@@ -37,8 +35,7 @@ export async function commitResponses(
   committing: Committing & {
     readonly claim: RuledClaim
     readonly record: RecordCommit
-    readonly observed: ObservedMembers
-    readonly log: Log
+    readonly observed: RecordObserver
   },
   results: readonly AskedResult[],
   end: Pick<ItemCommit, 'doneScopes' | 'isEnd'>,
@@ -61,7 +58,7 @@ export async function commitResponses(
       if (!(await record(client, { counts, ...end }))) throw new SupersededError()
       await note(client)
     })
-  await commitSlots(() => notingMembers(committing, end.isEnd, commit))
+  await commitSlots(() => committing.observed.withCommit(end.isEnd, commit))
 }
 
 /**

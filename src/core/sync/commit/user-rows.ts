@@ -2,7 +2,7 @@ import type { UserColumns } from '../../../base/columns.ts'
 import { USER_SOURCES } from '../../database/users.ts'
 import type { StoredUser, UserRow } from '../../database/users.ts'
 import type { UsersResult } from '../fetch/result.ts'
-import { digestOfUser } from '../record/user.ts'
+import { digestOfUser } from '../record/digest.ts'
 
 /** Users of one organization as several responses show them, the best source of each. */
 export type UserCandidates = Map<string, UserRow>

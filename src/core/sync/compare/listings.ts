@@ -1,12 +1,10 @@
 import type { Client } from '../../database/pool.ts'
 import type { ScopeKind } from '../../database/scopes.ts'
+import type { RowOf } from '../../database/statement.ts'
 import * as held from '../../database/statements/held.ts'
 import * as users from '../../database/statements/users.ts'
 import { readMembers } from '../../database/users.ts'
-import type { MemberKind } from '../../database/users.ts'
 import type { UsersResult } from '../fetch/result.ts'
-import { compareMembers, isSuspiciousLoss, isSuspiciousSince } from './comments.ts'
-import type { MemberChanges } from './comments.ts'
 
 /** What a full listing means for its members. */
 export interface ListingDecision {
@@ -29,16 +27,17 @@ export async function decideListings(
   by: { readonly limit: number; readonly at: Date },
 ): Promise<ListingDecision[]> {
   const listings = results.filter(({ isListing }) => isListing)
-  const members = {
-    document: await membersOf(client, 'document', listings),
-    group: await membersOf(client, 'group', listings),
-    organization: await listedOf(client, listings),
+  // Members are stored even of a listing whose last response was held or had rejects, and which hasRows does not speak of.
+  const stored = {
+    document: await readMembers(client, 'document', keysOf(listings, 'document')),
+    group: await readMembers(client, 'group', keysOf(listings, 'group')),
+    organization: await readListed(client, keysOf(listings, 'organization')),
   }
   const compared = listings.map((result) => {
-    const kind = result.scope.kind as keyof typeof members
-    const stored = members[kind].get(result.scope.key) ?? new Map<string, boolean>()
+    const { kind, key } = result.scope
+    const members = stored[kind as keyof typeof stored].get(key) ?? new Map<string, boolean>()
     const received = new Set(result.records.map(({ userId }) => userId))
-    return { result, changes: compareMembers(stored, received, result.rejectedIds) }
+    return { result, changes: compareMembers(members, received, result.rejectedIds) }
   })
   const lacking = compared.filter(
     ({ result, changes }) => result.incomplete === null && changes.missing.length > 0,
@@ -49,6 +48,46 @@ export async function decideListings(
     const mayBeThere = listing.result.mayLackUsers && lacking.includes(listing)
     return { ...listing, isLoss, isSuspicious: isLoss || mayBeThere }
   })
+}
+
+function keysOf(results: readonly UsersResult[], kind: ScopeKind): number[] {
+  return results.flatMap(({ scope }) => (scope.kind === kind ? [scope.key] : []))
+}
+
+/** The organization's own listing, in the shape of the others. */
+async function readListed(client: Client, [organizationKey]: readonly number[]) {
+  if (organizationKey === undefined) return new Map<number, Map<string, boolean>>()
+  const listed = await users.readListed.all(client, { organizationKey })
+  return new Map([[organizationKey, new Map(listed.map(({ userId }) => [userId, false]))]])
+}
+
+/** What a response changes of one listing of members. */
+export interface MemberChanges {
+  readonly joined: readonly string[]
+  /** Of those who joined, how many had been there before. */
+  readonly cameBack: number
+  readonly missing: readonly string[]
+  /** Members before the response. */
+  readonly before: number
+}
+
+/**
+ * Compares a listing with its stored members: user id -> true where they left.
+ * @param rejected named by the listing, but nothing of them could be stored: they neither join nor are missing
+ */
+export function compareMembers(
+  stored: ReadonlyMap<string, boolean>,
+  received: ReadonlySet<string>,
+  rejected: ReadonlySet<string> = new Set(),
+): MemberChanges {
+  const joined = [...received].filter((id) => stored.get(id) !== false)
+  const present = [...stored].filter(([, left]) => !left).map(([id]) => id)
+  return {
+    joined,
+    cameBack: joined.filter((id) => stored.has(id)).length,
+    missing: present.filter((id) => !received.has(id) && !rejected.has(id)),
+    before: present.length,
+  }
 }
 
 type Compared = Pick<ListingDecision, 'result' | 'changes'>
@@ -62,12 +101,11 @@ async function lossesOf(
   const losses = new Set(lacking.filter(({ changes }) => isSuspiciousLoss(changes, limit)))
   const open = lacking.filter((listing) => !losses.has(listing))
   if (open.length === 0) return losses
-  const keysOf = (kind: ScopeKind) =>
-    open.filter(({ result }) => result.scope.kind === kind).map(({ result }) => result.scope.key)
+  const results = open.map(({ result }) => result)
   const rows = await held.baseline.all(client, {
-    organizationKeys: keysOf('organization'),
-    documentKeys: keysOf('document'),
-    groupKeys: keysOf('group'),
+    organizationKeys: keysOf(results, 'organization'),
+    documentKeys: keysOf(results, 'document'),
+    groupKeys: keysOf(results, 'group'),
     at,
   })
   for (const listing of open) {
@@ -78,17 +116,35 @@ async function lossesOf(
   return losses
 }
 
-async function membersOf(client: Client, kind: MemberKind, listings: readonly UsersResult[]) {
-  const scopes = listings.map(({ scope }) => scope)
-  // Members are stored even of a listing whose last answer was held or had rejects, and which hasRows does not speak of.
-  const keys = scopes.filter((scope) => scope.kind === kind).map(({ key }) => key)
-  return readMembers(client, kind, keys)
+/**
+ * Whether one response lacks so many members that a person should decide first. The service has no operation that confirms
+ * a removal, as it has for comments.
+ * @param limit fraction of the members, `SYNC_SHRINK_LIMIT`
+ */
+export function isSuspiciousLoss({ missing, before }: MemberChanges, limit: number): boolean {
+  return (
+    missing.length > 0 && (missing.length === before || isLargeLoss(missing.length, before, limit))
+  )
 }
 
-/** The organization's own listing, in the shape of the others. */
-async function listedOf(client: Client, listings: readonly UsersResult[]) {
-  const scope = listings.find((result) => result.scope.kind === 'organization')?.scope
-  if (scope === undefined) return new Map<number, Map<string, boolean>>()
-  const listed = await users.readListed.all(client, { organizationKey: scope.key })
-  return new Map([[scope.key, new Map(listed.map(({ userId }) => [userId, false]))]])
+/**
+ * Whether a listing lost too many over several responses, or a loss that is held or refused would end without a decision.
+ * Compares sizes: a listing in which users replace each other does not shrink.
+ * @param baseline what the listing is compared with: see held/baseline.sql
+ */
+function isSuspiciousSince(
+  { mostMembers, disputedUserIds }: RowOf<typeof held.baseline>,
+  { missing, before, joined }: MemberChanges,
+  limit: number,
+): boolean {
+  const lost = mostMembers - (before + joined.length - missing.length)
+  const isMissing = new Set(missing)
+  return isLargeLoss(lost, mostMembers, limit) || disputedUserIds.some((id) => isMissing.has(id))
+}
+
+/** Losing no more than this many is never suspicious, unless one response lacks all members. */
+const SMALL_LOSS = 10
+
+function isLargeLoss(lost: number, before: number, limit: number): boolean {
+  return lost > SMALL_LOSS && lost > before * limit
 }

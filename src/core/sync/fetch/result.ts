@@ -5,67 +5,64 @@ import type { CommentRecord } from '../record/comment.ts'
 import type { Reject } from '../record/received.ts'
 import type { UserRecord } from '../record/user.ts'
 
-/** What came of asking for one scope. */
+/** What came of fetching one scope. */
 export type AskedResult = UnchangedResult | CommentsResult | UsersResult | FailedResult
 
-/** The answer is the one that is stored. */
+/** The response is the one that is stored. */
 export interface UnchangedResult {
   readonly outcome: 'unchanged'
   readonly scope: BatchScope
   readonly records: number
 }
 
-interface AnswerResult {
+interface RecordsResult<R> {
   readonly scope: BatchScope
+  readonly records: readonly R[]
   /** Members and records that could not be stored as received. */
   readonly rejects: readonly Reject[]
-  /** Items of the answer that were rejected as a whole. */
+  /** Items of the response that were rejected as a whole. */
   readonly rejectedItems: number
-  /** Null where the next answer must be looked at again even if it is the same. */
+  /**
+   * True for a full listing. A response to some ids says nothing of other comments, nor of membership: whether filters are
+   * combined by intersection or union is "not shown" (service-api.md, Get Users).
+   */
+  readonly isListing: boolean
+  /** Null where the next response must be read again even if it is the same. */
   readonly bodyDigest: Buffer | null
   readonly contentDigest: Buffer | null
-  /** The JSON text of each record by its id, where the one who asked wanted it. */
-  readonly texts?: ReadonlyMap<unknown, string>
-  /** Why the answer may be incomplete: its records are stored, it removes nothing, and the scope failed. */
+  /** The JSON text of each record by its id, where the caller wanted it. */
+  readonly texts?: ReadonlyMap<unknown, string> | undefined
+  /** Why the response may be incomplete: its records are stored, it removes nothing, and the scope failed. */
   readonly incomplete: CallError | null
 }
 
 /** Comments to store. */
-export interface CommentsResult extends AnswerResult {
+export interface CommentsResult extends RecordsResult<CommentRecord> {
   readonly outcome: 'comments'
-  readonly records: readonly CommentRecord[]
-  /** Ids that were asked for and answered null: the evidence of deletion. */
+  /** Ids that were fetched and answered with null: the evidence of deletion. */
   readonly gone: readonly number[]
-  /** True for a full listing, false where just some comments were asked for. */
-  readonly isListing: boolean
 }
 
 /** Users to store. */
-export interface UsersResult extends AnswerResult {
+export interface UsersResult extends RecordsResult<UserRecord> {
   readonly outcome: 'users'
-  readonly records: readonly UserRecord[]
   /**
-   * True where somebody who is missing may still be there: items have no readable `userId`, or the body has a word of paging
-   * beside the data. Then nobody leaves before a person has looked.
+   * True where a user who is missing may still be a member: items have no readable `userId`, or the body has a word of paging
+   * beside the data. Then no user is removed before a person decides.
    */
   readonly mayLackUsers: boolean
-  /** Users of whom nothing was stored, though the answer names them: they are not missing. */
+  /** Users of whom nothing is stored, though the response has them: they are not missing. */
   readonly rejectedIds: ReadonlySet<string>
-  /**
-   * True for a full listing. An answer narrowed by `userIds` says nothing of membership: whether filters
-   * are combined by intersection or union is "not shown" (service-api.md, Get Users).
-   */
-  readonly isListing: boolean
 }
 
-/** No usable answer. */
+/** No usable response. */
 export interface FailedResult {
   readonly outcome: 'failed'
   readonly scope: BatchScope
   readonly error: CallError
 }
 
-/** A scope that gave no usable answer, by its ids; `sync.failures` has it too, once it is committed. */
+/** A scope that gave no usable response, by its ids; `sync.failures` has it too, once it is committed. */
 export function logFailure(
   log: Log,
   operation: Operation,
@@ -77,14 +74,10 @@ export function logFailure(
   log.debug({ operation, ...idsOf(scope), kind, attempts, reason }, 'scope failed')
 }
 
-/** An answer that could not be processed: where it failed, but not the message, which may quote the answer. */
+/** A response that could not be processed: where it failed, but not the message, which may quote the response. */
 export function logFault(log: Log, operation: Operation, scope: BatchScope, error: unknown): void {
-  const {
-    name,
-    code,
-    constraint,
-    stack = '',
-  } = error as Error & { code?: unknown; constraint?: string }
+  const fault = error as Error & { code?: unknown; constraint?: string }
+  const { name, code, constraint, stack = '' } = fault
   const at = stack.slice(stack.indexOf('\n    at '))
   log.warn(
     { operation, ...idsOf(scope), fault: name, code, constraint, at },

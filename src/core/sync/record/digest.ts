@@ -1,10 +1,10 @@
 import { createHash, hash } from 'node:crypto'
-import { isLosslessNumber, parse } from 'lossless-json'
-import { COMMENT_COLUMN_LIST, unitsOf } from '../../../base/columns.ts'
-import type { CommentColumns } from '../../../base/columns.ts'
+import { isLosslessNumber } from 'lossless-json'
+import { COMMENT_COLUMN_LIST, unitsOf, USER_COLUMN_LIST } from '../../../base/columns.ts'
+import type { CommentColumns, UserColumns } from '../../../base/columns.ts'
 import type { ScopeIds } from '../../database/scopes.ts'
 import type { Operation } from '../../../base/errors.ts'
-import { cutBelow } from '../../../base/json-text.ts'
+import { isObject, parseExact } from '../../../base/json.ts'
 import { shortDigest } from '../../service/answer.ts'
 
 /**
@@ -13,19 +13,30 @@ import { shortDigest } from '../../service/answer.ts'
  */
 const DIGEST_FORMAT = '2'
 
-/** A digest of a text. */
-export function digestOf(text: string): Buffer {
+/** A digest of all that is stored of a user. */
+export function digestOfUser({ userId, texts }: UserColumns): Buffer {
+  const [name = null, email = null, rest, ...later] = texts
+  // As with comments, a later column counts by its name, and only where it holds something.
+  const named = later.flatMap((text, index) => (text === null ? [] : [[LATER_NAMES[index], text]]))
+  const laterText = named.length === 0 ? '' : JSON.stringify(named)
+  const text = JSON.stringify([userId, name, email]) + (rest ?? '') + laterText
   return shortDigest(hash('sha256', DIGEST_FORMAT + text, 'binary'))
 }
 
-/** One digest for many, in the order given. */
-export function digestOfDigests(digests: readonly Buffer[]): Buffer {
+const LATER_NAMES = USER_COLUMN_LIST.slice(3).map(({ name }) => name)
+
+/** One digest for users, the same for any order. Sorted by UTF-16: PostgreSQL, whose order may differ, makes no such digest. */
+export function digestOfUsers(
+  users: readonly { readonly userId: string; readonly digest: Buffer }[],
+): Buffer {
+  const inOrder = [...users].sort((a, b) => (a.userId < b.userId ? -1 : 1))
+  const digests = inOrder.map(({ digest }) => digest)
   return shortDigest(hash('sha256', Buffer.concat(digests), 'binary'))
 }
 
 /**
- * By what a rejected record is known again: its scope and its content, whatever the order of its members; or the reason,
- * where its text is not known.
+ * A digest by which a rejected record is recognized: of its scope and its content, whatever the order of its members, or of the
+ * reason if its text is not known.
  */
 export function digestOfRejected(
   operation: Operation,
@@ -33,24 +44,18 @@ export function digestOfRejected(
   { record, reason }: { record: string; reason: string },
 ): Buffer {
   const ids = [organizationId, documentId, annotationId, organizationUserGroupId]
-  const place = JSON.stringify([operation, ...ids])
-  return shortDigest(
-    hash('sha256', place + (record === '' ? reason : canonicalText(record)), 'binary'),
-  )
+  const content = record === '' ? reason : canonicalText(record)
+  return shortDigest(hash('sha256', JSON.stringify([operation, ...ids]) + content, 'binary'))
 }
 
-/** Of a longer text its very characters count: to read it exactly would hold up whoever waits for the commit. */
+/** A longer text is taken as it is: to parse it exactly would block the commit. */
 const CANONICAL_UNITS_MAX = 100_000
-/** As many levels are read on any stack. Deeper, whether they were would depend on the caller, and so would the digest. */
-const CANONICAL_DEPTH_MAX = 500
 
-/** The text itself where it is long or nested deep, or no JSON. */
+/** The text itself where it is long or no JSON. What is nested deeper than is stored does not count. */
 function canonicalText(json: string): string {
   if (json.length > CANONICAL_UNITS_MAX) return json
   try {
-    // Of two members with one name JSON.parse takes the last.
-    const value = parse(json, null, { onDuplicateKey: ({ newValue }) => newValue })
-    return cutBelow(json, CANONICAL_DEPTH_MAX) === json ? canonicalJson(value) : json
+    return canonicalJson(parseExact(json))
   } catch {
     return json
   }
@@ -65,33 +70,29 @@ export function canonicalJson(value: unknown): string {
   return `{${members.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join()}}`
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /**
  * One digest for comments, in the order given. Equal content gives the same digest, whatever the order of its members. Their
  * columns are written as bytes into one buffer that all calls share: joined as texts they would each be copied twice, and all
- * of a large answer would be in memory once more.
- * @param tellEach called with the digest of each comment by itself too, which costs little while its bytes are there
+ * of a large response would be in memory once more.
+ * @param onEach called with the digest of each comment by itself too, which costs little while its bytes are there
  */
 export function digestOfComments<T extends CommentColumns>(
   comments: Iterable<T>,
-  tellEach?: (comment: T, digest: Buffer) => void,
+  onEach?: (comment: T, digest: Buffer) => void,
 ): Buffer {
   let hashing: ReturnType<typeof createHash> | null = null
   let buffer = shared
   let at = 0
   for (const comment of comments) {
-    const room = bytesMax(comment)
-    if (at + room > buffer.length) {
+    const bytes = bytesMax(comment)
+    if (at + bytes > buffer.length) {
       hashing = (hashing ?? createHash('sha256')).update(buffer.subarray(0, at))
-      buffer = room > SHARED_BYTES ? Buffer.allocUnsafe(room) : shared
+      buffer = bytes > SHARED_BYTES ? Buffer.allocUnsafe(bytes) : shared
       at = 0
     }
     const start = at
     at = writeContent(buffer, start, comment)
-    tellEach?.(comment, shortDigest(hash('sha256', buffer.subarray(start, at), 'binary')))
+    onEach?.(comment, shortDigest(hash('sha256', buffer.subarray(start, at), 'binary')))
   }
   const left = buffer.subarray(0, at)
   return shortDigest(
@@ -107,13 +108,9 @@ const shared = Buffer.allocUnsafe(SHARED_BYTES)
  * that a new column changes no digest of a record that lacks it.
  */
 const FIRST_COLUMNS = 9
-const LATER_COLUMNS = COMMENT_COLUMN_LIST.slice(FIRST_COLUMNS).map(({ name }) => name)
+const NAMES = COMMENT_COLUMN_LIST.map(({ name }) => name)
 /** The format, the id, a length word for each text, and the names of later columns. */
-const BYTES_BESIDES_TEXTS =
-  DIGEST_FORMAT.length +
-  8 +
-  4 * (FIRST_COLUMNS + 2 * LATER_COLUMNS.length) +
-  LATER_COLUMNS.join('').length
+const BYTES_BESIDES_TEXTS = DIGEST_FORMAT.length + 8 + 8 * NAMES.length + NAMES.join('').length
 
 function bytesMax(comment: CommentColumns): number {
   return BYTES_BESIDES_TEXTS + 3 * unitsOf(comment.texts)
@@ -123,11 +120,13 @@ function bytesMax(comment: CommentColumns): number {
 function writeContent(buffer: Buffer, start: number, { commentId, texts }: CommentColumns): number {
   let at = start + buffer.write(DIGEST_FORMAT, start, 'latin1')
   at = buffer.writeDoubleBE(commentId, at)
-  for (let index = 0; index < FIRST_COLUMNS; index++)
-    at = writeText(buffer, at, texts[index] ?? null)
-  for (const [index, name] of LATER_COLUMNS.entries()) {
-    const text = texts[FIRST_COLUMNS + index] ?? null
-    if (text !== null) at = writeText(buffer, writeText(buffer, at, name), text)
+  for (let index = 0; index < NAMES.length; index++) {
+    const text = texts[index] ?? null
+    if (index >= FIRST_COLUMNS) {
+      if (text === null) continue
+      at = writeText(buffer, at, NAMES[index] as string)
+    }
+    at = writeText(buffer, at, text)
   }
   return at
 }

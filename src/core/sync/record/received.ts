@@ -7,97 +7,93 @@ import type { ValueInText } from '../../../base/json-text.ts'
 import { parseExact } from '../../../base/json.ts'
 import type { Answer } from '../../service/answer.ts'
 
+/** A response with records. */
+export type DataAnswer = Extract<Answer, { status: 'data' }>
+
 /** A record, or a member of one, that cannot be stored as received. */
 export type Reject = Omit<RejectedRecord, 'scope' | 'digest'>
 
-/** The records of one answer, with a way back to their exact text. */
-export interface Received {
-  readonly length: number
-  /**
-   * One item as it may be stored.
-   * @throws RecordLimitError
-   */
-  itemAt(index: number): unknown
-  /** The text of one item as received, numbers not rounded. */
-  textOf(index: number): string
-  /** The same where it may hold a number that a double cannot; null where `itemAt` has every digit. */
-  exactTextOf(index: number): string | null
-  /** One item as it came: for its key and the time of its writing; nothing else of it may be stored. */
-  rawAt(index: number): unknown
-}
-
-/** A record is beyond one of our limits; the message says which. */
-class RecordLimitError extends Error {
-  override name = 'RecordLimitError'
-}
-
-/** Rejected records and members of one answer: with more of them nothing of it is to be relied on. */
-export const REJECTS_MAX = 10_000
-
-/** Their texts together, in UTF-16 units: each fault of a record keeps the record. */
-const REJECTED_UNITS_MAX = 32_000_000
-
-/** @throws CallError where so much of an answer is rejected that nothing of it is stored */
-export function checkRejects(rejects: readonly Reject[], records: number): void {
-  const units = rejects.reduce((sum, { record }) => sum + record.length, 0)
-  if (rejects.length > REJECTS_MAX || units > REJECTED_UNITS_MAX) throw tooManyRejected(records)
-}
-
-/** @param records in the answer */
-export function tooManyRejected(records: number): CallError {
-  return new CallError(
-    `Too many or too long records or members of an answer with ${records.toLocaleString('en')} records cannot be stored: nothing of it was stored.`,
-    { kind: 'refused', httpStatus: 200, errorStatus: 'too_many_rejected' },
-  )
-}
-
 /** Leaves out of a record what may not be stored; null where everything may be. */
-export type Redact = ((item: unknown) => unknown) | null
+export type RedactItem = ((item: unknown) => unknown) | null
 
 /**
- * What an answer with data holds, for the record readers: nothing behind them sees what may not be stored.
- * @param onRead called with each item that is read, as it may be stored
+ * The items of one response, read one after the other. It is shared by all functions that read a record, so that none of them
+ * needs a closure for each record. Only `raw` gives what may not be stored.
  */
-export function receivedOf(
-  answer: Pick<Extract<Answer, { status: 'data' }>, 'data' | 'dataText'>,
-  redact: Redact = null,
-  onRead: ((item: unknown) => void) | null = null,
-): Received {
-  const { data, dataText } = answer
-  let places: ValueInText[] | undefined
-  const textOf = (index: number) => {
-    places ??= valuesIn(dataText)
-    const place = places[index]
-    return place === undefined ? '' : dataText.slice(place.start, place.end).trim()
+export class Received {
+  readonly length: number
+  /** The item that is read now. */
+  index = 0
+  readonly #data: readonly unknown[]
+  readonly #dataText: string
+  readonly #redact: RedactItem
+  readonly #rejects: Reject[]
+  #texts: readonly ValueInText[] | null = null
+  #holdsLongNumber: boolean | null = null
+
+  /** @param rejects gets what cannot be stored as received */
+  constructor(
+    { data, dataText }: Pick<DataAnswer, 'data' | 'dataText'>,
+    redact: RedactItem = null,
+    rejects: Reject[] = [],
+  ) {
+    this.length = data.length
+    this.#data = data
+    this.#dataText = dataText
+    this.#redact = redact
+    this.#rejects = rejects
   }
-  const keptTextOf = (index: number) => {
-    const text = textOf(index)
-    return redact === null ? text : redactText(text, redact)
+
+  /** The item as received: for its key and the time of its writing; nothing else of it may be stored. */
+  get raw(): unknown {
+    return this.#data[this.index]
   }
-  let holdsLongNumber: boolean | undefined
-  return {
-    length: data.length,
-    rawAt: (index) => data[index],
-    itemAt(index) {
-      // Shorter answers hold no longer record, and need no look at their text.
-      if (dataText.length > RECORD_UNITS_MAX && textOf(index).length > RECORD_UNITS_MAX)
-        throw new RecordLimitError(
-          `the record is longer than ${RECORD_UNITS_MAX.toLocaleString('en')} characters`,
-        )
-      const item = redact === null ? data[index] : redact(data[index])
-      onRead?.(item)
-      return item
-    },
-    textOf: keptTextOf,
-    exactTextOf(index) {
-      // One look at the whole answer: most hold no such number.
-      if (holdsLongNumber === undefined) {
-        // Should that look fail, each record is looked at by itself: it must not cost all of them.
-        holdsLongNumber = true
-        holdsLongNumber = MAYBE_LONG_NUMBER.test(dataText) && LONG_NUMBER.test(dataText)
-      }
-      return holdsLongNumber && LONG_NUMBER.test(textOf(index)) ? keptTextOf(index) : null
-    },
+
+  /**
+   * The item as it may be stored.
+   * @throws RecordLimitError
+   */
+  read(): unknown {
+    // Of a response that is shorter, no text is cut out.
+    const isLong = this.#dataText.length > RECORD_UNITS_MAX
+    if (isLong && this.#receivedText(this.index).length > RECORD_UNITS_MAX)
+      throw new RecordLimitError(
+        `the record is longer than ${RECORD_UNITS_MAX.toLocaleString('en')} characters`,
+      )
+    return this.#redact === null ? this.raw : this.#redact(this.raw)
+  }
+
+  /** The JSON text of an item as it may be stored, with every digit of its numbers. */
+  text(index = this.index): string {
+    const text = this.#receivedText(index)
+    return this.#redact === null ? text : redactText(text, this.#redact)
+  }
+
+  /** The text where it may hold a number that a double cannot; null where `read` gives every digit. */
+  exactText(): string | null {
+    if (this.#holdsLongNumber === null) {
+      // If the search through the whole response fails, each record is searched by itself.
+      this.#holdsLongNumber = true
+      this.#holdsLongNumber =
+        MAYBE_LONG_NUMBER.test(this.#dataText) && LONG_NUMBER.test(this.#dataText)
+    }
+    if (!this.#holdsLongNumber || !LONG_NUMBER.test(this.#receivedText(this.index))) return null
+    return this.text()
+  }
+
+  /** Notes a reject. Its record is empty where the text cannot be had without what may not be stored. */
+  reject(reason: string, isWhole = false, index = this.index): void {
+    let record = ''
+    try {
+      record = this.text(index).slice(0, RECORD_UNITS_MAX)
+    } catch {}
+    this.#rejects.push({ reason, record, isWhole })
+  }
+
+  #receivedText(index: number): string {
+    this.#texts ??= valuesIn(this.#dataText)
+    const value = this.#texts[index]
+    return value === undefined ? '' : this.#dataText.slice(value.start, value.end).trim()
   }
 }
 
@@ -107,24 +103,37 @@ const LONG_NUMBER = /[[:,]\s*-?\d(?:[\d.]{15}|[\d.]*e[+-]?\d{3})/i
 /** Matches wherever LONG_NUMBER does, in a quarter of its time: written out, V8 can skip parts of a text that hold none. */
 const MAYBE_LONG_NUMBER = /[\d.]{3}[\d.]{3}[\d.]{2}[\d.]{8}|[\d.]e[+-]?\d{3}/i
 
-/** A record that was received before, from its own JSON text. */
-export function receivedBefore(text: string): Received {
-  return receivedOf({ data: [JSON.parse(text)], dataText: `[${text}]` }, null)
+/** The text of a record, as its object is redacted; numbers keep every digit. */
+export function redactText(text: string, redact: (item: unknown) => unknown): string {
+  return stringify(redact(parseExact(text))) ?? ''
 }
 
-/** The text of one member of an object's text, as received; of two with one name the last, as JSON.parse takes it. */
-export function memberText(objectText: string, name: string): string {
-  const place = valuesIn(objectText).findLast((value) => value.name === name)
-  return place === undefined ? '' : objectText.slice(place.start, place.end).trim()
+/** Rejected records and members of one response: with more of them nothing of it is stored. */
+export const REJECTS_MAX = 10_000
+
+/** Their texts together, in UTF-16 units: each fault of a record keeps the record. */
+const REJECTED_UNITS_MAX = 32_000_000
+
+/**
+ * @param records in the response
+ * @throws CallError where so much of a response is rejected that nothing of it is stored
+ */
+export function checkRejects(rejects: readonly Reject[], records: number): void {
+  const units = rejects.reduce((sum, { record }) => sum + record.length, 0)
+  if (rejects.length > REJECTS_MAX || units > REJECTED_UNITS_MAX) throw tooManyRejected(records)
 }
 
-/** The text of a rejected item, however it was rejected; empty where even that cannot be had without what may not be stored. */
-export function keptText(received: Received, index: number): string {
-  try {
-    return received.textOf(index).slice(0, RECORD_UNITS_MAX)
-  } catch {
-    return ''
-  }
+/** @param records in the response */
+export function tooManyRejected(records: number): CallError {
+  return new CallError(
+    `Too many or too long records or members of an answer with ${records.toLocaleString('en')} records cannot be stored: nothing of it was stored.`,
+    { kind: 'refused', httpStatus: 200, errorStatus: 'too_many_rejected' },
+  )
+}
+
+/** A record is beyond one of our limits; the message says which. */
+class RecordLimitError extends Error {
+  override name = 'RecordLimitError'
 }
 
 /** Why a record was rejected when reading or storing it failed; never with a value of the record. */
@@ -135,9 +144,4 @@ export function processingFault(error: unknown): string {
   // What PostgreSQL says of its own limits names sizes and indexes, no values (Error Codes, class 54).
   const detail = code.startsWith('54') ? `, ${message}` : ''
   return `could not be processed: PostgreSQL refused it (${code}${detail})`
-}
-
-/** The text of a record, as its object is redacted; numbers keep every digit. */
-export function redactText(text: string, redact: (item: unknown) => unknown): string {
-  return stringify(redact(parseExact(text))) ?? ''
 }

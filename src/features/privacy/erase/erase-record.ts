@@ -6,11 +6,10 @@ import type * as erase from '../../../core/database/statements/erase.ts'
 import { redactComment, redactUser } from '../redact.ts'
 import type { Redaction } from '../redact.ts'
 import type { Json } from '../../../base/json.ts'
-import { readComment } from '../../../core/sync/record/comment.ts'
+import { COMMENTS } from '../../../core/sync/record/comment.ts'
 import type { CommentRecord } from '../../../core/sync/record/comment.ts'
-import { receivedBefore } from '../../../core/sync/record/received.ts'
-import type { Received } from '../../../core/sync/record/received.ts'
-import { readUsers } from '../../../core/sync/record/user.ts'
+import { readAgain } from '../../../core/sync/record/records.ts'
+import { USERS } from '../../../core/sync/record/user.ts'
 import type { UserRecord } from '../../../core/sync/record/user.ts'
 
 /** A stored comment; `rest` is JSON text. */
@@ -39,9 +38,8 @@ export function eraseCommentRecord(
   const record = recordOf({ commentId }, COMMENT_COLUMN_LIST, stored)
   const redacted = redactComment(record, redaction)
   if (stringify(redacted) === stringify(record)) return null
-  const item = readComment(again(redacted), 0, () => {})
-  if ('fault' in item) throw new Error(`A stored comment cannot be read again: ${item.fault}.`)
-  return Object.assign(item.record, { annotationKey })
+  const read = readAgain(COMMENTS, stringify(redacted) ?? '')
+  return Object.assign(read, { annotationKey })
 }
 
 /** A stored user, as eraseCommentRecord has comments. */
@@ -50,13 +48,8 @@ export function eraseUserRecord(stored: UserToErase, redaction: Redaction): User
   const record = recordOf({ userId }, USER_COLUMN_LIST, stored)
   const redacted = redactUser(record, redaction)
   if (stringify(redacted) === stringify(record)) return null
-  const [read] = readUsers(again(redacted)).records
-  if (read === undefined) throw new Error('A stored user cannot be read again.')
+  const read = readAgain(USERS, stringify(redacted) ?? '')
   return { ...read, organizationKey, userId, newUserId: read.userId }
-}
-
-function again(record: unknown): Received {
-  return receivedBefore(stringify(record) ?? '')
 }
 
 /** The record that was received, but for members that could not be stored; numbers of `rest` keep every digit. */

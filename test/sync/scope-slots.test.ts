@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { ScopePlaces } from '../../src/core/sync/fetch/schedule.ts'
+import { ScopeSlots } from '../../src/core/sync/fetch/slots.ts'
 
 const NEVER = { signal: new AbortController().signal, priority: 'normal' } as const
 
-test('begins batch after batch in the order in which they came, and no more than there are places', async () => {
-  const places = new ScopePlaces(4) // Eight places.
+test('begins batch after batch in the order in which they came, and no more than there are slots', async () => {
+  const slots = new ScopeSlots(4) // Eight slots.
   const begun: string[] = []
   let underWay = 0
   let most = 0
@@ -17,27 +17,27 @@ test('begins batch after batch in the order in which they came, and no more than
   }
   const batches = ['a', 'b', 'c'].map((name) => Array.from({ length: 20 }, (_, n) => name + n))
 
-  await Promise.all(batches.map((batch) => places.each(batch, NEVER, work)))
+  await Promise.all(batches.map((batch) => slots.each(batch, NEVER, work)))
 
   expect(begun).toEqual(batches.flat())
   expect(most).toBe(8)
 })
 
-test('begins others while scopes wait for another try, three in the place of four', async () => {
-  const places = new ScopePlaces(4)
+test('begins others while scopes wait for another try, three in the slot of four', async () => {
+  const slots = new ScopeSlots(4)
   let end = (): void => {}
   const ended = new Promise<void>((resolve) => (end = resolve))
   const failed: (() => void)[] = []
-  const all = places.each(range(50), NEVER, (_, triesAgain) => {
-    failed.push(triesAgain)
+  const all = slots.each(range(50), NEVER, (_, onFailedTry) => {
+    failed.push(onFailedTry)
     return ended
   })
   await setImmediate()
   expect(failed).toHaveLength(8)
 
   // A second failure of the same scope gives nothing more.
-  for (const triesAgain of failed.slice(0, 4)) triesAgain()
-  for (const triesAgain of failed.slice(0, 4)) triesAgain()
+  for (const onFailedTry of failed.slice(0, 4)) onFailedTry()
+  for (const onFailedTry of failed.slice(0, 4)) onFailedTry()
   await setImmediate()
   expect(failed).toHaveLength(8 + 3)
 
@@ -52,20 +52,20 @@ test('begins others while scopes wait for another try, three in the place of fou
   expect(failed).toHaveLength(50)
 })
 
-test('a batch that is given up waits for what it began, and gives its places to the others', async () => {
-  const places = new ScopePlaces(4)
+test('a batch that is given up waits for what it began, and gives its slots to the others', async () => {
+  const slots = new ScopeSlots(4)
   const given = new AbortController()
   let end = (): void => {}
   const held = new Promise<void>((resolve) => (end = resolve))
   const ended: number[] = []
-  const slow = places.each(range(20), { ...NEVER, signal: given.signal }, async (scope) => {
+  const slow = slots.each(range(20), { ...NEVER, signal: given.signal }, async (scope) => {
     await held
     ended.push(scope)
   })
   let isOver = false
   slow.catch(() => (isOver = true))
   const next: number[] = []
-  const other = places.each(range(20), NEVER, async (scope) => {
+  const other = slots.each(range(20), NEVER, async (scope) => {
     next.push(scope)
   })
   const reason = new Error('given up')
@@ -81,14 +81,14 @@ test('a batch that is given up waits for what it began, and gives its places to 
   expect(next).toEqual(range(20))
 })
 
-test('a batch that is given up while another one begins its scopes leaves the line at once', async () => {
-  const places = new ScopePlaces(1)
+test('a batch that is given up while another one begins its scopes ends at once', async () => {
+  const slots = new ScopeSlots(1)
   let goOn = (): void => {}
   const held = new Promise<void>((resolve) => (goOn = resolve))
-  const first = places.each(range(9), NEVER, () => held)
+  const first = slots.each(range(9), NEVER, () => held)
   const given = new AbortController()
   const begun: number[] = []
-  const second = places.each(range(5), { ...NEVER, signal: given.signal }, async (scope) => {
+  const second = slots.each(range(5), { ...NEVER, signal: given.signal }, async (scope) => {
     begun.push(scope)
   })
   await setImmediate()
@@ -101,14 +101,14 @@ test('a batch that is given up while another one begins its scopes leaves the li
 })
 
 test('a batch of no scopes ends, and one that was given up before begins none', async () => {
-  const places = new ScopePlaces(1)
-  await places.each([], NEVER, () => Promise.reject(new Error('no scope')))
+  const slots = new ScopeSlots(1)
+  await slots.each([], NEVER, () => Promise.reject(new Error('no scope')))
   const aborted = { ...NEVER, signal: AbortSignal.abort(new Error('given up')) }
-  await expect(places.each([1], aborted, async () => {})).rejects.toThrow('given up')
+  await expect(slots.each([1], aborted, async () => {})).rejects.toThrow('given up')
 })
 
 test('scopes of high priority wait for none of normal priority, nor for the batch that begins them', async () => {
-  const places = new ScopePlaces(4)
+  const slots = new ScopeSlots(4)
   let end = (): void => {}
   const ended = new Promise<void>((resolve) => (end = resolve))
   const begun: string[] = []
@@ -118,9 +118,9 @@ test('scopes of high priority wait for none of normal priority, nor for the batc
   }
   const scopes = (name: string) => range(9).map(() => name)
   const all = [
-    places.each(scopes('normal'), NEVER, work),
-    places.each(scopes('normal'), NEVER, work),
-    places.each(scopes('high'), { ...NEVER, priority: 'high' }, work),
+    slots.each(scopes('normal'), NEVER, work),
+    slots.each(scopes('normal'), NEVER, work),
+    slots.each(scopes('high'), { ...NEVER, priority: 'high' }, work),
   ]
   await setImmediate()
   expect(begun.filter((each) => each === 'normal')).toHaveLength(8)

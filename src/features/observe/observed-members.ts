@@ -1,24 +1,17 @@
-import { isStorable } from '../../../documents/check.ts'
-
-/** What a record is: a comment or a user. */
-export type ObservedObject = 'comment' | 'user'
+import { isObject } from '../../base/json.ts'
+import type { Log } from '../../base/log.ts'
+import { codeOf, isDataFault } from '../../core/database/connection-errors.ts'
+import { savepoint } from '../../core/database/pool.ts'
+import type { Client } from '../../core/database/pool.ts'
+import * as statements from '../../core/database/statements/observed.ts'
+import type { ObservedObject, RecordObserver } from '../../core/sync/record/records.ts'
+import { isStorable } from '../../documents/check.ts'
 
 /** A member of records by its path, as `collab_store.observed_members` has it. */
-export interface ObservedMember {
+interface ObservedMember {
   readonly object: ObservedObject
   readonly path: readonly string[]
   readonly types: readonly string[]
-}
-
-/** What a process has read and not written: see {@link ObservedMembers.pending}. */
-export interface PendingMembers {
-  readonly records: Readonly<Record<ObservedObject, number>>
-  /** In how many records each was, and whether it gets a row where there is none. */
-  readonly members: readonly (ObservedMember & { records: number; is_new: boolean })[]
-  /** The objects whose keys became one path. */
-  readonly crowded: readonly Pick<ObservedMember, 'object' | 'path'>[]
-  /** To be called when it is committed. */
-  written(): void
 }
 
 /** An object with more different keys counts as one path: its keys may be IDs. */
@@ -53,73 +46,115 @@ class Path {
  * The members of the records that this process reads: which there are, of which types, and in how many records. They are
  * written with a commit: where one is new, after 1,000 records, and at the end of each batch.
  */
-export class ObservedMembers {
+export class ObservedMembers implements RecordObserver {
+  /** The records themselves, and below them their members. */
   readonly #roots: Readonly<Record<ObservedObject, Path>> = {
     comment: new Path(),
     user: new Path(),
   }
-  readonly #records: Record<ObservedObject, number> = { comment: 0, user: 0 }
+  readonly #log: Log
   #paths = 0
   #recordNo = 0
   /** How often something new came up, and how often until the last commit that wrote members. */
   #news = 0
   #writtenNews = 0
-  /** Set while a commit writes what is pending: one at a time. */
-  isBeingWritten = false
+  /** While a commit writes what is pending: one at a time. */
+  #isWriting = false
 
-  /** Notes the members of a record as it may be stored. */
+  constructor(log: Log) {
+    this.#log = log
+  }
+
   see(object: ObservedObject, record: unknown): void {
-    if (typeof record !== 'object' || record === null || Array.isArray(record)) return
-    this.#records[object] += 1
+    if (!isObject(record)) return
     this.#recordNo += 1
-    this.#seeKeys(this.#roots[object], record, 1)
+    this.#see(this.#roots[object], record, 0)
   }
 
-  /** Whether members are to be written with a commit. @param isEnd whether it is the last one of a batch */
-  isDue(isEnd: boolean): boolean {
-    const records = this.#records.comment + this.#records.user
-    if (records === 0 || this.isBeingWritten) return false
-    const hasNew = this.#news > this.#writtenNews
-    return isEnd || hasNew || records >= COUNT_AFTER_RECORDS
-  }
-
-  /**
-   * What is to be written. It stays pending until `written` is called.
-   * @param rows what the table has: other processes may have found keys that are too many with those of this one
-   */
-  pending(rows: readonly ObservedMember[]): PendingMembers {
-    for (const { object, path, types } of rows) {
-      const start: Path | null = this.#roots[object]
-      const at = path.reduce((from, name) => from && this.#child(from, name), start as Path | null)
-      if (at !== null) at.types |= bitsOf(types)
+  async withCommit<T>(
+    isEnd: boolean,
+    commit: (write: (client: Client) => Promise<void>) => Promise<T>,
+  ): Promise<T> {
+    if (!this.#isDue(isEnd)) return commit(async () => {})
+    this.#isWriting = true
+    let written = () => {}
+    try {
+      const result = await commit(async (client) => {
+        written = await this.#write(client)
+      })
+      written()
+      return result
+    } finally {
+      this.#isWriting = false
     }
-    const records = { ...this.#records }
+  }
+
+  #isDue(isEnd: boolean): boolean {
+    const records = this.#roots.comment.records + this.#roots.user.records
+    if (records === 0 || this.#isWriting) return false
+    return isEnd || this.#news > this.#writtenNews || records >= COUNT_AFTER_RECORDS
+  }
+
+  /** Fails no commit for what the members are like. @returns to be called when it is committed */
+  async #write(client: Client): Promise<() => void> {
+    let written = () => {}
+    const failure = await savepoint(client, async () => {
+      if (!(await statements.lock.one(client)).isLocked) return
+      this.#learn((await statements.read.all(client)) as ObservedMember[])
+      const pending = this.#pending()
+      const { comment, user } = this.#roots
+      if (pending.crowded.length > 0)
+        await statements.collapse.run(client, { crowded: JSON.stringify(pending.crowded) })
+      await statements.count.run(client, {
+        comments: comment.records,
+        users: user.records,
+        members: JSON.stringify(pending.members),
+      })
+      written = pending.written
+    })
+    if (failure === null) return written
+    if (!isDataFault(failure.error)) throw failure.error
+    // Its code, and not the error, which may quote names of members: they may be IDs.
+    const sqlState = codeOf(failure.error)
+    this.#log.warn({ sqlState }, 'the members of records could not be noted')
+    return written
+  }
+
+  /** Learns what the table has: other processes may have found keys that are too many with those of this one. */
+  #learn(rows: readonly ObservedMember[]): void {
+    for (const { object, path, types } of rows) {
+      let at: Path | null = this.#roots[object]
+      for (const name of path) at = at && this.#child(at, name)
+      for (const type of types) if (at !== null) at.types |= 1 << TYPES.indexOf(type as never)
+    }
+  }
+
+  /** What is not written yet. It stays pending until `written` is called. */
+  #pending() {
     const news = this.#news
-    const members = new Map<Path, PendingMembers['members'][number]>()
+    const read: (readonly [Path, number])[] = []
+    const members: (ObservedMember & { records: number; is_new: boolean })[] = []
     const crowded: Pick<ObservedMember, 'object' | 'path'>[] = []
     const walk = (object: ObservedObject, at: Path, path: string[]) => {
+      const { records, isWritten } = at
       if (at.isCrowded) crowded.push({ object, path })
-      if (at.records > 0)
-        members.set(at, {
-          object,
-          path,
-          types: TYPES.filter((_, index) => at.types & (1 << index)),
-          records: at.records,
-          is_new: !at.isWritten,
-        })
+      if (records > 0) read.push([at, records])
+      if (records > 0 && path.length > 0) {
+        const types = TYPES.filter((_, index) => at.types & (1 << index))
+        members.push({ object, path, types, records, is_new: !isWritten })
+      }
       for (const [name, child] of at.children) walk(object, child, [...path, name])
     }
     for (const object of ['comment', 'user'] as const) walk(object, this.#roots[object], [])
     const written = () => {
-      for (const name of ['comment', 'user'] as const) this.#records[name] -= records[name]
-      for (const [at, { records: counted }] of members) {
-        at.records -= counted
+      for (const [at, records] of read) {
+        at.records -= records
         at.isWritten = true
       }
       // What came up since is new still.
       this.#writtenNews = news
     }
-    return { records, members: [...members.values()], crowded, written }
+    return { members, crowded, written }
   }
 
   #see(at: Path | null, value: unknown, depth: number): void {
@@ -133,20 +168,18 @@ export class ObservedMembers {
       at.lastRecord = this.#recordNo
       at.records += 1
     }
-    if (type === OBJECT && depth < DEPTH_MAX) this.#seeKeys(at, value as object, depth + 1)
-    else if (type === ARRAY && depth < DEPTH_MAX) {
+    if (depth === DEPTH_MAX) return
+    if (type === OBJECT) {
+      const members = value as Record<string, unknown>
+      for (const name in members) {
+        const known = at.children.get(name)
+        this.#see(known ?? this.#child(at, nameOf(name)), members[name], depth + 1)
+      }
+    } else if (type === ARRAY) {
       const items = value as unknown[]
       if (items.length === 0) return
       const of = this.#child(at, '[]')
       for (const item of items) this.#see(of, item, depth + 1)
-    }
-  }
-
-  #seeKeys(at: Path, object: object, depth: number): void {
-    const members = object as Record<string, unknown>
-    for (const name in members) {
-      const known = at.children.get(name)
-      this.#see(known ?? this.#child(at, nameOf(name)), members[name], depth)
     }
   }
 
@@ -182,8 +215,4 @@ function typeOf(value: unknown): number {
   if (value === null) return NULL
   if (typeof value === 'object') return Array.isArray(value) ? ARRAY : OBJECT
   return TYPE_OF[typeof value] ?? 0
-}
-
-function bitsOf(types: readonly string[]): number {
-  return types.reduce((bits, type) => bits | (1 << TYPES.indexOf(type as never)), 0)
 }

@@ -1,13 +1,13 @@
-import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../../base/columns.ts'
-import type { NamedColumn, Texts } from '../../../base/columns.ts'
-import { readCommentContents } from '../../database/comments.ts'
-import type { Database } from '../../database/pool.ts'
-import { readSetAside } from '../../database/failures.ts'
-import { readMembers, readRemovals, readUserContents, USER_SOURCES } from '../../database/users.ts'
-import type { UserContent } from '../../database/users.ts'
-import type { CommentsResult, UsersResult } from '../fetch/result.ts'
-import { canonicalJson, digestOfRejected } from '../record/digest.ts'
-import type { UserRecord } from '../record/user.ts'
+import { COMMENT_COLUMN_LIST, USER_COLUMN_LIST } from '../../base/columns.ts'
+import type { NamedColumn, Texts } from '../../base/columns.ts'
+import { readCommentContents } from '../../core/database/comments.ts'
+import type { Database } from '../../core/database/pool.ts'
+import { readSetAside } from '../../core/database/failures.ts'
+import { readMembers, readRemovals, readUserContents, USER_SOURCES } from '../../core/database/users.ts'
+import type { UserContent } from '../../core/database/users.ts'
+import type { CommentsResult, UsersResult } from '../../core/sync/fetch/result.ts'
+import { canonicalJson, digestOfRejected } from '../../core/sync/record/digest.ts'
+import type { UserRecord } from '../../core/sync/record/user.ts'
 
 /** A record that differs. */
 export interface ContentDifference {

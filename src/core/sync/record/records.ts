@@ -1,0 +1,167 @@
+import type { Operation } from '../../../base/errors.ts'
+import type { Json } from '../../../base/json.ts'
+import { ID_BYTES_MAX } from '../../../documents/check.ts'
+import type { Client } from '../../database/pool.ts'
+import type { Rules } from '../rules.ts'
+import { checkRejects, processingFault, Received, REJECTS_MAX } from './received.ts'
+import type { DataAnswer, RedactItem, Reject } from './received.ts'
+
+/** What comments and users have in common once they are read. */
+export interface ReadRecord {
+  readonly digest: Buffer
+  /** Its index among the items of its response. */
+  readonly index: number
+  readonly lastUpdated?: string | null
+}
+
+/** What a record is: a comment or a user. */
+export type ObservedObject = 'comment' | 'user'
+
+/** Follows which members the records have; `src/features/observe` does. */
+export interface RecordObserver {
+  /** Notes the members of a record as it may be stored. */
+  see(object: ObservedObject, record: unknown): void
+  /**
+   * Makes a commit, and lets it write the noted members where that is due.
+   * @param isEnd whether it is the last one of a batch
+   * @param commit gets the function that writes them, to be called last: what it locks is wanted by the commits of all processes
+   */
+  withCommit<T>(
+    isEnd: boolean,
+    commit: (write: (client: Client) => Promise<void>) => Promise<T>,
+  ): Promise<T>
+}
+
+/** How the items of one operation are read. */
+export interface RecordReader<Id, R> {
+  readonly operation: Operation
+  readonly object: ObservedObject
+  readonly key: 'commentId' | 'userId'
+  /** Why an item has no usable key; null where it has one. */
+  keyFault(item: unknown): string | null
+  /** Reads an item with a usable key; members that cannot be stored are rejected. */
+  read(item: Json, received: Received, writtenPath: readonly string[] | null): R
+  /** The key of an item of which nothing else can be read; null where it is not known. */
+  rawId(item: unknown): Id | null
+}
+
+/** A fault after which no item counts as nameless: no stored user has an ID as long. */
+export const TOO_LONG_ID = `userId is longer than ${ID_BYTES_MAX.toLocaleString('en')} bytes`
+
+/** What reading records depends on. */
+export interface Reading {
+  readonly rules: Pick<Rules, 'redact' | 'writtenPath'>
+  /** Left out where nothing is stored. */
+  readonly observed?: Pick<RecordObserver, 'see'>
+  /** Whether the text of each record is kept. */
+  readonly keepsTexts?: boolean
+}
+
+/** Sorts the items of responses about one scope into records and rejects. */
+export class Records<Id extends string | number, R extends ReadRecord> {
+  readonly byId = new Map<Id, R>()
+  readonly rejects: Reject[] = []
+  /** Items that were rejected as a whole. */
+  rejectedItems = 0
+  /** Records of which nothing is stored, though a response has them: they are not missing. */
+  readonly rejectedIds = new Set<Id>()
+  /** Items without a readable key: each may be any record that is missing. */
+  nameless = 0
+  /** The text of each record, where that is kept. */
+  readonly texts: Map<Id, string> | undefined
+  readonly #reader: RecordReader<Id, R>
+  readonly #redact: RedactItem
+  readonly #writtenPath: readonly string[] | null
+  readonly #observed: Pick<RecordObserver, 'see'> | undefined
+
+  constructor(reader: RecordReader<Id, R>, organizationId: string, reading: Reading) {
+    const { rules, observed, keepsTexts } = reading
+    this.#reader = reader
+    this.#redact = rules.redact(organizationId)?.[reader.operation] ?? null
+    this.#writtenPath = rules.writtenPath
+    this.#observed = observed
+    this.texts = keepsTexts ? new Map() : undefined
+  }
+
+  /** Reads all items of a response. @throws CallError where too many are rejected */
+  addAll(answer: DataAnswer): void {
+    const received = this.open(answer)
+    for (; received.index < received.length; received.index++) {
+      this.add(received)
+      if (this.rejects.length > REJECTS_MAX) break
+    }
+    checkRejects(this.rejects, received.length)
+  }
+
+  /** The items of a response, for `add`. */
+  open(answer: DataAnswer): Received {
+    return new Received(answer, this.#redact, this.rejects)
+  }
+
+  /** Reads one item. If that fails, only this item is rejected. */
+  add(received: Received): void {
+    const reader = this.#reader
+    const before = this.rejects.length
+    let id: Id | null = null
+    try {
+      const item = received.read()
+      this.#observed?.see(reader.object, item)
+      const fault = reader.keyFault(item)
+      if (fault !== null) {
+        if (fault !== TOO_LONG_ID) this.nameless += 1
+        return this.#rejectWhole(received, fault)
+      }
+      id = (item as Json)[reader.key] as Id
+      this.#keep(id, reader.read(item as Json, received, this.#writtenPath), received)
+    } catch (error) {
+      this.rejects.length = before
+      id ??= reader.rawId(received.raw)
+      if (id === null) this.nameless += 1
+      else this.rejectedIds.add(id)
+      this.#rejectWhole(received, processingFault(error))
+    }
+  }
+
+  /** What was read, as a part of the result of a scope. */
+  result() {
+    const { byId, rejects, rejectedItems, texts } = this
+    return { records: [...byId.values()], rejects, rejectedItems, texts }
+  }
+
+  /** Keeps a record. If the response has two with one key, the newer is kept, whatever their order. */
+  #keep(id: Id, record: R, received: Received): void {
+    const twin = this.byId.get(id)
+    const isBetter = twin === undefined || isBefore(twin, record)
+    // With the text the digest is made too, so that its failure rejects only this record.
+    if (isBetter && this.texts !== undefined && record.digest.length > 0)
+      this.texts.set(id, received.text())
+    if (isBetter) this.byId.set(id, record)
+    if (twin === undefined) return
+    const isEqual = twin.digest.equals(record.digest)
+    const loser = isBetter ? twin : record
+    // The key may be a person's, and a reason is shown as the problem of a run: it does not have it.
+    const reason = `${this.#reader.key} is in the answer twice, with ${isEqual ? 'equal' : 'different'} content`
+    this.#rejectWhole(received, reason, !isEqual, loser.index)
+  }
+
+  /** @param isWhole false where nothing is lost with the item */
+  #rejectWhole(received: Received, reason: string, isWhole = true, index?: number): void {
+    received.reject(reason, isWhole, index)
+    this.rejectedItems += 1
+  }
+}
+
+/** Whether the second of two records with one key is to be stored. Users have no time: their digests decide. */
+function isBefore(a: ReadRecord, b: ReadRecord): boolean {
+  const [older, newer] = [a.lastUpdated ?? '', b.lastUpdated ?? '']
+  return older === newer ? a.digest.compare(b.digest) > 0 : older < newer
+}
+
+/** Reads a stored record again from its JSON text. @throws where it has no usable key */
+export function readAgain<Id, R>(reader: RecordReader<Id, R>, text: string): R {
+  const received = new Received({ data: [JSON.parse(text)], dataText: `[${text}]` })
+  const item = received.read()
+  const fault = reader.keyFault(item)
+  if (fault !== null) throw new Error(`A stored record cannot be read again: ${fault}.`)
+  return reader.read(item as Json, received, null)
+}
