@@ -3,7 +3,12 @@ import type { NamedColumn, Texts } from '../../base/columns.ts'
 import { readCommentContents } from '../../core/database/comments.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { readSetAside } from '../../core/database/failures.ts'
-import { readMembers, readRemovals, readUserContents, USER_SOURCES } from '../../core/database/users.ts'
+import {
+  readMembers,
+  readRemovals,
+  readUserContents,
+  USER_SOURCES,
+} from '../../core/database/users.ts'
 import type { UserContent } from '../../core/database/users.ts'
 import type { CommentsResult, UsersResult } from '../../core/sync/fetch/result.ts'
 import { canonicalJson, digestOfRejected } from '../../core/sync/record/digest.ts'
