@@ -40,7 +40,9 @@ export const SUSPICIOUS_REFUSALS = 5
 
 /** What this process knows of the forbidden calls of a run. */
 export interface RunRefusals {
-  /** Infinity once a scope was fetched: key and token are good, whatever else is forbidden to the run. */
+  /** Whether the service answered a scope of the run: key and token are good, whatever else is forbidden to the run. */
+  areCredentialsGood: boolean
+  /** Scopes that were forbidden since key and token were last checked. */
   count: number
   readonly organizations: Set<number>
 }
@@ -84,7 +86,8 @@ export class RunSignals {
   #of(runId: string) {
     let run = this.#runs.get(runId)
     if (run === undefined) {
-      run = { controller: new AbortController(), refusals: { count: 0, organizations: new Set() } }
+      const refusals = { areCredentialsGood: false, count: 0, organizations: new Set<number>() }
+      run = { controller: new AbortController(), refusals }
       this.#runs.set(runId, run)
     }
     return run

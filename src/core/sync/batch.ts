@@ -10,15 +10,16 @@ import { ClaimedBatch } from './claimed-batch.ts'
 import type { RuledClaim, SyncContext } from './context.ts'
 import { noteRefusals } from './credentials.ts'
 
-/** Shortest and longest wait for another run that writes to the same batch. */
+/** Upper limits of the first random wait for another run that writes to the same batch, and of any such wait. */
 const SUPERSEDED_WAIT_MS = 500
 const SUPERSEDED_WAIT_MAX_MS = 15_000
 
 /**
  * Syncs the scopes of one batch: claims the item, fetches its scopes, many at a time, and commits the responses. If another
- * run writes to the batch meanwhile, it waits and claims the item again. Safe to repeat at any point: what is committed is not
- * fetched again.
- * @throws DrainingError when the worker is stopping: the responses so far are committed, the rest of the item is pending
+ * run writes to the batch meanwhile, it waits and claims the item again. Safe to repeat at any point: scopes that are committed
+ * are not fetched again.
+ * @throws DrainingError when the worker is stopping, WithdrawnError when only this worker cannot reach the service, or what made
+ *   a commit fail. The rest of the item is then pending
  */
 export async function syncBatch(
   context: SyncContext,
@@ -26,30 +27,33 @@ export async function syncBatch(
 ): Promise<void> {
   const { itemsInProgress, log, rules, sentCalls } = context
   try {
-    for (let superseded = 0; ; superseded++) {
+    for (let timesSuperseded = 0; ; timesSuperseded++) {
       const ended = new AbortController()
       itemsInProgress.set(ids.itemId, ended)
-      const started = await startItem(context, ids, { isAgain: superseded > 0 })
+      const started = await startItem(context, ids, { isAgain: timesSuperseded > 0 })
+      // It is done already, or its run is stopping.
       if (started === null) return
       try {
         return await syncClaimed(context, { ...started, rules: await rules.of(started) }, ended)
       } catch (error) {
         if (!(error instanceof SupersededError)) throw error
-        log.info('another run writes to the same batch: fetching its scopes again')
+        log.info('another run writes to the same batch: claiming the item again')
+        // In progress, with nothing to abort.
         itemsInProgress.set(ids.itemId, null)
-        await waitForOther(context, ids.runId, superseded)
+        await waitForOther(context, ids.runId, timesSuperseded)
       }
     }
   } finally {
     itemsInProgress.delete(ids.itemId)
-    // The run may be over, and finished by another process.
+    // This process may send no further call of the run, and another process may finish it: write the counts of calls now.
     if (itemsInProgress.size === 0) await sentCalls.write()
   }
 }
 
 /**
  * Fetches the scopes of one claim and commits the responses.
- * @param ended aborts when no further scope is to be fetched: with what ends the batch, or when the connection to PostgreSQL is lost
+ * @param ended aborted, with the error as its reason, when no further scope is to be fetched. Another batch of this process aborts
+ *   it too, when it loses the connection to PostgreSQL
  */
 async function syncClaimed(
   context: SyncContext,
@@ -57,6 +61,7 @@ async function syncClaimed(
   ended: AbortController,
 ): Promise<void> {
   const stopped = context.runSignals.signalOf(claim.runId)
+  // A call in flight ends early only if its run is stopped. A call that waits is given up for each of these reasons.
   const waitSignal = AbortSignal.any([stopped, context.drained, ended.signal])
   const priority = isNarrowClaim(claim) ? 'high' : 'normal'
   const end = (error: unknown) => ended.abort(error)
@@ -67,22 +72,25 @@ async function syncClaimed(
   })
   try {
     const scopes = await batch.readScopes()
-    if (claim.attempts > ATTEMPTS_MAX) failAll(batch, scopes, claim.attempts)
-    else
+    if (claim.attempts > ATTEMPTS_MAX) {
+      failAll(batch, scopes, claim.attempts)
+    } else {
+      // An error of one scope ends the batch. `each` itself rejects when `waitSignal` aborts.
       await context.scopeSlots
-        .each(scopes, { signal: waitSignal, priority }, (scope, triesAgain) =>
-          syncScope(context, batch, claim, scope, triesAgain).catch(end),
+        .each(scopes, { signal: waitSignal, priority }, (scope, onFailedTry) =>
+          syncScope(context, batch, claim, scope, onFailedTry).catch(end),
         )
         .catch(end)
-    await batch.answered()
+    }
+    await batch.committed()
     if (ended.signal.aborted) await giveUp(context, batch, claim, ended.signal.reason)
-    else await batch.commitEnd()
+    else await batch.commitAndFinish()
   } finally {
     batch.close()
   }
 }
 
-/** Workers have died of the item again and again: what is left of it fails, so that the run can end. */
+/** Workers crashed or failed repeatedly on this item: its remaining scopes are committed as failed, so that the run can end. */
 function failAll(batch: ClaimedBatch, scopes: readonly BatchScope[], attempts: number): void {
   const error = new CallError(
     `Workers took this batch up ${attempts} times without progress. Look for the cause in their logs, then run the failed scopes again.`,
@@ -91,25 +99,34 @@ function failAll(batch: ClaimedBatch, scopes: readonly BatchScope[], attempts: n
   for (const scope of scopes) batch.add({ outcome: 'failed', scope, error })
 }
 
-/** Fetches one scope, and has its result committed soon. @throws what ends the batch */
+/**
+ * Fetches one scope, and has its result committed soon.
+ * @param onFailedTry called after each failed try: the scope gives its slot to another one while it waits
+ * @throws what ends the batch
+ */
 async function syncScope(
   context: SyncContext,
   batch: ClaimedBatch,
   claim: RuledClaim,
   scope: BatchScope,
-  triesAgain: () => void,
+  onFailedTry: () => void,
 ): Promise<void> {
   batch.call.waitSignal.throwIfAborted()
   const refusals = context.runSignals.refusalsOf(claim.runId)
-  const result = await batch.fetch(scope, triesAgain)
+  const result = await batch.fetch(scope, onFailedTry)
   batch.add(result)
-  if (result.outcome === 'failed') await noteRefusals(context, claim, refusals, result, batch.call)
-  else if (result.outcome === 'unchanged' || !result.incomplete) refusals.count = Infinity
+  if (result.outcome === 'failed') {
+    await noteRefusals(context, claim, refusals, result, batch.call)
+  } else if (result.outcome === 'unchanged' || !result.incomplete) {
+    // The service answered every call of the scope: key and token are good, whatever else is refused to this run.
+    refusals.areCredentialsGood = true
+  }
 }
 
 /**
- * Ends a batch before all of its scopes are fetched. The responses so far are valid: they are committed if they can be, with the
- * counts of calls.
+ * Ends a batch before all of its scopes are fetched. The responses so far are valid and are committed, with the counts of calls.
+ * If that commit fails too, their scopes are fetched again under the next claim.
+ * @throws SupersededError at once: another claim has written to the batch, and nothing of this one may be committed
  */
 async function giveUp(
   context: SyncContext,
@@ -118,15 +135,17 @@ async function giveUp(
   error: unknown,
 ): Promise<void> {
   if (error instanceof SupersededError) throw error
-  // No call of this process can succeed.
+  // With this CallError no call of this process can succeed: stop the run, or leave it to other workers.
   const withdrawn = error instanceof CallError ? await stopOrWithdraw(context, runId, error) : null
   await batch.commitRest()
   const { database, deadAfterS, workerId } = context
   if (withdrawn !== null) {
+    // Another worker claims the item; this is no attempt of it.
     await items.giveBack.run(database, { runId, itemId, workerId })
     throw withdrawn
   }
   if (error instanceof CallError || error instanceof RunStoppedError) {
+    // The run is stopping: nothing of it is to be fetched any more.
     await items.skip.run(database, { runId, itemId, deadAfterS })
     return
   }
@@ -140,23 +159,23 @@ async function stopOrWithdraw(
   runId: string,
   error: CallError,
 ): Promise<WithdrawnError | null> {
-  const areCredentials = error.kind === 'credentials'
+  const isOfCredentials = error.kind === 'credentials'
   const unreachable = describeUnreachable(error)
-  if (!areCredentials && (await canOthersCall(context))) return new WithdrawnError(unreachable)
-  const problem = areCredentials ? refusal(error) : `${unreachable} ${error.message}`
+  if (!isOfCredentials && (await canOthersCall(context))) return new WithdrawnError(unreachable)
+  const problem = isOfCredentials ? refusal(error) : `${unreachable} ${error.message}`
   await stopRun(context, runId, 'failed', problem, {
-    stoppedFor: areCredentials ? 'credentials' : 'unreachable',
+    stoppedFor: isOfCredentials ? 'credentials' : 'unreachable',
   })
   return null
 }
 
-/** The run that writes first continues undisturbed: the other one waits for it, longer each time. */
+/** Waits for the run that wrote to the batch first, longer each time; that run continues undisturbed. */
 async function waitForOther(
   { drained, runSignals }: SyncContext,
   runId: string,
-  superseded: number,
+  timesSuperseded: number,
 ): Promise<void> {
-  const edgeMs = Math.min(SUPERSEDED_WAIT_MAX_MS, SUPERSEDED_WAIT_MS * 2 ** superseded)
+  const limitMs = Math.min(SUPERSEDED_WAIT_MAX_MS, SUPERSEDED_WAIT_MS * 2 ** timesSuperseded)
   const stopped = runSignals.signalOf(runId)
-  await sleep(Math.random() * edgeMs, AbortSignal.any([stopped, drained]))
+  await sleep(Math.random() * limitMs, AbortSignal.any([stopped, drained]))
 }

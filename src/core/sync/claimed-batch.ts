@@ -23,10 +23,11 @@ import { failedBy, isolateRecords, isScopeFault } from './isolate.ts'
 
 type BatchCall = Call & Required<Pick<Call, 'waitSignal' | 'priority'>>
 
-/** What differs between the batches of a run and those of refresh. */
+/** What differs between the batches of a run and those of continuous refresh (features/refresh). */
 interface BatchOptions {
   /** Signals, priority and limits of its calls. */
   readonly call: BatchCall
+  /** As in Fetching. */
   readonly seenAt?: NonNullable<Fetching['seenAt']>
   readonly record: RecordCommit
   /** Called with what ends the batch: a commit that failed for another reason than the data to be stored. */
@@ -34,8 +35,11 @@ interface BatchOptions {
 }
 
 /**
- * One batch under one claim: fetches its scopes and commits what they return, one commit at a time. If PostgreSQL refuses a
- * commit for its data, its halves are committed, down to one scope, whose records are then isolated.
+ * One batch under one claim: fetches its scopes and commits the results, one commit at a time. If PostgreSQL rejects the data of
+ * a commit, the results are split in half and each half is committed by itself, down to one scope. That scope is fetched again,
+ * and the records that PostgreSQL rejects are left out.
+ *
+ * A *fault* is an error of the data or of this program that concerns one scope. A *failed* scope has no usable response.
  */
 export class ClaimedBatch {
   /** Signals and counters that all its calls share. */
@@ -51,11 +55,11 @@ export class ClaimedBatch {
   readonly #uncommitted: Uncommitted
   readonly #oneAtATime = pLimit(1)
   #counted = noCallStats()
-  /** Waiting for PostgreSQL that no commit has counted yet. */
+  /** Time spent on reading scopes that no commit has counted yet. */
   #databaseMs = 0
   #isCommitDue = false
   /** The error of a failed commit. PostgreSQL may have made that commit all the same; the next claim finds out. */
-  #failure: { readonly error: unknown } | null = null
+  #commitError: { readonly error: unknown } | null = null
 
   constructor(context: SyncContext, claim: RuledClaim, options: BatchOptions) {
     const { call, onError, record, ...seen } = options
@@ -71,10 +75,11 @@ export class ClaimedBatch {
     this.#record = record
     this.#onError = onError
     this.#fetching = { ...context, rules, ...seen, call: this.call }
+    // Commits early when the memory budget is full.
     this.#uncommitted = new Uncommitted(context.collabApi.memory, () => this.#commitSoon())
   }
 
-  /** Reads the scopes of the claim that no commit has done. */
+  /** Reads the scopes that the claim wants and that are not committed yet. */
   async readScopes(): Promise<BatchScope[]> {
     describeSpan({
       'collab_sync.operation': this.#operation,
@@ -103,54 +108,55 @@ export class ClaimedBatch {
     } catch (error) {
       if (!isScopeFault(error)) throw error
       if (error instanceof CallError) return this.#failed(scope, error)
+      // The batch is ending: fetch nothing again.
       if (this.call.waitSignal.aborted) throw error
       return this.#isolate(scope, error)
     }
   }
 
-  /** Takes a result, to be committed soon. */
+  /** Takes a result, to be committed soon. After a failed commit it is dropped: the next claim fetches the scope again. */
   add(result: AskedResult): void {
-    if (this.#failure !== null) return
+    if (this.#commitError !== null) return
     this.#uncommitted.add(result)
     if (this.#uncommitted.isDue) this.#commitSoon()
   }
 
-  /** Waits for the commits under way. To be called when no result comes any more. */
-  answered(): Promise<void> {
+  /** Waits for all commits that are due. To be called when no further result comes. */
+  committed(): Promise<void> {
     return this.#oneAtATime(async () => {})
   }
 
-  /** Commits what is left, and the item's end with it. @throws what ended the batch */
-  commitEnd(): Promise<void> {
+  /** Commits the results that are left, and marks the item done. @throws the error of a failed commit */
+  commitAndFinish(): Promise<void> {
     return this.#oneAtATime(() => this.#commit(true))
   }
 
-  /** Commits what is left if it can be; the item stays pending. */
+  /** Commits the results that are left, if it can; the item stays pending. */
   commitRest(): Promise<void> {
-    return this.#oneAtATime(() => this.#commitOrEnd())
+    return this.#oneAtATime(() => this.#commitOrAbort())
   }
 
   close(): void {
     this.#uncommitted.close()
   }
 
-  /** A commit takes all results that were added until it begins, so that one is due at most. */
+  /** A commit takes all results that were added until it begins, so at most one needs to be due. */
   #commitSoon(): void {
     if (this.#isCommitDue) return
     this.#isCommitDue = true
     void this.#oneAtATime(() => {
       this.#isCommitDue = false
-      return this.#commitOrEnd()
+      return this.#commitOrAbort()
     })
   }
 
   /** Commits the results so far. An error ends the batch; it is reported, not thrown. */
-  async #commitOrEnd(): Promise<void> {
+  async #commitOrAbort(): Promise<void> {
     try {
       await this.#commit(false)
     } catch (error) {
-      if (this.#failure !== null) return
-      this.#failure = { error }
+      if (this.#commitError !== null) return
+      this.#commitError = { error }
       // Calls must not wait for memory that no commit gives back.
       this.close()
       this.#onError(error)
@@ -161,13 +167,13 @@ export class ClaimedBatch {
   }
 
   async #commit(isEnd: boolean): Promise<void> {
-    if (this.#failure !== null) throw this.#failure.error
+    if (this.#commitError !== null) throw this.#commitError.error
     const { results, memory } = this.#uncommitted.take()
     try {
-      await this.#commitAtOnce(results, isEnd)
+      await this.#commitTogether(results, isEnd)
     } catch (error) {
       await this.#commitInParts(results, error)
-      if (isEnd) await this.#commitAtOnce([], true)
+      if (isEnd) await this.#commitTogether([], true)
     } finally {
       memory.resize(0)
     }
@@ -180,18 +186,19 @@ export class ClaimedBatch {
     const half = results.length >> 1
     if (half === 0) return this.#commitIsolated(first.scope, error)
     for (const part of [results.slice(0, half), results.slice(half)])
-      await this.#commitAtOnce(part, false).catch((again: unknown) =>
+      await this.#commitTogether(part, false).catch((again: unknown) =>
         this.#commitInParts(part, again),
       )
   }
 
+  /** Commits one scope without its bad records. The other commits of the batch wait meanwhile. */
   async #commitIsolated(scope: BatchScope, error: unknown): Promise<void> {
     const isolated = await this.#isolate(scope, error)
     try {
-      await this.#commitAtOnce([isolated], false)
+      await this.#commitTogether([isolated], false)
     } catch (again) {
       if (!isScopeFault(again)) throw again
-      await this.#commitAtOnce([this.#failed(scope, again)], false)
+      await this.#commitTogether([this.#failed(scope, again)], false)
     }
   }
 
@@ -205,9 +212,10 @@ export class ClaimedBatch {
         this.#operation,
         scope,
         this.#claim.scope,
+        // A trial: whether PostgreSQL accepts this part.
         (part) =>
           rolledBack(database, async (client) => {
-            await writeResults(client, this.#committing(noCounts()), [part])
+            await writeResults(client, this.#commitOptions(noCounts()), [part])
           }),
       )
     } catch (again) {
@@ -223,11 +231,12 @@ export class ClaimedBatch {
     return failed
   }
 
-  async #commitAtOnce(results: readonly AskedResult[], isEnd: boolean): Promise<void> {
+  async #commitTogether(results: readonly AskedResult[], isEnd: boolean): Promise<void> {
+    // Calls that are sent during the commit belong to the next one's counts.
     const stats = { ...this.call.stats }
     const counts = countsSince(this.#counted, stats, this.#databaseMs)
     const { database, observed, watch } = this.#context
-    const committing = { ...this.#committing(counts), record: this.#record, observed }
+    const committing = { ...this.#commitOptions(counts), record: this.#record, observed }
     const doneScopes = this.#done.bitsWith(results.map(({ scope }) => scope.scopeNo))
     await withSpan('commit', { 'collab_sync.scopes': results.length }, () =>
       commitResponses(database, committing, results, { doneScopes, isEnd }),
@@ -238,7 +247,7 @@ export class ClaimedBatch {
     this.#counted = stats
   }
 
-  #committing(counts: Counts) {
+  #commitOptions(counts: Counts) {
     const { shrinkLimit, heldAcceptAfter } = this.#context
     const where = { batchKey: this.#batchKey, operation: this.#operation }
     return { ...where, claim: this.#claim, shrinkLimit, heldAcceptAfter, counts }

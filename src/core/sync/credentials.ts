@@ -22,7 +22,7 @@ export async function noteRefusals(
   { scope, error }: FailedResult,
   call: Call,
 ): Promise<void> {
-  if (!isForbidden(error) || error.attempts === 0) return
+  if (refusals.areCredentialsGood || !isForbidden(error) || error.attempts === 0) return
   refusals.organizations.add(scope.organizationKey)
   refusals.count += 1
   if (refusals.count !== SUSPICIOUS_REFUSALS) return

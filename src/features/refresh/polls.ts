@@ -288,9 +288,9 @@ class PolledBatch {
     const isWritten = () => this.polls.filter((poll) => poll.isWritten)
     try {
       await Promise.all(this.#begun)
-      await this.#batch.answered()
+      await this.#batch.committed()
       if (this.#failure !== null) throw this.#failure.error
-      if (this.isWhole || isWritten().length > 0) await this.#batch.commitEnd()
+      if (this.isWhole || isWritten().length > 0) await this.#batch.commitAndFinish()
     } catch (error) {
       if (!(error instanceof SupersededError)) throw error
       return new Set(isWritten().map(({ scope }) => scope.scopeNo))
