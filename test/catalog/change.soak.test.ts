@@ -226,7 +226,7 @@ describe('over HTTP', () => {
       'annotations added 1',
       'userGroups added 1',
     ])
-    expect(await imports()).toEqual(['catalog add http applied 2 5 0'])
+    expect(await imports()).toEqual(['catalog add HTTP_TOKEN applied 2 5 0'])
     const query = new URLSearchParams({ organizationId: 'a/c me', documentId: 'ü?&' })
     expect(await ask('GET', `?${query}`)).toMatchObject({
       status: 200,
@@ -281,8 +281,8 @@ describe('a job of the queue', () => {
     expect(did(await perform(adding))).toEqual([])
     expect(did(await perform({ change: 'remove', lines: [PLAN] }))).toHaveLength(2)
     expect(await imports()).toEqual([
-      'catalog add api applied 1 3 0',
-      'catalog remove api applied 1 0 2',
+      'catalog add a program applied 1 3 0',
+      'catalog remove a program applied 1 0 2',
     ])
   })
 
@@ -342,7 +342,7 @@ describe('a run for what the catalog lacks', () => {
     expect(await collabSync.startRun(asked)).toMatchObject({ isNew: true })
     const job = await jobs['start-run'](app, { data: asked, requestKey: 'job' })
     expect(job).toMatchObject({ runId: expect.any(String) })
-    expect(await imports()).toEqual(['run --add http applied 1 3 0'])
+    expect(await imports()).toEqual(['run --add HTTP_TOKEN applied 1 3 0'])
     const nothing = { scope: {}, add: true }
     await expect(collabSync.startRun(nothing)).rejects.toThrow('add needs organizationIds')
   })

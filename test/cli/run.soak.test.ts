@@ -284,7 +284,7 @@ describe.each(places)('with the queue in $name', ({ name, redis }) => {
     const { runId } = held.document
     const page = await command.run(['status'], settings)
     expect(page.stdout).toMatch(
-      /\d+ listings? lacks? so many users that nobody was removed, in organization "org-0"\./,
+      /\d+ listings? lost so many users that collab-sync removed none of them, in organization "org-0"\./,
     )
     const accepted = await json(['accept', runId])
     expect(accepted).toMatchObject({ code: 0, document: { accepted: held.document.held.listings } })

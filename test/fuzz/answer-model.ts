@@ -1,4 +1,4 @@
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import { readJson } from './exact-json.ts'
 import type { Json, JsonObject } from './exact-json.ts'
 import { LIMITS } from './record-model.ts'
@@ -78,24 +78,18 @@ function isAmbiguous({ twice }: JsonObject): boolean {
   return DECIDING.some((name) => twice.has(name))
 }
 
-/** The bytes without their encodings, or the failure of reading them. */
+/** The bytes without their encoding, or the failure of reading them. */
 function decoded({ encoding, body }: Exchange, maxBodyBytes: number): Buffer | string {
-  let bytes = body
-  for (const name of (encoding ?? '')
-    .split(',')
-    .map((each) => each.trim().toLowerCase())
-    .reverse()) {
-    if (name === '' || name === 'identity') continue
-    const decode = DECODERS[name]
-    if (decode === undefined) return 'body_unreadable'
-    try {
-      bytes = decode(bytes, { maxOutputLength: maxBodyBytes })
-    } catch (error) {
-      const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-      return isTooLarge ? 'body_too_large' : 'body_unreadable'
-    }
+  const name = (encoding ?? '').trim().toLowerCase()
+  if (name === '' || name === 'identity') return body
+  const decode = DECODERS[name]
+  if (decode === undefined) return 'body_unreadable'
+  try {
+    return decode(body, { maxOutputLength: maxBodyBytes })
+  } catch (error) {
+    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+    return isTooLarge ? 'body_too_large' : 'body_unreadable'
   }
-  return bytes
 }
 
 type Decoder = (bytes: Buffer, options: { maxOutputLength: number }) => Buffer
@@ -104,9 +98,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,
   br: brotliDecompressSync,
-  // Some send the raw stream under this name, without the header that it stands for.
-  deflate: (bytes, options) =>
-    ((bytes[0] ?? 0) & 0x0f) === 8 ? inflateSync(bytes, options) : inflateRawSync(bytes, options),
+  deflate: inflateSync,
 }
 
 /** Null for what is not UTF-8. A byte order mark is no part of the text. */
