@@ -75,7 +75,7 @@ async function syncClaimed(
     if (claim.attempts > ATTEMPTS_MAX) {
       failAll(batch, scopes, claim.attempts)
     } else {
-      // An error of one scope ends the batch. `each` itself rejects when `waitSignal` aborts.
+      // An error of one scope ends the batch. `each` rejects when `waitSignal` aborts, after the scopes that it began have ended.
       await context.scopeSlots
         .each(scopes, { signal: waitSignal, priority }, (scope, onFailedTry) =>
           syncScope(context, batch, claim, scope, onFailedTry).catch(end),
@@ -135,7 +135,7 @@ async function giveUp(
   error: unknown,
 ): Promise<void> {
   if (error instanceof SupersededError) throw error
-  // With this CallError no call of this process can succeed: stop the run, or leave it to other workers.
+  // `ClaimedBatch.fetch` returns the failures of a scope. A CallError that it throws concerns every call of this process.
   const withdrawn = error instanceof CallError ? await stopOrWithdraw(context, runId, error) : null
   await batch.commitRest()
   const { database, deadAfterS, workerId } = context
@@ -149,7 +149,7 @@ async function giveUp(
     await items.skip.run(database, { runId, itemId, deadAfterS })
     return
   }
-  if (context.drained.aborted) throw new DrainingError('The worker is stopping.')
+  if (context.drained.aborted) throw new DrainingError('The worker is stopping.', { cause: error })
   throw error
 }
 
