@@ -63,7 +63,7 @@ describe('where the time of a run went', () => {
       { service_ms: serviceMs, waited_ms: waitedMs, database_ms: databaseMs, cpu_ms: cpuMs },
     ])
     const status = await command.runProcess(['status', run.runId], settings)
-    for (const part of ['the service', 'the rate limit', 'PostgreSQL', 'of CPU'])
+    for (const part of ['the service', 'the rate limit', 'PostgreSQL', 'ms CPU'])
       expect(status.stdout).toContain(part)
   })
 })
