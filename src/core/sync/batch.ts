@@ -113,8 +113,7 @@ async function syncScope(
 ): Promise<void> {
   batch.call.waitSignal.throwIfAborted()
   const refusals = context.runSignals.refusalsOf(claim.runId)
-  const result = await batch.fetch(scope, onFailedTry)
-  batch.add(result)
+  const result = await batch.sync(scope, { onFailedTry })
   if (result.outcome === 'failed') {
     await noteRefusals(context, claim, refusals, result, batch.call)
   } else if (result.outcome === 'unchanged' || !result.incomplete) {
@@ -135,7 +134,7 @@ async function giveUp(
   error: unknown,
 ): Promise<void> {
   if (error instanceof SupersededError) throw error
-  // `ClaimedBatch.fetch` returns the failures of a scope. A CallError that it throws concerns every call of this process.
+  // `ClaimedBatch.sync` returns the failures of a scope. A CallError that it throws concerns every call of this process.
   const withdrawn = error instanceof CallError ? await stopOrWithdraw(context, runId, error) : null
   await batch.commitRest()
   const { database, deadAfterS, workerId } = context

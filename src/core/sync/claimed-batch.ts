@@ -92,11 +92,32 @@ export class ClaimedBatch {
   }
 
   /**
-   * Fetches a scope. A failure that concerns this scope alone is returned.
-   * @param onFailedTry called after each try that failed
+   * Fetches a scope, and has its result committed soon. An error that concerns this scope alone fails it.
+   * @param options.onFailedTry called after each failed try
+   * @param options.isWritten whether a result is to be committed; each is where it is left out
    * @throws what ends the batch, such as refused credentials
    */
-  async fetch(scope: BatchScope, onFailedTry?: () => void): Promise<AskedResult> {
+  async sync(
+    scope: BatchScope,
+    options: {
+      readonly onFailedTry?: () => void
+      readonly isWritten?: (result: AskedResult) => boolean
+    },
+  ): Promise<AskedResult> {
+    const { onFailedTry, isWritten } = options
+    const result = await this.#fetch(scope, onFailedTry)
+    try {
+      if (isWritten === undefined || isWritten(result)) this.add(result)
+      return result
+    } catch (error) {
+      // An error of this program over one result must not end the batch: it would come again with each claim.
+      const failed = this.#failed(scope, error)
+      this.add(failed)
+      return failed
+    }
+  }
+
+  async #fetch(scope: BatchScope, onFailedTry?: () => void): Promise<AskedResult> {
     try {
       return await fetchScope(
         this.#fetching,

@@ -310,14 +310,14 @@ class PolledBatch {
   /** Polls a scope whose first call the budget has allowed. */
   async #poll(scope: BatchScope): Promise<void> {
     this.#allowedCalls += 1
-    const result = await this.#batch.fetch(scope)
+    const isWritten = ({ outcome }: AskedResult) =>
+      outcome === 'failed'
+        ? !this.#polling.failing.has(nameOf(scope))
+        : outcome !== 'unchanged' || !this.#isChecked(scope)
+    const result = await this.#batch.sync(scope, { isWritten })
     const isFailed = result.outcome === 'failed'
-    const isWritten = isFailed
-      ? !this.#polling.failing.has(nameOf(scope))
-      : result.outcome !== 'unchanged' || !this.#isChecked(scope)
-    if (isWritten) this.#batch.add(result)
     const outcome = outcomeOf(result)
-    this.polls.push({ scope, outcome, isFailed, isWritten })
+    this.polls.push({ scope, outcome, isFailed, isWritten: isWritten(result) })
     this.#polling.polled(outcome, scope.organizationKey)
   }
 
