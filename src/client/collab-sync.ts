@@ -38,6 +38,7 @@ import type { ChangesPage, ChangesRequestSchema } from '../documents/change.ts'
 import type { Hinted, HintScopeSchema } from '../documents/hint.ts'
 import type { OfRunRequestSchema, Page } from '../documents/page.ts'
 import type { NewSchedule, NightlySchedule } from '../documents/schedule.ts'
+import type { SearchRequestSchema, SearchResult, Thing, ThingRequest } from '../documents/thing.ts'
 import type { Log } from '../base/log.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
 import type { Settings } from '../settings/table.ts'
@@ -148,6 +149,14 @@ export interface CollabSync {
    * @throws UsageError for what is no cursor; CursorGoneError where one has to start over from an export
    */
   listChanges(request?: z.input<typeof ChangesRequestSchema>): Promise<ChangesPage>
+  /**
+   * Everything that is stored of one thing: an organization, a user group, a document, an annotation, a comment or a user.
+   * Null where there is none.
+   * @throws UsageError for ids that name no thing
+   */
+  getThing(request: ThingRequest): Promise<Thing | null>
+  /** Finds runs and things by an id, a part of one, a name or an address. */
+  search(request: z.input<typeof SearchRequestSchema>): Promise<SearchResult>
   getSchedule(): Promise<NightlySchedule>
   /**
    * Sets the nightly schedule for all workers, in place of SYNC_CRON and SYNC_TZ.

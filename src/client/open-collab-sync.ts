@@ -18,7 +18,9 @@ import { hintingOn } from './hints.ts'
 import { listingsOn } from './listings.ts'
 import { askingOn, runsOn } from './runs.ts'
 import { scheduleOn } from './schedule.ts'
+import { searchOn } from './search.ts'
 import { settlingOn } from './settle-waiting.ts'
+import { thingsOn } from './things.ts'
 
 const NEED = ['database', 'queue'] as const
 
@@ -100,6 +102,8 @@ export function collabSyncOn(parts: Parts): SharedCollabSync {
       ...settlingOn(parts),
       ...scheduleOn(parts),
       ...catalogOn(parts),
+      ...thingsOn(parts),
+      ...searchOn(parts),
       getFreshness: () => readFreshness(database),
     }),
     watchRun,

@@ -1,0 +1,340 @@
+import * as z from 'zod'
+import { id, RunIdSchema, text } from './check.ts'
+import { PageRequestSchema, pageSchema } from './page.ts'
+
+/** Kinds of things, from the organization down. */
+export const THING_KINDS = [
+  'organization',
+  'userGroup',
+  'document',
+  'annotation',
+  'comment',
+  'user',
+] as const
+
+export type ThingKind = (typeof THING_KINDS)[number]
+
+const idsShape = {
+  organizationId: id,
+  documentId: id.optional(),
+  annotationId: id.optional().describe('Needs documentId.'),
+  commentId: z.int('must be a whole number').optional().describe('Needs annotationId.'),
+  organizationUserGroupId: id.optional(),
+  userId: id.optional(),
+}
+
+/** The combinations of ids that name a thing, by its kind: its own id is the last one. */
+const IDS_OF_KIND: Readonly<Record<ThingKind, readonly (keyof typeof idsShape)[]>> = {
+  organization: ['organizationId'],
+  userGroup: ['organizationId', 'organizationUserGroupId'],
+  document: ['organizationId', 'documentId'],
+  annotation: ['organizationId', 'documentId', 'annotationId'],
+  comment: ['organizationId', 'documentId', 'annotationId', 'commentId'],
+  user: ['organizationId', 'userId'],
+}
+
+/** The ids that name a thing: an organization and what is in it. */
+export interface ThingIds {
+  readonly organizationId: string
+  readonly documentId?: string | undefined
+  readonly annotationId?: string | undefined
+  readonly commentId?: number | undefined
+  readonly organizationUserGroupId?: string | undefined
+  readonly userId?: string | undefined
+}
+
+/** The kind of thing that the ids name; null where they name none, such as an annotation without its document. */
+export function kindOf(ids: ThingIds): ThingKind | null {
+  const given = Object.keys(idsShape).filter((name) => ids[name as keyof ThingIds] !== undefined)
+  const named = THING_KINDS.find((kind) => given.join() === [...IDS_OF_KIND[kind]].join())
+  return named ?? null
+}
+
+/** The id of the thing itself, without those of the things that hold it. */
+export function ownId(kind: ThingKind, ids: ThingIds): string {
+  return String(ids[IDS_OF_KIND[kind].at(-1) as keyof ThingIds])
+}
+
+/** The thing that holds another one; null for an organization. */
+export function parentOf(ids: ThingIds): ThingIds | null {
+  const { organizationId, documentId, annotationId, commentId } = ids
+  if (commentId !== undefined) return { organizationId, documentId, annotationId }
+  if (annotationId !== undefined) return { organizationId, documentId }
+  return kindOf(ids) === 'organization' ? null : { organizationId }
+}
+
+const { limit, cursor } = PageRequestSchema.shape
+
+/** Which pages of a thing's life, and of what it holds, are read. */
+export const ThingPagesSchema = z.strictObject({
+  limit: limit.describe('At most so many entries of life, and things beneath; 20 when left out.'),
+  lifeCursor: cursor.describe('The nextCursor of the page of life before.'),
+  beneathCursor: cursor.describe('The nextCursor of the page of beneath before.'),
+})
+
+export const ThingRequestSchema = z
+  .strictObject({ ...idsShape, ...ThingPagesSchema.shape })
+  .refine((request) => kindOf(request) !== null, 'the ids do not name a thing')
+
+export type ThingRequest = z.input<typeof ThingRequestSchema>
+
+/** The ids alone of whatever has them among other members. */
+export function idsOf({
+  organizationId,
+  documentId,
+  annotationId,
+  commentId,
+  organizationUserGroupId,
+  userId,
+}: ThingIds): ThingIds {
+  return { organizationId, documentId, annotationId, commentId, organizationUserGroupId, userId }
+}
+
+const IdsSchema = z.object({
+  ...idsShape,
+  organizationId: z.string(),
+}) as unknown as z.ZodType<ThingIds>
+
+/** Some words of a text, with what became of them from one version to the next. */
+export const WordsSchema = z.object({
+  change: z.enum(['same', 'added', 'removed']),
+  text: z.string(),
+})
+
+export type Words = z.output<typeof WordsSchema>
+
+export const LIFE_EVENTS = [
+  'version',
+  'changed',
+  'joined',
+  'left',
+  'held',
+  'decided',
+  'failed',
+  'resolved',
+  'rejected',
+  'catalog',
+  'erased',
+] as const
+
+const LifeEntrySchema = z
+  .object({
+    at: z.date().describe('When a check first saw it, or when it was done (our clock).'),
+    event: z.enum(LIFE_EVENTS),
+    sentence: z.string().describe('What happened.'),
+    runId: RunIdSchema.nullable().describe(
+      'The run that noticed it; null where no run did, or it is no longer kept.',
+    ),
+    user: z
+      .object({ userId: z.string(), name: z.string().nullable() })
+      .nullable()
+      .describe('The user who joined or left.'),
+    place: IdsSchema.nullable().describe('What the user joined or left.'),
+    diff: z
+      .array(WordsSchema)
+      .nullable()
+      .describe(
+        'The text of a version of a comment, by words, against the version before. Above 1,000 words the two texts.',
+      ),
+  })
+  .meta({ id: 'LifeEntry', description: 'One event in the life of a thing.' })
+
+export type LifeEntry = z.output<typeof LifeEntrySchema>
+
+export const BENEATH_STATES = [
+  'good',
+  'failing',
+  'stale',
+  'never_checked',
+  'not_in_catalog',
+  'deleted',
+  'removal_held',
+  'removal_refused',
+] as const
+
+const BeneathSchema = z
+  .object({
+    kind: z.enum(THING_KINDS),
+    ids: IdsSchema,
+    name: z.string().nullable().describe('Its name, or the first words of a comment.'),
+    state: z.enum(BENEATH_STATES),
+    comments: z.number().nullable().describe('Live comments in it; null where it holds none.'),
+    at: z
+      .date()
+      .nullable()
+      .describe(
+        'Of a scope when its last good check began, of a member since when, of a comment when it last changed.',
+      ),
+  })
+  .meta({ id: 'ThingBeneath', description: 'A thing that another one holds.' })
+
+export type Beneath = z.output<typeof BeneathSchema>
+
+const time = z.date().nullable()
+
+/** What is known of each kind; descriptions are the labels of pages and of `show`. */
+const FACTS = {
+  organization: {
+    active: z.boolean().describe('In the catalog'),
+    users: z.number().describe('Users in the last listing'),
+    scopes: z.number().describe('Scopes'),
+    annotations: z.number().describe('Annotations'),
+    comments: z.number().describe('Live comments'),
+    failing: z.number().describe('Failing scopes'),
+    stale: z.number().describe('Stale scopes'),
+    held: z.number().describe('Held removals'),
+  },
+  userGroup: {
+    active: z.boolean().describe('In the catalog'),
+    users: z.number().describe('Users in the last listing'),
+  },
+  document: {
+    active: z.boolean().describe('In the catalog'),
+    users: z.number().describe('Users in the last listing'),
+    annotations: z.number().describe('Annotations'),
+    comments: z.number().describe('Live comments'),
+    failing: z.number().describe('Failing annotations'),
+  },
+  annotation: {
+    active: z.boolean().describe('In the catalog'),
+    comments: z.number().describe('Live comments'),
+    authors: z.array(z.string()).readonly().describe('Authors'),
+    firstCommentAt: time.describe('First comment'),
+    lastCommentAt: time.describe('Last comment'),
+    firstAnswerAt: time.describe('First answer by another author'),
+    changedAt: time.describe('Last change noticed'),
+  },
+  comment: {
+    text: z.string().nullable().describe('Text'),
+    authorUserId: z.string().nullable().describe('Author'),
+    authorName: z.string().nullable().describe('Name of the author'),
+    authorEmail: z.string().nullable().describe('E-mail of the author'),
+    status: z.string().nullable().describe('Status'),
+    type: z.string().nullable().describe('Type'),
+    writtenAt: time.describe('Written (the service’s clock)'),
+    lastUpdated: time.describe('Last updated (the service’s clock)'),
+    firstSeenAt: z.date().describe('First seen'),
+    changedAt: z.date().describe('Last change noticed'),
+    deletedAt: time.describe('Deletion noticed'),
+    version: z.number().describe('Version'),
+  },
+  user: {
+    name: z.string().nullable().describe('Name'),
+    email: z.string().nullable().describe('E-mail'),
+    listed: z.boolean().describe('In the organization’s listing'),
+    documents: z.number().describe('Documents'),
+    userGroups: z.number().describe('User groups'),
+    firstSeenAt: z.date().describe('First seen'),
+    changedAt: z.date().describe('Last change noticed'),
+    removedAt: time.describe('Left the organization'),
+  },
+} as const
+
+export const THING_ACTIONS = ['sync', 'retry', 'hint', 'add', 'remove'] as const
+
+export type ThingAction = (typeof THING_ACTIONS)[number]
+
+const common = {
+  ids: IdsSchema,
+  name: z.string().nullable().describe('Its name for people; null where none is known.'),
+  why: z
+    .object({
+      state: z.enum(['here', 'gone', 'not_in_catalog', 'never_listed', 'erased']),
+      sentence: z.string().describe('What was seen, by which run, and when.'),
+      at: time,
+      runId: RunIdSchema.nullable(),
+    })
+    .describe('Why it is here, or gone.'),
+  checked: z
+    .object({
+      at: time.describe('When the last good check began; null where there was none.'),
+      runId: RunIdSchema.nullable(),
+      failingSince: time,
+      isStale: z.boolean(),
+      sentence: z.string(),
+      next: z.string().describe('When it is checked next.'),
+    })
+    .describe('When what is stored was last checked well, by what, and when next.'),
+  life: pageSchema(LifeEntrySchema).describe('The newest first.'),
+  beneath: pageSchema(BeneathSchema).describe('What it holds; failing scopes first.'),
+  record: z
+    .unknown()
+    .describe('The record of a comment or user as stored; null for everything else.'),
+  actions: z.array(z.enum(THING_ACTIONS)).describe('What a token with the right `operate` can do.'),
+  isErasing: z
+    .boolean()
+    .describe('True while an erasure is under way: what is shown may not be rewritten yet.'),
+}
+
+function thing<K extends ThingKind>(kind: K) {
+  return z
+    .object({ kind: z.literal(kind), ...common, facts: z.object(FACTS[kind]) })
+    .meta({ id: `${kind[0]?.toUpperCase()}${kind.slice(1)}Thing` })
+}
+
+export const THING_SCHEMAS = {
+  organization: thing('organization'),
+  userGroup: thing('userGroup'),
+  document: thing('document'),
+  annotation: thing('annotation'),
+  comment: thing('comment'),
+  user: thing('user'),
+}
+
+/** Everything that is stored of one thing, for people: `show`, a page and `/v1` have the same. */
+export type Thing = z.output<(typeof THING_SCHEMAS)[ThingKind]>
+
+/** What a fact can be. */
+export type FactValue = string | number | boolean | Date | readonly string[]
+
+/** The facts of a thing that have a value, with their labels and the names of their members. */
+export function factsOf({ kind, facts }: Thing): [label: string, value: FactValue, name: string][] {
+  const known: Readonly<Record<string, FactValue | null>> = facts
+  const rows: [string, FactValue, string][] = []
+  for (const [name, schema] of Object.entries<z.ZodType>(FACTS[kind])) {
+    const value = known[name] ?? null
+    if (value !== null) rows.push([schema.description ?? name, value, name])
+  }
+  return rows
+}
+
+/** Names of the kinds for people. */
+export const KIND_NAMES: Readonly<Record<ThingKind, string>> = {
+  organization: 'Organization',
+  userGroup: 'User group',
+  document: 'Document',
+  annotation: 'Annotation',
+  comment: 'Comment',
+  user: 'User',
+}
+
+export const SearchRequestSchema = z.strictObject({
+  q: text
+    .max(2000, 'must not be longer than 2000 characters')
+    .describe(
+      'An id, a part of one from three characters, a name or address, `ANNOTATION/NUMBER`, or the number of a comment from four digits.',
+    ),
+})
+
+const FoundSchema = z
+  .object({
+    kind: z.enum([...THING_KINDS, 'run']),
+    ids: IdsSchema.nullable().describe('Of a thing; null for a run.'),
+    runId: RunIdSchema.nullable(),
+    name: z.string().nullable().describe('Its name, or what else it is recognized by.'),
+    isExact: z.boolean().describe('True where its whole id, name or address was searched for.'),
+  })
+  .meta({ id: 'Found' })
+
+export type Found = z.output<typeof FoundSchema>
+
+export const SearchSchema = z
+  .object({
+    items: z.array(FoundSchema).describe('Exact ones first; at most 20 of a kind.'),
+    notes: z
+      .array(z.string())
+      .describe('What was not searched, or not to its end, in a sentence each.'),
+  })
+  .meta({ id: 'SearchResult' })
+
+export type SearchResult = z.output<typeof SearchSchema>
