@@ -26,9 +26,7 @@ export const ProblemSchema = z
     instance: z
       .string()
       .optional()
-      .describe(
-        'The pattern of the path, such as `/v1/runs/:runId`. It contains no ID. Absent if no operation has this path and method.',
-      ),
+      .describe('The pattern of the path, such as `/v1/runs/:runId`; absent if no route matched.'),
     errors: z.array(FaultSchema).optional().describe('The members of the request at fault.'),
     away: z
       .array(z.enum(['postgresql', 'queue']))
