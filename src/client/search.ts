@@ -45,7 +45,7 @@ export function searchOn({
             break
           }
           if (ofKind.length > SHOWN_MAX)
-            notes.push(`More than ${SHOWN_MAX} ${named([kind])} match; search for a longer text.`)
+            notes.push(`More than ${SHOWN_MAX} ${named([kind])} match; ${SHOWN_MAX} are shown.`)
           found.push(...ofKind.slice(0, SHOWN_MAX))
         }
         return found
