@@ -4,7 +4,7 @@ import { RECORD_CHARACTERS } from '../documents/waiting.ts'
 import { StoredScopeSchema } from '../documents/scope.ts'
 import { DEAD_AFTER_S } from '../core/database/claims.ts'
 import type { Database } from '../core/database/pool.ts'
-import type { On, RowOf } from '../core/database/statement.ts'
+import type { RowOf } from '../core/database/statement.ts'
 import * as actions from '../core/database/statements/actions.ts'
 import * as failures from '../core/database/statements/failures.ts'
 import * as rejected from '../core/database/statements/rejected.ts'
@@ -131,11 +131,11 @@ const DIGITS = 32
  * Finds the runs whose ids begin with what a person gave: a whole id, or its first digits.
  * @returns ids, ten at most; null where the text is no id, and no beginning of one that is long enough
  */
-export async function findRunIds(on: On, text: string): Promise<string[] | null> {
+export async function findRunIds(database: Database, text: string): Promise<string[] | null> {
   const digits = text.toLowerCase().replaceAll('-', '')
   if (!/^[0-9a-f-]+$/i.test(text)) return null
   if (digits.length < RUN_DIGITS_MIN || digits.length > DIGITS) return null
-  const found = await runs.findByIdRange.all(on, {
+  const found = await runs.findByIdRange.all(database, {
     lowest: digits.padEnd(DIGITS, '0'),
     highest: digits.padEnd(DIGITS, 'f'),
   })

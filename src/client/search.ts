@@ -1,7 +1,7 @@
 import { hashEmail } from '../features/privacy/people.ts'
 import { checked } from '../documents/check.ts'
 import { KIND_NAMES, SearchRequestSchema } from '../documents/thing.ts'
-import type { Found, ThingKind } from '../documents/thing.ts'
+import type { Found, ThingIds, ThingKind } from '../documents/thing.ts'
 import type { Settings } from '../settings/table.ts'
 import { codeOf } from '../core/database/connection-errors.ts'
 import { rolledBack } from '../core/database/pool.ts'
@@ -11,47 +11,75 @@ import * as things from '../core/database/statements/things.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 import { findRunIds } from './run-reports.ts'
 
-/** A search ends after this time, whatever is not searched yet. */
+/** A search ends after so long, whichever kinds are left. */
 const SEARCH_MS = 2_000
-/** Of a kind. */
+/** Things of a kind. */
 const SHOWN_MAX = 20
 const CANCELLED = '57014'
-/** In the order in which they are searched: comments take the longest. */
+/** In the order in which they are searched and listed. */
 const KINDS = ['organization', 'document', 'userGroup', 'user', 'annotation', 'comment'] as const
 
 /** Finding runs and things by an id, a part of one, a name or an address. */
 export function searchOn({
   database,
-  settings,
+  settings: { privacyEmail: emails },
 }: Pick<Parts, 'database' | 'settings'>): Pick<CollabSync, 'search'> {
   return {
     async search(request) {
       const text = checked(SearchRequestSchema, request, '').q.trim()
-      const emails = settings.privacyEmail
-      const notes = notesOn(text, emails)
-      const until = Date.now() + SEARCH_MS
-      // A transaction of its own, for a time limit of its own.
-      const items = await rolledBack(database, async (client) => {
-        const found = await findRuns(client, text)
-        const salt = emails === 'hash' ? (await privacy.salt.one(client)).salt : null
-        const by = { text, emails, emailHash: salt && hashEmail(salt, text) }
-        for (const [index, kind] of KINDS.entries()) {
-          const ofKind = await findUntil(until, client, kind, by)
-          if (ofKind === null) {
-            const rest = named(KINDS.slice(index))
-            notes.push(
-              `The search ended after ${SEARCH_MS / 1000} seconds and did not finish: ${rest}.`,
-            )
-            break
-          }
-          if (ofKind.length > SHOWN_MAX)
-            notes.push(`More than ${SHOWN_MAX} ${named([kind])} match; ${SHOWN_MAX} are shown.`)
-          found.push(...ofKind.slice(0, SHOWN_MAX))
-        }
-        return found
+      const runIds = (await findRunIds(database, text)) ?? []
+      const items: Found[] = runIds.map((runId) => {
+        const isExact = runId === text.toLowerCase()
+        return { kind: 'run', ids: null, runId, name: null, isExact }
       })
+      const salt = emails === 'hash' ? (await privacy.salt.one(database)).salt : null
+      const by = { text, emails, emailHash: salt && hashEmail(salt, text) }
+      const notes = notesOn(text, emails)
+      // A transaction of its own, for a time limit of its own.
+      await rolledBack(database, (client) => findThings(client, by, { items, notes }))
       return { items: items.toSorted((a, b) => Number(b.isExact) - Number(a.isExact)), notes }
     },
+  }
+}
+
+function notesOn(text: string, emails: Settings['privacyEmail']): string[] {
+  const notes = [
+    [...text].length < 3 &&
+      'A text of fewer than three characters finds only whole ids, names and addresses.',
+    /^\d{1,3}$/.test(text) && 'Comments are searched by numbers of four digits or more.',
+    emails === 'hash' && 'E-mail addresses are found only whole, because PRIVACY_EMAIL is hash.',
+    emails === 'drop' && 'E-mail addresses are not searched, because PRIVACY_EMAIL is drop.',
+    text.includes('@') &&
+      'Comments whose author has an address and no user id are not found by the address.',
+  ]
+  return notes.filter((note) => note !== false)
+}
+
+type By = Omit<Parameters<typeof things.search.all>[1], 'kind'>
+
+/** Adds what is found, kind by kind, until the time is over. */
+async function findThings(
+  client: Client,
+  by: By,
+  { items, notes }: { items: Found[]; notes: string[] },
+): Promise<void> {
+  const until = Date.now() + SEARCH_MS
+  const left = [...KINDS]
+  try {
+    for (const kind of KINDS) {
+      await client.query(`set local statement_timeout = ${Math.max(1, until - Date.now())}`)
+      const found = await (kind === 'comment'
+        ? findComments(client, by.text)
+        : things.search.all(client, { ...by, kind }))
+      for (const { ids, name, isExact } of found.slice(0, SHOWN_MAX))
+        items.push({ kind, ids: ids as ThingIds, runId: null, name, isExact })
+      if (found.length > SHOWN_MAX)
+        notes.push(`More than ${SHOWN_MAX} ${named([kind])} match; ${SHOWN_MAX} are shown.`)
+      left.shift()
+    }
+  } catch (error) {
+    if (codeOf(error) !== CANCELLED) throw error
+    notes.push(`The search ended after ${SEARCH_MS / 1000} seconds without ${named(left)}.`)
   }
 }
 
@@ -59,81 +87,16 @@ function named(kinds: readonly ThingKind[]): string {
   return kinds.map((kind) => `${KIND_NAMES[kind].toLowerCase()}s`).join(', ')
 }
 
-function notesOn(text: string, emails: Settings['privacyEmail']): string[] {
-  const notes: string[] = []
-  if ([...text].length < 3)
-    notes.push('A text of fewer than three characters finds only whole ids, names and addresses.')
-  if (/^\d{1,3}$/.test(text)) notes.push('Comments are searched by numbers of four digits or more.')
-  if (emails === 'hash')
-    notes.push('E-mail addresses are found only whole, because PRIVACY_EMAIL is hash.')
-  if (emails === 'drop')
-    notes.push('E-mail addresses are not searched, because PRIVACY_EMAIL is drop.')
-  if (text.includes('@'))
-    notes.push('Comments whose author has an address and no user id are not found by the address.')
-  return notes
-}
-
-async function findRuns(client: Client, text: string): Promise<Found[]> {
-  const runIds = (await findRunIds(client, text)) ?? []
-  return runIds.map((runId) => {
-    const isExact = runId === text.toLowerCase()
-    return { kind: 'run', ids: null, runId, name: null, isExact }
-  })
-}
-
-/** @returns null where the time is over */
-async function findUntil(
-  until: number,
-  client: Client,
-  kind: (typeof KINDS)[number],
-  by: By,
-): Promise<Found[] | null> {
-  try {
-    await client.query(`set local statement_timeout = ${Math.max(1, until - Date.now())}`)
-    return kind === 'comment'
-      ? await findComments(client, by.text)
-      : await findThings(client, kind, by)
-  } catch (error) {
-    if (codeOf(error) === CANCELLED) return null
-    throw error
-  }
-}
-
-type By = Omit<Parameters<typeof things.search.all>[1], 'kind'>
-
-async function findThings(
-  client: Client,
-  kind: Exclude<ThingKind, 'comment'>,
-  by: By,
-): Promise<Found[]> {
-  const rows = await things.search.all(client, { kind, ...by })
-  return rows.map(({ organizationId, documentId, id, name, isExact }) => {
-    const own = {
-      organization: {},
-      document: { documentId: id },
-      userGroup: { organizationUserGroupId: id },
-      user: { userId: id },
-      annotation: { documentId: documentId ?? undefined, annotationId: id },
-    }
-    return { kind, ids: { organizationId, ...own[kind] }, runId: null, name, isExact }
-  })
-}
-
-/** By a number of four digits or more, which is never exact, or by an annotation and a number: `ann-1/42`, or the path of its page. */
-async function findComments(client: Client, text: string): Promise<Found[]> {
+/** By a number of four digits or more, or by an annotation and a number: `ann-1/42`, or the path as its page shows it. */
+async function findComments(client: Client, text: string) {
   const [, before = null, number = ''] = /^(?:(.+)\/)?\s*(\d{1,15})$/s.exec(text) ?? []
   if (number === '' || (before === null && number.length < 4)) return []
   const path = before?.trim().replaceAll(/\s*\/\s*/g, '/') ?? null
-  // Ids may hold slashes, so the annotation may begin behind any.
+  // Ids may hold slashes, so the annotation may begin behind any of them.
   const parts = before?.split('/')
   const annotationIds = parts?.map((_, index) => parts.slice(index).join('/').trim()) ?? null
   const by = { commentId: Number(number), annotationIds, path }
   const rows = await things.searchComments.all(client, by)
-  return rows.map(({ name, ...ids }) => ({
-    kind: 'comment',
-    ids,
-    runId: null,
-    name,
-    isExact: before !== null,
-  }))
+  // A number alone is not an id: each annotation may have a comment with it.
+  return rows.map(({ name, ...ids }) => ({ ids, name, isExact: before !== null }))
 }

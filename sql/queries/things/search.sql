@@ -4,7 +4,7 @@
 -- of the union, so that the caller can search one kind after the other until its time is over.
 -- Ids are folded in the default collation: in the collation of their columns only ASCII letters have a lower case.
 -- Params: $1 kind, $2 text, $3 emails (PRIVACY_EMAIL: hash finds whole addresses only, drop none), $4 emailHash?.
--- Never null: organization_id, id, is_exact.
+-- Never null: ids, is_exact.
 with found as (
   select t.organization_key, t.document_key, t.id, max(t.name) as name,
     bool_or(coalesce(t.id = $2 or lower(t.name) = lower($2) or lower(t.email) = lower($2) or t.email = $4, false)) as is_exact
@@ -37,8 +37,10 @@ with found as (
   order by is_exact desc, t.id, t.organization_key, t.document_key
   limit 21
 )
-select o.organization_id, d.document_id, f.id, case when $1 = 'user' then coalesce(u.name, u.email) else f.name end as name,
-  f.is_exact
+select jsonb_strip_nulls(jsonb_build_object('organizationId', o.organization_id, 'documentId', d.document_id,
+    'annotationId', case $1 when 'annotation' then f.id end, 'organizationUserGroupId', case $1 when 'userGroup' then f.id end,
+    'userId', case $1 when 'user' then f.id end)) as ids,
+  case when $1 = 'user' then coalesce(u.name, u.email) else f.name end as name, f.is_exact
 from found f
 left join collab_store.documents d using (document_key)
 join collab_store.organizations o on o.organization_key = coalesce(f.organization_key, d.organization_key)
