@@ -35,15 +35,24 @@ export function* places(world: World): Generator<Place> {
   for (const line of catalogLines(world)) if ('annotationId' in line) yield line
 }
 
-/** Writes the catalog as NDJSON to a file, in constant memory. */
+/** Writes the catalog as NDJSON to a file, with names for people, in constant memory. */
 export async function writeCatalog(world: World, file: string): Promise<void> {
   await pipeline(Readable.from(chunks(world)), createWriteStream(file))
+}
+
+function named(line: CatalogLine): object {
+  const name = (noun: string, id: string) => `${noun} ${/\d+$/.exec(id)?.[0]}`
+  if ('annotationId' in line) return line
+  if ('documentId' in line) return { ...line, documentName: name('Plan', line.documentId) }
+  if ('organizationUserGroupId' in line)
+    return { ...line, organizationUserGroupName: name('Team', line.organizationUserGroupId) }
+  return { ...line, organizationName: name('Customer', line.organizationId) }
 }
 
 function* chunks(world: World): Generator<string> {
   let lines: string[] = []
   for (const line of catalogLines(world)) {
-    lines.push(JSON.stringify(line))
+    lines.push(JSON.stringify(named(line)))
     if (lines.length === LINES_A_CHUNK) {
       yield `${lines.join('\n')}\n`
       lines = []

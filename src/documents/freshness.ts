@@ -89,6 +89,7 @@ export type Freshness = z.output<typeof FreshnessSchema>
 
 export const OrganizationSchema = ChecksSchema.extend({
   organizationId: z.string(),
+  name: z.string().nullable().describe('Its name for people, from the catalog.'),
   active: z.boolean(),
   comments: z.number(),
   held: z.number(),
@@ -101,5 +102,5 @@ export const OrganizationSchema = ChecksSchema.extend({
 export type OrganizationFreshness = z.output<typeof OrganizationSchema>
 
 export const OrganizationsRequestSchema = PageRequestSchema.extend({
-  search: text.optional().describe('Only those whose id holds this text.'),
+  search: text.optional().describe('Only those whose id or name contains this text, in any case.'),
 })

@@ -1,6 +1,8 @@
 import { loadCatalog } from './catalog.ts'
 import type { CatalogRow, LoadedCatalog } from './catalog.ts'
 import type { Database } from '../../core/database/pool.ts'
+import type { On } from '../../core/database/statement.ts'
+import * as catalog from '../../core/database/statements/catalog.ts'
 import type { CatalogLine } from '../../documents/catalog-line.ts'
 import { UsageError } from '../../base/errors.ts'
 import type { CatalogSource } from './lines.ts'
@@ -21,6 +23,16 @@ interface Blanks {
   readonly first: number
 }
 
+/** Takes erased people out of names. */
+export interface NameRedaction {
+  /** The newest erasure that it knows; null where there is none. */
+  readonly lastErasure: number | null
+  redact(organizationId: string, name: string): string
+}
+
+/** Reads who is erased. `src/features/privacy` does. */
+export type ReadNameRedaction = (on: On) => Promise<NameRedaction>
+
 export interface ImportOptions {
   /** Deactivates what the source does not list; refused where it lists nothing. */
   readonly prune: boolean | null
@@ -30,6 +42,8 @@ export interface ImportOptions {
   readonly isDryRun?: boolean
   /** Who asked for it; the user of this process where it is left out. */
   readonly requestedBy?: string
+  /** Needed where a line has a name. */
+  readonly redaction?: ReadNameRedaction | undefined
   /** Hears how many lines were read, every {@link BATCH_LINES} lines. */
   readonly onProgress?: (lines: number) => void
 }
@@ -37,7 +51,7 @@ export interface ImportOptions {
 /**
  * Loads all lines of a source into the catalog, or none. Importing again is harmless. An import that lacks too much of what
  * there is changes nothing and is held.
- * @throws UsageError with up to 20 bad lines by their number; nothing was loaded
+ * @throws UsageError with up to 20 bad lines by their number, or where a person was erased meanwhile; nothing was loaded
  */
 export async function importCatalog(
   database: Database,
@@ -45,9 +59,10 @@ export async function importCatalog(
   options: ImportOptions,
 ): Promise<CatalogImport> {
   const { prune, acceptsAll = false, isDryRun = false } = options
+  const redaction = await options.redaction?.(database)
   let lines = 0
   let blanks: Blanks | null = null
-  const rows = readRows(source, {
+  const rows = readRows(source, redaction, {
     onRead(count) {
       lines = count
       options.onProgress?.(count)
@@ -61,10 +76,19 @@ export async function importCatalog(
     acceptsAll,
     isDryRun,
     lines: () => lines,
+    async confirm(client) {
+      if (redaction === undefined) return
+      await catalog.lockErasures.run(client)
+      const { lastErasure } = (await options.redaction?.(client)) ?? redaction
+      if (lastErasure !== redaction.lastErasure) throw new UsageError(ERASED_MEANWHILE)
+    },
   })
   return { lines, blanks, ...done }
 }
 
+/** Names that were read before it may contain the person, and the erasure may have searched the catalog already. */
+const ERASED_MEANWHILE =
+  'Nothing was imported: a person was erased while the lines were read. Import them again.'
 const BATCH_LINES = 1000
 const MAX_COMPLAINTS = 20
 /** At the beginning or the end. */
@@ -72,6 +96,7 @@ const BLANK = /^\s|\s$/
 
 async function* readRows(
   source: CatalogSource,
+  redaction: NameRedaction | undefined,
   { onRead, onBlank }: { onRead: (lines: number) => void; onBlank: (number: number) => void },
 ): AsyncGenerator<CatalogRow[]> {
   const complaints: string[] = []
@@ -83,9 +108,9 @@ async function* readRows(
       complaints.push(`${source.unit} ${numbered.number} ${numbered.complaint}`)
       if (complaints.length === MAX_COMPLAINTS) break
     } else if (complaints.length === 0) {
-      const row = rowOf(numbered.line)
-      if (row.some((id) => id !== null && BLANK.test(id))) onBlank(numbered.number)
-      batch.push(row)
+      const ids = idsOf(numbered.line)
+      if (ids.some((id) => id !== null && BLANK.test(id))) onBlank(numbered.number)
+      batch.push([...ids, ...namesOf(numbered.line, redaction)])
     }
     if (count % BATCH_LINES === 0) {
       onRead(count)
@@ -123,11 +148,24 @@ function complaintOf(source: CatalogSource, complaints: string[]): string {
   ].join('\n')
 }
 
-function rowOf(line: CatalogLine): CatalogRow {
+function idsOf(line: CatalogLine) {
   return [
     line.organizationId,
     line.documentId ?? null,
     line.annotationId ?? null,
     line.organizationUserGroupId ?? null,
-  ]
+  ] as const
+}
+
+function namesOf(line: CatalogLine, redaction: NameRedaction | undefined) {
+  const redacted = (name: string | null | undefined) => {
+    if (name == null) return null
+    if (redaction === undefined) throw new Error('An import of names needs a redaction.')
+    return redaction.redact(line.organizationId, name)
+  }
+  return [
+    redacted(line.organizationName),
+    redacted(line.documentName),
+    redacted(line.organizationUserGroupName),
+  ] as const
 }

@@ -6,6 +6,7 @@ export const page = new Statement<
   { contains: string | null; after: string | null; limit: number },
   {
     organizationId: string
+    name: string | null
     active: boolean
     scopes: number
     annotations: number
@@ -21,7 +22,7 @@ export const page = new Statement<
 >('organizations/page', {
   parameters: 'contains after limit',
   columns:
-    'organizationId active scopes annotations comments neverChecked failing stale overdue oldestCheck newestCheck held',
+    'organizationId name active scopes annotations comments neverChecked failing stale overdue oldestCheck newestCheck held',
   neverNull:
     'organizationId active scopes annotations comments neverChecked failing stale overdue held',
 })
