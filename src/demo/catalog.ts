@@ -40,13 +40,18 @@ export async function writeCatalog(world: World, file: string): Promise<void> {
   await pipeline(Readable.from(chunks(world)), createWriteStream(file))
 }
 
-function named(line: CatalogLine): object {
-  const name = (noun: string, id: string) => `${noun} ${/\d+$/.exec(id)?.[0]}`
+/** The line with the name of what it is a line of; annotations have none. */
+export function named(line: CatalogLine) {
   if ('annotationId' in line) return line
-  if ('documentId' in line) return { ...line, documentName: name('Plan', line.documentId) }
+  if ('documentId' in line) return { ...line, documentName: nameOf('Plan', line.documentId) }
   if ('organizationUserGroupId' in line)
-    return { ...line, organizationUserGroupName: name('Team', line.organizationUserGroupId) }
-  return { ...line, organizationName: name('Customer', line.organizationId) }
+    return { ...line, organizationUserGroupName: nameOf('Team', line.organizationUserGroupId) }
+  return { ...line, organizationName: nameOf('Customer', line.organizationId) }
+}
+
+/** A name for people, with the number at the end of the id. */
+export function nameOf(noun: 'Customer' | 'Plan' | 'Team', id: string): string {
+  return `${noun} ${/\d+$/.exec(id)?.[0]}`
 }
 
 function* chunks(world: World): Generator<string> {
