@@ -40,18 +40,11 @@ export async function writeCatalog(world: World, file: string): Promise<void> {
   await pipeline(Readable.from(chunks(world)), createWriteStream(file))
 }
 
-/** The line with the name of what it is a line of; annotations have none. */
-export function named(line: CatalogLine) {
-  if ('annotationId' in line) return line
-  if ('documentId' in line) return { ...line, documentName: nameOf('Plan', line.documentId) }
-  if ('organizationUserGroupId' in line)
-    return { ...line, organizationUserGroupName: nameOf('Team', line.organizationUserGroupId) }
-  return { ...line, organizationName: nameOf('Customer', line.organizationId) }
-}
-
-/** A name for people, with the number at the end of the id. */
-export function nameOf(noun: 'Customer' | 'Plan' | 'Team', id: string): string {
-  return `${noun} ${/\d+$/.exec(id)?.[0]}`
+/** The line with a name of what its last id names; annotations have none. */
+export function named(line: CatalogLine): CatalogLine {
+  const [member, id] = Object.entries(line).at(-1) as [string, string]
+  if (member === 'annotationId') return line
+  return { ...line, [member.replace('Id', 'Name')]: `Name of ${id}` }
 }
 
 function* chunks(world: World): Generator<string> {

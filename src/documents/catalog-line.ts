@@ -49,6 +49,12 @@ export const CatalogLineSchema = z
 export type CatalogLine = z.output<typeof CatalogLineSchema>
 
 export const CATALOG_MEMBERS = CatalogLineSchema.keyof().options
+export const CATALOG_IDS = CATALOG_MEMBERS.filter((member) => member.endsWith('Id'))
+export const CATALOG_NAMES = [
+  'organizationName',
+  'documentName',
+  'organizationUserGroupName',
+] as const
 
 const LINES_FAULT = 'must be a list of 1 to 1000 lines'
 

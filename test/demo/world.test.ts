@@ -191,7 +191,7 @@ test('A catalog file holds the catalog line by line, with names for people', asy
       .split('\n')
       .map((line) => JSON.parse(line) as object)
     expect(lines).toMatchObject([...catalogLines(world)])
-    expect(lines[0]).toEqual({ organizationId: 'org-0', organizationName: 'Customer 0' })
+    expect(lines[0]).toEqual({ organizationId: 'org-0', organizationName: 'Name of org-0' })
     expect(lines).toHaveLength(5 + 5 * 4 + 45 + 450)
   } finally {
     await rm(folder, { recursive: true })

@@ -157,8 +157,8 @@ async function expectViews(live: Live, known: Known): Promise<void> {
     }
     const fresh = await client.query(
       `select level, count(*)::int as rows, count(*) filter (where checked_at is null)::int as never,
-        bool_and(organization_name like 'Customer %' and coalesce(document_name like 'Plan %', false) = (document_id is not null)
-          and coalesce(user_group_name like 'Team %', false) = (organization_user_group_id is not null)) as named
+        bool_and(organization_name = 'Name of ' || organization_id and document_name is not distinct from 'Name of ' || document_id
+          and user_group_name is not distinct from 'Name of ' || organization_user_group_id) as named
       from reporting.freshness group by level`,
     )
     const coverage = counted['coverage']?.(known, live.world, rows[0].now) ?? []

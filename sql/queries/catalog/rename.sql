@@ -1,6 +1,6 @@
--- Changes the names that differ from those that the lines give.
+-- Changes the names that differ from those that the lines give. Annotations have no names.
 -- Params: none.
--- Never null: organizations, documents, user_groups.
+-- Never null: organizations, documents, annotations, user_groups.
 with organization as (
   update collab_store.organizations s set name = n.name
   from import_names n
@@ -22,4 +22,4 @@ with organization as (
   returning 1
 )
 select (select count(*) from organization) as organizations, (select count(*) from document) as documents,
-  (select count(*) from user_group) as user_groups
+  0 as annotations, (select count(*) from user_group) as user_groups

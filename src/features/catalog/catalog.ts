@@ -18,16 +18,8 @@ import type { CatalogChanges, CatalogCounts } from '../../documents/catalog-line
 /** What an import did, or a dry run would do: nothing where it is held. */
 export type LoadedCatalog = CatalogChanges & { readonly held: HeldImport | null }
 
-/** The ids and names of one line in the order of the columns; null where the line has none. */
-export type CatalogRow = readonly [
-  organizationId: string,
-  documentId: string | null,
-  annotationId: string | null,
-  organizationUserGroupId: string | null,
-  organizationName: string | null,
-  documentName: string | null,
-  organizationUserGroupName: string | null,
-]
+/** The ids and names of one line in the order of `catalog/copy-lines.sql`; null where the line has none. */
+export type CatalogRow = readonly (string | null)[]
 
 /**
  * Makes the catalog hold what the rows say, in one transaction: a row implies its parents; what is
@@ -120,7 +112,7 @@ async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
 
   const gone = prune ? await deactivateLacking(client) : NO_CHANGES
   const back = await catalog.reactivate.one(client)
-  const renamed = { ...(await catalog.rename.one(client)), annotations: 0 }
+  const renamed = await catalog.rename.one(client)
   const revised = (kind: CatalogKind, added: number): CatalogCounts => ({
     added,
     reactivated: back[kind],

@@ -2,7 +2,7 @@ import { NO_CHANGES, removeScopes } from './catalog-change.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { On, RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
-import { linesOf } from '../../documents/catalog-line.ts'
+import { CATALOG_NAMES, linesOf } from '../../documents/catalog-line.ts'
 import type { CatalogChanges, CatalogLine } from '../../documents/catalog-line.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { notInCatalog, UsageError } from '../../base/errors.ts'
@@ -106,8 +106,6 @@ const LEVELS = [
   { member: 'organizationUserGroupId', key: 'userGroupKey', what: 'User group' },
 ] as const
 
-const NAMES = ['organizationName', 'documentName', 'organizationUserGroupName'] as const
-
 /** One of the things that a line names, and its id. */
 type Named = Readonly<(typeof LEVELS)[number]> & {
   readonly id: string
@@ -135,7 +133,7 @@ async function findLines(on: On, lines: readonly CatalogLine[]): Promise<FoundLi
       const id = line?.[level.member]
       return id == null ? [] : [{ ...level, id }]
     })
-    const isNamed = NAMES.every(
+    const isNamed = CATALOG_NAMES.every(
       (name) => (line?.[name] ?? place[name] ?? '') === (place[name] ?? ''),
     )
     return { named, isNamed, place }

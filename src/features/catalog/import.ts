@@ -3,7 +3,7 @@ import type { CatalogRow, LoadedCatalog } from './catalog.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { On } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
-import type { CatalogLine } from '../../documents/catalog-line.ts'
+import { CATALOG_IDS, CATALOG_NAMES } from '../../documents/catalog-line.ts'
 import { UsageError } from '../../base/errors.ts'
 import type { CatalogSource } from './lines.ts'
 import { counted } from '../../documents/format.ts'
@@ -23,15 +23,12 @@ interface Blanks {
   readonly first: number
 }
 
-/** Takes erased people out of names. */
-export interface NameRedaction {
+/** Takes erased people out of names; `src/features/privacy` does. */
+interface NameRedaction {
   /** The newest erasure that it knows; null where there is none. */
   readonly lastErasure: number | null
   redact(organizationId: string, name: string): string
 }
-
-/** Reads who is erased. `src/features/privacy` does. */
-export type ReadNameRedaction = (on: On) => Promise<NameRedaction>
 
 export interface ImportOptions {
   /** Deactivates what the source does not list; refused where it lists nothing. */
@@ -42,8 +39,8 @@ export interface ImportOptions {
   readonly isDryRun?: boolean
   /** Who asked for it; the user of this process where it is left out. */
   readonly requestedBy?: string
-  /** Needed where a line has a name. */
-  readonly redaction?: ReadNameRedaction | undefined
+  /** Reads who is erased. Needed where a line has a name. */
+  readonly redaction?: ((on: On) => Promise<NameRedaction>) | undefined
   /** Hears how many lines were read, every {@link BATCH_LINES} lines. */
   readonly onProgress?: (lines: number) => void
 }
@@ -58,16 +55,21 @@ export async function importCatalog(
   source: CatalogSource,
   options: ImportOptions,
 ): Promise<CatalogImport> {
-  const { prune, acceptsAll = false, isDryRun = false } = options
-  const redaction = await options.redaction?.(database)
+  const { prune, acceptsAll = false, isDryRun = false, redaction: readRedaction } = options
+  let redaction: NameRedaction | undefined
   let lines = 0
   let blanks: Blanks | null = null
-  const rows = readRows(source, redaction, {
+  const rows = readRows(source, {
     onRead(count) {
       lines = count
       options.onProgress?.(count)
     },
     onBlank: (number) => (blanks = { first: number, ...blanks, lines: (blanks?.lines ?? 0) + 1 }),
+    async redact(organizationId, name) {
+      redaction ??= await readRedaction?.(database)
+      if (redaction === undefined) throw new Error('Names are imported with a redaction only.')
+      return redaction.redact(organizationId, name)
+    },
   })
   const done = await loadCatalog(database, refuseNothing(rows, source, prune), {
     source: source.name,
@@ -79,8 +81,8 @@ export async function importCatalog(
     async confirm(client) {
       if (redaction === undefined) return
       await catalog.lockErasures.run(client)
-      const { lastErasure } = (await options.redaction?.(client)) ?? redaction
-      if (lastErasure !== redaction.lastErasure) throw new UsageError(ERASED_MEANWHILE)
+      const now = await readRedaction?.(client)
+      if (now?.lastErasure !== redaction.lastErasure) throw new UsageError(ERASED_MEANWHILE)
     },
   })
   return { lines, blanks, ...done }
@@ -96,8 +98,11 @@ const BLANK = /^\s|\s$/
 
 async function* readRows(
   source: CatalogSource,
-  redaction: NameRedaction | undefined,
-  { onRead, onBlank }: { onRead: (lines: number) => void; onBlank: (number: number) => void },
+  on: {
+    onRead: (lines: number) => void
+    onBlank: (number: number) => void
+    redact: (organizationId: string, name: string) => Promise<string>
+  },
 ): AsyncGenerator<CatalogRow[]> {
   const complaints: string[] = []
   let batch: CatalogRow[] = []
@@ -108,18 +113,21 @@ async function* readRows(
       complaints.push(`${source.unit} ${numbered.number} ${numbered.complaint}`)
       if (complaints.length === MAX_COMPLAINTS) break
     } else if (complaints.length === 0) {
-      const ids = idsOf(numbered.line)
-      if (ids.some((id) => id !== null && BLANK.test(id))) onBlank(numbered.number)
-      batch.push([...ids, ...namesOf(numbered.line, redaction)])
+      const { line } = numbered
+      const row = CATALOG_IDS.map((member) => line[member] ?? null)
+      if (row.some((id) => id !== null && BLANK.test(id))) on.onBlank(numbered.number)
+      for (const name of CATALOG_NAMES.map((member) => line[member] ?? null))
+        row.push(name === null ? null : await on.redact(line.organizationId, name))
+      batch.push(row)
     }
     if (count % BATCH_LINES === 0) {
-      onRead(count)
+      on.onRead(count)
       yield batch
       batch = []
     }
   }
   if (complaints.length > 0) throw new UsageError(complaintOf(source, complaints))
-  onRead(count)
+  on.onRead(count)
   yield batch
 }
 
@@ -146,26 +154,4 @@ function complaintOf(source: CatalogSource, complaints: string[]): string {
     `${source.name}: nothing was imported, because of ${atLeast}${counted(complaints.length, `wrong ${source.unit}`)}:`,
     ...complaints.map((complaint) => `  ${complaint}.`),
   ].join('\n')
-}
-
-function idsOf(line: CatalogLine) {
-  return [
-    line.organizationId,
-    line.documentId ?? null,
-    line.annotationId ?? null,
-    line.organizationUserGroupId ?? null,
-  ] as const
-}
-
-function namesOf(line: CatalogLine, redaction: NameRedaction | undefined) {
-  const redacted = (name: string | null | undefined) => {
-    if (name == null) return null
-    if (redaction === undefined) throw new Error('An import of names needs a redaction.')
-    return redaction.redact(line.organizationId, name)
-  }
-  return [
-    redacted(line.organizationName),
-    redacted(line.documentName),
-    redacted(line.organizationUserGroupName),
-  ] as const
 }

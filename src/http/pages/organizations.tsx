@@ -56,7 +56,8 @@ function Search({ search }: { search: string | undefined }) {
 }
 
 const COLUMNS: readonly Column<OrganizationFreshness>[] = [
-  ['Organization', IdAndName, 'id'],
+  ['Organization', ({ organizationId }) => organizationId, 'id'],
+  ['Name', ({ name }) => name],
   ['State', State],
   ['Action', SyncButton],
   ['Oldest check', ({ oldestCheck }) => (oldestCheck ? <Ago at={oldestCheck} /> : 'never')],
@@ -67,15 +68,6 @@ const COLUMNS: readonly Column<OrganizationFreshness>[] = [
   ['Failing', ({ failing }) => count(failing), 'number'],
   ['Stale', ({ stale }) => count(stale), 'number'],
 ]
-
-function IdAndName({ organizationId, name }: OrganizationFreshness) {
-  if (name === null) return organizationId
-  return (
-    <>
-      {organizationId} <span class="soft">{name}</span>
-    </>
-  )
-}
 
 function SyncButton({ active, organizationId }: OrganizationFreshness) {
   if (!active) return null

@@ -276,13 +276,13 @@ export const recentImports = new Statement<
     'importId at lastSeenAt source requestedBy state lines came went scopes lacking organizations firstOrganizationId problem decidedAt decidedBy reason',
 })
 
-/** Changes the names that differ from those that the lines give. */
+/** Changes the names that differ from those that the lines give. Annotations have no names. */
 export const rename = new Statement<
   null,
-  { organizations: number; documents: number; userGroups: number }
+  { organizations: number; documents: number; annotations: number; userGroups: number }
 >('catalog/rename', {
-  columns: 'organizations documents userGroups',
-  neverNull: 'organizations documents userGroups',
+  columns: 'organizations documents annotations userGroups',
+  neverNull: 'organizations documents annotations userGroups',
 })
 
 /** A later import takes the place of the one that is held. */
