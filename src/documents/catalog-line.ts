@@ -23,9 +23,7 @@ export const CatalogLineSchema = z
     documentId: id.nullish(),
     annotationId: id.nullish(),
     organizationUserGroupId: id.nullish(),
-    organizationName: name.describe(
-      'A name for people. The stored name stays where it is absent; an empty text removes it.',
-    ),
+    organizationName: name.describe('For people. An absent name stays, an empty one is removed.'),
     documentName: name.describe('As organizationName. Needs documentId.'),
     organizationUserGroupName: name.describe('As organizationName. Needs organizationUserGroupId.'),
   })
