@@ -10,6 +10,7 @@ import { HintJobSchema } from '../src/documents/hint.ts'
 import { StartRunJobSchema } from '../src/documents/run.ts'
 import type { Scope } from '../src/documents/scope.ts'
 import { addScope, addToCatalog, removeFromCatalog } from '../src/features/catalog/change.ts'
+import { readNameRedaction } from '../src/features/privacy/rules.ts'
 import { hint } from '../src/features/refresh/hint.ts'
 import type { App } from '../src/worker/app.ts'
 import type { Job } from '../src/worker/worker.ts'
@@ -61,7 +62,7 @@ export const jobs = {
     const { database } = app.store
     const by = { source: `catalog ${asked.change}`, requestedBy: asked.requestedBy }
     return asked.change === 'add'
-      ? addToCatalog(database, asked.lines, { ...by, add: asked.add })
+      ? addToCatalog(database, asked.lines, { ...by, add: asked.add, redaction: readNameRedaction })
       : removeFromCatalog(database, asked.lines, by)
   },
 

@@ -25,7 +25,8 @@ create table collab_store.organizations (
   organization_id text collate "C" not null unique,
   -- On the scope, and not in sync.failures, which `prune` empties. Written when a good scope fails and when a failing one is
   -- good again: a night in which nothing changes of that writes nothing.
-  failing_since timestamptz
+  failing_since timestamptz,
+  name text -- without a CHECK: an erasure does not search a column that has one
 );
 comment on table collab_store.organizations is 'Organizations of the catalog. Its own listing of users is scope 0 of users batch 0.';
 comment on column collab_store.organizations.organization_key is 'Our key; the service''s is organization_id.';
@@ -38,6 +39,7 @@ comment on column collab_store.organizations.body_digest is 'Digest of the body 
 comment on column collab_store.organizations.content_digest is 'Digest of the last stored listing''s records, whatever their order.';
 comment on column collab_store.organizations.organization_id is 'The service''s organizationId.';
 comment on column collab_store.organizations.failing_since is 'When a try for its listing first failed after the last good one; null where the last try was good. Never null alone: own_checked_at is then set too.';
+comment on column collab_store.organizations.name is 'Its name for people, from the catalog lines; null where none was given. It is never sent to the service.';
 
 create table collab_store.batches (
   batch_key integer generated always as identity primary key,
@@ -72,6 +74,7 @@ create table collab_store.user_groups (
   content_digest bytea,
   organization_user_group_id text collate "C" not null,
   failing_since timestamptz,
+  name text,
   unique (organization_key, organization_user_group_id)
 );
 create index on collab_store.user_groups (batch_key);
@@ -90,6 +93,7 @@ comment on column collab_store.user_groups.body_digest is 'As in organizations.'
 comment on column collab_store.user_groups.content_digest is 'As in organizations.';
 comment on column collab_store.user_groups.organization_user_group_id is 'The service''s organization user group id.';
 comment on column collab_store.user_groups.failing_since is 'As in organizations.';
+comment on column collab_store.user_groups.name is 'As in organizations.';
 comment on index collab_store.user_groups_own_check is 'Scopes whose last good check is not their batch''s.';
 
 create table collab_store.documents (
@@ -104,6 +108,7 @@ create table collab_store.documents (
   content_digest bytea,
   document_id text collate "C" not null,
   failing_since timestamptz,
+  name text,
   unique (organization_key, document_id)
 );
 create index on collab_store.documents (batch_key);
@@ -121,6 +126,7 @@ comment on column collab_store.documents.body_digest is 'As in organizations.';
 comment on column collab_store.documents.content_digest is 'As in organizations.';
 comment on column collab_store.documents.document_id is 'The service''s documentId.';
 comment on column collab_store.documents.failing_since is 'As in organizations.';
+comment on column collab_store.documents.name is 'As in organizations.';
 comment on index collab_store.documents_own_check is 'Scopes whose last good check is not their batch''s.';
 
 -- What threads are asked for most (first_comment_at to authors) is kept with them, in the transaction that changes their

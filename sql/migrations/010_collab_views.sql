@@ -11,7 +11,7 @@ select x.organization_id, x.active,
   x.failing_since,
   collab_store.is_stale(collab_store.last_good_check(x.own_checked_at, b.checked_at), x.failing_since,
     (select stale_before from collab_store.promise)) as is_stale,
-  x.active as in_catalog
+  x.active as in_catalog, x.name
 from collab_store.organizations x
 left join collab_store.batches b
   on b.organization_key = x.organization_key and b.operation = 'users' and b.batch_no = 0;
@@ -22,6 +22,7 @@ comment on column collab.organizations.checked_at is 'When the last good reading
 comment on column collab.organizations.failing_since is 'When a try for its own listing first failed after the last good one (our clock); null where the last try was good.';
 comment on column collab.organizations.is_stale is 'True where its own listing may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows.';
 comment on column collab.organizations.in_catalog is 'True while the catalog lists it: only then is it checked.';
+comment on column collab.organizations.name is 'Name for people, organizationName of the catalog lines; null where none was given.';
 
 create view collab.user_groups as
 select o.organization_id, x.organization_user_group_id, x.active,
@@ -29,7 +30,7 @@ select o.organization_id, x.organization_user_group_id, x.active,
   x.failing_since,
   collab_store.is_stale(collab_store.last_good_check(x.own_checked_at, b.checked_at), x.failing_since,
     (select stale_before from collab_store.promise)) as is_stale,
-  x.active and o.active as in_catalog
+  x.active and o.active as in_catalog, x.name
 from collab_store.user_groups x
 join collab_store.organizations o using (organization_key)
 join collab_store.batches b using (batch_key);
@@ -41,6 +42,7 @@ comment on column collab.user_groups.checked_at is 'When the last good reading o
 comment on column collab.user_groups.failing_since is 'When a try for its listing first failed after the last good one (our clock); null where the last try was good.';
 comment on column collab.user_groups.is_stale is 'True where its listing may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows.';
 comment on column collab.user_groups.in_catalog is 'True while the catalog lists it and its organization: only then is it checked.';
+comment on column collab.user_groups.name is 'Name for people, organizationUserGroupName of the catalog lines; null where none was given.';
 
 create view collab.documents as
 select o.organization_id, x.document_id, x.active,
@@ -48,7 +50,7 @@ select o.organization_id, x.document_id, x.active,
   x.failing_since,
   collab_store.is_stale(collab_store.last_good_check(x.own_checked_at, b.checked_at), x.failing_since,
     (select stale_before from collab_store.promise)) as is_stale,
-  x.active and o.active as in_catalog
+  x.active and o.active as in_catalog, x.name
 from collab_store.documents x
 join collab_store.organizations o using (organization_key)
 join collab_store.batches b using (batch_key);
@@ -60,6 +62,7 @@ comment on column collab.documents.checked_at is 'When the last good reading of 
 comment on column collab.documents.failing_since is 'When a try for its listing of users first failed after the last good one (our clock); null where the last try was good.';
 comment on column collab.documents.is_stale is 'True where its listing of users may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows.';
 comment on column collab.documents.in_catalog is 'True while the catalog lists it and its organization: only then is it checked.';
+comment on column collab.documents.name is 'Name for people, documentName of the catalog lines; null where none was given.';
 
 create view collab.annotations as
 select o.organization_id, d.document_id, x.annotation_id, x.active, x.comment_count,

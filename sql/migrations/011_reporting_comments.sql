@@ -465,7 +465,7 @@ select o.organization_id, d.document_id, a.annotation_id, a.comment_count as com
   collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
     (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)), a.failing_since,
     (select stale_before from collab_store.promise)) as is_stale,
-  a.active and d.active and o.active as in_catalog
+  a.active and d.active and o.active as in_catalog, o.name as organization_name, d.name as document_name
 from collab_store.annotations a
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key)
@@ -485,6 +485,8 @@ comment on column reporting.thread_summary.changed_at is 'When a check last foun
 comment on column reporting.thread_summary.checked_at is 'When the last good reading of the comments of the annotation began (our clock); null if there was none.';
 comment on column reporting.thread_summary.is_stale is 'True where the comments of the annotation may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
 comment on column reporting.thread_summary.in_catalog is 'True while the catalog lists the annotation: only then is it checked.';
+comment on column reporting.thread_summary.organization_name is 'Name of the organization for people, from the catalog lines; null where none was given.';
+comment on column reporting.thread_summary.document_name is 'Name of the document for people, from the catalog lines; null where none was given.';
 
 create view reporting.document_engagement as
 select o.organization_id, d.document_id, t.annotations, t.annotations_with_comments, t.comments, cardinality(p.authors)::bigint as people,
@@ -494,7 +496,8 @@ select o.organization_id, d.document_id, t.annotations, t.annotations_with_comme
   collab_store.is_stale(l.checked_at, d.failing_since, (select stale_before from collab_store.promise))
     or t.stale_annotations > 0 as is_stale,
   d.active and o.active as in_catalog, t.stale_annotations,
-  case when d.active and o.active then t.comments_not_in_catalog else t.comments end as comments_not_in_catalog
+  case when d.active and o.active then t.comments_not_in_catalog else t.comments end as comments_not_in_catalog,
+  o.name as organization_name, d.name as document_name
 from collab_store.documents d
 join collab_store.organizations o using (organization_key)
 left join collab_store.batches own on own.batch_key = d.batch_key
@@ -543,3 +546,5 @@ comment on column reporting.document_engagement.is_stale is 'True where its list
 comment on column reporting.document_engagement.in_catalog is 'True while the catalog lists the document and its organization: only then is it checked.';
 comment on column reporting.document_engagement.stale_annotations is 'How many of its annotations in the catalog may be out of date, as reporting.freshness tells it.';
 comment on column reporting.document_engagement.comments_not_in_catalog is 'How many of the comments are in annotations that left the catalog, and are no longer checked.';
+comment on column reporting.document_engagement.organization_name is 'Name of the organization for people, from the catalog lines; null where none was given.';
+comment on column reporting.document_engagement.document_name is 'Name of the document for people, from the catalog lines; null where none was given.';

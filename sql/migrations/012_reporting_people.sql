@@ -7,30 +7,32 @@ select m.organization_id, m.kind, m.document_id, m.organization_user_group_id, m
   collab_store.is_stale(collab_store.last_good_check(m.own_checked_at, b.checked_at), m.failing_since,
     (select stale_before from collab_store.promise)) as is_stale,
   m.in_catalog, coalesce(d.removal_held_since, g.removal_held_since) as removal_held_since,
-  coalesce(d.removal_refused_at, g.removal_refused_at) as removal_refused_at
+  coalesce(d.removal_refused_at, g.removal_refused_at) as removal_refused_at,
+  m.organization_name, m.document_name, m.user_group_name
 from (
   select o.organization_key, o.organization_id, 'document' as kind, d.document_id, null::text as organization_user_group_id,
     s.user_id, s.joined_at as since, s.removed_at as until, d.batch_key, d.own_checked_at, d.failing_since,
-    d.active and o.active as in_catalog, d.document_key, null::integer as user_group_key
+    d.active and o.active as in_catalog, d.document_key, null::integer as user_group_key,
+    o.name as organization_name, d.name as document_name, null::text as user_group_name
   from collab_store.document_users s
   join collab_store.documents d using (document_key)
   join collab_store.organizations o using (organization_key)
   union all
   select o.organization_key, o.organization_id, 'user group', null, g.organization_user_group_id,
     s.user_id, s.joined_at, s.removed_at, g.batch_key, g.own_checked_at, g.failing_since, g.active and o.active,
-    null, g.user_group_key
+    null, g.user_group_key, o.name, null, g.name
   from collab_store.user_group_members s
   join collab_store.user_groups g using (user_group_key)
   join collab_store.organizations o using (organization_key)
   union all
   select o.organization_key, o.organization_id, 'document', d.document_id, null, s.user_id, s.joined_at, s.removed_at,
-    d.batch_key, d.own_checked_at, d.failing_since, d.active and o.active, null, null
+    d.batch_key, d.own_checked_at, d.failing_since, d.active and o.active, null, null, o.name, d.name, null
   from collab_store.past_memberships s
   join collab_store.documents d using (document_key)
   join collab_store.organizations o using (organization_key)
   union all
   select o.organization_key, o.organization_id, 'user group', null, g.organization_user_group_id, s.user_id, s.joined_at, s.removed_at,
-    g.batch_key, g.own_checked_at, g.failing_since, g.active and o.active, null, null
+    g.batch_key, g.own_checked_at, g.failing_since, g.active and o.active, null, null, o.name, null, g.name
   from collab_store.past_memberships s
   join collab_store.user_groups g using (user_group_key)
   join collab_store.organizations o using (organization_key)
@@ -54,6 +56,9 @@ comment on column reporting.memberships.is_stale is 'True where that listing may
 comment on column reporting.memberships.in_catalog is 'True while the catalog lists the document or user group: only then is it checked.';
 comment on column reporting.memberships.removal_held_since is 'Since when the removal of the person has been held for a decision (our clock): the last response did not contain the person. It starts again when the response changes. Null where no removal is held, and for past stays.';
 comment on column reporting.memberships.removal_refused_at is 'When an operator refused to remove the person (our clock): the membership continues until the response changes. Null where no removal was refused, and for past stays.';
+comment on column reporting.memberships.organization_name is 'Name of the organization for people, from the catalog lines; null where none was given.';
+comment on column reporting.memberships.document_name is 'Name of the document for people, from the catalog lines; null where none was given, and for a user group.';
+comment on column reporting.memberships.user_group_name is 'Name of the user group for people, from the catalog lines; null where none was given, and for a document.';
 
 create function reporting.memberships_at(known_at timestamptz)
 returns table (organization_id text, kind text, document_id text, organization_user_group_id text, user_id text, name text,
@@ -173,19 +178,28 @@ comment on function reporting.user_directory_at(timestamptz) is 'reporting.user_
 
 create view reporting.freshness as
 select 'organization' as level, x.organization_id, null::text as document_id, null::text as annotation_id,
-  null::text as organization_user_group_id, x.checked_at, now() - x.checked_at as age, x.failing_since, x.is_stale
+  null::text as organization_user_group_id, x.checked_at, now() - x.checked_at as age, x.failing_since, x.is_stale,
+  x.name as organization_name, null::text as document_name, null::text as user_group_name
 from collab.organizations x where x.in_catalog
 union all
 select 'user group', x.organization_id, null, null, x.organization_user_group_id, x.checked_at, now() - x.checked_at,
-  x.failing_since, x.is_stale
-from collab.user_groups x where x.in_catalog
+  x.failing_since, x.is_stale, o.name, null, x.name
+from collab.user_groups x
+left join collab_store.organizations o using (organization_id)
+where x.in_catalog
 union all
-select 'document', x.organization_id, x.document_id, null, null, x.checked_at, now() - x.checked_at, x.failing_since, x.is_stale
-from collab.documents x where x.in_catalog
+select 'document', x.organization_id, x.document_id, null, null, x.checked_at, now() - x.checked_at, x.failing_since, x.is_stale,
+  o.name, x.name, null
+from collab.documents x
+left join collab_store.organizations o using (organization_id)
+where x.in_catalog
 union all
 select 'annotation', x.organization_id, x.document_id, x.annotation_id, null, x.checked_at, now() - x.checked_at,
-  x.failing_since, x.is_stale
-from collab.annotations x where x.in_catalog;
+  x.failing_since, x.is_stale, o.name, d.name, null
+from collab.annotations x
+left join collab_store.organizations o using (organization_id)
+left join collab_store.documents d on d.organization_key = o.organization_key and d.document_id = x.document_id
+where x.in_catalog;
 comment on view reporting.freshness is 'Age of the last good check, one row an organization, user group, document and annotation of the catalog.';
 comment on column reporting.freshness.level is 'What the row is about: organization, user group, document or annotation.';
 comment on column reporting.freshness.organization_id is 'organizationId of the service: the organization that was asked for.';
@@ -196,6 +210,9 @@ comment on column reporting.freshness.checked_at is 'When the last good reading 
 comment on column reporting.freshness.age is 'Time since checked_at; null if never checked.';
 comment on column reporting.freshness.failing_since is 'When a try first failed after the last good one (our clock); null where the last try was good.';
 comment on column reporting.freshness.is_stale is 'True where what is stored of it may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows.';
+comment on column reporting.freshness.organization_name is 'Name of the organization for people, from the catalog lines; null where none was given.';
+comment on column reporting.freshness.document_name is 'Name of the document for people, from the catalog lines; null where none was given, and where the row has no document.';
+comment on column reporting.freshness.user_group_name is 'Name of the user group for people, from the catalog lines; null where none was given, and where the row has no user group.';
 
 create view reporting.coverage as
 select s.organization_id, s.level, count(*) filter (where s.in_catalog) as known,

@@ -63,9 +63,9 @@ begin
   for logged in
     select *
     from (values
-      ('organizations', 'organization', 'organization_key', null, 'organization_id, active, failing_since', of_catalog),
-      ('documents', 'document', 'document_key', null, 'document_id, active, failing_since', of_catalog),
-      ('user_groups', 'user_group', 'user_group_key', null, 'organization_user_group_id, active, failing_since',
+      ('organizations', 'organization', 'organization_key', null, 'organization_id, active, failing_since, name', of_catalog),
+      ('documents', 'document', 'document_key', null, 'document_id, active, failing_since, name', of_catalog),
+      ('user_groups', 'user_group', 'user_group_key', null, 'organization_user_group_id, active, failing_since, name',
         of_catalog),
       ('annotations', 'annotation', 'annotation_key', null, 'annotation_id, active, failing_since, comment_count, changed_at',
         of_catalog),

@@ -169,10 +169,11 @@ export const CATALOG_IMPORT = prose(
 
 export const CATALOG_IMPORT_AFTER = `
 One object a line (NDJSON), or CSV with the same names in its header; a line implies its parents:
-  {"organizationId":"acme"}
-  {"organizationId":"acme","documentId":"plan"}
+  {"organizationId":"acme","organizationName":"Acme, Inc."}
+  {"organizationId":"acme","documentId":"plan","documentName":"Plan"}
   {"organizationId":"acme","documentId":"plan","annotationId":"ann-1"}
   {"organizationId":"acme","organizationUserGroupId":"engineers"}
+Names (also organizationUserGroupName) are optional and never sent to the service; "" removes a name.
 
 Examples:
   collab-sync catalog import catalog.ndjson

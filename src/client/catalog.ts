@@ -1,4 +1,5 @@
 import { addToCatalog, removeFromCatalog } from '../features/catalog/change.ts'
+import { readNameRedaction } from '../features/privacy/rules.ts'
 import { NewLinesSchema, OldLinesSchema } from '../documents/catalog-line.ts'
 import { checked } from '../documents/check.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
@@ -12,7 +13,8 @@ export function catalogOn({
   return {
     async addToCatalog(request) {
       const { lines, add } = checked(NewLinesSchema, request, '')
-      return addToCatalog(database, lines, { ...by('catalog add'), add })
+      const options = { ...by('catalog add'), add, redaction: readNameRedaction }
+      return addToCatalog(database, lines, options)
     },
     async removeFromCatalog(request) {
       const { lines } = checked(OldLinesSchema, request, '')

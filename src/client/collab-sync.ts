@@ -20,7 +20,6 @@ import type {
 import type {
   Freshness,
   OrganizationFreshness,
-  OrganizationsRequestSchema,
 } from '../documents/freshness.ts'
 import type {
   AcceptedHeld,
@@ -36,7 +35,7 @@ import type { Action } from '../documents/action.ts'
 import type { Attention, AttentionRequestSchema } from '../documents/attention.ts'
 import type { ChangesPage, ChangesRequestSchema } from '../documents/change.ts'
 import type { Hinted, HintScopeSchema } from '../documents/hint.ts'
-import type { OfRunRequestSchema, Page } from '../documents/page.ts'
+import type { OfRunRequestSchema, Page, PageRequest } from '../documents/page.ts'
 import type { NewSchedule, NightlySchedule } from '../documents/schedule.ts'
 import type { SearchRequestSchema, SearchResult, Thing, ThingRequest } from '../documents/thing.ts'
 import type { Log } from '../base/log.ts'
@@ -123,13 +122,8 @@ export interface CollabSync {
   refuseHeld(heldId: number, options: z.input<typeof RefuseHeldSchema>): Promise<RefusedHeld>
   /** Of the whole catalog, as its batches tell. */
   getFreshness(): Promise<Freshness>
-  /**
-   * Organizations in the order of their ids.
-   * @param request.search part of the id, in any case
-   */
-  listOrganizations(
-    request?: z.input<typeof OrganizationsRequestSchema>,
-  ): Promise<Page<OrganizationFreshness>>
+  /** Organizations in the order of their ids. */
+  listOrganizations(request?: PageRequest): Promise<Page<OrganizationFreshness>>
   /**
    * What the catalog holds directly beneath a document, else beneath an organization, else its organizations.
    * @throws UsageError for a document without its organization

@@ -13,9 +13,8 @@ import { CatalogRequestSchema } from '../documents/catalog-line.ts'
 import { ChangeSchema, ChangesRequestSchema } from '../documents/change.ts'
 import { checked, id, RunIdSchema } from '../documents/check.ts'
 import { FailuresRequestSchema, RunsRequestSchema } from '../documents/run.ts'
-import { OrganizationsRequestSchema } from '../documents/freshness.ts'
 import { MISSING_NAMED, RECORD_CHARACTERS } from '../documents/waiting.ts'
-import { CURSOR_FAULT, OfRunRequestSchema } from '../documents/page.ts'
+import { CURSOR_FAULT, OfRunRequestSchema, PageRequestSchema } from '../documents/page.ts'
 import type { Page, PageRequest } from '../documents/page.ts'
 import { UsageError } from '../base/errors.ts'
 import type { CollabSync } from './collab-sync.ts'
@@ -110,17 +109,11 @@ export function listingsOn(database: Database): Listings {
       })
     },
     async listOrganizations(request = {}) {
-      const { search = null, ...page } = checked(OrganizationsRequestSchema, request, '')
-      return readPage(page, {
+      return readPage(checked(PageRequestSchema, request, ''), {
         name: 'organizations',
         key: id,
         read: (after, limit) =>
-          organizations.page.all(database, {
-            contains: search,
-            after,
-            limit,
-            organizationId: null,
-          }),
+          organizations.page.all(database, { after, limit, organizationId: null }),
         keyOf: ({ organizationId }) => organizationId,
       })
     },

@@ -115,7 +115,7 @@ async function describeThing(
   const why = await whyInCatalog(database, kind, scope)
   const same = { name: scope.name, record: null, why }
   if (kind !== 'organization') return { kind, facts: scope, ...same } as Described
-  const one = { contains: null, after: null, limit: 1, organizationId }
+  const one = { after: null, limit: 1, organizationId }
   return {
     kind,
     facts: { ...(await organizations.page.one(database, one)), users: scope.users },

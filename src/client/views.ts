@@ -329,6 +329,10 @@ export interface ReportingDocumentEngagement<V extends Values = PgValues> {
   stale_annotations: V['bigint'] | null
   /** How many of the comments are in annotations that left the catalog, and are no longer checked. */
   comments_not_in_catalog: V['bigint'] | null
+  /** Name of the organization for people, from the catalog lines; null where none was given. */
+  organization_name: string | null
+  /** Name of the document for people, from the catalog lines; null where none was given. */
+  document_name: string | null
 }
 
 /** One row an edit, deletion or come-back of a comment, with what it was before. What was changed after it was written, and what was taken away? */
@@ -395,6 +399,12 @@ export interface ReportingFreshness<V extends Values = PgValues> {
   failing_since: V['timestamptz'] | null
   /** True where what is stored of it may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows. */
   is_stale: boolean | null
+  /** Name of the organization for people, from the catalog lines; null where none was given. */
+  organization_name: string | null
+  /** Name of the document for people, from the catalog lines; null where none was given, and where the row has no document. */
+  document_name: string | null
+  /** Name of the user group for people, from the catalog lines; null where none was given, and where the row has no user group. */
+  user_group_name: string | null
 }
 
 /** One row a stay of a person in a document or user group, past ones too. Who is, and was, in what? */
@@ -427,6 +437,12 @@ export interface ReportingMemberships<V extends Values = PgValues> {
   removal_held_since: V['timestamptz'] | null
   /** When an operator refused to remove the person (our clock): the membership continues until the response changes. Null where no removal was refused, and for past stays. */
   removal_refused_at: V['timestamptz'] | null
+  /** Name of the organization for people, from the catalog lines; null where none was given. */
+  organization_name: string | null
+  /** Name of the document for people, from the catalog lines; null where none was given, and for a user group. */
+  document_name: string | null
+  /** Name of the user group for people, from the catalog lines; null where none was given, and for a document. */
+  user_group_name: string | null
 }
 
 /** One row for each time at which the nightly run was due, until it is pruned. Did last night succeed? A scheduled run belongs to the latest due time before it was requested: a run that starts after several missed nights belongs to the last of them. Empty if no worker keeps the schedule. */
@@ -673,6 +689,10 @@ export interface ReportingThreadSummary<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists the annotation: only then is it checked. */
   in_catalog: boolean | null
+  /** Name of the organization for people, from the catalog lines; null where none was given. */
+  organization_name: string | null
+  /** Name of the document for people, from the catalog lines; null where none was given. */
+  document_name: string | null
 }
 
 /** One row a person and organization. Who is there, in which documents and user groups, and who left? */
@@ -865,6 +885,8 @@ export interface CollabDocuments<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists it and its organization: only then is it checked. */
   in_catalog: boolean | null
+  /** Name for people, documentName of the catalog lines; null where none was given. */
+  name: string | null
 }
 
 /** Organizations of the catalog. */
@@ -881,6 +903,8 @@ export interface CollabOrganizations<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists it: only then is it checked. */
   in_catalog: boolean
+  /** Name for people, organizationName of the catalog lines; null where none was given. */
+  name: string | null
 }
 
 /** Who is, or was, in an organization user group. */
@@ -923,6 +947,8 @@ export interface CollabUserGroups<V extends Values = PgValues> {
   is_stale: boolean | null
   /** True while the catalog lists it and its organization: only then is it checked. */
   in_catalog: boolean | null
+  /** Name for people, organizationUserGroupName of the catalog lines; null where none was given. */
+  name: string | null
 }
 
 /** Every version of every person that is kept, the current one too (valid_to is null): name, e-mail, listing. What was before the first of them is not known. */

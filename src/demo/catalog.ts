@@ -35,15 +35,22 @@ export function* places(world: World): Generator<Place> {
   for (const line of catalogLines(world)) if ('annotationId' in line) yield line
 }
 
-/** Writes the catalog as NDJSON to a file, in constant memory. */
+/** Writes the catalog as NDJSON to a file, with names for people, in constant memory. */
 export async function writeCatalog(world: World, file: string): Promise<void> {
   await pipeline(Readable.from(chunks(world)), createWriteStream(file))
+}
+
+/** The line with a name of what its last id names; annotations have none. */
+export function named(line: CatalogLine): CatalogLine {
+  const [member, id] = Object.entries(line).at(-1) as [string, string]
+  if (member === 'annotationId') return line
+  return { ...line, [member.replace('Id', 'Name')]: `Name of ${id}` }
 }
 
 function* chunks(world: World): Generator<string> {
   let lines: string[] = []
   for (const line of catalogLines(world)) {
-    lines.push(JSON.stringify(line))
+    lines.push(JSON.stringify(named(line)))
     if (lines.length === LINES_A_CHUNK) {
       yield `${lines.join('\n')}\n`
       lines = []

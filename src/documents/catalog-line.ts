@@ -1,9 +1,20 @@
 import * as z from 'zod'
+import { printable } from '../base/printable.ts'
 import { JobRequestedBySchema } from './action.ts'
 import { id } from './check.ts'
 import { PageRequestSchema } from './page.ts'
 import { ScopeIdsSchema } from './scope.ts'
 import type { Scope } from './scope.ts'
+
+/** A name for people: it is never sent to the service. */
+const name = z
+  .string('must be a text')
+  .max(300, 'must not be longer than 300 characters')
+  .refine(
+    (text) => printable(text) === text && text.isWellFormed(),
+    'must be one line of printable characters',
+  )
+  .nullish()
 
 /** One thing to sync, in the words of `contract.md` ("Catalog lines"). Null counts as absent. */
 export const CatalogLineSchema = z
@@ -12,11 +23,18 @@ export const CatalogLineSchema = z
     documentId: id.nullish(),
     annotationId: id.nullish(),
     organizationUserGroupId: id.nullish(),
+    organizationName: name.describe('For people. An absent name stays, an empty one is removed.'),
+    documentName: name.describe('As organizationName. Needs documentId.'),
+    organizationUserGroupName: name.describe('As organizationName. Needs organizationUserGroupId.'),
   })
-  .superRefine(({ documentId, annotationId, organizationUserGroupId: groupId }, context) => {
+  .superRefine((line, context) => {
+    const { documentId, annotationId, organizationUserGroupId: groupId } = line
     const fault = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message })
     if (annotationId != null && documentId == null) fault('annotationId', 'needs documentId')
+    if (line.documentName != null && documentId == null) fault('documentName', 'needs documentId')
+    if (line.organizationUserGroupName != null && groupId == null)
+      fault('organizationUserGroupName', 'needs organizationUserGroupId')
     if (groupId != null && documentId != null)
       fault(
         'organizationUserGroupId',
@@ -29,6 +47,12 @@ export const CatalogLineSchema = z
 export type CatalogLine = z.output<typeof CatalogLineSchema>
 
 export const CATALOG_MEMBERS = CatalogLineSchema.keyof().options
+export const CATALOG_IDS = CATALOG_MEMBERS.filter((member) => member.endsWith('Id'))
+export const CATALOG_NAMES = [
+  'organizationName',
+  'documentName',
+  'organizationUserGroupName',
+] as const
 
 const LINES_FAULT = 'must be a list of 1 to 1000 lines'
 
@@ -65,6 +89,7 @@ const CatalogCountsSchema = z.object({
   added: z.number(),
   reactivated: z.number(),
   deactivated: z.number(),
+  renamed: z.number().describe('Those that were there before and whose name changed.'),
 })
 
 /** What a change did to the rows of each kind; what was as it was asked for is in none of the counts. */
@@ -83,6 +108,9 @@ export type CatalogChanges = z.output<typeof CatalogChangesSchema>
 /** A line as the catalog holds it. */
 export const CatalogEntrySchema = ScopeIdsSchema.extend({
   organizationId: z.string(),
+  organizationName: z.string().nullable(),
+  documentName: z.string().nullable(),
+  organizationUserGroupName: z.string().nullable(),
   active: z.boolean().describe('False where it is not asked for any more.'),
   checkedAt: z.date().nullable().describe('When its last good check began.'),
 }).meta({ id: 'CatalogEntry' })

@@ -1,6 +1,4 @@
 import * as z from 'zod'
-import { text } from './check.ts'
-import { PageRequestSchema } from './page.ts'
 
 const ChecksSchema = z.object({
   scopes: z.number(),
@@ -89,6 +87,7 @@ export type Freshness = z.output<typeof FreshnessSchema>
 
 export const OrganizationSchema = ChecksSchema.extend({
   organizationId: z.string(),
+  name: z.string().nullable().describe('Its name for people, from the catalog.'),
   active: z.boolean(),
   comments: z.number(),
   held: z.number(),
@@ -99,7 +98,3 @@ export const OrganizationSchema = ChecksSchema.extend({
  * are live ones, `held` the listings that wait for a person.
  */
 export type OrganizationFreshness = z.output<typeof OrganizationSchema>
-
-export const OrganizationsRequestSchema = PageRequestSchema.extend({
-  search: text.optional().describe('Only those whose id holds this text.'),
-})

@@ -9,7 +9,7 @@ import { requireSchema } from '../core/database/migrate.ts'
 import { DrainingError, EnvironmentError, UsageError } from '../base/errors.ts'
 import { RepeatedFault } from '../base/log.ts'
 import type { Log } from '../base/log.ts'
-import { RulesKeeper } from '../features/privacy/rules.ts'
+import { readNameRedaction, RulesKeeper } from '../features/privacy/rules.ts'
 import { migrateQueue } from '../core/queue/backend.ts'
 import { itemDelivery, openQueue } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
@@ -140,7 +140,11 @@ export async function openApp(
       if (settings.catalogSql === undefined) return
       const url = settings.catalogDatabaseUrl ?? store.databaseUrl
       const query = { url, text: settings.catalogSql }
-      const options = { prune: settings.catalogPrune, requestedBy: BY_SCHEDULE }
+      const options = {
+        prune: settings.catalogPrune,
+        requestedBy: BY_SCHEDULE,
+        redaction: readNameRedaction,
+      }
       try {
         const done = await refreshCatalog(store.database, query, options)
         if (done.held === null) log.info(done, 'catalog refreshed')

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { fileSource } from '../../src/features/catalog/file.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
@@ -25,7 +26,8 @@ export async function createBenchDatabase(
   await migrate(url)
   const gone = () => othersAreGone(admin, name)
   const pool = openDatabase(url, { applicationName: 'bench' })
-  if (catalogFile !== null) await importCatalog(pool, fileSource(catalogFile), { prune: false })
+  const options = { prune: false, redaction: readNameRedaction }
+  if (catalogFile !== null) await importCatalog(pool, fileSource(catalogFile), options)
   return {
     url,
     pool,

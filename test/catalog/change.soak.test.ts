@@ -372,6 +372,16 @@ describe('a run for what the catalog lacks', () => {
 describe('on the command line', () => {
   const run = (...args: string[]) => command.run(['catalog', ...args], environment)
 
+  test('an import prints how many were renamed, and a list shows the names', async () => {
+    await add([PLAN], true)
+    const lines = JSON.stringify({ ...PLAN, documentName: 'The <plan>' })
+    const imported = await command.runProcess(['catalog', 'import', '-'], environment, lines)
+    expect(imported).toMatchObject({ code: 0 })
+    expect(imported.stdout).toMatch(/added +reactivated +deactivated +renamed +now/)
+    expect(imported.stdout).toMatch(/documents +0 +0 +0 +1 +1/)
+    expect((await run('list', '--organization', 'acme')).stdout).toMatch(/plan +The <plan>/)
+  })
+
   test('lines are added, listed and removed', async () => {
     const refused = await run('add', '--organization', 'acme', '--document', 'plan')
     expect(refused).toMatchObject({ code: 2, stdout: '' })

@@ -90,6 +90,20 @@ describe('CSV', () => {
     ])
   })
 
+  test('names are read like ids, an empty cell is absent, and a wrong name is a complaint', async () => {
+    const text =
+      'organization_id,document_id,document_name\nacme,plan,"The ""plan"", 2"\nacme,plan,\nacme,,Plan\nacme,plan,"two\nlines"\n'
+    expect(await read('c.csv', text)).toEqual([
+      { number: 2, line: { ...PLAN, documentName: 'The "plan", 2' } },
+      { number: 3, line: PLAN },
+      { number: 4, complaint: 'is wrong: documentName needs documentId' },
+      {
+        number: 6,
+        complaint: 'is wrong: documentName must be one line of printable characters',
+      },
+    ])
+  })
+
   test('quotes, commas, spaces and line feeds in an id are kept', async () => {
     expect(
       await read('c.csv', 'organizationId,documentId\n" a ""b"", c", x\n"two\nlines",y\n'),

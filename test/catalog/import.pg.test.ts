@@ -4,6 +4,8 @@ import { importCatalog } from '../../src/features/catalog/import.ts'
 import type { CatalogSource, NumberedLine } from '../../src/features/catalog/lines.ts'
 import type { CatalogLine } from '../../src/documents/catalog-line.ts'
 import { UsageError } from '../../src/base/errors.ts'
+import { addToCatalog } from '../../src/features/catalog/change.ts'
+import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import type { TestDatabase } from '../helpers/database.ts'
 import { until } from '../helpers/until.ts'
@@ -14,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => database.drop())
 
-const NOTHING = { added: 0, reactivated: 0, deactivated: 0 }
+const NOTHING = { added: 0, reactivated: 0, deactivated: 0, renamed: 0 }
 
 function sourceOf(lines: Iterable<CatalogLine | string>): CatalogSource {
   return {
@@ -33,7 +35,11 @@ function sourceOf(lines: Iterable<CatalogLine | string>): CatalogSource {
 }
 
 function load(lines: Iterable<CatalogLine | string>, prune = false) {
-  return importCatalog(database.pool, sourceOf(lines), { prune, acceptsAll: true })
+  return importCatalog(database.pool, sourceOf(lines), {
+    prune,
+    acceptsAll: true,
+    redaction: readNameRedaction,
+  })
 }
 
 async function rowsOf(statement: string): Promise<unknown[][]> {
@@ -108,6 +114,97 @@ test('importing the same again writes no row of the catalog', async () => {
       held: null,
     })
   expect(await rowsOf(STAMPS)).toEqual(before)
+})
+
+describe('names', () => {
+  const ACME = { organizationId: 'acme' }
+  const PLAN = { ...ACME, documentId: 'plan' }
+  const STAFF = { ...ACME, organizationUserGroupId: 'staff' }
+  const NAMES = `
+    select organization_id, name from collab.organizations
+    union all select organization_id || '/' || document_id, name from collab.documents
+    union all select organization_id || '#' || organization_user_group_id, name from collab.user_groups
+    order by 1`
+
+  test('of several lines the last one that has a name counts, and a new thing is not renamed', async () => {
+    const done = await load([
+      { ...PLAN, documentName: 'Old', organizationName: 'Acme' },
+      { ...ANNOTATION, documentName: 'The plan' },
+      { ...ANNOTATION, annotationId: 'a2' },
+      { ...STAFF, organizationUserGroupName: 'Ops \\N "t"' },
+      { organizationId: 'b', documentId: 'plan', documentName: '' },
+    ])
+    expect(done.documents).toEqual({ ...NOTHING, added: 2 })
+    expect(await rowsOf(NAMES)).toEqual([
+      ['acme', 'Acme'],
+      ['acme#staff', 'Ops \\N "t"'],
+      ['acme/plan', 'The plan'],
+      ['b', null],
+      ['b/plan', null],
+    ])
+  })
+
+  test('an absent name stays, an empty one is removed, and only what differs is written and counted', async () => {
+    const lines = [
+      { ...PLAN, documentName: 'Plan', organizationName: 'Acme' },
+      { ...STAFF, organizationUserGroupName: 'Staff' },
+    ]
+    await load(lines)
+    const before = await rowsOf(STAMPS)
+    for (const same of [lines, [PLAN, STAFF], [{ ...PLAN, documentName: null }, STAFF]])
+      expect(await load(same, true)).toMatchObject({
+        organizations: NOTHING,
+        documents: NOTHING,
+        userGroups: NOTHING,
+      })
+    expect(await rowsOf(STAMPS)).toEqual(before)
+
+    expect(
+      await load([
+        { ...PLAN, organizationName: '', documentName: 'Plan' },
+        { ...STAFF, organizationUserGroupName: 'Staff of 2027' },
+      ]),
+    ).toMatchObject({
+      organizations: { ...NOTHING, renamed: 1 },
+      documents: NOTHING,
+      annotations: NOTHING,
+      userGroups: { ...NOTHING, renamed: 1 },
+    })
+    const { rows } = await database.pool.query(
+      'select came, went from sync.catalog_imports order by import_id desc limit 1',
+    )
+    expect(rows).toEqual([{ came: 0, went: 0 }])
+    const names = [
+      ['acme', null],
+      ['acme#staff', 'Staff of 2027'],
+      ['acme/plan', 'Plan'],
+    ]
+    expect(await rowsOf(NAMES)).toEqual(names)
+    // What leaves the catalog keeps its name, and is renamed where a line brings it back with another one.
+    await load([{ organizationId: 'b' }], true)
+    expect(await rowsOf(NAMES)).toEqual([...names, ['b', null]])
+    expect(await load([{ ...PLAN, documentName: 'Plan B' }])).toMatchObject({
+      documents: { ...NOTHING, reactivated: 1, renamed: 1 },
+    })
+  })
+
+  test('a line that is added again with another name renames; with the same name nothing is written', async () => {
+    const add = (line: CatalogLine) =>
+      addToCatalog(database.pool, [line], {
+        source: 'catalog add',
+        requestedBy: 'ann',
+        redaction: readNameRedaction,
+      })
+    await load([PLAN, STAFF])
+    const renamed = { ...NOTHING, renamed: 1 }
+    expect(await add({ ...PLAN, documentName: 'Plan' })).toMatchObject({ documents: renamed })
+    expect(await add({ ...STAFF, organizationName: 'A' })).toMatchObject({ organizations: renamed })
+    const imports = await rowsOf('select import_id from sync.catalog_imports')
+    expect(await add({ ...PLAN, documentName: 'Plan' })).toMatchObject({ documents: NOTHING })
+    expect(await add({ ...PLAN, organizationName: 'A' })).toMatchObject({ organizations: NOTHING })
+    expect(await rowsOf('select import_id from sync.catalog_imports')).toEqual(imports)
+    expect(await add({ ...PLAN, documentName: '' })).toMatchObject({ documents: renamed })
+  })
 })
 
 describe('all or nothing', () => {

@@ -8,6 +8,10 @@ describe('a line of NDJSON', () => {
     { organizationId: 'acme', documentId: 'plan' },
     { organizationId: 'acme', documentId: 'plan', annotationId: 'a1' },
     { organizationId: 'acme', organizationUserGroupId: 'staff' },
+    { organizationId: 'acme', organizationName: ' Acme, "Söhne" <b>株式会社</b> 👩‍👩‍👧 \\ ' },
+    { organizationId: 'acme', documentId: 'plan', organizationName: '', documentName: 'Plan' },
+    { organizationId: 'acme', organizationUserGroupId: 'staff', organizationUserGroupName: 'S' },
+    { organizationId: 'acme', documentId: 'plan', documentName: 'x'.repeat(300) },
   ])('%o is read as it is', (line) => {
     expect(parseJsonLine(JSON.stringify(line))).toEqual({ line })
   })
@@ -16,6 +20,11 @@ describe('a line of NDJSON', () => {
     expect(parseJsonLine('{"organizationId":"a","documentId":null}')).toEqual({
       line: { organizationId: 'a', documentId: null },
     })
+  })
+
+  test('a name needs no id where it is null', () => {
+    const line = { organizationId: 'a', documentName: null, organizationUserGroupName: null }
+    expect(parseJsonLine(JSON.stringify(line))).toEqual({ line })
   })
 
   test('an id keeps every character that is one', () => {
@@ -53,6 +62,22 @@ describe('a line of NDJSON', () => {
       `{"organizationId":"${'ü'.repeat(1001)}"}`,
       /organizationId must not be longer than 2000 bytes/,
     ],
+    ['{"organizationId":"a","organizationName":7}', /: organizationName must be a text$/],
+    ['{"organizationId":"a","documentName":"Plan"}', /^is wrong: documentName needs documentId$/],
+    [
+      '{"organizationId":"a","documentId":"d","organizationUserGroupName":""}',
+      /organizationUserGroupName needs organizationUserGroupId$/,
+    ],
+    [
+      `{"organizationId":"a","organizationName":"${'x'.repeat(301)}"}`,
+      /organizationName must not be longer than 300 characters$/,
+    ],
+    ...['\\n', '\\u0000', '\\u001b[2J', '\\u2028', '\\u202e', '\\ud800', '\\t'].map(
+      (part): [string, RegExp] => [
+        `{"organizationId":"a","organizationName":"Acme${part}"}`,
+        /organizationName must be one line of printable characters$/,
+      ],
+    ),
   ])('%s is refused', (text, complaint) => {
     const parsed = parseJsonLine(text)
     expect(parsed).toHaveProperty('complaint', expect.stringMatching(complaint))
@@ -66,6 +91,7 @@ describe('columns', () => {
     ['organizationid', 'organizationId'],
     ['ORGANIZATION_USER_GROUP_ID', 'organizationUserGroupId'],
     [' document_id ', 'documentId'],
+    ['organization_user_group_name', 'organizationUserGroupName'],
     ['document', null],
   ])('%s is %s', (column, member) => {
     expect(memberOfColumn(column)).toBe(member)
@@ -77,7 +103,7 @@ describe('columns', () => {
     [['organizationId', 'organization_id'], 'has the column organizationId twice'],
     [
       ['x'.repeat(200)],
-      `has an unknown column "${'x'.repeat(100)}" (known are organizationId, documentId, annotationId, organizationUserGroupId)`,
+      `has an unknown column "${'x'.repeat(100)}" (known are organizationId, documentId, annotationId, organizationUserGroupId, organizationName, documentName, organizationUserGroupName)`,
     ],
     [
       ['organizationId;documentId'],

@@ -10,6 +10,7 @@ import { addComment, addUser, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
 import { CHANGED_OBJECTS } from '../../src/base/columns.ts'
+import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
 import { decideHeld } from '../../src/core/sync/held.ts'
 import { openLive } from '../helpers/live.ts'
@@ -132,6 +133,23 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
     expect((await follow()).said).toEqual(new Set(['annotation restored', 'document restored']))
   })
 
+  test('an import that gives names, and one that gives the same again', async () => {
+    const [groupId = ''] = live.world.groupIds(here)
+    const lines = [
+      { ...place, organizationName: 'Customer', documentName: `Plan of ${PERSON.email}` },
+      { organizationId: here, organizationUserGroupId: groupId, organizationUserGroupName: 'Team' },
+    ]
+    const options = { prune: false, redaction: readNameRedaction }
+    await importCatalog(live.database.pool, sourceOf(lines), options)
+    expect([...(await follow()).said].toSorted()).toEqual([
+      'document edited',
+      'organization edited',
+      'user_group edited',
+    ])
+    await importCatalog(live.database.pool, sourceOf(lines), options)
+    expect((await follow()).changes).toEqual([])
+  })
+
   test('what a person accepts', async () => {
     live.standIn.setFaults([
       { kind: 'empty-list', match: { operation: 'users', organizationId: here } },
@@ -159,6 +177,7 @@ describe('whatever writes to what the views of collab show, a copy by the feed a
     const { said, changes } = await follow()
     expect(said).toContain('user erased')
     expect(said).toContain('document_user erased')
+    expect(said).toContain('document erased')
     expect(said).toContain('comment erased')
     const erased = changes.find(({ object, row }) => object === 'user' && row === null)
     expect(erased).toMatchObject({ change: 'erased', person: rows[0].person })

@@ -72,6 +72,16 @@ afterAll(async () => {
   await database?.drop()
 })
 
+test('a name that steers a terminal is refused by the number of its line', async () => {
+  const line = JSON.stringify({ organizationId: 'acme', organizationName: `Acme${STEERING}` })
+  const refused = await command.runProcess(['catalog', 'import', '-'], settings, line)
+  expect(refused).toMatchObject({ code: 2 })
+  expect(refused.stderr).toContain(
+    'line 1 is wrong: organizationName must be one line of printable characters',
+  )
+  expectHarmless(refused.stderr)
+})
+
 function expectHarmless(text: string): void {
   const lines = text.split('\n')
   for (const line of lines) expect(line).not.toMatch(STEERS)

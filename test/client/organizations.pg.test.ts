@@ -47,6 +47,43 @@ test('an organization tells its scopes, its live comments and its checks, before
   })
 })
 
+test('names from the catalog are listed beside the ids, and organizations are found by them', async () => {
+  const [organizationId = ''] = live.world.organizationIds()
+  const [documentId = ''] = live.world.documentIds(organizationId)
+  const [groupId = ''] = live.world.groupIds(organizationId)
+  await collabSync.addToCatalog({
+    lines: [
+      { organizationId, documentId, organizationName: 'Zirkon AG', documentName: 'Plan' },
+      { organizationId, organizationUserGroupId: groupId, organizationUserGroupName: 'Ops' },
+    ],
+  })
+  const { items } = await collabSync.search({ q: 'zIRK' })
+  expect(items).toMatchObject([{ ids: { organizationId }, name: 'Zirkon AG' }])
+  expect((await listed()).filter(({ name }) => name !== null)).toHaveLength(1)
+  const beneath = await collabSync.listCatalog({ organizationId })
+  const names = {
+    organizationName: 'Zirkon AG',
+    documentName: null,
+    organizationUserGroupName: null,
+  }
+  expect(beneath.items).toContainEqual(
+    expect.objectContaining({ ...names, documentId, documentName: 'Plan' }),
+  )
+  expect(beneath.items).toContainEqual(
+    expect.objectContaining({
+      ...names,
+      organizationUserGroupId: groupId,
+      organizationUserGroupName: 'Ops',
+    }),
+  )
+  const [annotation] = (await collabSync.listCatalog({ organizationId, documentId })).items
+  expect(annotation).toMatchObject({ ...names, documentName: 'Plan' })
+  const [first] = (await collabSync.listCatalog()).items
+  expect(first?.organizationName).toBe(
+    first?.organizationId === organizationId ? 'Zirkon AG' : null,
+  )
+})
+
 test('a scope fails until it is stored, also where a later run asks for it alone', async () => {
   const [organizationId = '', other = ''] = live.world.organizationIds()
   const [place] = [...places(live.world)].filter((each) => each.organizationId === organizationId)

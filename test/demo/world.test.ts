@@ -180,7 +180,7 @@ describe('a world', () => {
   })
 })
 
-test('A catalog file holds the catalog line by line', async () => {
+test('A catalog file holds the catalog line by line, with names for people', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
   try {
     const world = createWorld(options)
@@ -189,8 +189,9 @@ test('A catalog file holds the catalog line by line', async () => {
     const lines = text
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line) as unknown)
-    expect(lines).toEqual([...catalogLines(world)])
+      .map((line) => JSON.parse(line) as object)
+    expect(lines).toMatchObject([...catalogLines(world)])
+    expect(lines[0]).toEqual({ organizationId: 'org-0', organizationName: 'Name of org-0' })
     expect(lines).toHaveLength(5 + 5 * 4 + 45 + 450)
   } finally {
     await rm(folder, { recursive: true })

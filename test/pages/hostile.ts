@@ -1,4 +1,5 @@
 import { importCatalog } from '../../src/features/catalog/import.ts'
+import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import type { FaultRule } from '../service/faults.ts'
 import type { Live } from '../helpers/live.ts'
 
@@ -9,21 +10,23 @@ export const HOSTILE = {
   annotationId: '</title></pre><script>window.harmed=true</script>',
   userName: '"><img onerror>',
   commentText: '<script>window.harmed=true</script>',
+  organizationName: '"><svg onload="window.harmed=true">',
 } as const
 
 /** Names such a place in the catalog; the service does not know it, so that asking for it fails. */
 export async function importHostilePlace(live: Live): Promise<void> {
-  const { organizationId, documentId, annotationId } = HOSTILE
+  const { organizationId, documentId, annotationId, organizationName } = HOSTILE
   await importCatalog(
     live.database.pool,
     {
       name: 'hostile',
       unit: 'line',
       async *lines() {
-        yield { number: 1, line: { organizationId, documentId, annotationId } }
+        const line = { organizationId, documentId, annotationId, organizationName }
+        yield { number: 1, line }
       },
     },
-    { prune: false },
+    { prune: false, redaction: readNameRedaction },
   )
 }
 

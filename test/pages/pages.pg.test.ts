@@ -96,6 +96,11 @@ test('the first digits of a run lead to its page, and to a list where several be
 test('what the service sent is text on every page', async () => {
   const shown = [
     ['/organizations', HOSTILE.organizationId],
+    ['/organizations', HOSTILE.organizationName],
+    [
+      `/organizations?${new URLSearchParams({ search: HOSTILE.organizationName })}`,
+      HOSTILE.organizationName,
+    ],
     [`/runs/${nightly.run_id}`, `${HOSTILE.organizationId} / ${HOSTILE.documentId}`],
     [`/runs/${nightly.run_id}/failures`, `${HOSTILE.organizationId} / ${HOSTILE.documentId}`],
     ['/held', HOSTILE.userName],

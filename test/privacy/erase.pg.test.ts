@@ -5,9 +5,14 @@ import { claimItem, commitItem } from '../../src/core/database/claims.ts'
 import { addComment, deleteComment, edit } from '../../src/demo/changes.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { User } from '../../src/demo/people.ts'
+import { importCatalog } from '../../src/features/catalog/import.ts'
+import type { CatalogLine } from '../../src/documents/catalog-line.ts'
 import { parseScope } from '../../src/documents/scope.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
+import { readNameRedaction } from '../../src/features/privacy/rules.ts'
 import { UsageError } from '../../src/base/errors.ts'
+import { jobs } from '../../jobs/index.ts'
+import { onApp } from '../client/on-app.ts'
 import { syncBatch } from '../../src/core/sync/batch.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
@@ -283,6 +288,94 @@ test('an answer that was asked for before the erasure cannot bring the person ba
     expect(await commitItem(live.database.pool, commit)).toBe(false)
   }
   for (const item of items) await syncBatch(app.sync, item)
+  await expectNoTrace()
+})
+
+/** Imports lines, and does something before the last of them is read. */
+function importLines(lines: readonly CatalogLine[], beforeLast = async () => {}) {
+  const source = {
+    name: 'lines',
+    unit: 'line' as const,
+    async *lines() {
+      for (const [index, line] of lines.entries()) {
+        if (index === lines.length - 1) await beforeLast()
+        yield { number: index + 1, line }
+      }
+    },
+  }
+  return importCatalog(live.database.pool, source, { prune: false, redaction: readNameRedaction })
+}
+
+function namedLines(): CatalogLine[] {
+  return [
+    { organizationId: here, organizationName: `${PERSON.name} <${PERSON.email}>` },
+    {
+      organizationId: here,
+      documentId: first.documentId,
+      documentName: `1:1 with ${PERSON.userId.toUpperCase()}`,
+    },
+    {
+      organizationId: other,
+      organizationUserGroupId: groupOf(other),
+      organizationUserGroupName: PERSON.userId,
+    },
+  ]
+}
+
+/** The person is a user of the first organization, and nothing else. */
+async function listed(): Promise<void> {
+  live.world.putUser(here, PERSON)
+  await run({ scope: { organizationIds: [here], operations: ['users'] } })
+}
+
+function nameOfOther() {
+  return one('select name from collab.organizations where organization_id = $1', [other])
+}
+
+test('an erasure takes the person out of names in the catalog, and no way to import brings them back', async () => {
+  await listed()
+  await importLines(namedLines())
+  await eraseUser(live.database.pool, EVERYWHERE)
+  await expectNoTrace()
+  const names = await one(`select o.name as organization, d.name as document, g.name as user_group
+    from collab.organizations o, collab.documents d, collab.user_groups g
+    where o.name is not null and d.name is not null and g.name is not null`)
+  const pseudonym = expect.stringMatching(/^erased:[0-9a-f]{32}$/)
+  expect(names).toEqual({
+    organization: expect.stringMatching(/^erased <erased:[0-9a-f]{32}>$/),
+    document: expect.stringMatching(/^1:1 with erased:[0-9a-f]{32}$/),
+    user_group: pseudonym,
+  })
+
+  const lines = namedLines()
+  expect(await importLines(lines)).toMatchObject({
+    organizations: { renamed: 0 },
+    documents: { renamed: 0 },
+    userGroups: { renamed: 0 },
+  })
+  const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+  const app = await live.openApp({
+    CATALOG_SQL: `select ${literal(other)} as organization_id, ${literal(PERSON.email ?? '')} as organization_name`,
+  })
+  await onApp(app).addToCatalog({ lines })
+  await jobs.catalog(app, { data: { change: 'add', lines }, requestKey: 'a key' } as never)
+  await app.refreshCatalog()
+  await expectNoTrace()
+  expect(await nameOfOther()).toEqual({ name: pseudonym })
+  await importLines([{ organizationId: other, organizationName: 'May Zzyzxon' }])
+  expect(await nameOfOther()).toEqual({ name: 'May Zzyzxon' })
+})
+
+test('an import that was reading names when a person was erased stores nothing', async () => {
+  await listed()
+  const erasing = importLines(namedLines(), async () => {
+    await eraseUser(live.database.pool, EVERYWHERE)
+  })
+  await expect(erasing).rejects.toThrow(
+    'Nothing was imported: a person was erased while the lines were read. Import them again.',
+  )
+  await expectNoTrace()
+  await importLines(namedLines())
   await expectNoTrace()
 })
 

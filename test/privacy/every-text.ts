@@ -4,7 +4,7 @@ import type { TestDatabase } from '../helpers/database.ts'
 export async function textsOf(database: TestDatabase): Promise<Map<string, string>> {
   const { rows: tables } = await database.pool.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
-    where schemaname not in ('pg_catalog', 'information_schema') order by 1`,
+    where schemaname not in ('pg_catalog', 'information_schema') and schemaname not like 'pg\\_temp%' order by 1`,
   )
   const texts = new Map<string, string>()
   for (const { name } of tables) {

@@ -105,6 +105,8 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
         first_answer_at: answer?.at ?? null,
         hours_to_first_answer: first && answer ? hours(first.at, answer.at) : null,
         hours_since_last_comment: last === null ? null : hours(last, now.toISOString()),
+        organization_name: `Name of ${place.organizationId}`,
+        document_name: `Name of ${place.documentId}`,
       }
     }),
   document_engagement: (known, world) =>
@@ -136,6 +138,8 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
         in_catalog: true,
         stale_annotations: 0,
         comments_not_in_catalog: 0,
+        organization_name: `Name of ${organizationId}`,
+        document_name: `Name of ${documentId}`,
       }
     }),
   user_directory: (known) =>
@@ -179,6 +183,9 @@ export const counted: Record<string, (known: Known, world: World, now: Date) => 
       over: stay.until !== null,
       is_held: known.isHeld(stay),
       removal_refused_at: null,
+      organization_name: `Name of ${stay.organizationId}`,
+      document_name: stay.kind === 'document' ? `Name of ${stay.id}` : null,
+      user_group_name: stay.kind === 'document' ? null : `Name of ${stay.id}`,
     })),
   edits_and_deletions: (known) =>
     transitions(known).map(({ organizationId, index, before, after }) => ({

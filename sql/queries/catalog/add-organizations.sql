@@ -1,8 +1,9 @@
 -- Adds organizations that any line names and the catalog lacks. Their batch 0 is made by add-users-batches.
 -- Params: none.
-insert into collab_store.organizations (organization_id)
-select i.organization_id
+insert into collab_store.organizations (organization_id, name)
+select i.organization_id, n.name
 from (select distinct organization_id from import_lines) i
+left join import_names n on n.kind = 'organization' and n.organization_id = i.organization_id
 where not exists (
   select from collab_store.organizations o where o.organization_id = i.organization_id
 )

@@ -4,13 +4,14 @@
 -- Never null: scopes.
 with added as (
   insert into collab_store.user_groups
-    (organization_key, batch_key, scope_no, own_checked_at, organization_user_group_id)
+    (organization_key, batch_key, scope_no, own_checked_at, organization_user_group_id, name)
   select s.organization_key, b.batch_key, s.number % 256,
-    case when b.batch_no * 256 < o.users_scopes then timestamptz '-infinity' end, s.id
+    case when b.batch_no * 256 < o.users_scopes then timestamptz '-infinity' end, s.id, n.name
   from import_new_users_scopes s
   join collab_store.organizations o using (organization_key)
   join collab_store.batches b on b.organization_key = s.organization_key
     and b.operation = 'users' and b.batch_no = s.number / 256
+  left join import_names n on n.kind = 'user_group' and n.organization_id = o.organization_id and n.id = s.id
   where s.kind = 1
   order by s.organization_key, s.number
   returning batch_key

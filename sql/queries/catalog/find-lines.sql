@@ -3,10 +3,12 @@
 -- that one lacks.
 -- Params: $1 organizationIds, $2 documentIds[?], $3 annotationIds[?], $4 userGroupIds[?] (the ids of one line at one place).
 -- Never null: is_active, is_settled.
-select l.organization_key, l.document_key, l.annotation_key, l.user_group_key, l.is_active,
+select l.organization_key, l.document_key, l.annotation_key, l.user_group_key,
+  l.organization_name, l.document_name, l.organization_user_group_name, l.is_active,
   l.is_active and not exists (select from sync.catalog_imports where state = 'held') as is_settled
 from (
   select l.position, o.organization_key, d.document_key, a.annotation_key, g.user_group_key,
+    o.name as organization_name, d.name as document_name, g.name as organization_user_group_name,
     coalesce(
       o.active and (l.document_id is null or d.active) and (l.annotation_id is null or a.active)
         and (l.user_group_id is null or g.active), false) as is_active

@@ -1,15 +1,13 @@
 -- A page of organizations in the order of their ids, with how fresh each is, by the totals of all scopes: an organization of
 -- 10,000 annotations has forty batches.
--- Params: $1 contains? (part of the id in any case), $2 after? (highest id of the page before), $3 limit, $4 organizationId? (only
--- this one).
+-- Params: $1 after? (highest id of the page before), $2 limit, $3 organizationId? (only this one).
 -- Never null: organization_id, active, scopes, annotations, comments, never_checked, failing, stale, overdue, held.
 with organizations as (
-  select organization_key, organization_id, active
+  select organization_key, organization_id, name, active
   from collab_store.organizations
-  where ($1::text is null or strpos(lower(organization_id), lower($1)) > 0)
-    and ($2::text is null or organization_id > $2) and ($4::text is null or organization_id = $4)
+  where ($1::text is null or organization_id > $1) and ($3::text is null or organization_id = $3)
   order by organization_id
-  limit $3
+  limit $2
 ), checks as (
   select c.organization_key, sum(c.scopes)::bigint as scopes,
     sum(c.scopes) filter (where c.operation = 'comments')::bigint as annotations,
@@ -22,7 +20,7 @@ with organizations as (
   join collab_store.checks c using (organization_key)
   group by c.organization_key
 )
-select o.organization_id, o.active, coalesce(c.scopes, 0) as scopes, coalesce(c.annotations, 0) as annotations, b.comments,
+select o.organization_id, o.name, o.active, coalesce(c.scopes, 0) as scopes, coalesce(c.annotations, 0) as annotations, b.comments,
   coalesce(c.never_checked, 0) as never_checked, coalesce(c.failing, 0) as failing, coalesce(c.stale, 0) as stale,
   coalesce(c.overdue, 0) as overdue, c.oldest_check, c.newest_check,
   (select count(*)::int from sync.open_holds h where h.organization_id = o.organization_id) as held

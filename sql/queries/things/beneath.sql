@@ -5,11 +5,11 @@
 -- $8 afterPlace?, $9 afterId?, $10 limit.
 -- Never null: place, id, kind, state.
 with scopes as (
-  select 'userGroup' as kind, 1 as step, organization_user_group_id as id, active, failing_since, checked_at, is_stale, null::int as comments
+  select 'userGroup' as kind, 1 as step, organization_user_group_id as id, name, active, failing_since, checked_at, is_stale, null::int as comments
   from collab.user_groups
   where $1::int is not null and organization_id = $4
   union all
-  select 'document', 2, document_id, active, coalesce(failing_since, f.since), checked_at, is_stale, null
+  select 'document', 2, document_id, name, active, coalesce(failing_since, f.since), checked_at, is_stale, null
   from collab.documents
   left join (
     select d.document_id, min(x.failing_since) as since
@@ -22,7 +22,7 @@ with scopes as (
   ) f using (document_id)
   where $1 is not null and organization_id = $4
   union all
-  select 'annotation', 3, annotation_id, active, failing_since, checked_at, is_stale, comment_count
+  select 'annotation', 3, annotation_id, null, active, failing_since, checked_at, is_stale, comment_count
   from collab.annotations
   where $2::int is not null and organization_id = $4 and document_id = $5
 )
@@ -35,13 +35,13 @@ select place, id, kind, name, state, coalesce(comments, case when kind = 'docume
 from (
   select *
   from (
-    select case when not active then 20 when failing_since is not null then 0 else 10 end + step as place, id, kind, null::text as name,
+    select case when not active then 20 when failing_since is not null then 0 else 10 end + step as place, id, kind, name,
       case when not active then 'not_in_catalog' when failing_since is not null then 'failing' when checked_at is null then 'never_checked'
         when is_stale then 'stale' else 'good' end as state, comments, checked_at as at
     from scopes
     union all
     select 30, coalesce(case when $7::text is null then user_id end, organization_user_group_id, document_id),
-      case when $7 is null then 'user' when kind = 'document' then kind else 'userGroup' end, case when $7 is null then name end,
+      case when $7 is null then 'user' when kind = 'document' then kind else 'userGroup' end, case when $7 is null then name else coalesce(document_name, user_group_name) end,
       case when removal_held_since is not null then 'removal_held' when removal_refused_at is not null then 'removal_refused' else 'good' end,
       null, since
     from reporting.memberships

@@ -19,13 +19,13 @@ select p.organization_key, p.key, p.batch_key, s.name, s.active, s.in_catalog, s
     where e.finished_at is null and (e.organization_id is null or e.organization_id = $1)) as is_erasing
 from place p
 cross join (
-  select null::text as name, active, in_catalog, checked_at, failing_since, is_stale
+  select name, active, in_catalog, checked_at, failing_since, is_stale
   from collab.organizations where organization_id = $1 and $2::text is null and $4::text is null
   union all
-  select null, active, in_catalog, checked_at, failing_since, is_stale
+  select name, active, in_catalog, checked_at, failing_since, is_stale
   from collab.user_groups where organization_id = $1 and organization_user_group_id = $4
   union all
-  select null, active, in_catalog, checked_at, failing_since, is_stale
+  select name, active, in_catalog, checked_at, failing_since, is_stale
   from collab.documents where organization_id = $1 and document_id = $2 and $3::text is null
   union all
   select null, active, in_catalog, checked_at, failing_since, is_stale

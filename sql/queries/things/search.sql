@@ -10,12 +10,12 @@ with found as (
     bool_or(coalesce(t.id = $2 or lower(t.name) = lower($2) or lower(t.email) = lower($2) or t.email = $4, false)) as is_exact
   from (
     select 'organization' as kind, organization_key, null::int as document_key, organization_id collate "default" as id,
-      null as name, null as email
+      name, null as email
     from collab_store.organizations
     union all
-    select 'document', organization_key, document_key, document_id collate "default", null, null from collab_store.documents
+    select 'document', organization_key, document_key, document_id collate "default", name, null from collab_store.documents
     union all
-    select 'userGroup', organization_key, null, organization_user_group_id collate "default", null, null
+    select 'userGroup', organization_key, null, organization_user_group_id collate "default", name, null
     from collab_store.user_groups
     union all
     select 'annotation', null, document_key, annotation_id collate "default", null, null from collab_store.annotations

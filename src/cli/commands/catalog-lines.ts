@@ -103,7 +103,8 @@ export async function catalogList(options: {
     })
     if (json) printJson(page)
     else {
-      const columns = [{ head: '' }, { head: 'id' }, { head: 'last good check' }, { head: '' }]
+      const heads = ['', 'id', 'name', 'last good check', '']
+      const columns = heads.map((head) => ({ head }))
       print(page.items.length === 0 ? 'Nothing.' : table(columns, page.items.map(rowOf)))
       if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
     }
@@ -113,14 +114,14 @@ export async function catalogList(options: {
 
 function rowOf(entry: CatalogEntry): string[] {
   const { organizationId, documentId, annotationId, organizationUserGroupId: groupId } = entry
-  const [kind, id] =
+  const [kind, id, name] =
     groupId !== null
-      ? ['user group', groupId]
+      ? ['user group', groupId, entry.organizationUserGroupName]
       : annotationId !== null
-        ? ['annotation', annotationId]
+        ? ['annotation', annotationId, null]
         : documentId !== null
-          ? ['document', documentId]
-          : ['organization', organizationId]
+          ? ['document', documentId, entry.documentName]
+          : ['organization', organizationId, entry.organizationName]
   const checked = entry.checkedAt === null ? paint.dim('never') : time(entry.checkedAt)
-  return [kind, id, checked, entry.active ? '' : paint.yellow('inactive')]
+  return [kind, id, name ?? '', checked, entry.active ? '' : paint.yellow('inactive')]
 }

@@ -3,6 +3,7 @@ import { importCatalog } from '../../features/catalog/import.ts'
 import type { CatalogImport, ImportOptions } from '../../features/catalog/import.ts'
 import type { CatalogSource } from '../../features/catalog/lines.ts'
 import { refreshCatalog } from '../../features/catalog/refresh.ts'
+import { readNameRedaction } from '../../features/privacy/rules.ts'
 import { countCatalog } from '../../features/catalog/catalog.ts'
 import type { CatalogKind, CatalogSize } from '../../features/catalog/catalog.ts'
 import type { HeldImport } from '../../features/catalog/held-import.ts'
@@ -97,7 +98,8 @@ async function load(
   work: (known: Omit<ImportOptions, 'prune'>) => Promise<CatalogImport>,
 ): Promise<number> {
   const onProgress = json ? () => {} : linesRead()
-  const done = await work({ acceptsAll: acceptAll, isDryRun: dryRun, onProgress })
+  const redaction = readNameRedaction
+  const done = await work({ acceptsAll: acceptAll, isDryRun: dryRun, onProgress, redaction })
   if (done.blanks !== null) note(describeBlanks(source, done.blanks))
   const size = await countCatalog(database)
   const imported: Imported = { ...done, isDryRun: dryRun, catalog: size }
@@ -168,16 +170,18 @@ function importsTable(imports: readonly RowOf<typeof catalog.recentImports>[]): 
   )
 }
 
+const HEADS = ['added', 'reactivated', 'deactivated', 'renamed'] as const
+
 function describeImport(source: Pick<CatalogSource, 'name' | 'unit'>, done: Imported): string {
   const rows = KINDS.map(([kind, name]) => [
     name,
-    ...[done[kind].added, done[kind].reactivated, done[kind].deactivated].map(count),
+    ...HEADS.map((head) => count(done[kind][head])),
     count(done.catalog.active[kind]),
   ])
   return [
     `${counted(done.lines, source.unit)} of ${source.name} read.`,
     '',
-    table([{ head: '' }, ...numberColumns('added', 'reactivated', 'deactivated', 'now')], rows),
+    table([{ head: '' }, ...numberColumns(...HEADS, 'now')], rows),
   ].join('\n')
 }
 

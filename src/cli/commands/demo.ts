@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileSource } from '../../features/catalog/file.ts'
 import { importCatalog } from '../../features/catalog/import.ts'
+import { readNameRedaction } from '../../features/privacy/rules.ts'
 import { writeCatalog } from '../../demo/catalog.ts'
 import type { Change } from '../../demo/changes.ts'
 import { randomChanges } from '../../demo/random-changes.ts'
@@ -123,7 +124,8 @@ async function importDemoCatalog({ database }: Store, world: World) {
   try {
     const file = join(directory, 'catalog.ndjson')
     await writeCatalog(world, file)
-    return await importCatalog(database, fileSource(file), { prune: false })
+    const options = { prune: false, redaction: readNameRedaction }
+    return await importCatalog(database, fileSource(file), options)
   } finally {
     await rm(directory, { recursive: true })
   }

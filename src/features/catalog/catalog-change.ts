@@ -5,7 +5,7 @@ import type { Client, Database } from '../../core/database/pool.ts'
 import type { On } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 
-const NOTHING = { added: 0, reactivated: 0, deactivated: 0 }
+const NOTHING = { added: 0, reactivated: 0, deactivated: 0, renamed: 0 }
 /** What is said where all was as it was asked for. */
 export const NO_CHANGES: CatalogChanges = {
   organizations: NOTHING,

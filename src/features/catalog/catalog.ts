@@ -18,24 +18,19 @@ import type { CatalogChanges, CatalogCounts } from '../../documents/catalog-line
 /** What an import did, or a dry run would do: nothing where it is held. */
 export type LoadedCatalog = CatalogChanges & { readonly held: HeldImport | null }
 
-/** The ids of one line in the order of the columns; null where the line has none. */
-export type CatalogRow = readonly [
-  organizationId: string,
-  documentId: string | null,
-  annotationId: string | null,
-  organizationUserGroupId: string | null,
-]
+/** The ids and names of one line in the order of `catalog/copy-lines.sql`; null where the line has none. */
+export type CatalogRow = readonly (string | null)[]
 
 /**
  * Makes the catalog hold what the rows say, in one transaction: a row implies its parents; what is
  * inactive and named becomes active again; with `prune`, what is active and not named becomes inactive. Where that is more
  * than a tenth, and more than ten, of the whole or of one organization, nothing is changed: the import is held.
- * A row that is as it should be is not written. Rows are streamed to the server in constant memory,
+ * A row that is as it should be is not written. Of the names of one thing the last one counts. Rows are streamed to the server in constant memory,
  * and nothing of the catalog is touched or locked before the last one is there. Imports at the same
  * time wait for each other.
  * @param rows batches of rows; when it throws, nothing was changed
  * @returns what changed, or what is held
- * @throws what `rows` throws
+ * @throws what `rows` and `request.confirm` throw
  */
 export async function loadCatalog(
   database: Database,
@@ -84,6 +79,7 @@ const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n'
 async function holdOrMerge(client: Client, request: ImportRequest): Promise<LoadedCatalog> {
   await beginCatalogChange(client)
   const { source, requestedBy, prune, acceptsAll, isDryRun } = request
+  await request.confirm(client)
   let held: HeldImport | null = null
   if (prune) {
     await catalog.stageLacking.run(client)
@@ -101,6 +97,7 @@ async function holdOrMerge(client: Client, request: ImportRequest): Promise<Load
 
 /** The order matters: parents before children, numbers before batches before scopes, counts last. */
 async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
+  await catalog.stageNames.run(client)
   const organizations = await catalog.addOrganizations.run(client)
   await catalog.stageUserGroups.run(client)
   await catalog.stageDocuments.run(client)
@@ -115,9 +112,13 @@ async function merge(client: Client, prune: boolean): Promise<CatalogChanges> {
 
   const gone = prune ? await deactivateLacking(client) : NO_CHANGES
   const back = await catalog.reactivate.one(client)
-  const revised = (kind: CatalogKind, added: number): CatalogCounts => {
-    return { added, reactivated: back[kind], deactivated: gone[kind].deactivated }
-  }
+  const renamed = await catalog.rename.one(client)
+  const revised = (kind: CatalogKind, added: number): CatalogCounts => ({
+    added,
+    reactivated: back[kind],
+    deactivated: gone[kind].deactivated,
+    renamed: renamed[kind],
+  })
   const changes = {
     organizations: revised('organizations', organizations),
     documents: revised('documents', documents),

@@ -2,11 +2,12 @@ import { NO_CHANGES, removeScopes } from './catalog-change.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { On, RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
-import { linesOf } from '../../documents/catalog-line.ts'
+import { CATALOG_NAMES, linesOf } from '../../documents/catalog-line.ts'
 import type { CatalogChanges, CatalogLine } from '../../documents/catalog-line.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { notInCatalog, UsageError } from '../../base/errors.ts'
 import { importCatalog } from './import.ts'
+import type { ImportOptions } from './import.ts'
 import type { CatalogSource } from './lines.ts'
 
 /** Who changes the catalog, and how: for the table of imports. */
@@ -14,6 +15,10 @@ export interface ChangedBy {
   /** What asked, such as the command. */
   readonly source: string
   readonly requestedBy: string
+}
+
+interface AddOptions extends ChangedBy, Pick<ImportOptions, 'redaction'> {
+  readonly add?: boolean | undefined
 }
 
 /**
@@ -25,11 +30,11 @@ export interface ChangedBy {
 export async function addToCatalog(
   database: Database,
   lines: readonly CatalogLine[],
-  { add = false, source, requestedBy }: ChangedBy & { readonly add?: boolean | undefined },
+  { add = false, source, requestedBy, redaction }: AddOptions,
 ): Promise<CatalogChanges> {
   const found = await findLines(database, lines)
   if (!add) for (const { named, place } of found) requireKnown(named.slice(0, -1), place)
-  if (found.every(({ place }) => place.isSettled)) return NO_CHANGES
+  if (found.every(({ place, isNamed }) => place.isSettled && isNamed)) return NO_CHANGES
   const given: CatalogSource = {
     name: source,
     unit: 'line',
@@ -37,7 +42,7 @@ export async function addToCatalog(
       for (const [index, line] of lines.entries()) yield { number: index + 1, line }
     },
   }
-  const options = { prune: null, requestedBy }
+  const options = { prune: null, requestedBy, redaction }
   const done = await importCatalog(database, given, options)
   const { organizations, documents, annotations, userGroups } = done
   return { organizations, documents, annotations, userGroups }
@@ -109,6 +114,8 @@ type Named = Readonly<(typeof LEVELS)[number]> & {
 /** What a line names, from the organization on, and where the catalog has it. */
 interface FoundLine {
   readonly named: readonly Named[]
+  /** Whether the catalog has the names of the line. */
+  readonly isNamed: boolean
   readonly place: RowOf<typeof catalog.findLines>
 }
 
@@ -126,7 +133,10 @@ async function findLines(on: On, lines: readonly CatalogLine[]): Promise<FoundLi
       const id = line?.[level.member]
       return id == null ? [] : [{ ...level, id }]
     })
-    return { named, place }
+    const isNamed = CATALOG_NAMES.every(
+      (name) => (line?.[name] ?? place[name] ?? '') === (place[name] ?? ''),
+    )
+    return { named, isNamed, place }
   })
 }
 

@@ -26,6 +26,8 @@ export interface ImportRequest {
   readonly isDryRun: boolean
   /** How many lines were read, once all are. */
   readonly lines: () => number
+  /** Throws where the rows must not be stored any more. Called in the transaction, before anything is changed. */
+  readonly confirm: (client: Client) => Promise<void>
 }
 
 /** Of what an import lacks too much for it to be applied without a person. */

@@ -1,7 +1,9 @@
 import { loadCatalog } from './catalog.ts'
 import type { CatalogRow, LoadedCatalog } from './catalog.ts'
 import type { Database } from '../../core/database/pool.ts'
-import type { CatalogLine } from '../../documents/catalog-line.ts'
+import type { On } from '../../core/database/statement.ts'
+import * as catalog from '../../core/database/statements/catalog.ts'
+import { CATALOG_IDS, CATALOG_NAMES } from '../../documents/catalog-line.ts'
 import { UsageError } from '../../base/errors.ts'
 import type { CatalogSource } from './lines.ts'
 import { counted } from '../../documents/format.ts'
@@ -21,6 +23,13 @@ interface Blanks {
   readonly first: number
 }
 
+/** Takes erased people out of names; `src/features/privacy` does. */
+interface NameRedaction {
+  /** The newest erasure that it knows; null where there is none. */
+  readonly lastErasure: number | null
+  redact(organizationId: string, name: string): string
+}
+
 export interface ImportOptions {
   /** Deactivates what the source does not list; refused where it lists nothing. */
   readonly prune: boolean | null
@@ -30,6 +39,8 @@ export interface ImportOptions {
   readonly isDryRun?: boolean
   /** Who asked for it; the user of this process where it is left out. */
   readonly requestedBy?: string
+  /** Reads who is erased. Needed where a line has a name. */
+  readonly redaction?: ((on: On) => Promise<NameRedaction>) | undefined
   /** Hears how many lines were read, every {@link BATCH_LINES} lines. */
   readonly onProgress?: (lines: number) => void
 }
@@ -37,14 +48,15 @@ export interface ImportOptions {
 /**
  * Loads all lines of a source into the catalog, or none. Importing again is harmless. An import that lacks too much of what
  * there is changes nothing and is held.
- * @throws UsageError with up to 20 bad lines by their number; nothing was loaded
+ * @throws UsageError with up to 20 bad lines by their number, or where a person was erased meanwhile; nothing was loaded
  */
 export async function importCatalog(
   database: Database,
   source: CatalogSource,
   options: ImportOptions,
 ): Promise<CatalogImport> {
-  const { prune, acceptsAll = false, isDryRun = false } = options
+  const { prune, acceptsAll = false, isDryRun = false, redaction: readRedaction } = options
+  let redaction: NameRedaction | undefined
   let lines = 0
   let blanks: Blanks | null = null
   const rows = readRows(source, {
@@ -53,6 +65,11 @@ export async function importCatalog(
       options.onProgress?.(count)
     },
     onBlank: (number) => (blanks = { first: number, ...blanks, lines: (blanks?.lines ?? 0) + 1 }),
+    async redact(organizationId, name) {
+      redaction ??= await readRedaction?.(database)
+      if (redaction === undefined) throw new Error('Names are imported with a redaction only.')
+      return redaction.redact(organizationId, name)
+    },
   })
   const done = await loadCatalog(database, refuseNothing(rows, source, prune), {
     source: source.name,
@@ -61,10 +78,19 @@ export async function importCatalog(
     acceptsAll,
     isDryRun,
     lines: () => lines,
+    async confirm(client) {
+      if (redaction === undefined) return
+      await catalog.lockErasures.run(client)
+      const now = await readRedaction?.(client)
+      if (now?.lastErasure !== redaction.lastErasure) throw new UsageError(ERASED_MEANWHILE)
+    },
   })
   return { lines, blanks, ...done }
 }
 
+/** Names that were read before it may contain the person, and the erasure may have searched the catalog already. */
+const ERASED_MEANWHILE =
+  'Nothing was imported: a person was erased while the lines were read. Import them again.'
 const BATCH_LINES = 1000
 const MAX_COMPLAINTS = 20
 /** At the beginning or the end. */
@@ -72,7 +98,11 @@ const BLANK = /^\s|\s$/
 
 async function* readRows(
   source: CatalogSource,
-  { onRead, onBlank }: { onRead: (lines: number) => void; onBlank: (number: number) => void },
+  on: {
+    onRead: (lines: number) => void
+    onBlank: (number: number) => void
+    redact: (organizationId: string, name: string) => Promise<string>
+  },
 ): AsyncGenerator<CatalogRow[]> {
   const complaints: string[] = []
   let batch: CatalogRow[] = []
@@ -83,18 +113,21 @@ async function* readRows(
       complaints.push(`${source.unit} ${numbered.number} ${numbered.complaint}`)
       if (complaints.length === MAX_COMPLAINTS) break
     } else if (complaints.length === 0) {
-      const row = rowOf(numbered.line)
-      if (row.some((id) => id !== null && BLANK.test(id))) onBlank(numbered.number)
+      const { line } = numbered
+      const row = CATALOG_IDS.map((member) => line[member] ?? null)
+      if (row.some((id) => id !== null && BLANK.test(id))) on.onBlank(numbered.number)
+      for (const name of CATALOG_NAMES.map((member) => line[member] ?? null))
+        row.push(name === null ? null : await on.redact(line.organizationId, name))
       batch.push(row)
     }
     if (count % BATCH_LINES === 0) {
-      onRead(count)
+      on.onRead(count)
       yield batch
       batch = []
     }
   }
   if (complaints.length > 0) throw new UsageError(complaintOf(source, complaints))
-  onRead(count)
+  on.onRead(count)
   yield batch
 }
 
@@ -121,13 +154,4 @@ function complaintOf(source: CatalogSource, complaints: string[]): string {
     `${source.name}: nothing was imported, because of ${atLeast}${counted(complaints.length, `wrong ${source.unit}`)}:`,
     ...complaints.map((complaint) => `  ${complaint}.`),
   ].join('\n')
-}
-
-function rowOf(line: CatalogLine): CatalogRow {
-  return [
-    line.organizationId,
-    line.documentId ?? null,
-    line.annotationId ?? null,
-    line.organizationUserGroupId ?? null,
-  ]
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Database } from '../../core/database/pool.ts'
+import type { On } from '../../core/database/statement.ts'
 import * as stored from '../../core/database/statements/privacy.ts'
 import type { StoredEmails } from '../../core/database/users.ts'
 import { zoneDays } from '../../core/database/comment-rows.ts'
@@ -9,7 +10,7 @@ import { withoutTooDeep } from '../../base/json.ts'
 import { erasedIn, hashEmail } from './people.ts'
 import type { ErasedPeople } from './people.ts'
 import { redactMessage } from './redact-members.ts'
-import { redactComment, redactUser } from './redact.ts'
+import { redactComment, redactRow, redactUser } from './redact.ts'
 import type { Redaction } from './redact.ts'
 
 /** The settings `PRIVACY_EMAIL` and `PRIVACY_RAW`. */
@@ -68,6 +69,23 @@ export class RulesKeeper implements RulesSource {
         return redact
       },
     })
+  }
+}
+
+/** Takes erased people out of names in the catalog, as an erasure does with those that are stored. */
+export async function readNameRedaction(on: On) {
+  const erasures = await stored.erasures.all(on)
+  const { salt } = await stored.salt.one(on)
+  const people = new Map<string, ErasedPeople | null>()
+  return {
+    lastErasure: erasures.at(-1)?.erasureId ?? null,
+    redact(organizationId: string, name: string): string {
+      let erased = people.get(organizationId)
+      if (erased === undefined)
+        people.set(organizationId, (erased = erasedIn(salt, erasures, organizationId)))
+      if (erased === null) return name
+      return String(redactRow({ name }, { email: null, keepsUnknown: true, erased })['name'])
+    },
   }
 }
 

@@ -28,7 +28,9 @@ export function organizationRoutes(app: FastifyInstance, { collabSync }: PageCon
           label="Organizations"
           caption="Organizations in the order of their ids"
           empty={
-            search ? 'No organization has that in its id.' : 'The catalog has no organization yet.'
+            search
+              ? 'No organization has that in its id or name.'
+              : 'The catalog has no organization yet.'
           }
           rows={items}
           columns={COLUMNS}
@@ -43,7 +45,7 @@ function Search({ search }: { search: string | undefined }) {
   return (
     <form class="fields" method="get" action="/organizations" role="search">
       <div>
-        <label for="search">Part of an organization’s id</label>
+        <label for="search">Part of an organization’s id or name</label>
         <input id="search" name="search" type="search" value={search} />
       </div>
       <button class="button quiet" type="submit">
@@ -55,6 +57,7 @@ function Search({ search }: { search: string | undefined }) {
 
 const COLUMNS: readonly Column<OrganizationFreshness>[] = [
   ['Organization', ({ organizationId }) => organizationId, 'id'],
+  ['Name', ({ name }) => name],
   ['State', State],
   ['Action', SyncButton],
   ['Oldest check', ({ oldestCheck }) => (oldestCheck ? <Ago at={oldestCheck} /> : 'never')],

@@ -11,10 +11,15 @@ import { ActionSchema } from '../../documents/action.ts'
 import { AttentionRequestSchema, AttentionSchema } from '../../documents/attention.ts'
 import { CatalogEntrySchema, CatalogRequestSchema } from '../../documents/catalog-line.ts'
 import { ChangesPageSchema, ChangesRequestSchema } from '../../documents/change.ts'
-import { OrganizationSchema, OrganizationsRequestSchema } from '../../documents/freshness.ts'
+import { OrganizationSchema } from '../../documents/freshness.ts'
 import { HeldListingSchema, RejectedRecordSchema } from '../../documents/waiting.ts'
-import { LimitSchema, OfRunRequestSchema, pageSchema } from '../../documents/page.ts'
-import type { Page, PageRequest, PageRequestSchema } from '../../documents/page.ts'
+import {
+  LimitSchema,
+  OfRunRequestSchema,
+  PageRequestSchema,
+  pageSchema,
+} from '../../documents/page.ts'
+import type { Page, PageRequest } from '../../documents/page.ts'
 import { CursorGoneError, UsageError } from '../../base/errors.ts'
 import { pathOf, ProblemError } from '../problem.ts'
 import { digits, operation } from './operation.ts'
@@ -89,7 +94,7 @@ export async function listingRoutes(
   )
   app.get(
     '/organizations',
-    listing(OrganizationsRequestSchema, OrganizationSchema, {
+    listing(PageRequestSchema, OrganizationSchema, {
       id: 'listOrganizations',
       tag: 'Freshness',
       summary: 'Organizations, with how fresh each one is',

@@ -128,12 +128,16 @@ export const findLines = new Statement<
     documentKey: number | null
     annotationKey: number | null
     userGroupKey: number | null
+    organizationName: string | null
+    documentName: string | null
+    organizationUserGroupName: string | null
     isActive: boolean
     isSettled: boolean
   }
 >('catalog/find-lines', {
   parameters: 'organizationIds documentIds annotationIds userGroupIds',
-  columns: 'organizationKey documentKey annotationKey userGroupKey isActive isSettled',
+  columns:
+    'organizationKey documentKey annotationKey userGroupKey organizationName documentName organizationUserGroupName isActive isSettled',
   neverNull: 'isActive isSettled',
 })
 
@@ -193,14 +197,21 @@ export const list = new Statement<
     documentId: string | null
     annotationId: string | null
     organizationUserGroupId: string | null
+    organizationName: string | null
+    documentName: string | null
+    organizationUserGroupName: string | null
     active: boolean
     checkedAt: Date | null
   }
 >('catalog/list', {
   parameters: 'organizationId documentId afterUserGroupId afterId limit',
-  columns: 'organizationId documentId annotationId organizationUserGroupId active checkedAt',
+  columns:
+    'organizationId documentId annotationId organizationUserGroupId organizationName documentName organizationUserGroupName active checkedAt',
   neverNull: 'organizationId active',
 })
+
+/** Has erasures that begin wait for the end of the transaction. Those that have begun go on. */
+export const lockErasures = new Statement<null, null>('catalog/lock-erasures')
 
 /** Lets one import at a time number new scopes; held to the end of the transaction. */
 export const lock = new Statement<null, { pgAdvisoryXactLock: unknown | null }>('catalog/lock', {
@@ -265,6 +276,15 @@ export const recentImports = new Statement<
     'importId at lastSeenAt source requestedBy state lines came went scopes lacking organizations firstOrganizationId problem decidedAt decidedBy reason',
 })
 
+/** Changes the names that differ from those that the lines give. Annotations have no names. */
+export const rename = new Statement<
+  null,
+  { organizations: number; documents: number; annotations: number; userGroups: number }
+>('catalog/rename', {
+  columns: 'organizations documents annotations userGroups',
+  neverNull: 'organizations documents annotations userGroups',
+})
+
 /** A later import takes the place of the one that is held. */
 export const replaceHeld = new Statement<null, null>('catalog/replace-held')
 
@@ -281,6 +301,9 @@ export const stageHeld = new Statement<{ importId: number }, null>('catalog/stag
 
 /** What is active and no line names. */
 export const stageLacking = new Statement<null, null>('catalog/stage-lacking')
+
+/** The names that the lines give, one for each thing: that of the last line that has one. An empty text takes a name away. */
+export const stageNames = new Statement<null, null>('catalog/stage-names')
 
 /** Takes up what is to become inactive: what is named, and what is beneath it. */
 export const stageRemoved = new Statement<

@@ -3,9 +3,10 @@ import { Statement } from '../statement.ts'
 
 /** A page of organizations in the order of their ids, with how fresh each is, by the totals of all scopes: an organization of 10,000 annotations has forty batches. */
 export const page = new Statement<
-  { contains: string | null; after: string | null; limit: number; organizationId: string | null },
+  { after: string | null; limit: number; organizationId: string | null },
   {
     organizationId: string
+    name: string | null
     active: boolean
     scopes: number
     annotations: number
@@ -19,9 +20,9 @@ export const page = new Statement<
     held: number
   }
 >('organizations/page', {
-  parameters: 'contains after limit organizationId',
+  parameters: 'after limit organizationId',
   columns:
-    'organizationId active scopes annotations comments neverChecked failing stale overdue oldestCheck newestCheck held',
+    'organizationId name active scopes annotations comments neverChecked failing stale overdue oldestCheck newestCheck held',
   neverNull:
     'organizationId active scopes annotations comments neverChecked failing stale overdue held',
 })

@@ -1,0 +1,18 @@
+-- The names that the lines give, one for each thing: that of the last line that has one. An empty text takes a name away.
+-- Params: none.
+create temp table import_names on commit drop as
+select l.kind, l.organization_id, l.id, nullif(case l.kind when 'organization' then i.organization_name
+  when 'document' then i.document_name else i.organization_user_group_name end, '') as name
+from (
+  select 'organization' as kind, organization_id, '' as id, max(line) as line
+  from import_lines where organization_name is not null group by 2
+  union all
+  select 'document', organization_id, document_id, max(line)
+  from import_lines where document_name is not null group by 2, 3
+  union all
+  select 'user_group', organization_id, organization_user_group_id, max(line)
+  from import_lines where organization_user_group_name is not null group by 2, 3
+) l
+join import_lines i using (line);
+-- The planner needs to know how many they are.
+analyze import_names;
