@@ -262,6 +262,7 @@ async function readLife(database: Database, { kind, scope, request }: Asked) {
     { limit, cursor },
     {
       name: 'life',
+      member: 'lifeCursor',
       key: LifeKey,
       read: (after, max) => {
         const [beforeUs, beforeId] = after ?? [null, null]
@@ -279,6 +280,7 @@ async function readVersions(database: Database, { scope, request }: Asked) {
     { limit, cursor },
     {
       name: 'versions',
+      member: 'lifeCursor',
       key: z.int(),
       read: (beforeVersion, max) =>
         things.lifeOfComment.all(database, {
@@ -303,6 +305,7 @@ async function readBeneath(database: Database, { kind, scope, request }: Asked) 
     { limit, cursor },
     {
       name: 'beneath',
+      member: 'beneathCursor',
       key: BeneathKey,
       read: (after, max) => {
         const [afterPlace, afterId] = after ?? [null, null]

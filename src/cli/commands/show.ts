@@ -1,7 +1,7 @@
 import { searchOn } from '../../client/search.ts'
 import { thingsOn } from '../../client/things.ts'
 import { count, scopePath, shorten, shortId, time } from '../../documents/format.ts'
-import { factsOf, idsOf, KIND_NAMES, kindOf, ownId, parentOf } from '../../documents/thing.ts'
+import { factsOf, KIND_NAMES, kindOf, ownId, parentOf } from '../../documents/thing.ts'
 import type {
   Beneath,
   FactValue,
@@ -123,11 +123,14 @@ function foundTable(items: readonly Found[]): string {
 
 /** The command that shows a thing, as a POSIX shell reads it. */
 function commandFor(ids: ThingIds): string {
-  const kind = kindOf(ids)
-  const given = Object.values(idsOf(ids)).flatMap((id) => (id === undefined ? [] : [String(id)]))
+  const { organizationId, documentId, annotationId, organizationUserGroupId: group, userId } = ids
+  const given = [organizationId, documentId, annotationId, ids.commentId, group, userId]
+    .filter((id) => id !== undefined)
+    .map(String)
   return [
     'collab-sync show',
-    ...(kind === 'user' ? ['--user'] : kind === 'userGroup' ? ['--group'] : []),
+    ...(userId === undefined ? [] : ['--user']),
+    ...(group === undefined ? [] : ['--group']),
     ...(given.some((id) => id.startsWith('-')) ? ['--'] : []),
     ...given.map((id) => (/^[\w.:@-]+$/.test(id) ? id : `'${id.replaceAll("'", `'\\''`)}'`)),
   ].join(' ')
