@@ -10,6 +10,7 @@ import {
   kindOf,
   parentOf,
   THING_KINDS,
+  THING_SCHEMAS,
   ThingRequestSchema,
 } from '../documents/thing.ts'
 import type { Thing, ThingAction, ThingIds, ThingKind } from '../documents/thing.ts'
@@ -67,7 +68,8 @@ async function readThing(
   const runId = checking?.runId ?? null
   const described = await describeThing(database, asked, runId)
   if (described === null) return null
-  return {
+  // The rows hold more than the document has.
+  return THING_SCHEMAS[kind].parse({
     ...described,
     ids: idsOf(request),
     checked: {
@@ -83,7 +85,7 @@ async function readThing(
     beneath: await readBeneath(database, asked),
     actions: actionsOf(kind, scope),
     isErasing: scope.isErasing,
-  }
+  })
 }
 
 /** What differs from kind to kind. */
