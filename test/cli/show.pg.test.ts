@@ -26,7 +26,9 @@ let gone: number
 
 beforeAll(async () => {
   command = await buildCommand()
-  live = await openLive('none', { world: { organizations: 2 } })
+  live = await openLive('none', {
+    world: { organizations: 2, documentsPerOrganization: 2, annotationsPerDocument: 2 },
+  })
   const { world } = live
   await live.importCatalog()
   await live.run()
@@ -37,9 +39,10 @@ beforeAll(async () => {
     throw new Error('an empty world')
   edit(world, place, edited.commentId, { text: `one two ${STEERING}` })
   deleteComment(world, place, deleted.commentId)
-  await live.run()
+  const scope = { organizationIds: [organizationId], documentId: place.documentId }
+  await live.run({ scope })
   edit(world, place, edited.commentId, { text: `one three ${STEERING}` })
-  await live.run()
+  await live.run({ scope })
   const { documentId } = place
   const [organizationUserGroupId = ''] = world.groupIds(organizationId)
   gone = deleted.commentId
