@@ -13,6 +13,12 @@ comment on column sync.schedule.cron is 'When to start, as a cron expression; nu
 comment on column sync.schedule.time_zone is 'IANA name of the time zone the expression is in.';
 comment on column sync.schedule.set_at is 'When it was set or removed.';
 
+create table sync.nightly_due (
+  due_at timestamptz primary key
+);
+comment on table sync.nightly_due is 'When the nightly run was due and will be due. Workers and the command schedule store the next 31 times in advance, so that missed runs are known even if no worker is alive. Future times are deleted when the schedule is changed or removed. Prune deletes times with the runs that were started for them.';
+comment on column sync.nightly_due.due_at is 'The time, by the schedule that was in force.';
+
 create unlogged table sync.pace (
   name text primary key,
   next_at timestamptz not null,

@@ -11,7 +11,6 @@ create table collab_store.definitions (
   days_without_run smallint[] not null default '{}',
   schedule text,
   schedule_since timestamptz,
-  last_due_at timestamptz,
   next_due_at timestamptz,
   late_after interval not null default '1 hour',
   worker_left_at timestamptz,
@@ -32,7 +31,6 @@ comment on column collab_store.definitions.schedule_time_zone is 'Time zone of t
 comment on column collab_store.definitions.days_without_run is 'Days of the week (1 Monday to 7 Sunday) on which the nightly schedule never starts a run: they do not count against the promise.';
 comment on column collab_store.definitions.schedule is 'The nightly schedule that holds, as workers and the command schedule last knew it: cron expression and time zone; null where there is none.';
 comment on column collab_store.definitions.schedule_since is 'Since when the schedule is as it is: nights before were not missed.';
-comment on column collab_store.definitions.last_due_at is 'When the nightly run was last due, of those that should have started by now; null where none is scheduled.';
 comment on column collab_store.definitions.next_due_at is 'When the nightly run is due next; in the past where no worker is alive to note the one after it. Null where none is scheduled.';
 comment on column collab_store.definitions.late_after is 'NIGHTLY_LATE_AFTER: how much later than it was due a nightly run may start, or than usual it may end.';
 comment on column collab_store.definitions.worker_left_at is 'When a worker last stopped by itself.';

@@ -1,6 +1,6 @@
 -- Up Migration
--- Answers for analysts: when runs read the service, and what failed. Texts of the service, of people and of programs stay out:
--- the scope of a run may name users, its problem may repeat a message of the service.
+-- Answers for analysts and dashboards: when runs read the service, what failed, and how each night went. Texts of the service,
+-- of people and of programs stay out: the scope of a run may name users, its problem may repeat a message of the service.
 
 create view reporting.runs as
 select run_id, trigger, status, retry_of, requested_at, started_at, finished_at, calls, retries, scopes_expected,
@@ -64,3 +64,52 @@ comment on column reporting.run_failures.scopes is 'Scopes of the organization t
 comment on column reporting.run_failures.resolved is 'Scopes among them that have returned a usable response since, in any run.';
 comment on column reporting.run_failures.first_at is 'When the first of these scopes failed (our clock).';
 comment on column reporting.run_failures.last_at is 'When the last of these scopes failed (our clock).';
+
+create view reporting.nightly as
+select n.due_at, r.run_id, r.started_at as begun_at, r.finished_at as ended_at,
+  coalesce(r.status,
+    case when n.due_at < now() - (select late_after from collab_store.definitions) then 'missed' else 'due' end) as status,
+  case when r.status = 'succeeded' and r.scope = '{}' then (
+    select min(i.claimed_at) from sync.run_items i where i.run_id = r.run_id and i.kind = 'sync-batch'
+  ) end as complete_up_to
+from (
+  -- Clocks of machines differ: a run that was requested a few seconds early is still the run of that due time.
+  select due_at, due_at - interval '30 seconds' as requested_from,
+    lead(due_at, 1, 'infinity') over (order by due_at) - interval '30 seconds' as requested_before
+  from sync.nightly_due
+) n
+left join lateral (
+  select run_id, status, scope, started_at, finished_at from sync.runs
+  where trigger = 'schedule' and requested_at >= n.requested_from and requested_at < n.requested_before
+  order by requested_at
+  limit 1
+) r on true
+where n.due_at <= now();
+comment on view reporting.nightly is 'One row for each time at which the nightly run was due, until it is pruned. Did last night succeed? A scheduled run belongs to the latest due time before it was requested: a run that starts after several missed nights belongs to the last of them. Empty if no worker keeps the schedule. Key: due_at.';
+comment on column reporting.nightly.due_at is 'When the run was due by the schedule that was in force.';
+comment on column reporting.nightly.run_id is 'The scheduled run that was started for it: its row in reporting.runs. Null where none was started.';
+comment on column reporting.nightly.begun_at is 'When a worker first worked on the run.';
+comment on column reporting.nightly.ended_at is 'When the run finished; null until then.';
+comment on column reporting.nightly.status is 'Status of the run as in reporting.runs: queued or running while it is under way, then succeeded, partial, failed or cancelled. Without a run: due, and missed after NIGHTLY_LATE_AFTER, also where the run of an earlier night was still under way. A run that starts later replaces missed; a run that someone starts by hand does not.';
+comment on column reporting.nightly.complete_up_to is 'The tables contain everything that happened in the service before this time: when the first batch of the run was claimed, which is before any of its calls. Null unless the run succeeded. Also null for a run of users only, as with REFRESH_BUDGET: reporting.freshness has the checks of continuous refresh.';
+
+create view reporting.days as
+select t.today - n as day, (t.today - n)::timestamp at time zone t.report_time_zone as begins_at,
+  (t.today - n + 1)::timestamp at time zone t.report_time_zone as ends_at
+from (select report_time_zone, (now() at time zone report_time_zone)::date as today from collab_store.definitions) t
+cross join generate_series(0, 399) n;
+comment on view reporting.days is 'The last 400 days in REPORT_TZ, today included. Join it so that charts show days without rows as 0. Key: day.';
+comment on column reporting.days.day is 'The date in REPORT_TZ, as in reporting.comment_activity_daily.';
+comment on column reporting.days.begins_at is 'First moment of the day.';
+comment on column reporting.days.ends_at is 'First moment of the next day. A day on which the clocks change is shorter or longer than 24 hours.';
+
+create view reporting.settings as
+select report_time_zone, freshness_promise, change_target,
+  left(schedule, -1 - length(schedule_time_zone)) as schedule, schedule_time_zone
+from collab_store.definitions;
+comment on view reporting.settings is 'The settings that the numbers of reports depend on. Always one row.';
+comment on column reporting.settings.report_time_zone is 'REPORT_TZ: time zone of the days and weeks of reports.';
+comment on column reporting.settings.freshness_promise is 'FRESHNESS_PROMISE: what was not checked well for longer than this is stale.';
+comment on column reporting.settings.change_target is 'CHANGE_TARGET: within which a change should be stored. reporting.change_delay_daily measures it.';
+comment on column reporting.settings.schedule is 'Cron expression of the nightly run, as a worker or the command schedule last stored it; null where none is scheduled.';
+comment on column reporting.settings.schedule_time_zone is 'Time zone of the cron expression.';

@@ -186,13 +186,13 @@ select 'nightly_missed', 'high', null, 1, n.due_at, n.due_at,
   '`collab-sync run` syncs everything now.', '/runs', null
 from collab_store.definitions d
 cross join lateral (
-  select max(due) as due_at from unnest(array[d.last_due_at, d.next_due_at]) due
-  where due < now() - d.late_after and due >= d.schedule_since
+  select max(due_at) as due_at from sync.nightly_due
+  where due_at < now() - d.late_after and due_at >= d.schedule_since
 ) n
 where n.due_at is not null
   and not exists (select from open_runs where trigger = 'schedule')
-  -- Clocks differ: a run that was requested a minute early is that night's.
-  and not exists (select from sync.runs where trigger = 'schedule' and requested_at >= n.due_at - interval '1 minute')
+  -- As in reporting.nightly: clocks differ.
+  and not exists (select from sync.runs where trigger = 'schedule' and requested_at >= n.due_at - interval '30 seconds')
 union all
 select 'nightly_late', 'high', null, 1, r.requested_at + make_interval(secs => u.seconds), r.requested_at,
   format('The nightly run has taken %s so far. It usually takes %s.', date_trunc('minute', now() - r.requested_at), date_trunc('minute', make_interval(secs => u.seconds))),

@@ -19,7 +19,10 @@ const DAY_MS = 86_400_000
  * @throws Error for a pattern or a time zone that is not valid, and for a pattern that is never due
  */
 export function nextDue(schedule: Schedule, after = new Date()): Date {
-  return required(parse(schedule).nextRun(after), schedule)
+  const due = parse(schedule).nextRun(after)
+  if (due === null)
+    throw new Error(`The cron pattern ${schedule.cron} is never due in ${schedule.timeZone}.`)
+  return due
 }
 
 /**
@@ -29,15 +32,6 @@ export function nextDue(schedule: Schedule, after = new Date()): Date {
  */
 export function nextTimes(schedule: Schedule, count: number): Date[] {
   return parse(schedule).nextRuns(count)
-}
-
-/**
- * When a schedule was due last; see {@link nextDue}.
- * @param before exclusive
- * @throws Error for a pattern or a time zone that is not valid, and for a pattern that was never due
- */
-export function lastDue(schedule: Schedule, before: Date): Date {
-  return required(parse(schedule).previousRuns(1, before)[0], schedule)
 }
 
 /** Whether a pattern is valid and recurs. `0 2 30 2 *` (February 30) is never due. */
@@ -102,9 +96,4 @@ function parse({ cron, timeZone }: Schedule): Cron {
     // Otherwise croner starts a timer, which keeps the process alive.
     paused: true,
   })
-}
-
-function required(time: Date | null | undefined, { cron, timeZone }: Schedule): Date {
-  if (!time) throw new Error(`The cron pattern ${cron} is never due in the time zone ${timeZone}.`)
-  return time
 }

@@ -285,6 +285,16 @@ export interface ReportingCoverage<V extends Values = PgValues> {
   refused: V['bigint'] | null
 }
 
+/** The last 400 days in REPORT_TZ, today included. Join it so that charts show days without rows as 0. */
+export interface ReportingDays<V extends Values = PgValues> {
+  /** The date in REPORT_TZ, as in reporting.comment_activity_daily. */
+  day: V['date'] | null
+  /** First moment of the day. */
+  begins_at: V['timestamptz'] | null
+  /** First moment of the next day. A day on which the clocks change is shorter or longer than 24 hours. */
+  ends_at: V['timestamptz'] | null
+}
+
 /** One row a document with its live comments and present members. Which documents are discussed, and by how many of those who are in them? */
 export interface ReportingDocumentEngagement<V extends Values = PgValues> {
   /** organizationId of the service: the organization that was asked for. */
@@ -417,6 +427,22 @@ export interface ReportingMemberships<V extends Values = PgValues> {
   removal_held_since: V['timestamptz'] | null
   /** When an operator refused to remove the person (our clock): the membership continues until the response changes. Null where no removal was refused, and for past stays. */
   removal_refused_at: V['timestamptz'] | null
+}
+
+/** One row for each time at which the nightly run was due, until it is pruned. Did last night succeed? A scheduled run belongs to the latest due time before it was requested: a run that starts after several missed nights belongs to the last of them. Empty if no worker keeps the schedule. */
+export interface ReportingNightly<V extends Values = PgValues> {
+  /** When the run was due by the schedule that was in force. */
+  due_at: V['timestamptz'] | null
+  /** The scheduled run that was started for it: its row in reporting.runs. Null where none was started. */
+  run_id: string | null
+  /** When a worker first worked on the run. */
+  begun_at: V['timestamptz'] | null
+  /** When the run finished; null until then. */
+  ended_at: V['timestamptz'] | null
+  /** Status of the run as in reporting.runs: queued or running while it is under way, then succeeded, partial, failed or cancelled. Without a run: due, and missed after NIGHTLY_LATE_AFTER, also where the run of an earlier night was still under way. A run that starts later replaces missed; a run that someone starts by hand does not. */
+  status: string | null
+  /** The tables contain everything that happened in the service before this time: when the first batch of the run was claimed, which is before any of its calls. Null unless the run succeeded. Also null for a run of users only, as with REFRESH_BUDGET: reporting.freshness has the checks of continuous refresh. */
+  complete_up_to: V['timestamptz'] | null
 }
 
 /** Each member of the comments and users that were read, 2,000 paths at most; which members does the service send, and is one new, gone or of another type? */
@@ -577,6 +603,20 @@ export interface ReportingRuns<V extends Values = PgValues> {
   comments_deleted: V['bigint']
   /** Rejected records, and rejected fields of records that were stored without them. */
   rejected: V['bigint']
+}
+
+/** The settings that the numbers of reports depend on. Always one row. */
+export interface ReportingSettings<V extends Values = PgValues> {
+  /** REPORT_TZ: time zone of the days and weeks of reports. */
+  report_time_zone: string
+  /** FRESHNESS_PROMISE: what was not checked well for longer than this is stale. */
+  freshness_promise: V['interval']
+  /** CHANGE_TARGET: within which a change should be stored. reporting.change_delay_daily measures it. */
+  change_target: V['interval']
+  /** Cron expression of the nightly run, as a worker or the command schedule last stored it; null where none is scheduled. */
+  schedule: string | null
+  /** Time zone of the cron expression. */
+  schedule_time_zone: string
 }
 
 /** How often a comment's status went from one value to another, and how long it stayed, by organization; deleted comments' past included. How fast are comments resolved? For a median over several organizations take reporting.edits_and_deletions. */
@@ -959,15 +999,18 @@ export interface Views<V extends Values = PgValues> {
   'reporting.comments': ReportingComments<V>
   'reporting.comments_with_deleted': ReportingCommentsWithDeleted<V>
   'reporting.coverage': ReportingCoverage<V>
+  'reporting.days': ReportingDays<V>
   'reporting.document_engagement': ReportingDocumentEngagement<V>
   'reporting.edits_and_deletions': ReportingEditsAndDeletions<V>
   'reporting.freshness': ReportingFreshness<V>
   'reporting.memberships': ReportingMemberships<V>
+  'reporting.nightly': ReportingNightly<V>
   'reporting.observed_members': ReportingObservedMembers<V>
   'reporting.observed_values': ReportingObservedValues<V>
   'reporting.refresh_classes': ReportingRefreshClasses<V>
   'reporting.run_failures': ReportingRunFailures<V>
   'reporting.runs': ReportingRuns<V>
+  'reporting.settings': ReportingSettings<V>
   'reporting.status_transitions': ReportingStatusTransitions<V>
   'reporting.thread_summary': ReportingThreadSummary<V>
   'reporting.user_directory': ReportingUserDirectory<V>

@@ -199,7 +199,7 @@ const OF_THE_INSTALLATION: readonly [kind: string, begins: string, ends: string]
   ],
   [
     'nightly_missed',
-    `update collab_store.definitions set schedule_since = now() - interval '1 day', last_due_at = now() - interval '61 minutes'`,
+    `update collab_store.definitions set schedule_since = now() - interval '1 day'; insert into sync.nightly_due values (now() - interval '61 minutes')`,
     `insert into sync.runs (trigger, status, requested_at, finished_at) values ('schedule', 'succeeded', now() - interval '61 minutes', now())`,
   ],
   [

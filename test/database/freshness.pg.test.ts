@@ -35,8 +35,7 @@ describe('the promise', () => {
       schedule: null,
       timeZone: zone,
       days,
-      lastDueAt: null,
-      nextDueAt: null,
+      dueTimes: [],
       lateAfterS: 1800,
     })
     const { rows } = await database.pool.query(

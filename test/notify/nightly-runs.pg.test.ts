@@ -35,13 +35,14 @@ beforeEach(async () => {
 
 /** As a worker notes the schedule: due so many hours ago, and every day. */
 async function note(hoursAgo: number, schedule = '0 2 * * * UTC'): Promise<void> {
-  const due = (days: number) => new Date(Date.now() - (hoursAgo - 24 * days) * 3_600_000)
+  const due = (days: number) =>
+    new Date(Date.now() - (hoursAgo - 24 * days) * 3_600_000).toISOString()
+  await sql('delete from sync.nightly_due')
   await definitions.setSchedule.run(rig.database.pool, {
     schedule,
     timeZone: 'UTC',
     days: [],
-    lastDueAt: due(0),
-    nextDueAt: due(1),
+    dueTimes: [0, 1, 2].map(due),
     lateAfterS: 1800,
   })
   await sql(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
-import { lastDue, nextDue } from '../../src/base/cron.ts'
+import { nextDue } from '../../src/base/cron.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { onApp } from '../client/on-app.ts'
 import { openLive } from '../helpers/live.ts'
@@ -12,7 +12,7 @@ import type { Live } from '../helpers/live.ts'
 let live: Live
 let app: App
 const NOTED =
-  'schedule, schedule_since, last_due_at, next_due_at, late_after::text, schedule_time_zone, worker_left_at'
+  'schedule, schedule_since, next_due_at, late_after::text, schedule_time_zone, worker_left_at'
 const noted = async () =>
   (await live.database.pool.query(`select ${NOTED}, xmin from collab_store.definitions`)).rows[0]
 
@@ -33,7 +33,6 @@ test('a worker that keeps the schedule notes it, its settings, and when it left;
   expect(await noted()).toMatchObject({
     schedule: '0 0 29 2 * UTC',
     schedule_since: expect.any(Date),
-    last_due_at: lastDue(schedule, new Date()),
     next_due_at: nextDue(schedule),
     late_after: '00:30:00',
     worker_left_at: null,
@@ -75,5 +74,5 @@ test('a schedule that is set or removed is noted at once, and an equal one is no
   await collabSync.setSchedule(to)
   expect(await noted()).toEqual(after)
   await collabSync.removeSchedule()
-  expect(await noted()).toMatchObject({ schedule: null, last_due_at: null, next_due_at: null })
+  expect(await noted()).toMatchObject({ schedule: null, next_due_at: null })
 })

@@ -160,6 +160,7 @@ test('pruning again finds nothing, and an empty database is no fault', async () 
     rejectedRecords: 0,
     held: 0,
     runs: 0,
+    nightlyDue: 0,
     actions: 0,
   }
   expect(await prune(database.pool, before)).toEqual(nothing)

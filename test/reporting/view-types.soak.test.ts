@@ -53,6 +53,7 @@ test('rows of each view, from pg and as JSON, fit the types that the package exp
     const client = new pg.Client(live.database.url)
     await client.connect()
     await client.query('update collab_store.definitions set refresh_budget = 1')
+    await client.query('insert into sync.nightly_due values (now())')
     const parts = [`import type { JsonValues, Views } from 'collab-sync/views'`]
     const empty: string[] = []
     for (const { schema, name } of await readViews(live.database.pool)) {

@@ -125,7 +125,8 @@ async function expectViews(live: Live, known: Known): Promise<void> {
     )
     const names = views.rows.map(({ relname }) => relname as string)
     // Freshness is counted below by level; the others have tests of their own.
-    const others = ['attention', 'freshness', 'observed_members', 'runs', 'run_failures']
+    const others =
+      'attention days freshness nightly observed_members runs run_failures settings'.split(' ')
     expect(names.filter((name) => !others.includes(name)).toSorted()).toEqual(
       Object.keys(counted).toSorted(),
     )

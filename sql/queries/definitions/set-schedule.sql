@@ -1,9 +1,19 @@
--- Notes the nightly schedule that holds, and when it is due.
+-- Stores the nightly schedule that is in force, and when it is due. Deletes the future due times of another schedule: also
+-- those that a process with an older schedule stored at the same moment, but not one that the clock of this process has
+-- passed already and that of PostgreSQL has not.
 -- Params: $1 schedule? (cron expression and time zone), $2 timeZone, $3 days (1 Monday to 7 Sunday, on which it never starts a
--- run), $4 lastDueAt?, $5 nextDueAt?, $6 lateAfterS.
+-- run), $4 dueTimes (the next ones; empty where none is scheduled), $5 lateAfterS.
+with deleted as (
+  delete from sync.nightly_due n
+  using collab_store.definitions d
+  where n.due_at <> all($4::timestamptz[])
+    and n.due_at > case when d.schedule is distinct from $1 then now() else now() + interval '30 seconds' end
+), stored as (
+  insert into sync.nightly_due (due_at) select unnest($4::timestamptz[]) on conflict do nothing
+)
 update collab_store.definitions
 set schedule_since = case when schedule is distinct from $1 then now() else schedule_since end,
-  schedule = $1, schedule_time_zone = $2, days_without_run = $3, last_due_at = $4, next_due_at = $5,
-  late_after = make_interval(secs => $6)
-where (schedule, schedule_time_zone, days_without_run, last_due_at, next_due_at, late_after)
-  is distinct from ($1, $2, $3::smallint[], $4::timestamptz, $5::timestamptz, make_interval(secs => $6))
+  schedule = $1, schedule_time_zone = $2, days_without_run = $3, next_due_at = ($4::timestamptz[])[1],
+  late_after = make_interval(secs => $5)
+where (schedule, schedule_time_zone, days_without_run, next_due_at, late_after)
+  is distinct from ($1, $2, $3::smallint[], ($4::timestamptz[])[1], make_interval(secs => $5))

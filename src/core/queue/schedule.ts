@@ -1,5 +1,5 @@
 import pRetry from 'p-retry'
-import { daysNeverDue, lastDue, nextDue } from '../../base/cron.ts'
+import { daysNeverDue, nextTimes } from '../../base/cron.ts'
 import type { Schedule } from '../../base/cron.ts'
 import type { Database } from '../database/pool.ts'
 import * as definitions from '../database/statements/definitions.ts'
@@ -8,6 +8,9 @@ import type { JobQueue } from './queue.ts'
 
 /** Also the name of the job it brings: BullMQ types a scheduler's id as a job name. */
 export const NIGHTLY = 'start-nightly-run'
+
+/** How many due times are stored in advance: if all workers are down, so many missed nights are known. */
+const TIMES_AHEAD = 31
 
 /** What the settings say of the nightly schedule. */
 interface ScheduleSettings extends Schedule {
@@ -29,7 +32,7 @@ export async function currentSchedule(
 }
 
 /**
- * Writes the nightly schedule that holds, and when it is due, to PostgreSQL: by it a run that did not start is reported.
+ * Writes the nightly schedule that is in force, and when it is due, to PostgreSQL, so that a missed run is reported.
  * @returns the schedule; null where it was removed
  */
 export async function noteSchedule(
@@ -38,14 +41,12 @@ export async function noteSchedule(
 ): Promise<Schedule | null> {
   const { cron, timeZone } = await currentSchedule(database, settings)
   const schedule = cron === null ? null : { cron, timeZone }
-  const lateAfterMs = settings.nightlyLateAfterMs
   await definitions.setSchedule.run(database, {
     schedule: schedule && `${cron} ${timeZone}`,
     timeZone,
     days: schedule ? daysNeverDue(schedule.cron) : [],
-    lastDueAt: schedule && lastDue(schedule, new Date(Date.now() - lateAfterMs)),
-    nextDueAt: schedule && nextDue(schedule),
-    lateAfterS: lateAfterMs / 1000,
+    dueTimes: schedule ? nextTimes(schedule, TIMES_AHEAD).map((due) => due.toISOString()) : [],
+    lateAfterS: settings.nightlyLateAfterMs / 1000,
   })
   return schedule
 }

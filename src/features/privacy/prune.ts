@@ -19,6 +19,7 @@ const TABLES = {
   rejectedRecords: ['sync.rejected_records', statements.rejectedRecords],
   held: ['sync.held', statements.held],
   runs: ['sync.runs', statements.runs],
+  nightlyDue: ['sync.nightly_due', statements.nightlyDue],
   actions: ['sync.actions', statements.actions],
 } as const
 
@@ -27,8 +28,8 @@ const BLOCKS_A_STEP = 512
 
 /**
  * Deletes history that ended before a time: superseded versions of comments and users, past memberships, the feed of changes,
- * imports of the catalog, actions, and finished runs with their items. Each step is a transaction of its own, so that syncs
- * continue beside it, and it can be stopped and repeated at any point. Current rows are never deleted.
+ * imports of the catalog, actions, finished runs with their items, and due times of nightly runs. Each step is a transaction
+ * of its own, so that syncs continue beside it, and it can be stopped and repeated at any point. Current rows are never deleted.
  */
 export async function prune(
   database: Database,

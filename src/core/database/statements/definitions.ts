@@ -24,20 +24,17 @@ export const read = new Statement<
   neverNull: 'freshnessPromiseS changeTargetS',
 })
 
-/** Notes the nightly schedule that holds, and when it is due. */
+/** Stores the nightly schedule that is in force, and when it is due. Deletes the future due times of another schedule: also those that a process with an older schedule stored at the same moment, but not one that the clock of this process has passed already and that of PostgreSQL has not. */
 export const setSchedule = new Statement<
   {
     schedule: string | null
     timeZone: string
     days: readonly number[]
-    lastDueAt: Date | null
-    nextDueAt: Date | null
+    dueTimes: readonly string[]
     lateAfterS: number
   },
   null
->('definitions/set-schedule', {
-  parameters: 'schedule timeZone days lastDueAt nextDueAt lateAfterS',
-})
+>('definitions/set-schedule', { parameters: 'schedule timeZone days dueTimes lateAfterS' })
 
 /** Takes the definitions of the settings over. With another member that says when a comment was written, or other days, answers that are in hand are thrown away and asked for again, and stored comments are to be looked at. */
 export const set = new Statement<

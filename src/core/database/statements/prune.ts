@@ -44,6 +44,12 @@ export const held = new Statement<{ before: Date; firstBlock: number; endBlock: 
   { parameters: 'before firstBlock endBlock' },
 )
 
+/** Deletes times at which the nightly run was due from some blocks of the table, after runs were deleted. The time of a run that is kept stays. */
+export const nightlyDue = new Statement<
+  { before: Date; firstBlock: number; endBlock: number },
+  null
+>('prune/nightly-due', { parameters: 'before firstBlock endBlock' })
+
 /** Deletes past stays in documents and groups from some blocks of the table. The present, or last, stay of each stays. */
 export const pastMemberships = new Statement<
   { before: Date; firstBlock: number; endBlock: number },

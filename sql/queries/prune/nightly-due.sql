@@ -1,0 +1,6 @@
+-- Deletes times at which the nightly run was due from some blocks of the table, after runs were deleted. The time of a run that
+-- is kept stays.
+-- Params: $1 before, $2 firstBlock, $3 endBlock.
+delete from sync.nightly_due
+where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid and due_at < $1
+  and due_at not in (select n.due_at from reporting.nightly n where n.run_id is not null)
