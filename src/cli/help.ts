@@ -93,6 +93,22 @@ scopes failed and what became of them since, what is held and what was rejected;
 it. Where refresh is on: its budget and classes, and how long changes took to be seen on the last days that are final. Times
 are UTC.`)
 
+export const SHOW =
+  prose(`Shows all that is stored of an organization, document, annotation, comment, user or user group: why it is here or gone,
+when it was last checked and when it is checked next, its events (the newest first) and what it holds. With --find it lists
+runs and things instead, with the command that shows each. Times are UTC.`)
+
+export const SHOW_AFTER = `
+In an edited comment [-words-] were removed and {+words+} were added. --json has each text in full, and the record of a
+comment or user as stored. An id that begins with - comes behind --.
+
+Examples:
+  collab-sync show acme
+  collab-sync show acme plan ann-1 42
+  collab-sync show --user acme ann
+  collab-sync show --group acme engineers
+  collab-sync show --find ann@example.com`
+
 export const CANCEL = prose(
   `Ends a run early: no further call is made for it, what is stored stays, what was not asked is skipped.`,
 )

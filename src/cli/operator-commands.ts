@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { Command } from 'commander'
 import * as help from './help.ts'
-import { addScopeOptions } from './scope-options.ts'
+import { addScopeOptions, wholeNumber } from './scope-options.ts'
 
 /** The commands for whoever is on call: what became of runs and what to do about it, and a look around. */
 export function addOperatorCommands(program: Command, onExitCode: OnExitCode): void {
@@ -33,6 +33,36 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .option(...JSON_OPTION)
     .action(async (run, options) =>
       onExitCode(await (await import('./commands/cancel.ts')).cancel(run, options)),
+    )
+
+  program
+    .command('show')
+    .summary('all that is stored of one thing')
+    .description(help.SHOW)
+    .argument('[organization]', 'id of the organization')
+    .argument('[id]', 'id of a document of it; with --user or --group, of a user or user group')
+    .argument('[annotation]', 'id of an annotation of the document')
+    .argument('[comment]', 'number of a comment of the annotation', wholeNumber)
+    .addOption(new Option('--user', 'show a user of the organization').conflicts('group'))
+    .option('--group', 'show a user group of the organization')
+    .addOption(
+      new Option(
+        '--find <text>',
+        'list what has this id, name or address, or a part of it',
+      ).conflicts(['user', 'group', 'life', 'beneath', 'limit']),
+    )
+    .option('--limit <n>', 'how many events, and things in it (default: 20)', wholeFromOne)
+    .option('--life <cursor>', 'older events: life.nextCursor of the page before')
+    .option('--beneath <cursor>', 'more of what it holds: beneath.nextCursor of the page before')
+    .option(...DEMO_OPTION)
+    .option(...JSON_OPTION)
+    .addHelpText('after', help.SHOW_AFTER)
+    .action(async (organization, id, annotation, comment, options) =>
+      onExitCode(
+        await (
+          await import('./commands/show.ts')
+        ).show({ organization, id, annotation, comment }, options),
+      ),
     )
 
   program

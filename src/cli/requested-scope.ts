@@ -44,18 +44,25 @@ const OPTION_OF_MEMBER: Readonly<Record<string, keyof ScopeOptions>> = {
   operations: 'operations',
 } satisfies Record<keyof Scope, keyof ScopeOptions>
 
-/** Has what is wrong said in a person's words: options instead of the members that a program sends. */
+const OPTION_WORDS = Object.fromEntries(
+  Object.entries(OPTION_OF_MEMBER).map(([member, option]) => [member, `--${option}`]),
+)
+
 function inOptions<T>(check: () => T): T {
   try {
     return check()
   } catch (error) {
+    return inWordsOfCommand(OPTION_WORDS)(error)
+  }
+}
+
+/** Throws a UsageError again with the words that a person typed in place of the members that a program sends. */
+export function inWordsOfCommand(words: Readonly<Record<string, string>>) {
+  const members = new RegExp(`\\b(${Object.keys(words).join('|')})\\b(\\.\\d+)?`, 'g')
+  return (error: unknown): never => {
     if (!(error instanceof UsageError)) throw error
-    const members = new RegExp(`\\b(${Object.keys(OPTION_OF_MEMBER).join('|')})\\b(\\.\\d+)?`, 'g')
-    throw new UsageError(
-      error.message
-        .replace(/^scope\./, '')
-        .replace(members, (_, member: string) => `--${OPTION_OF_MEMBER[member]}`),
-    )
+    const message = error.message.replace(/^scope\./, '')
+    throw new UsageError(message.replace(members, (_, member: string) => words[member] ?? member))
   }
 }
 

@@ -43,9 +43,14 @@ export function collect(value: string, before: string[] = []): string[] {
 }
 
 function collectNumber(value: string, before: number[] = []): number[] {
+  return [...before, wholeNumber(value)]
+}
+
+/** The number of a comment. */
+export function wholeNumber(value: string): number {
   const number = Number(value)
   if (!/^-?\d+$/.test(value) || !Number.isSafeInteger(number)) {
     throw new InvalidArgumentError('It must be a whole number within 2^53 - 1.')
   }
-  return [...before, number]
+  return number
 }

@@ -59,7 +59,7 @@ export function lifeEntry(row: LifeRow, organizationId: string, isOfUser: boolea
   return {
     at,
     event,
-    sentence: sentenceOf(event, FactsSchema.parse(row.facts), placeName(row, isOfUser)),
+    sentence: sentenceOf(event, FactsSchema.parse(row.facts), listingName(row, isOfUser)),
     runId,
     user: isOfUser || userId === null ? null : { userId, name: userName },
     place,
@@ -67,24 +67,24 @@ export function lifeEntry(row: LifeRow, organizationId: string, isOfUser: boolea
   }
 }
 
-function placeName({ documentId, userGroupId }: LifeRow, isOfUser: boolean): string {
-  if (!isOfUser) return 'this listing'
-  if (documentId !== null) return `document ${documentId}`
-  return userGroupId === null ? 'the organization' : `user group ${userGroupId}`
+function listingName({ documentId, userGroupId }: LifeRow, isOfUser: boolean): string {
+  if (!isOfUser) return 'The listing'
+  if (documentId !== null) return `The listing of document ${documentId}`
+  return `The listing of ${userGroupId === null ? 'the organization' : `user group ${userGroupId}`}`
 }
 
-function sentenceOf(event: LifeEntry['event'], facts: Facts, place: string): string {
+function sentenceOf(event: LifeEntry['event'], facts: Facts, listing: string): string {
   switch (event) {
     case 'version':
       return describeUserVersion(facts)
     case 'changed':
       return 'Something other than its words changed; what it was before is not kept.'
     case 'joined':
-      return `The listing of ${place} contained the user.`
+      return `${listing} contained the user.`
     case 'left':
-      return `The listing of ${place} no longer contained the user.`
+      return `${listing} no longer contained the user.`
     case 'held':
-      return `The listing of ${place} lost ${count(facts.users)} of ${counted(facts.usersBefore, 'user')}: the removal was held.`
+      return `${listing} lost ${count(facts.users)} of ${counted(facts.usersBefore, 'user')}: the removal was held.`
     case 'decided':
       return describeDecision(facts)
     case 'failed': {

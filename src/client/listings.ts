@@ -169,6 +169,8 @@ export interface Listing<T, Key> {
   /** Goes into its cursors, so that one of another listing is refused. */
   readonly name: string
   readonly key: z.ZodType<Key>
+  /** The member of the request that holds the cursor; `cursor` when left out. */
+  readonly member?: string
   /** Up to `max` items behind the one with that key, or from the first on. */
   read(after: Key | null, max: number): Promise<readonly T[]>
   keyOf(item: T): Key
@@ -179,7 +181,7 @@ const LIMIT_DEFAULT = 50
 /**
  * One page of a listing.
  * @param request checked
- * @throws UsageError naming `cursor`
+ * @throws UsageError naming the cursor's member
  */
 export async function readPage<T, Key>(
   { limit = LIMIT_DEFAULT, cursor }: PageRequest,
@@ -200,11 +202,11 @@ function cursorOf(name: string, key: unknown): string {
 
 function keyIn<Key>(
   cursor: string,
-  { name, key }: Pick<Listing<unknown, Key>, 'name' | 'key'>,
+  { name, key, member = 'cursor' }: Pick<Listing<unknown, Key>, 'name' | 'key' | 'member'>,
 ): Key {
   const parsed = z.tuple([z.literal(name), key]).safeParse(decoded(cursor))
   if (parsed.success) return parsed.data[1]
-  throw new UsageError(`cursor ${CURSOR_FAULT}.`)
+  throw new UsageError(`${member} ${CURSOR_FAULT}.`)
 }
 
 function decoded(cursor: string): unknown {

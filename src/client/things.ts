@@ -10,6 +10,7 @@ import {
   kindOf,
   parentOf,
   THING_KINDS,
+  THING_SCHEMAS,
   ThingRequestSchema,
 } from '../documents/thing.ts'
 import type { Thing, ThingAction, ThingIds, ThingKind } from '../documents/thing.ts'
@@ -67,7 +68,8 @@ async function readThing(
   const runId = checking?.runId ?? null
   const described = await describeThing(database, asked, runId)
   if (described === null) return null
-  return {
+  // The rows hold more than the document has.
+  return THING_SCHEMAS[kind].parse({
     ...described,
     ids: idsOf(request),
     checked: {
@@ -83,7 +85,7 @@ async function readThing(
     beneath: await readBeneath(database, asked),
     actions: actionsOf(kind, scope),
     isErasing: scope.isErasing,
-  }
+  })
 }
 
 /** What differs from kind to kind. */
@@ -262,6 +264,7 @@ async function readLife(database: Database, { kind, scope, request }: Asked) {
     { limit, cursor },
     {
       name: 'life',
+      member: 'lifeCursor',
       key: LifeKey,
       read: (after, max) => {
         const [beforeUs, beforeId] = after ?? [null, null]
@@ -279,6 +282,7 @@ async function readVersions(database: Database, { scope, request }: Asked) {
     { limit, cursor },
     {
       name: 'versions',
+      member: 'lifeCursor',
       key: z.int(),
       read: (beforeVersion, max) =>
         things.lifeOfComment.all(database, {
@@ -303,6 +307,7 @@ async function readBeneath(database: Database, { kind, scope, request }: Asked) 
     { limit, cursor },
     {
       name: 'beneath',
+      member: 'beneathCursor',
       key: BeneathKey,
       read: (after, max) => {
         const [afterPlace, afterId] = after ?? [null, null]

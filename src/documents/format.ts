@@ -3,6 +3,7 @@ import type { AttentionByKind } from './attention.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './run.ts'
 import { describeScope } from './scope.ts'
 import type { ScopeIds } from './scope.ts'
+import type { ThingIds } from './thing.ts'
 import { printable } from '../base/printable.ts'
 
 /** `1,234,567`. */
@@ -221,11 +222,12 @@ export function describeAnswerInOurWords(failed: {
   return describeAnswer(isOurs ? failed : { ...failed, errorStatus: null })
 }
 
-/** The ids of a scope as a path: `acme / plan / ann-1`, `acme / group eng`. */
-export function scopePath(ids: ScopeIds): string {
-  const group = ids.organizationUserGroupId
-  return [ids.organizationId, ids.documentId, ids.annotationId, group && `group ${group}`]
-    .filter(Boolean)
+/** The ids of a scope or thing as a path: `acme / plan / ann-1 / 42`, `acme / group eng`, `acme / user ann`. */
+export function scopePath(ids: ScopeIds & Pick<ThingIds, 'commentId' | 'userId'>): string {
+  const { organizationUserGroupId: group, userId: user } = ids
+  const own = group ? `group ${group}` : user ? `user ${user}` : ids.commentId
+  return [ids.organizationId, ids.documentId, ids.annotationId, own]
+    .filter((id) => id != null)
     .map((id) => printable(String(id)))
     .join(' / ')
 }

@@ -36,9 +36,9 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
   app.get('/openapi.json', { config: { right: 'read' } }, async () => app.swagger())
 }
 
-const DESCRIPTION = `Asks collab-sync for runs, follows them, and settles what waits for a person.
+const DESCRIPTION = `Asks collab-sync for runs, follows them, settles what waits for a person, and reads what is stored.
 
-Every answer from 400 on is a problem document (RFC 9457). Listings come in pages: hand \`nextCursor\` back as \`cursor\`, or follow \`Link\`. What a request holds and the API does not know is refused by its name.`
+Every answer from 400 on is a problem document (RFC 9457). Listings come in pages: hand \`nextCursor\` back as \`cursor\`, or follow \`Link\`. What a request holds and the API does not know is refused by its name. An id in a path is percent-encoded; the ids \`.\` and \`..\` cannot be used in a path, because clients and proxies remove them.`
 
 /** Every schema comes as one for requests and one for answers: those that something refers to are kept. */
 function withUsedSchemas(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {

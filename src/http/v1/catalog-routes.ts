@@ -3,24 +3,25 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
 import { CatalogChangesSchema, NewLinesSchema } from '../../documents/catalog-line.ts'
 import { id } from '../../documents/check.ts'
-import { operation, refused } from './operation.ts'
+import { operation, operationId, refused } from './operation.ts'
 import type { V1Options } from './operation.ts'
 
-const OrganizationPath = z.strictObject({ organizationId: id })
+export const OrganizationPath = z.strictObject({ organizationId: id })
 const DocumentPath = OrganizationPath.extend({ documentId: id })
+export const AnnotationPath = DocumentPath.extend({ annotationId: id })
 
-/** What `DELETE` can name, from the organization on. */
-const LINES = [
-  ['Organization', '', OrganizationPath],
-  ['Document', '/documents/:documentId', DocumentPath],
+/** What the catalog lists, with the path and the schema of its ids. */
+export const LISTED = [
+  ['organization', '/organizations/:organizationId', OrganizationPath],
+  ['document', '/organizations/:organizationId/documents/:documentId', DocumentPath],
   [
-    'Annotation',
-    '/documents/:documentId/annotations/:annotationId',
-    DocumentPath.extend({ annotationId: id }),
+    'annotation',
+    '/organizations/:organizationId/documents/:documentId/annotations/:annotationId',
+    AnnotationPath,
   ],
   [
-    'UserGroup',
-    '/user-groups/:organizationUserGroupId',
+    'userGroup',
+    '/organizations/:organizationId/user-groups/:organizationUserGroupId',
     OrganizationPath.extend({ organizationUserGroupId: id }),
   ],
 ] as const
@@ -46,11 +47,11 @@ export async function catalogRoutes(
     async ({ by, body }, reply) =>
       reply.send(await collabSync.as(by).addToCatalog(body).catch(refused(422))),
   )
-  for (const [name, path, params] of LINES)
+  for (const [kind, path, params] of LISTED)
     app.delete(
-      `/catalog/organizations/:organizationId${path}`,
+      `/catalog${path}`,
       operation('operate', {
-        id: `remove${name}`,
+        id: operationId('remove', kind),
         tag: 'Catalog',
         summary: 'Remove a line, and what is beneath it, from the catalog',
         description: 'It is not asked for any more; its rows stay. Again is harmless.',

@@ -13,16 +13,11 @@ import { CatalogEntrySchema, CatalogRequestSchema } from '../../documents/catalo
 import { ChangesPageSchema, ChangesRequestSchema } from '../../documents/change.ts'
 import { OrganizationSchema } from '../../documents/freshness.ts'
 import { HeldListingSchema, RejectedRecordSchema } from '../../documents/waiting.ts'
-import {
-  LimitSchema,
-  OfRunRequestSchema,
-  PageRequestSchema,
-  pageSchema,
-} from '../../documents/page.ts'
+import { OfRunRequestSchema, PageRequestSchema, pageSchema } from '../../documents/page.ts'
 import type { Page, PageRequest } from '../../documents/page.ts'
-import { CursorGoneError, UsageError } from '../../base/errors.ts'
+import { CursorGoneError } from '../../base/errors.ts'
 import { pathOf, ProblemError } from '../problem.ts'
-import { digits, operation } from './operation.ts'
+import { namingCursor, operation, withLimit } from './operation.ts'
 import type { OperationParts, V1Options } from './operation.ts'
 
 /** What can be paged through; a Fastify plugin. */
@@ -153,16 +148,6 @@ function listing<Shape extends (typeof PageRequestSchema)['shape']>(
   })
 }
 
-/** A query holds text alone. */
-function withLimit<Shape extends (typeof PageRequestSchema)['shape']>(
-  request: z.ZodObject<Shape, z.core.$strict>,
-) {
-  const limit = digits(LimitSchema)
-    .optional()
-    .describe(request.shape.limit.description ?? '')
-  return request.extend({ limit })
-}
-
 /** The cursor was one: to ask again is of no use. */
 function goneCursor(error: unknown): never {
   throw error instanceof CursorGoneError ? new ProblemError(410, error.message) : error
@@ -186,12 +171,4 @@ async function sendPage<Query extends PageRequest>(
     reply.header('link', `<${pathOf(request)}?${next}>; rel="next"`)
   }
   return reply.send(page)
-}
-
-/** Everything else in a listing's query has been checked before, so what is left to be wrong is the cursor. */
-function namingCursor(error: unknown): never {
-  if (!(error instanceof UsageError)) throw error
-  throw new ProblemError(400, error.message, {
-    errors: [{ in: 'query', member: 'cursor', detail: 'must be the nextCursor of a page before' }],
-  })
 }

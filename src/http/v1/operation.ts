@@ -3,6 +3,9 @@ import * as z from 'zod'
 import type { SharedCollabSync } from '../../client/collab-sync.ts'
 import type { Right } from '../auth/access-tokens.ts'
 import { RunIdSchema } from '../../documents/check.ts'
+import { LimitSchema } from '../../documents/page.ts'
+import type { PageRequestSchema } from '../../documents/page.ts'
+import type { ThingKind } from '../../documents/thing.ts'
 import { UsageError } from '../../base/errors.ts'
 import { ProblemError, ProblemSchema } from '../problem.ts'
 
@@ -10,7 +13,14 @@ import { ProblemError, ProblemSchema } from '../problem.ts'
 export interface OperationParts {
   readonly id: string
   readonly tag:
-    'Runs' | 'What needs a person' | 'Freshness' | 'Changes' | 'Catalog' | 'Schedule' | 'Actions'
+    | 'Runs'
+    | 'What needs a person'
+    | 'Freshness'
+    | 'Things'
+    | 'Changes'
+    | 'Catalog'
+    | 'Schedule'
+    | 'Actions'
   readonly summary: string
   readonly description?: string
   readonly params?: z.ZodType
@@ -71,6 +81,11 @@ export function operation<Parts extends OperationParts>(right: Right, parts: Par
   }
 }
 
+/** The id of an operation on one kind of thing: `getUserGroup`. */
+export function operationId(verb: string, kind: ThingKind): string {
+  return `${verb}${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
+}
+
 function problemAnswer(status: keyof typeof PROBLEMS) {
   const content = { 'application/problem+json': { schema: ProblemSchema } }
   return { description: PROBLEMS[status], content }
@@ -85,6 +100,25 @@ export function digits<S extends z.ZodType>(number: S) {
     (value) => (typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value),
     number,
   )
+}
+
+/** A query holds text alone. */
+export function withLimit<Shape extends Pick<(typeof PageRequestSchema)['shape'], 'limit'>>(
+  request: z.ZodObject<Shape, z.core.$strict>,
+) {
+  const limit = digits(LimitSchema)
+    .optional()
+    .describe(request.shape.limit.description ?? '')
+  return request.extend({ limit })
+}
+
+/** Names the cursor at fault. The rest of the query has been checked before. */
+export function namingCursor(error: unknown): never {
+  if (!(error instanceof UsageError)) throw error
+  const [member] = /^(life|beneath)Cursor\b/.exec(error.message) ?? ['cursor']
+  throw new ProblemError(400, error.message, {
+    errors: [{ in: 'query', member, detail: 'must be the nextCursor of a page before' }],
+  })
 }
 
 /**

@@ -9,6 +9,7 @@ import { runEventsRoute } from './run-events.ts'
 import { runRoutes } from './run-routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
 import { settleRoutes } from './settle-routes.ts'
+import { thingRoutes } from './thing-routes.ts'
 
 /** An answer takes milliseconds; one that takes this long waits for something that is away. */
 const HANDLER_MS = 20_000
@@ -39,6 +40,7 @@ export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promi
     runEventsRoute,
     hintRoute,
     listingRoutes,
+    thingRoutes,
     settleRoutes,
     catalogRoutes,
     scheduleRoutes,

@@ -1,0 +1,231 @@
+import { searchOn } from '../../client/search.ts'
+import { thingsOn } from '../../client/things.ts'
+import { count, scopePath, shorten, shortId, time } from '../../documents/format.ts'
+import { factsOf, KIND_NAMES, kindOf, ownId, parentOf } from '../../documents/thing.ts'
+import type {
+  Beneath,
+  FactValue,
+  Found,
+  LifeEntry,
+  Thing,
+  ThingIds,
+  Words,
+} from '../../documents/thing.ts'
+import { UsageError } from '../../base/errors.ts'
+import { printable } from '../../base/printable.ts'
+import { readDemoSettings } from '../../settings/demo.ts'
+import { readSettings } from '../../settings/settings.ts'
+import { EXIT } from '../exit.ts'
+import { facts, heading, note, paint, print, printJson, table } from '../output.ts'
+import { inWordsOfCommand } from '../requested-scope.ts'
+import { quietLog, withTables } from '../with-store.ts'
+
+/** The arguments, in their order. */
+interface ShowArguments {
+  readonly organization?: string | undefined
+  /** Of a document, user or user group. */
+  readonly id?: string | undefined
+  readonly annotation?: string | undefined
+  readonly comment?: number | undefined
+}
+
+interface ShowOptions {
+  readonly user?: boolean
+  readonly group?: boolean
+  readonly find?: string
+  readonly limit?: number
+  readonly life?: string
+  readonly beneath?: string
+  readonly demo?: boolean
+  readonly json?: boolean
+}
+
+/**
+ * `collab-sync show ORGANIZATION [DOCUMENT [ANNOTATION [COMMENT]]]`, or `--user` or `--group` with the id of one: prints all
+ * that is stored of a thing. `--find TEXT` lists things.
+ * @throws UsageError where nothing is stored of it
+ */
+export async function show(given: ShowArguments, options: ShowOptions): Promise<number> {
+  const { find, json } = options
+  const ids = find === undefined ? idsGiven(given, options) : null
+  if (ids === null && given.organization !== undefined)
+    throw new UsageError('--find cannot be combined with ids.')
+  const need = ['database'] as const
+  const settings = options.demo
+    ? readDemoSettings(process.env, { need })
+    : readSettings(process.env, { need })
+  const opening = { settings, log: quietLog(settings), name: 'show', demo: options.demo }
+  return withTables(opening, async ({ database }) => {
+    const parts = { database, settings }
+    if (ids === null) {
+      const { search } = searchOn(parts)
+      const result = await search({ q: find ?? '' }).catch(inWordsOfCommand({ q: '--find' }))
+      if (json) printJson(result)
+      else {
+        print(result.items.length === 0 ? 'Nothing was found.' : foundTable(result.items))
+        for (const sentence of result.notes) note(sentence)
+      }
+    } else {
+      const { limit, life: lifeCursor, beneath: beneathCursor } = options
+      const request = { ...ids, limit, lifeCursor, beneathCursor }
+      const thing = await thingsOn(parts).getThing(request).catch(inWordsOfCommand(WORDS))
+      if (thing === null) throw new UsageError(describeMissing(ids))
+      if (json) printJson(thing)
+      else print(describe(thing, limit))
+    }
+    return EXIT.done
+  })
+}
+
+/** The words of the command line for the members of a request. */
+const WORDS = {
+  organizationId: 'ORGANIZATION',
+  documentId: 'DOCUMENT',
+  annotationId: 'ANNOTATION',
+  commentId: 'COMMENT',
+  organizationUserGroupId: 'ID',
+  userId: 'ID',
+  limit: '--limit',
+  lifeCursor: '--life',
+  beneathCursor: '--beneath',
+}
+
+function idsGiven(
+  { organization: organizationId, id, annotation: annotationId, comment: commentId }: ShowArguments,
+  { user, group }: ShowOptions,
+): ThingIds {
+  if (organizationId === undefined) throw new UsageError('Give ORGANIZATION, or --find TEXT.')
+  if (!user && !group) return { organizationId, documentId: id, annotationId, commentId }
+  if (id === undefined || annotationId !== undefined)
+    throw new UsageError(`${user ? '--user' : '--group'} needs ORGANIZATION and one ID.`)
+  return { organizationId, ...(user ? { userId: id } : { organizationUserGroupId: id }) }
+}
+
+function describeMissing(ids: ThingIds): string {
+  const [kind, parent] = [kindOf(ids), parentOf(ids)]
+  if (kind === null) throw new Error('The arguments name no thing.')
+  const own = `${KIND_NAMES[kind].toLowerCase()} ${JSON.stringify(ownId(kind, ids))}`
+  const where = parent === null ? '' : ` of ${scopePath(parent)}`
+  return `Nothing is stored of ${own}${where}; look for it with: collab-sync show --find TEXT`
+}
+
+const FOUND_COLUMNS = ['found', 'match', 'name', 'show it with'].map((head) => ({ head }))
+
+function foundTable(items: readonly Found[]): string {
+  const rows = items.map(({ kind, ids, runId, name, isExact }) => [
+    kind === 'run' ? 'Run' : KIND_NAMES[kind],
+    isExact ? 'exact' : 'part',
+    shorten(name ?? '', NAME_MAX),
+    ids === null ? `collab-sync status ${shortId(runId ?? '')}` : commandFor(ids),
+  ])
+  return table(FOUND_COLUMNS, rows)
+}
+
+/** The command that shows a thing, as a POSIX shell reads it. */
+function commandFor(ids: ThingIds): string {
+  const { organizationId, documentId, annotationId, organizationUserGroupId: group, userId } = ids
+  const given = [organizationId, documentId, annotationId, ids.commentId, group, userId]
+    .filter((id) => id !== undefined)
+    .map(String)
+  return [
+    'collab-sync show',
+    ...(userId === undefined ? [] : ['--user']),
+    ...(group === undefined ? [] : ['--group']),
+    ...(given.some((id) => id.startsWith('-')) ? ['--'] : []),
+    ...given.map((id) => (/^[\w.:@-]+$/.test(id) ? id : `'${id.replaceAll("'", `'\\''`)}'`)),
+  ].join(' ')
+}
+
+/** Characters of a name in a table, and of a text among facts. */
+const NAME_MAX = 50
+const TEXT_MAX = 2000
+
+function describe(thing: Thing, limit: number | undefined): string {
+  const { kind, ids, name, why, checked, life, beneath } = thing
+  const next = `${commandFor(ids)}${limit === undefined ? '' : ` --limit ${limit}`}`
+  const more = (option: string, { nextCursor }: { nextCursor: string | null }) =>
+    nextCursor === null ? [] : [`  The next page: ${next} --${option} ${nextCursor}`]
+  const called = name === null || kind === 'comment' ? '' : ` (${shorten(name, NAME_MAX)})`
+  return [
+    `${KIND_NAMES[kind]} ${paint.bold(scopePath(ids))}${called}: ${painted(why.state)}`,
+    `  ${printable(why.sentence)}${byRun(why.runId)}`,
+    ...(thing.isErasing
+      ? [`  ${paint.yellow('An erasure is in progress: some texts may not be rewritten yet.')}`]
+      : []),
+    '',
+    facts([
+      ...factsOf(thing).map(([label, value]) => [label, factText(value)] as const),
+      ['Checked', `${checked.sentence}${byRun(checked.runId)}`],
+      ['Next check', checked.next],
+    ]),
+    heading('Events, the newest first'),
+    ...(life.items.length === 0 ? ['  None.'] : life.items.flatMap(lifeLines)),
+    ...more('life', life),
+    ...(beneath.items.length === 0
+      ? []
+      : [heading(kind === 'user' ? 'Member of' : 'Contains'), beneathTable(beneath.items)]),
+    ...more('beneath', beneath),
+  ].join('\n')
+}
+
+const STATE_PAINT: Readonly<Record<string, (text: string) => string>> = {
+  here: paint.green,
+  good: paint.green,
+  gone: paint.magenta,
+  deleted: paint.magenta,
+  erased: paint.magenta,
+  failing: paint.red,
+}
+
+function painted(state: Thing['why']['state'] | Beneath['state']): string {
+  return (STATE_PAINT[state] ?? paint.yellow)(state.replaceAll('_', ' '))
+}
+
+function byRun(runId: string | null): string {
+  return runId === null ? '' : ` (run ${shortId(runId)})`
+}
+
+function factText(value: FactValue): string {
+  if (value instanceof Date) return time(value)
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'number') return count(value)
+  return shorten([value].flat().join(', '), TEXT_MAX)
+}
+
+function lifeLines({ at, sentence, user, runId, diff }: LifeEntry): string[] {
+  const name = user?.name ? ` (${user.name})` : ''
+  const of = user === null ? '' : ` User: ${shorten(user.userId + name, NAME_MAX)}`
+  const line = `  ${paint.dim(time(at))}  ${printable(sentence)}${of}${byRun(runId)}`
+  return diff === null ? [line] : [line, `    ${diff.map(markedWords).join('')}`]
+}
+
+/** Words of a comment, and what became of them: a person can tell without colours. The middle of many is left out. */
+function markedWords({ change, text }: Words): string {
+  const line = text.replace(/\s+/g, ' ')
+  const words = printable(
+    line.length > 300 ? `${line.slice(0, 140)} … ${line.slice(-140)}`.toWellFormed() : line,
+  )
+  if (change === 'same') return words
+  return change === 'added' ? paint.green(`{+${words}+}`) : paint.red(`[-${words}-]`)
+}
+
+const BENEATH_COLUMNS = [
+  { head: 'what' },
+  { head: 'id' },
+  { head: 'name' },
+  { head: 'state' },
+  { head: 'comments', align: 'right' },
+  { head: 'at' },
+] as const
+
+function beneathTable(items: readonly Beneath[]): string {
+  const rows = items.map(({ kind, ids, name, state, comments, at }) => [
+    KIND_NAMES[kind],
+    shorten(ownId(kind, ids), NAME_MAX),
+    shorten(name ?? '', NAME_MAX),
+    painted(state),
+    comments === null ? '' : count(comments),
+    at === null ? '' : time(at),
+  ])
+  return table(BENEATH_COLUMNS, rows)
+}

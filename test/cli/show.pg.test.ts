@@ -1,0 +1,225 @@
+import { execFileSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CollabSync } from '../../src/client/collab-sync.ts'
+import { places } from '../../src/demo/catalog.ts'
+import { deleteComment, edit } from '../../src/demo/changes.ts'
+import { SearchSchema, THING_KINDS, THING_SCHEMAS } from '../../src/documents/thing.ts'
+import type { Thing, ThingIds, ThingKind } from '../../src/documents/thing.ts'
+import type { HttpServer } from '../../src/http/server.ts'
+import { onApp } from '../client/on-app.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { BEARER, unlistened } from '../http/served.ts'
+import { buildCommand } from './built-command.ts'
+import type { BuiltCommand } from './built-command.ts'
+
+const STEERING = '\u001b[31m\u009b2J\r\n\u2028All is well.\u202e'
+const STEERS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+
+let command: BuiltCommand
+let live: Live
+let server: HttpServer
+let collabSync: CollabSync
+/** A thing of each kind, in an organization whose id has quotes, blanks and a slash. */
+let things: Record<ThingKind, ThingIds>
+let gone: number
+
+beforeAll(async () => {
+  command = await buildCommand()
+  live = await openLive('none', {
+    world: { organizations: 2, documentsPerOrganization: 2, annotationsPerDocument: 2 },
+  })
+  const { world } = live
+  await live.importCatalog()
+  await live.run()
+  const organizationId = [...world.organizationIds()][1] ?? ''
+  const place = [...places(world)].find((each) => each.organizationId === organizationId)
+  const [edited, deleted] = place === undefined ? [] : (world.comments(place) ?? [])
+  if (place === undefined || edited === undefined || deleted === undefined)
+    throw new Error('an empty world')
+  edit(world, place, edited.commentId, { text: `one two ${STEERING}` })
+  deleteComment(world, place, deleted.commentId)
+  const scope = { organizationIds: [organizationId], documentId: place.documentId }
+  await live.run({ scope })
+  edit(world, place, edited.commentId, { text: `one three ${STEERING}` })
+  await live.run({ scope })
+  const { documentId } = place
+  const [organizationUserGroupId = ''] = world.groupIds(organizationId)
+  gone = deleted.commentId
+  things = {
+    organization: { organizationId },
+    userGroup: { organizationId, organizationUserGroupId },
+    document: { organizationId, documentId },
+    annotation: place,
+    comment: { ...place, commentId: edited.commentId },
+    user: { organizationId, userId: world.users(organizationId)?.[0]?.userId },
+  }
+  const app = await live.openApp()
+  server = await unlistened(app)
+  collabSync = onApp(app)
+})
+afterAll(async () => {
+  await server?.app.close()
+  await live?.close()
+  await command?.remove()
+})
+
+const show = (...args: string[]) =>
+  command.run(['show', ...args], { DATABASE_URL: live.database.url })
+
+function argsFor({ userId, organizationUserGroupId, ...ids }: ThingIds): string[] {
+  const { organizationId, ...others } = ids
+  if (userId !== undefined) return ['--user', organizationId, userId]
+  if (organizationUserGroupId !== undefined)
+    return ['--group', organizationId, organizationUserGroupId]
+  return [organizationId, ...Object.values(others).map(String)]
+}
+
+function pathOf(ids: ThingIds): string {
+  const segments = {
+    organizationId: 'organizations',
+    documentId: 'documents',
+    annotationId: 'annotations',
+    commentId: 'comments',
+    organizationUserGroupId: 'user-groups',
+  }
+  const encoded = (value: unknown) => encodeURIComponent(String(value))
+  const { userId, ...others } = ids
+  if (userId !== undefined) return `/v1/users/${encoded(ids.organizationId)}/${encoded(userId)}`
+  const parts = Object.entries(others).map(
+    ([name, value]) => `/${segments[name as keyof typeof segments]}/${encoded(value)}`,
+  )
+  return `/v1${parts.join('')}`
+}
+
+const get = (url: string) => server.app.inject({ url, headers: BEARER })
+const asJson = (document: unknown) => JSON.parse(JSON.stringify(document))
+
+/** The arguments of a command that `show` printed, as a shell reads them. */
+function argsIn(line: string): string[] {
+  const [, words = ''] = /collab-sync show (.*)$/.exec(line) ?? []
+  return execFileSync('sh', ['-c', `printf '%s\\0' ${words}`], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1)
+}
+
+describe.each(THING_KINDS)('%s', (kind) => {
+  test('show --json prints what /v1 and a program get', async () => {
+    const ids = things[kind]
+    const held: Thing | null = await collabSync.getThing(ids)
+    expect(held).toMatchObject({ kind, ids })
+    expect(THING_SCHEMAS[kind].strict().parse(held)).toEqual(held)
+    const answer = await get(pathOf(ids))
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toEqual(asJson(held))
+    const printed = await show(...argsFor(ids), '--json')
+    expect(printed).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(printed.stdout)).toEqual(asJson(held))
+  })
+
+  test('printed for a person it has the sentences of the document, and steers no terminal', async () => {
+    const held = await collabSync.getThing(things[kind])
+    const { code, stdout, stderr } = await show(...argsFor(things[kind]))
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    for (const sentence of [held?.why.sentence, held?.checked.sentence, held?.checked.next])
+      expect(stdout).toContain(sentence)
+    for (const line of stdout.split('\n')) expect(line).not.toMatch(STEERS)
+    expect(stdout).not.toMatch(/^\s*All is well/m)
+  })
+
+  test('that is not stored: exit 2 and a sentence that names it; a problem 404', async () => {
+    const missing = asJson(things[kind])
+    const own = Object.keys(missing).at(-1) ?? ''
+    missing[own] = own === 'commentId' ? 987654 : 'nowhere'
+    expect(await show(...argsFor(missing))).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`^Nothing is stored of .*"${missing[own]}".*\\n$`)),
+    })
+    const answer = await get(pathOf(missing))
+    expect(answer.json()).toMatchObject({ status: 404, detail: expect.stringMatching(/no such/) })
+  })
+})
+
+test('an edited comment shows its words, a deleted one when the service returned null', async () => {
+  const edited = await show(...argsFor(things.comment))
+  expect(edited.stdout).toMatch(/one \[-two-\]\{\+three\+\}/)
+  const deleted = await show(...argsFor({ ...things.annotation, commentId: gone }))
+  expect(deleted.stdout).toMatch(/^Comment .*: gone\n {2}The service returned null for its ID/)
+})
+
+test('the printed commands lead to the next pages, down to the last', async () => {
+  const events: string[] = []
+  const contents: string[] = []
+  for (const [ids, option, found] of [
+    [things.comment, '--life', events],
+    [things.organization, '--beneath', contents],
+  ] as const) {
+    let args: string[] | null = [...argsFor(ids), '--limit', '2']
+    while (args !== null) {
+      const { stdout, code } = await show(...args)
+      expect(code).toBe(0)
+      const lines = stdout.split('\n')
+      const first = option === '--life' ? /^Events/ : /^Contains/
+      const part = lines.slice(lines.findIndex((line) => first.test(line)) + 1)
+      const next = lines.find((line) => line.includes(`${option} `))
+      found.push(...part.filter((line) => /^ {2}(\d{4}-|Document|User)/.test(line)))
+      args = next === undefined ? null : argsIn(next)
+    }
+  }
+  expect(events.map((line) => /Version (\d)/.exec(line)?.[1])).toEqual(['3', '2', '1'])
+  const { documentIds, groupIds } = {
+    documentIds: live.world.documentIds(things.organization.organizationId),
+    groupIds: live.world.groupIds(things.organization.organizationId),
+  }
+  expect(contents).toHaveLength([...documentIds].length + [...groupIds].length)
+})
+
+test('a cursor that is none is named', async () => {
+  for (const [member, option] of [
+    ['lifeCursor', '--life'],
+    ['beneathCursor', '--beneath'],
+  ] as const) {
+    const answer = await get(`${pathOf(things.document)}?${member}=AAAA`)
+    expect(answer.json()).toMatchObject({ status: 400, errors: [{ in: 'query', member }] })
+    expect(await show(...argsFor(things.document), option, 'AAAA')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`^${option} must be the nextCursor`)),
+    })
+  }
+})
+
+test('a path or query that names nothing is refused', async () => {
+  for (const [url, member] of [
+    [`${pathOf(things.annotation)}/comments/1e3`, 'commentId'],
+    [`${pathOf(things.document)}?limit=501`, 'limit'],
+    ['/v1/search?q=', 'q'],
+  ] as const)
+    expect((await get(url)).json()).toMatchObject({ status: 400, errors: [{ member }] })
+})
+
+describe('--find', () => {
+  test('prints what /v1/search and a program get', async () => {
+    const q = things.document.documentId ?? ''
+    const held = await collabSync.search({ q })
+    expect(SearchSchema.strict().parse(held)).toEqual(held)
+    expect(held.items.length).toBeGreaterThan(1)
+    expect((await get(`/v1/search?q=${encodeURIComponent(q)}`)).json()).toEqual(asJson(held))
+    const printed = await show('--find', q, '--json')
+    expect(JSON.parse(printed.stdout)).toEqual(asJson(held))
+  })
+
+  test('prints a command for each of them that shows it', async () => {
+    const q = things.userGroup.organizationUserGroupId ?? ''
+    const { items } = await collabSync.search({ q })
+    const { stdout } = await show('--find', q)
+    const lines = stdout.split('\n').filter((line) => line.includes('collab-sync show'))
+    expect(lines).toHaveLength(items.length)
+    expect(lines.map(argsIn)).toContainEqual(argsFor(things.userGroup))
+    expect(await show('--find', 'no-such-thing')).toMatchObject({
+      code: 0,
+      stdout: 'Nothing was found.\n',
+    })
+  })
+})
