@@ -9,7 +9,7 @@ export interface Page<T> {
 }
 
 /** The same as a schema. */
-export function pageSchema(item: z.ZodType) {
+export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
     nextCursor: z.string().nullable().describe('Null on the last page.'),
