@@ -193,6 +193,7 @@ code, pre { font: var(--small)/1.5 ui-monospace, monospace }
 .top li a { display: block; padding: var(--space-2) var(--space-3); border-radius: var(--round);
   color: var(--soft); text-decoration: none }
 .search { display: flex; gap: var(--space-2); flex: 1 1 16rem; max-width: 26rem; margin-inline-start: auto; padding-block: var(--space-1) }
+.search .button { flex: none }
 .search ::placeholder { color: var(--soft); opacity: 1 }
 .top li a:hover { color: var(--ink); background: var(--idle-back) }
 .top li a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -2px var(--accent); border-radius: 0 }

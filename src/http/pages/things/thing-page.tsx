@@ -177,7 +177,7 @@ function Stored({ thing }: { thing: Thing }) {
       <p>
         {checked.sentence} <SeeRun runId={checked.runId} />
         <br />
-        {checked.next}
+        Next check: {checked.next}
       </p>
       <Facts
         of={[
