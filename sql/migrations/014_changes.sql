@@ -15,6 +15,10 @@ create table collab_store.changes (
   persons uuid[]
 );
 create index changes_xid on collab_store.changes (xid);
+-- Which run made a change is looked up by time, for a few changes of one thing at a time (docs/decisions/2026-11-26-evidence.md).
+create index changes_at on collab_store.changes using brin (at);
+create index changes_of_catalog on collab_store.changes (object, number)
+where change in ('added', 'removed', 'restored') and object in ('organization', 'document', 'annotation', 'user_group');
 comment on table collab_store.changes is 'The feed of changes, packed: a row a statement and kind of change. Read it with reporting.changes().';
 comment on column collab_store.changes.number is 'Drawn while the locks of the changed rows are held: in its order each row was changed.';
 comment on column collab_store.changes.xid is 'The transaction. Those that began later may have changed a row earlier, so that it orders nothing.';
@@ -26,6 +30,8 @@ comment on column collab_store.changes.change is 'What became of them.';
 comment on column collab_store.changes.keys is 'organization_key of organizations and users, document_key of documents and their users, annotation_key of annotations and comments, user_group_key of user groups and their members.';
 comment on column collab_store.changes.comment_ids is 'The service''s commentId; null but for comments.';
 comment on column collab_store.changes.persons is 'users.person; null but for people. No id of a person stands here.';
+comment on index collab_store.changes_at is 'Changes of a few days: finds the run that made one.';
+comment on index collab_store.changes_of_catalog is 'When things came into the catalog and left it.';
 
 create table collab_store.changes_pruned (
   only_row boolean primary key default true check (only_row),
@@ -366,6 +372,38 @@ as $$
   from reporting.changes_as_json($1, $2, $3) c
 $$;
 comment on function reporting.changes(text, integer, text[]) is 'What changed after a cursor (null: as far back as the log goes), in the order of the changes of each row; objects are those of schema collab. row is as it is now, null where it is gone. A last row without an object has the cursor to go on from, and whether there is more now; up to max_changes are looked through a call. Begin with an export and reporting.changes_cursor().';
+
+create function collab_store.run_of(object text, key integer, comment_id bigint, person uuid, since timestamptz) returns uuid
+language sql stable
+as $$
+  select c.run_id
+  from collab_store.changes c
+  where c.at >= $5 and c.at < $5 + interval '2 days' and c.object = $1 and c.keys @> array[$2]
+    and exists (
+      select from unnest(c.keys, c.comment_ids, c.persons) n (key, comment_id, person)
+      where n.key = $2 and ($3 is null or n.comment_id = $3) and ($4 is null or n.person = $4))
+  order by c.number
+  limit 1
+$$;
+comment on function collab_store.run_of(text, integer, bigint, uuid, timestamptz) is 'The run that wrote the first change of a thing within two days after a time, which is when the claim began that saw it; null where no run did, or prune has deleted it from the feed. Give comment_id for comments and person for people.';
+
+create function collab_store.catalog_events(object text, key integer)
+returns table (number bigint, at timestamptz, change text, import_id bigint, source text, requested_by text)
+language sql stable
+as $$
+  select c.number, c.at, c.change, i.import_id, i.source, i.requested_by
+  from collab_store.changes c
+  left join lateral (
+    select i.import_id, i.source, coalesce(i.decided_by, i.requested_by) as requested_by
+    from sync.catalog_imports i
+    where i.at = c.at or i.decided_at = c.at
+    order by i.import_id
+    limit 1
+  ) i on true
+  where c.object = $1 and c.change in ('added', 'removed', 'restored')
+    and c.object in ('organization', 'document', 'annotation', 'user_group') and c.keys @> array[$2]
+$$;
+comment on function collab_store.catalog_events(text, integer) is 'When a thing came into the catalog, left it or came back, as far as the feed is kept, and by which import: that of the same transaction.';
 
 revoke all on function collab_store.feed_horizon(pg_snapshot), reporting.changes_cursor(), reporting.changes_held_back(),
   reporting.changes_as_json(text, integer, text[], text), reporting.changes(text, integer, text[]) from public;

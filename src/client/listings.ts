@@ -115,7 +115,12 @@ export function listingsOn(database: Database): Listings {
         name: 'organizations',
         key: id,
         read: (after, limit) =>
-          organizations.page.all(database, { contains: search, after, limit }),
+          organizations.page.all(database, {
+            contains: search,
+            after,
+            limit,
+            organizationId: null,
+          }),
         keyOf: ({ organizationId }) => organizationId,
       })
     },
@@ -183,7 +188,7 @@ const LIMIT_DEFAULT = 50
  * @param request checked
  * @throws UsageError naming `cursor`
  */
-async function readPage<T, Key>(
+export async function readPage<T, Key>(
   { limit = LIMIT_DEFAULT, cursor }: PageRequest,
   listing: Listing<T, Key>,
 ): Promise<Page<T>> {

@@ -1,13 +1,356 @@
-import type { Thing } from '../documents/thing.ts'
+import * as z from 'zod'
+import type { Database } from '../core/database/pool.ts'
+import type { RowOf } from '../core/database/statement.ts'
+import * as organizations from '../core/database/statements/organizations.ts'
+import * as things from '../core/database/statements/things.ts'
+import { checked } from '../documents/check.ts'
+import { time } from '../documents/format.ts'
+import {
+  BENEATH_STATES,
+  kindOf,
+  parentOf,
+  THING_KINDS,
+  ThingRequestSchema,
+} from '../documents/thing.ts'
+import type { Thing, ThingAction, ThingIds, ThingKind } from '../documents/thing.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
+import { describeCatalogChange, lifeEntry, versionEntry } from './life.ts'
+import { readPage } from './listings.ts'
+import { readSchedule } from './schedule.ts'
+
+type Scope = RowOf<typeof things.scope>
+type Request = z.output<typeof ThingRequestSchema>
+
+/** Entries of life, and things beneath, on a page. */
+const LIMIT_DEFAULT = 20
 
 /** Reading what is stored of one thing. */
 export function thingsOn(
-  _parts: Pick<Parts, 'database' | 'settings'>,
+  parts: Pick<Parts, 'database' | 'settings'>,
 ): Pick<CollabSync, 'getThing'> {
   return {
-    async getThing(): Promise<Thing | null> {
-      return null
+    async getThing(given) {
+      const request = checked(ThingRequestSchema, given, '')
+      const kind = kindOf(request)
+      if (kind === null) throw new Error('The schema takes no ids that name nothing.')
+      const scope = await things.scope.first(parts.database, scopeIdsOf(request))
+      return scope === undefined ? null : readThing(parts, { kind, scope, request })
     },
   }
+}
+
+interface Asked {
+  readonly kind: ThingKind
+  /** What was fetched to know of the thing: the annotation of a comment, the organization of a user, else itself. */
+  readonly scope: Scope
+  readonly request: Request
+}
+
+function scopeIdsOf(ids: ThingIds) {
+  return {
+    organizationId: ids.organizationId,
+    documentId: ids.documentId ?? null,
+    annotationId: ids.annotationId ?? null,
+    userGroupId: ids.organizationUserGroupId ?? null,
+  }
+}
+
+async function readThing(
+  parts: Pick<Parts, 'database' | 'settings'>,
+  asked: Asked,
+): Promise<Thing | null> {
+  const { database, settings } = parts
+  const { kind, scope, request } = asked
+  const { batchKey, checkedAt } = scope
+  const checking =
+    checkedAt === null ? undefined : await things.checkedBy.first(database, { batchKey, checkedAt })
+  const runId = checking?.runId ?? null
+  const described = await describeThing(database, asked, runId)
+  if (described === null) return null
+  return {
+    ...described,
+    ids: idsOf(request),
+    checked: {
+      at: scope.checkedAt,
+      runId,
+      failingSince: scope.failingSince,
+      isStale: scope.isStale,
+      sentence: describeCheck(scope, runId),
+      next: await describeNext(database, settings, scope),
+    },
+    life:
+      kind === 'comment' ? await readVersions(database, asked) : await readLife(database, asked),
+    beneath: await readBeneath(database, asked),
+    actions: actionsOf(kind, scope),
+    isErasing: scope.isErasing,
+  }
+}
+
+/** What differs from kind to kind. */
+type Described = Thing extends infer T
+  ? T extends Thing
+    ? Pick<T, 'kind' | 'facts' | 'why' | 'name' | 'record'>
+    : never
+  : never
+
+async function describeThing(
+  database: Database,
+  { kind, scope, request }: Asked,
+  runId: string | null,
+): Promise<Described | null> {
+  const { organizationId, documentId = '', annotationId = '', commentId = 0, userId = '' } = request
+  if (kind === 'comment') {
+    const named = { commentId, organizationId, documentId, annotationId }
+    const row = await things.comment.first(database, { ...named, annotationKey: scope.key })
+    if (row === undefined) return null
+    const { raw: record, ...facts } = row
+    return { kind, facts, record, name: null, why: whyComment(row, scope, runId) }
+  }
+  if (kind === 'user') {
+    const row = await things.user.first(database, { organizationId, userId })
+    if (row === undefined) return null
+    const { raw: record, ...facts } = row
+    return { kind, facts, record, name: row.name, why: whyUser(row, scope, runId) }
+  }
+  const why = await whyInCatalog(database, kind, scope)
+  const same = { name: scope.name, record: null, why }
+  if (kind !== 'organization') return { kind, facts: scope, ...same } as Described
+  const one = { contains: null, after: null, limit: 1, organizationId }
+  return {
+    kind,
+    facts: { ...(await organizations.page.one(database, one)), users: scope.users },
+    ...same,
+  }
+}
+
+type Why = Thing['why']
+
+function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: string | null): Why {
+  if (row.deletedAt !== null)
+    return {
+      state: 'gone',
+      sentence: `The service returned null for its ID. The fetch that noticed it began at ${time(row.deletedAt)}.`,
+      at: row.deletedAt,
+      runId: row.deletedRunId,
+    }
+  const seen = `The last good response for its annotation contained it${begunAt(scope)}.`
+  return scope.inCatalog
+    ? { state: 'here', sentence: seen, at: scope.checkedAt, runId }
+    : {
+        state: 'not_in_catalog',
+        sentence: `${seen} Its annotation is not in the catalog, so it is not fetched any more.`,
+        at: scope.checkedAt,
+        runId,
+      }
+}
+
+function begunAt({ checkedAt }: Scope): string {
+  return checkedAt === null ? '' : `, whose fetch began at ${time(checkedAt)}`
+}
+
+function whyUser(row: RowOf<typeof things.user>, scope: Scope, runId: string | null): Why {
+  const { erasureId, erasedAt, removalHeldSince, removalRefusedAt, removedAt } = row
+  if (erasureId !== null && erasedAt !== null)
+    return {
+      state: 'erased',
+      sentence: `The user was erased at ${time(erasedAt)}, by erasure ${erasureId}: this pseudonym stands for the ID.`,
+      at: erasedAt,
+      runId: null,
+    }
+  if (row.listed) {
+    const without = 'The last response for the organization’s listing did not contain the user.'
+    const sentence =
+      removalHeldSince !== null
+        ? `${without} The removal has been held since ${time(removalHeldSince)} and waits for a decision.`
+        : removalRefusedAt !== null
+          ? `${without} The removal was refused at ${time(removalRefusedAt)}.`
+          : `The last good response for the organization’s listing contained the user${begunAt(scope)}.`
+    return { state: 'here', sentence, at: scope.checkedAt, runId }
+  }
+  if (removedAt === null)
+    return {
+      state: 'never_listed',
+      sentence:
+        'The organization’s listing never contained the user, who is known as an author, or from a document or user group.',
+      at: row.firstSeenAt,
+      runId: null,
+    }
+  return {
+    state: 'gone',
+    sentence: `The organization’s listing no longer contained the user. The fetch that noticed it began at ${time(removedAt)}.`,
+    at: removedAt,
+    runId: row.leftRunId,
+    ...acceptedRemoval(row, removedAt),
+  }
+}
+
+/** Where a removal was held first, who decided it, rather than which run saw it. */
+function acceptedRemoval(row: RowOf<typeof things.user>, at: Date): Partial<Why> {
+  const { resolution, decidedBy, reason } = row
+  if (resolution === null) return {}
+  const why = reason === null ? '' : `: ${reason}`
+  const sentence =
+    resolution === 'repeated'
+      ? `The organization’s listing no longer contained the user in HELD_ACCEPT_AFTER nightly runs. The removal was applied at ${time(at)}.`
+      : `The organization’s listing no longer contained the user. ${decidedBy} accepted the removal at ${time(at)}${why}.`
+  return { sentence, runId: null }
+}
+
+async function whyInCatalog(database: Database, kind: ThingKind, scope: Scope): Promise<Why> {
+  const event = await things.catalogEvent.first(database, {
+    object: objectOf(kind),
+    key: scope.key,
+  })
+  const how =
+    event === undefined
+      ? 'How it came into the catalog, or left it, is no longer kept.'
+      : `${describeCatalogChange({ ...event, by: event.requestedBy })} That was at ${time(event.at)}.`
+  const state = scope.inCatalog ? 'here' : 'not_in_catalog'
+  const more = scope.inCatalog || scope.active ? '' : ' It is not fetched any more; its rows stay.'
+  const parents =
+    scope.active && !scope.inCatalog
+      ? ' What holds it is not in the catalog, so it is not fetched.'
+      : ''
+  return { state, sentence: `${how}${more}${parents}`, at: event?.at ?? null, runId: null }
+}
+
+function describeCheck({ checkedAt, failingSince }: Scope, runId: string | null): string {
+  const failing =
+    failingSince === null ? '' : ` Every fetch since ${time(failingSince)} has failed.`
+  if (checkedAt === null) return `It has never been fetched successfully.${failing}`
+  const by = runId === null ? ', by continuous refresh or by a run that is no longer kept' : ''
+  return `The last good fetch began at ${time(checkedAt)}${by}.${failing}`
+}
+
+async function describeNext(
+  database: Database,
+  settings: Parts['settings'],
+  { inCatalog }: Scope,
+): Promise<string> {
+  if (!inCatalog) return 'Not while it is out of the catalog.'
+  const { next } = await readSchedule(database, settings)
+  const isRefreshed = settings.refreshBudget !== undefined
+  if (next === null)
+    return isRefreshed
+      ? 'By continuous refresh.'
+      : 'Not before a run is requested: no nightly run is scheduled.'
+  return `By the nightly run that is due at ${time(next)}${isRefreshed ? ', or before it by continuous refresh' : ''}.`
+}
+
+/** As the feed of changes calls it. */
+function objectOf(kind: ThingKind): string {
+  return kind === 'userGroup' ? 'user_group' : kind
+}
+
+function actionsOf(kind: ThingKind, { inCatalog, active, failingSince }: Scope): ThingAction[] {
+  const isThread = kind === 'annotation' || kind === 'comment'
+  if (!inCatalog) return active || kind === 'comment' || kind === 'user' ? [] : ['add']
+  return [
+    'sync',
+    ...(failingSince === null || kind === 'user' ? [] : ['retry' as const]),
+    ...(isThread || kind === 'document' ? ['hint' as const] : []),
+    ...(kind === 'comment' || kind === 'user' ? [] : ['remove' as const]),
+  ]
+}
+
+const LifeKey = z.tuple([z.int(), z.string()]).readonly()
+
+async function readLife(database: Database, { kind, scope, request }: Asked) {
+  const { organizationId, userId = null, lifeCursor: cursor, limit = LIMIT_DEFAULT } = request
+  const of = { ...scopeIdsOf(request), object: objectOf(kind), key: scope.key, userId }
+  const { items, nextCursor } = await readPage(
+    { limit, cursor },
+    {
+      name: 'life',
+      key: LifeKey,
+      read: (after, max) => {
+        const [beforeUs, beforeId] = after ?? [null, null]
+        return things.life.all(database, { ...of, beforeUs, beforeId, limit: max })
+      },
+      keyOf: ({ atUs, id }): z.output<typeof LifeKey> => [atUs, id],
+    },
+  )
+  return { items: items.map((row) => lifeEntry(row, organizationId, userId !== null)), nextCursor }
+}
+
+async function readVersions(database: Database, { scope, request }: Asked) {
+  const { commentId = 0, lifeCursor: cursor, limit = LIMIT_DEFAULT } = request
+  const { items, nextCursor } = await readPage(
+    { limit, cursor },
+    {
+      name: 'versions',
+      key: z.int(),
+      read: (beforeVersion, max) =>
+        things.lifeOfComment.all(database, {
+          annotationKey: scope.key,
+          commentId,
+          beforeVersion,
+          limit: max,
+        }),
+      keyOf: ({ version }) => version,
+    },
+  )
+  return { items: items.map(versionEntry), nextCursor }
+}
+
+const BeneathKey = z.tuple([z.int(), z.string()]).readonly()
+const BeneathRow = z.object({ kind: z.enum(THING_KINDS), state: z.enum(BENEATH_STATES) })
+
+async function readBeneath(database: Database, { kind, scope, request }: Asked) {
+  const { organizationId, documentId, beneathCursor: cursor, limit = LIMIT_DEFAULT } = request
+  const keyIf = (of: ThingKind) => (kind === of ? scope.key : null)
+  const { items, nextCursor } = await readPage(
+    { limit, cursor },
+    {
+      name: 'beneath',
+      key: BeneathKey,
+      read: (after, max) => {
+        const [afterPlace, afterId] = after ?? [null, null]
+        return things.beneath.all(database, {
+          ...scopeIdsOf(request),
+          userId: request.userId ?? null,
+          organizationKey: keyIf('organization'),
+          documentKey: keyIf('document'),
+          annotationKey: keyIf('annotation'),
+          afterPlace,
+          afterId,
+          limit: max,
+        })
+      },
+      keyOf: ({ place, id }): z.output<typeof BeneathKey> => [place, id],
+    },
+  )
+  return {
+    items: items.map((row) => {
+      const { name, comments, at } = row
+      const holder = { ...parentOf(request), ...idsOf(request) }
+      return { ...BeneathRow.parse(row), ids: idsBeneath(row, holder), name, comments, at }
+    }),
+    nextCursor,
+  }
+
+  function idsBeneath({ kind: of, id }: { kind: string; id: string }, holder: ThingIds): ThingIds {
+    switch (of) {
+      case 'comment':
+        return { ...holder, commentId: Number(id) }
+      case 'annotation':
+        return { organizationId, documentId, annotationId: id }
+      case 'document':
+        return { organizationId, documentId: id }
+      case 'userGroup':
+        return { organizationId, organizationUserGroupId: id }
+      default:
+        return { organizationId, userId: id }
+    }
+  }
+}
+
+/** The ids alone of a request. */
+function idsOf({
+  limit: _limit,
+  lifeCursor: _life,
+  beneathCursor: _beneath,
+  ...ids
+}: Request): ThingIds {
+  return ids
 }

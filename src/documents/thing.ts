@@ -78,18 +78,6 @@ export const ThingRequestSchema = z
 
 export type ThingRequest = z.input<typeof ThingRequestSchema>
 
-/** The ids alone of whatever has them among other members. */
-export function idsOf({
-  organizationId,
-  documentId,
-  annotationId,
-  commentId,
-  organizationUserGroupId,
-  userId,
-}: ThingIds): ThingIds {
-  return { organizationId, documentId, annotationId, commentId, organizationUserGroupId, userId }
-}
-
 const IdsSchema = z.object({
   ...idsShape,
   organizationId: z.string(),

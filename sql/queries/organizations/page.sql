@@ -1,12 +1,13 @@
 -- A page of organizations in the order of their ids, with how fresh each is, by the totals of all scopes: an organization of
 -- 10,000 annotations has forty batches.
--- Params: $1 contains? (part of the id in any case), $2 after? (highest id of the page before), $3 limit.
+-- Params: $1 contains? (part of the id in any case), $2 after? (highest id of the page before), $3 limit, $4 organizationId? (only
+-- this one).
 -- Never null: organization_id, active, scopes, annotations, comments, never_checked, failing, stale, overdue, held.
 with organizations as (
   select organization_key, organization_id, active
   from collab_store.organizations
   where ($1::text is null or strpos(lower(organization_id), lower($1)) > 0)
-    and ($2::text is null or organization_id > $2)
+    and ($2::text is null or organization_id > $2) and ($4::text is null or organization_id = $4)
   order by organization_id
   limit $3
 ), checks as (

@@ -3,7 +3,7 @@ import { Statement } from '../statement.ts'
 
 /** A page of organizations in the order of their ids, with how fresh each is, by the totals of all scopes: an organization of 10,000 annotations has forty batches. */
 export const page = new Statement<
-  { contains: string | null; after: string | null; limit: number },
+  { contains: string | null; after: string | null; limit: number; organizationId: string | null },
   {
     organizationId: string
     active: boolean
@@ -19,7 +19,7 @@ export const page = new Statement<
     held: number
   }
 >('organizations/page', {
-  parameters: 'contains after limit',
+  parameters: 'contains after limit organizationId',
   columns:
     'organizationId active scopes annotations comments neverChecked failing stale overdue oldestCheck newestCheck held',
   neverNull:

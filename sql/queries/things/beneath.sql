@@ -1,0 +1,60 @@
+-- A page of what a thing holds: user groups and documents of an organization, annotations and users of a document, users of a user
+-- group, comments of an annotation, and the documents and user groups that a user is in. Failing scopes come first, what left the
+-- catalog last.
+-- Params: $1 organizationKey?, $2 documentKey?, $3 annotationKey?, $4 organizationId, $5 documentId?, $6 userGroupId?, $7 userId?,
+-- $8 afterPlace?, $9 afterId?, $10 limit.
+-- Never null: place, id, kind, state.
+with scopes as (
+  select 'userGroup' as kind, 1 as step, organization_user_group_id as id, active, failing_since, checked_at, is_stale, null::int as comments
+  from collab.user_groups
+  where $1::int is not null and organization_id = $4
+  union all
+  select 'document', 2, document_id, active, coalesce(failing_since, f.since), checked_at, is_stale, null
+  from collab.documents
+  left join (
+    select d.document_id, min(x.failing_since) as since
+    from collab_store.batches b
+    join collab_store.annotations x using (batch_key)
+    join collab_store.documents d using (document_key)
+    where b.organization_key = $1 and b.operation = 'comments' and x.own_checked_at is not null and x.active
+      and x.failing_since is not null
+    group by 1
+  ) f using (document_id)
+  where $1 is not null and organization_id = $4
+  union all
+  select 'annotation', 3, annotation_id, active, failing_since, checked_at, is_stale, comment_count
+  from collab.annotations
+  where $2::int is not null and organization_id = $4 and document_id = $5
+)
+select place, id, kind, name, state, coalesce(comments, case when kind = 'document' and $1 is not null then (
+    select coalesce(sum(x.comment_count), 0)::int
+    from collab_store.documents d
+    join collab_store.annotations x using (document_key)
+    where d.organization_key = $1 and d.document_id = listed.id
+  ) end) as comments, at
+from (
+  select *
+  from (
+    select case when not active then 20 when failing_since is not null then 0 else 10 end + step as place, id, kind, null::text as name,
+      case when not active then 'not_in_catalog' when failing_since is not null then 'failing' when checked_at is null then 'never_checked'
+        when is_stale then 'stale' else 'good' end as state, comments, checked_at as at
+    from scopes
+    union all
+    select 30, coalesce(case when $7::text is null then user_id end, organization_user_group_id, document_id),
+      case when $7 is null then 'user' when kind = 'document' then kind else 'userGroup' end, case when $7 is null then name end,
+      case when removal_held_since is not null then 'removal_held' when removal_refused_at is not null then 'removal_refused' else 'good' end,
+      null, since
+    from reporting.memberships
+    where organization_id = $4 and until is null
+      and (document_id = $5 and $2 is not null or organization_user_group_id = $6 or user_id = $7)
+    union all
+    select 10, lpad(comment_id::text, 20), 'comment', left(comment_text, 120),
+      case when deleted_at is null then 'good' else 'deleted' end, null, changed_at
+    from collab_store.comments
+    where annotation_key = $3
+  ) every_one
+  where $8::int is null or (place, id) > ($8, $9::text collate "C")
+  order by place, id collate "C"
+  limit $10
+) listed
+order by place, id collate "C"

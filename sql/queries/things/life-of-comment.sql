@@ -1,0 +1,26 @@
+-- A page of the versions of a comment, the newest first, each with the text and the state of the version before.
+-- Params: $1 annotationKey, $2 commentId, $3 beforeVersion?, $4 limit.
+-- Never null: version, change, valid_from.
+-- Typed as: change collab_store.comments.change.
+with versions as (
+  select version, change, valid_from, comment_text, comment_html, status, type, last_updated
+  from collab_store.comment_versions
+  where annotation_key = $1 and comment_id = $2
+  union all
+  select version, change, version_at, comment_text, comment_html, status, type, last_updated
+  from collab_store.comments
+  where annotation_key = $1 and comment_id = $2
+), page as (
+  select v.*, b.version as version_before, b.comment_text as text_before, b.comment_html as html_before, b.status as status_before,
+    b.type as type_before
+  from versions v
+  left join versions b on b.version = v.version - 1
+  where $3::int is null or v.version < $3
+  order by v.version desc
+  limit $4
+)
+select p.version, p.change, p.valid_from, p.comment_text, p.status, p.type, p.last_updated, p.version_before, p.text_before,
+  p.status_before, p.type_before, p.comment_html is distinct from p.html_before as has_other_html,
+  collab_store.run_of('comment', $1, $2, null, p.valid_from) as run_id
+from page p
+order by p.version desc

@@ -1,0 +1,39 @@
+-- One organization, user group, document or annotation, and its check: a single row, whichever of them the ids name.
+-- Params: $1 organizationId, $2 documentId?, $3 annotationId?, $4 userGroupId?.
+-- Never null: organization_key, key, batch_key, active, in_catalog, is_stale, users, annotations, comments, failing, authors, is_erasing.
+with place as (
+  select o.organization_key, coalesce(g.user_group_key, a.annotation_key, d.document_key, o.organization_key) as key,
+    coalesce(g.batch_key, a.batch_key, d.batch_key, b.batch_key) as batch_key, d.document_key, a.annotation_key,
+    coalesce(g.record_count, d.record_count, o.record_count) as users, a.first_comment_at, a.last_comment_at, a.first_answer_at,
+    a.changed_at, coalesce(a.authors, '{}') as authors
+  from collab_store.organizations o
+  join collab_store.batches b on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
+  left join collab_store.user_groups g on g.organization_key = o.organization_key and g.organization_user_group_id = $4
+  left join collab_store.documents d on d.organization_key = o.organization_key and d.document_id = $2
+  left join collab_store.annotations a on a.document_key = d.document_key and a.annotation_id = $3
+  where o.organization_id = $1
+)
+select p.organization_key, p.key, p.batch_key, s.name, s.active, s.in_catalog, s.checked_at, s.failing_since, s.is_stale, p.users,
+  t.annotations, t.comments, t.failing, p.first_comment_at, p.last_comment_at, p.first_answer_at, p.changed_at, p.authors,
+  exists (select from sync.erasures e
+    where e.finished_at is null and (e.organization_id is null or e.organization_id = $1)) as is_erasing
+from place p
+cross join (
+  select null::text as name, active, in_catalog, checked_at, failing_since, is_stale
+  from collab.organizations where organization_id = $1 and $2::text is null and $4::text is null
+  union all
+  select null, active, in_catalog, checked_at, failing_since, is_stale
+  from collab.user_groups where organization_id = $1 and organization_user_group_id = $4
+  union all
+  select null, active, in_catalog, checked_at, failing_since, is_stale
+  from collab.documents where organization_id = $1 and document_id = $2 and $3::text is null
+  union all
+  select null, active, in_catalog, checked_at, failing_since, is_stale
+  from collab.annotations where organization_id = $1 and document_id = $2 and annotation_id = $3
+) s
+cross join lateral (
+  select count(*)::int as annotations, coalesce(sum(x.comment_count), 0)::int as comments,
+    (count(*) filter (where x.active and x.failing_since is not null))::int as failing
+  from collab_store.annotations x
+  where x.document_key = p.document_key and (p.annotation_key is null or x.annotation_key = p.annotation_key)
+) t

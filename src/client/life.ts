@@ -1,0 +1,235 @@
+import { diffWords } from 'diff'
+import * as z from 'zod'
+import type { RowOf } from '../core/database/statement.ts'
+import type * as things from '../core/database/statements/things.ts'
+import { count, counted, describeAnswer, time } from '../documents/format.ts'
+import { LIFE_EVENTS } from '../documents/thing.ts'
+import type { LifeEntry, ThingIds, Words } from '../documents/thing.ts'
+
+type LifeRow = RowOf<typeof things.life>
+type VersionRow = RowOf<typeof things.lifeOfComment>
+
+const text = z.string().nullish()
+const EventSchema = z.enum(LIFE_EVENTS)
+
+/** What `things/life.sql` puts into the facts of an event. */
+const FactsSchema = z.object({
+  change: z.string().default(''),
+  name: text,
+  email: text,
+  listed: z.boolean().optional(),
+  nameBefore: text,
+  emailBefore: text,
+  hasBefore: z.boolean().optional(),
+  users: z.number().default(0),
+  usersBefore: z.number().default(0),
+  resolution: text,
+  by: text,
+  reason: text,
+  httpStatus: z.number().nullish(),
+  errorStatus: text,
+  errorMessage: text,
+  attempts: z.number().default(0),
+  goneAt: z.coerce.date().nullish(),
+  setAsideAt: z.coerce.date().nullish(),
+  setAsideBy: text,
+  setAsideReason: text,
+  importId: z.number().nullish(),
+  source: text,
+  erasureId: z.number().optional(),
+})
+
+type Facts = z.output<typeof FactsSchema>
+
+/**
+ * An event in the life of a thing.
+ * @param isOfUser whether it is the life of a user, rather than of a place that users join and leave
+ */
+export function lifeEntry(row: LifeRow, organizationId: string, isOfUser: boolean): LifeEntry {
+  const { at, runId, userId, userName, documentId, userGroupId } = row
+  const event = EventSchema.parse(row.event)
+  const place: ThingIds | null =
+    isOfUser && (documentId !== null || userGroupId !== null)
+      ? {
+          organizationId,
+          ...(documentId !== null && { documentId }),
+          ...(userGroupId !== null && { organizationUserGroupId: userGroupId }),
+        }
+      : null
+  return {
+    at,
+    event,
+    sentence: sentenceOf(event, FactsSchema.parse(row.facts), placeName(row, isOfUser)),
+    runId,
+    user: isOfUser || userId === null ? null : { userId, name: userName },
+    place,
+    diff: null,
+  }
+}
+
+function placeName({ documentId, userGroupId }: LifeRow, isOfUser: boolean): string {
+  if (!isOfUser) return 'this listing'
+  if (documentId !== null) return `document ${documentId}`
+  return userGroupId === null ? 'the organization' : `user group ${userGroupId}`
+}
+
+function sentenceOf(event: LifeEntry['event'], facts: Facts, place: string): string {
+  switch (event) {
+    case 'version':
+      return describeUserVersion(facts)
+    case 'changed':
+      return 'Something other than its words changed; what it was before is not kept.'
+    case 'joined':
+      return `The listing of ${place} contained the user.`
+    case 'left':
+      return `The listing of ${place} no longer contained the user.`
+    case 'held':
+      return `The listing of ${place} lost ${count(facts.users)} of ${counted(facts.usersBefore, 'user')}: the removal was held.`
+    case 'decided':
+      return describeDecision(facts)
+    case 'failed': {
+      const { httpStatus = null, errorStatus = null, errorMessage, attempts } = facts
+      const answer = describeAnswer({ httpStatus, errorStatus })
+      return `The fetch failed after ${counted(attempts, 'call')}: ${answer}${errorMessage ? `, ${errorMessage}` : ''}.`
+    }
+    case 'resolved':
+      return 'The fetch succeeded again.'
+    case 'rejected':
+      return describeRejected(facts)
+    case 'catalog':
+      return describeCatalogChange(facts)
+    case 'erased':
+      return `The user was erased, by erasure ${facts.erasureId}.`
+  }
+}
+
+function describeUserVersion(facts: Facts): string {
+  const { change, name, email, nameBefore, emailBefore, hasBefore } = facts
+  const called = [name ?? 'no name', email ?? 'no address'].join(', ')
+  if (change === 'added') return `First seen: ${called}.`
+  const words: Record<string, string> = {
+    listed: 'The organization’s listing contained the user for the first time.',
+    removed: 'The organization’s listing no longer contained the user.',
+    restored: 'The organization’s listing contained the user again.',
+  }
+  if (!hasBefore) return `${words[change] ?? 'Changed'} ${called}; what it was before is not kept.`
+  const changes = [
+    name === nameBefore ? '' : `The name changed from ${quoted(nameBefore)} to ${quoted(name)}.`,
+    email === emailBefore
+      ? ''
+      : `The address changed from ${quoted(emailBefore)} to ${quoted(email)}.`,
+  ]
+  return [words[change] ?? '', ...changes].filter(Boolean).join(' ') || 'Changed.'
+}
+
+function quoted(name: string | null | undefined): string {
+  return name == null ? 'none' : JSON.stringify(name)
+}
+
+function describeDecision({ resolution, by, reason, users }: Facts): string {
+  const who = counted(users, 'user')
+  const why = reason ? `: ${reason}` : ''
+  switch (resolution) {
+    case 'accepted':
+      return `${by} accepted the removal of ${who}${why}.`
+    case 'refused':
+      return `${by} refused the removal of ${who}${why}.`
+    case 'repeated':
+      return `The removal of ${who} was applied, because HELD_ACCEPT_AFTER nightly runs returned the same listing.`
+    default:
+      return 'A later response decided: the removal is no longer held.'
+  }
+}
+
+function describeRejected({
+  reason,
+  goneAt,
+  setAsideAt,
+  setAsideBy,
+  setAsideReason,
+}: Facts): string {
+  const later = [
+    goneAt && `No longer received since ${time(goneAt)}.`,
+    setAsideAt && `Set aside by ${setAsideBy} at ${time(setAsideAt)}: ${setAsideReason}.`,
+  ]
+  return [`A record was rejected: ${reason}.`, ...later].filter(Boolean).join(' ')
+}
+
+/** How a thing came into the catalog or left it. */
+export function describeCatalogChange(event: {
+  change: string
+  importId?: number | null | undefined
+  source?: string | null | undefined
+  by?: string | null | undefined
+}): string {
+  const { change, importId, source, by } = event
+  const did =
+    { added: 'Added to the catalog', removed: 'Taken out of the catalog' }[change] ??
+    'Taken into the catalog again'
+  return importId == null
+    ? `${did}.`
+    : `${did} by import ${importId} (${source ?? 'unknown source'}, requested by ${by}).`
+}
+
+/** Words a side of a comparison: more take too long, and both texts are shown. */
+const DIFF_WORDS_MAX = 1000
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
+
+/** A version of a comment, with its text by words against the version before. */
+export function versionEntry(row: VersionRow): LifeEntry {
+  return {
+    at: row.validFrom,
+    event: 'version',
+    sentence: `Version ${row.version}: ${describeVersion(row)}`,
+    runId: row.runId,
+    user: null,
+    place: null,
+    diff: diffOf(row),
+  }
+}
+
+function describeVersion(row: VersionRow): string {
+  const { version, change, versionBefore, commentText, textBefore, hasOtherHtml } = row
+  if (change === 'deleted') return 'the service returned null for its ID.'
+  if (version > 1 && versionBefore === null)
+    return `the oldest that is kept (${change}); earlier versions are not kept any more.`
+  if (change === 'added') return 'first seen.'
+  const changes = [
+    commentText !== textBefore && 'the text changed',
+    commentText === textBefore && hasOtherHtml && 'only the formatting changed',
+    row.status !== row.statusBefore && `the status changed to ${row.status ?? 'none'}`,
+    row.type !== row.typeBefore && `the type changed to ${row.type ?? 'none'}`,
+  ].filter(Boolean)
+  const begin = change === 'restored' ? 'the service returned it again' : null
+  return `${[begin, ...changes].filter(Boolean).join(', ') || 'only lastUpdated changed'}.`
+}
+
+function diffOf({ change, commentText, textBefore, versionBefore }: VersionRow): Words[] | null {
+  if (change === 'deleted' || commentText === null) return null
+  if (versionBefore === null)
+    return [{ change: change === 'added' ? 'added' : 'same', text: commentText }]
+  return textBefore === null || textBefore === commentText
+    ? null
+    : wordDiff(textBefore, commentText)
+}
+
+/** Two texts by words: what is the same, what was removed, what was added. */
+export function wordDiff(before: string, after: string): Words[] {
+  if (wordsIn(before) > DIFF_WORDS_MAX || wordsIn(after) > DIFF_WORDS_MAX)
+    return [
+      { change: 'removed', text: before },
+      { change: 'added', text: after },
+    ]
+  return diffWords(before, after, { intlSegmenter: segmenter }).map(({ value, added, removed }) => {
+    return { change: added ? 'added' : removed ? 'removed' : 'same', text: value }
+  })
+}
+
+function wordsIn(text: string): number {
+  let words = 0
+  for (const { isWordLike } of segmenter.segment(text)) {
+    if (isWordLike) words += 1
+    if (words > DIFF_WORDS_MAX) break
+  }
+  return words
+}
