@@ -126,12 +126,14 @@ const WHY = {
   erased: ['idle', 'erased'],
 } as const satisfies Record<Thing['why']['state'], readonly [Tone, string]>
 
-function State({ thing: { why, checked } }: { thing: Thing }) {
+function State({ thing: { why, checked, facts } }: { thing: Thing }) {
   const [tone, words] = WHY[why.state]
   return (
     <>
       <Badge tone={tone}>{words}</Badge>
-      {checked.failingSince !== null && <Badge tone="bad">failing</Badge>}
+      {(checked.failingSince !== null || ('failing' in facts && facts.failing > 0)) && (
+        <Badge tone="bad">failing</Badge>
+      )}
       {checked.isStale && <Badge tone="warn">stale</Badge>}
     </>
   )
