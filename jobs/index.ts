@@ -21,9 +21,11 @@ import type { Job } from '../src/worker/worker.ts'
 export const jobs = {
   /** Starts a run. Delivered twice, it makes one run. */
   async 'start-run'(app, { data, requestKey }) {
-    const { scope = {}, add, requestedBy: by } = checked(StartRunJobSchema, data ?? {}, 'data')
+    const asked = checked(StartRunJobSchema, data ?? {}, 'data')
+    const { scope = {}, add, failing, requestedBy: by } = asked
     if (add) await addScope(app.store.database, scope, by)
-    const { runId, items } = await startRun(app.sync, { trigger: 'api', scope, requestKey, by })
+    const request = { trigger: 'api', scope, failing, requestKey, by } as const
+    const { runId, items } = await startRun(app.sync, request)
     await app.deliver(items)
     return { runId }
   },

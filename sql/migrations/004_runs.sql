@@ -22,6 +22,7 @@ create table sync.runs (
   problem text,
   request_key text unique,
   retry_of uuid, -- no reference: the run that it retries may be pruned
+  failing boolean not null default false,
   scopes_expected bigint not null default 0,
   calls bigint not null default 0,
   retries bigint not null default 0,
@@ -80,6 +81,7 @@ comment on column sync.runs.stopped_for is 'Why the service could not be called,
 comment on column sync.runs.problem is 'One sentence for a person, where the run did not simply succeed.';
 comment on column sync.runs.request_key is 'Names the request that made it, so that a request delivered twice makes one run.';
 comment on column sync.runs.retry_of is 'The run whose failed scopes this run requests again; null for a run that is no retry.';
+comment on column sync.runs.failing is 'True if the run requests only those scopes of its scope whose last try had failed when it was requested.';
 comment on column sync.runs.scopes_expected is 'Scopes the catalog held for it when it began: the denominator of its progress.';
 comment on column sync.runs.calls is 'Calls sent to the service, further tries included, whatever became of their answers. Written about once a second, also after the run was settled: those of the last second of a worker that was killed are missing.';
 comment on column sync.runs.retries is 'Of the calls, those that tried again.';

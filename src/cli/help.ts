@@ -32,6 +32,7 @@ Examples:
   collab-sync run --organization acme --document plan --annotation ann-1 --comment 42
   collab-sync run --organization acme --user ann --user bob
   collab-sync run --failed-of 3f2a9c1e
+  collab-sync run --organization acme --failing
   collab-sync run --organization acme --dry-run
 
 With --dry-run every scope is asked for and every answer judged as in a run, and nothing is kept of it: it prints a line

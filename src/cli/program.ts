@@ -45,6 +45,7 @@ function optionDescription(this: Help, option: Option): string {
 function addRunCommands(program: Command, onExitCode: OnExitCode): void {
   addScopeOptions(program.command('run').summary('sync now, in this process').description(help.RUN))
     .option('--failed-of <run>', 'only what failed in that run')
+    .option('--failing', 'only what fails now')
     .option(...ADD_OPTION)
     .option('--dry-run', 'ask the service, print what the run would change, and change nothing')
     .option(...JSON_OPTION)
@@ -64,6 +65,7 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
       .description(help.ENQUEUE),
   )
     .option('--failed-of <run>', 'only what failed in that run')
+    .option('--failing', 'only what fails now')
     .option(...ADD_OPTION)
     .option('--wait', 'follow the run to its end')
     .option(...JSON_OPTION)

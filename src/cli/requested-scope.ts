@@ -65,9 +65,9 @@ export function checkRequest(options: RequestOptions): void {
   if (options.add && scope.organizationIds === undefined) {
     throw new UsageError('--add needs --organization: there is nothing else to add.')
   }
-  if (options.failedOf !== undefined && Object.keys(scope).length > 0) {
+  if (options.failedOf !== undefined && (options.failing || Object.keys(scope).length > 0)) {
     throw new UsageError(
-      '--failed-of cannot be combined with a scope: it asks again for what failed, as that run asked.',
+      '--failed-of cannot be combined with a scope or --failing: it asks again for what failed, as that run asked.',
     )
   }
 }
@@ -79,7 +79,7 @@ export async function requestOf(database: Database, options: RequestOptions): Pr
   if (options.failedOf === undefined) {
     const scope = scopeOf(options)
     if (options.add) await addScope(database, scope, by)
-    return { ...request, scope }
+    return { ...request, scope, failing: options.failing }
   }
   return { ...request, ...(await failedOf(database, await findRun(database, options.failedOf))) }
 }

@@ -12,9 +12,10 @@ export interface ScopeOptions {
   operations?: string
 }
 
-/** What narrows a run: a scope, or what failed in an earlier run. */
+/** What narrows a run: a scope, what fails in it, or what failed in an earlier run. */
 export interface RequestOptions extends ScopeOptions {
   failedOf?: string
+  failing?: boolean
   /** Adds what the catalog lacks of the scope. */
   add?: boolean
 }

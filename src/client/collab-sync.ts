@@ -52,8 +52,10 @@ export interface CollabSync {
    * Asks for a run; workers take it up.
    * @param request.scope everything in the catalog when left out
    * @param request.add adds what the scope names and the catalog lacks, rather than refuse it
+   * @param request.failing requests only those scopes of it that fail now
    * @param request.idempotencyKey the same key again gives the run that it made, whatever became of it
-   * @throws UsageError for a wrong scope, one that names what the catalog lacks, or a key used for another scope
+   * @throws UsageError for a wrong scope, one that names what the catalog lacks, one in which nothing fails, or a key used for
+   *   another request
    */
   startRun(request?: z.input<typeof RunRequestSchema>): Promise<RequestedRun>
   /**

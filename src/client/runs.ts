@@ -4,19 +4,18 @@ import { DEAD_AFTER_S } from '../core/database/claims.ts'
 import type { Item } from '../core/database/claims.ts'
 import type { Database } from '../core/database/pool.ts'
 import { readRun, readRunDetails } from './run-reports.ts'
-import type { NewRun } from '../core/database/runs.ts'
 import { explainingLoss } from '../core/database/connection-errors.ts'
 import * as runs from '../core/database/statements/runs.ts'
 import { checked, isRunId } from '../documents/check.ts'
 import { RetryRequestSchema, RunRequestSchema } from '../documents/run.ts'
 import type { RequestedRun, Run, RunDetails } from '../documents/run.ts'
-import type { Scope } from '../documents/scope.ts'
 import { EnvironmentError, UsageError } from '../base/errors.ts'
 import { inTime, itemDelivery, refusalOf } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
 import { RunSignals } from '../core/run/context.ts'
 import { stopRun } from '../core/run/stop.ts'
 import { startRun } from '../core/run/start.ts'
+import type { ScopesRequest } from '../core/run/start.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
 
 type Runs = Pick<CollabSync, 'getRun' | 'cancelRun' | 'watchRun' | 'waitForRun'>
@@ -59,9 +58,9 @@ const DELIVERY_MS = 5_000
 export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'> {
   return {
     async startRun(request = {}) {
-      const { scope = {}, add, idempotencyKey } = checked(RunRequestSchema, request, '')
+      const { scope = {}, add, failing, idempotencyKey } = checked(RunRequestSchema, request, '')
       if (add) await addScope(parts.database, scope, parts.by)
-      return askOnce(parts, { scope }, keyOf(parts.trigger, idempotencyKey))
+      return askOnce(parts, { scope, failing }, keyOf(parts.trigger, idempotencyKey))
     },
     async retryRun(runId, request = {}) {
       const { idempotencyKey } = checked(RetryRequestSchema, request, '')
@@ -76,10 +75,7 @@ export function askingOn(parts: Parts): Pick<CollabSync, 'startRun' | 'retryRun'
  * narrowed.
  * @throws UsageError where there is no such run, or it is not over
  */
-export async function failedOf(
-  database: Database,
-  runId: string,
-): Promise<Pick<NewRun, 'scope' | 'failedOf'>> {
+export async function failedOf(database: Database, runId: string): Promise<ScopesRequest> {
   const { scope, finishedAt } = await requireRun(database, runId)
   if (finishedAt === null) {
     throw new UsageError(`Run ${runId} is still under way: wait for its end.`)
@@ -89,17 +85,17 @@ export async function failedOf(
 
 async function askOnce(
   parts: Parts,
-  request: Pick<NewRun, 'scope' | 'failedOf'>,
+  request: ScopesRequest,
   requestKey: string | null,
 ): Promise<RequestedRun> {
   const { database, settings, trigger, by } = parts
   const earlier =
     requestKey === null ? undefined : await runs.findByRequest.first(database, { requestKey })
-  if (earlier !== undefined) return known(database, earlier.runId, request.scope)
+  if (earlier !== undefined) return known(database, earlier.runId, request)
   const context = { database, operations: settings.operations }
   const { runId, items } = await startRun(context, { ...request, trigger, requestKey, by })
   // Without items somebody has made it since we looked.
-  if (items.length === 0) return known(database, runId, request.scope)
+  if (items.length === 0) return known(database, runId, request)
   const isDelivered = await isHandedOver(parts.queue, items, (reason) =>
     parts.log.warn({ reason, runId }, NOT_DELIVERED),
   )
@@ -107,10 +103,10 @@ async function askOnce(
 }
 
 /** A run that the same key made. */
-async function known(database: Database, runId: string, scope: Scope): Promise<RequestedRun> {
+async function known(database: Database, runId: string, request: ScopesRequest) {
   const run = await readRun(database, runId)
-  if (run !== null && canonical(run.scope) !== canonical(scope)) {
-    throw new UsageError(`idempotencyKey was used for another scope before, by run ${runId}.`)
+  if (run !== null && canonical(run) !== canonical(request)) {
+    throw new UsageError(`idempotencyKey was used for another request before, by run ${runId}.`)
   }
   return { runId, isNew: false, isDelivered: true }
 }
@@ -143,9 +139,9 @@ function keyOf(way: string, key: string | undefined): string | null {
   return key === undefined ? null : `${way}:${key}`
 }
 
-/** One text for one scope, in whatever order its members come. */
-function canonical(scope: Scope): string {
-  return JSON.stringify(Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1)))
+/** One text for one request, in whatever order the members of its scope come. */
+function canonical({ scope, failing = false }: ScopesRequest): string {
+  return JSON.stringify([failing, Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1))])
 }
 
 const POLL_MS = 500

@@ -174,9 +174,10 @@ export function describeCounts<Of extends keyof RunCounts>(
     .join(', ')
 }
 
-/** What a run requests, for a person: its scope, or what failed in the run that it retries. */
-export function describeRequest({ scope, retryOf }: Pick<Run, 'scope' | 'retryOf'>): string {
-  return retryOf === null ? describeScope(scope) : `what failed in run ${shortId(retryOf)}`
+/** What a run requests, for a person: its scope, what fails in it, or what failed in the run that it retries. */
+export function describeRequest(run: Pick<Run, 'scope' | 'retryOf' | 'failing'>): string {
+  if (run.retryOf !== null) return `what failed in run ${shortId(run.retryOf)}`
+  return describeScope(run.scope) + (run.failing ? ', failing scopes only' : '')
 }
 
 /** What became of a scope that failed. */

@@ -47,6 +47,7 @@ export const RunSchema = z
       .nullable()
       .describe('Who requested it, as in `Action`; null where nobody did, as for a nightly run.'),
     retryOf: RunIdSchema.nullable().describe('The run whose failed scopes it requests again.'),
+    failing: z.boolean().describe('True if it requests only the scopes that failed at that time.'),
     readAt: z.date().describe('When PostgreSQL read these numbers.'),
     durationMs: z.number().describe('From its start until its end, or until now.'),
     workersGone: z.boolean().describe('True where it is under way and no worker is alive.'),
@@ -169,7 +170,14 @@ export function scopesInAll(run: Run): number {
 
 /** The body of a request for a run. */
 export const NewRunSchema = z
-  .strictObject({ scope: ScopeSchema.optional(), add: AddSchema.optional() })
+  .strictObject({
+    scope: ScopeSchema.optional(),
+    add: AddSchema.optional(),
+    failing: z
+      .boolean('must be true or false')
+      .optional()
+      .describe('Only those scopes of it that fail now: their last fetch failed.'),
+  })
   .meta({ id: 'NewRun', description: '`{}` asks for everything in the catalog.' })
 
 /** The data of a `start-run` job. */

@@ -139,7 +139,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   }
   const [status, detail] = ANSWERS[error.code ?? ''] ?? [400, 'The request is not HTTP.']
   const title = STATUS_CODES[status] ?? 'Bad Request'
-  const body = JSON.stringify({ type: 'about:blank', title, status, detail, instance: '' })
+  const body = JSON.stringify({ type: 'about:blank', title, status, detail })
   socket.end(
     [
       `HTTP/1.1 ${status} ${title}`,

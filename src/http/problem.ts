@@ -23,7 +23,10 @@ export const ProblemSchema = z
     title: z.string().describe('The name of the status.'),
     status: z.int(),
     detail: z.string().describe('One sentence for a person.'),
-    instance: z.string().describe('The path that was asked for.'),
+    instance: z
+      .string()
+      .optional()
+      .describe('The pattern of the path, such as `/v1/runs/:runId`; absent if no route matched.'),
     errors: z.array(FaultSchema).optional().describe('The members of the request at fault.'),
     away: z
       .array(z.enum(['postgresql', 'queue']))
@@ -68,12 +71,13 @@ export class ProblemError extends Error {
 /** Answers with a problem document. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ProblemError) {
   const { status, message, errors, away, headers } = error
+  const pattern = request.routeOptions.url
   const problem: z.infer<typeof ProblemSchema> = {
     type: 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
     status,
     detail: message,
-    instance: pathOf(request),
+    ...(pattern === undefined ? {} : { instance: request.server.basePath + pattern }),
     ...(errors.length > 0 ? { errors: [...errors] } : {}),
     ...(away.length > 0 ? { away: [...away] } : {}),
   }
@@ -87,7 +91,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   )
 }
 
-/** The path that was asked for, without its query. */
+/** The path of a request, without its query. It contains IDs: no log and no problem repeats it. */
 export function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? ''
 }

@@ -95,8 +95,8 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
     authentication.check(request).catch((problem: unknown) => answerError(problem, request, reply)),
   )
   app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
-    const { method } = request
-    log.debug({ method, path: pathOf(request), status: statusCode, ms: elapsedTime }, 'http')
+    const { method, routeOptions } = request
+    log.debug({ method, path: routeOptions.url, status: statusCode, ms: elapsedTime }, 'http')
   })
   await app.register(probes, { readiness })
   await app.register(signIn, { authentication })

@@ -55,6 +55,7 @@ export interface RunOptions {
   readonly scope?: unknown
   readonly trigger?: Trigger
   readonly failedOf?: string
+  readonly failing?: boolean
   readonly settings?: Record<string, string>
 }
 
@@ -132,11 +133,12 @@ export async function openLive(
     async importCatalog(importOptions = { prune: false }) {
       await importCatalog(database.pool, worldSource(world), importOptions)
     },
-    async run({ scope = {}, trigger = 'cli', failedOf, settings = {} } = {}) {
+    async run({ scope = {}, trigger = 'cli', failedOf, failing, settings = {} } = {}) {
       const request = {
         trigger,
         scope: parseScope(scope),
         requestKey: null,
+        failing,
         ...(failedOf ? { failedOf } : {}),
       }
       if (queue === 'none') {

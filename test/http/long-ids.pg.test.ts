@@ -1,5 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addToCatalog } from '../../src/features/catalog/change.ts'
 import type { HttpServer } from '../../src/http/server.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -13,10 +14,8 @@ let server: HttpServer
 
 beforeAll(async () => {
   live = await openLive('none')
-  await live.database.pool.query(
-    'insert into collab_store.organizations (organization_id) select unnest($1::text[])',
-    [LONG_IDS],
-  )
+  const lines = LONG_IDS.map((organizationId) => ({ organizationId }))
+  await addToCatalog(live.database.pool, lines, { source: 'a test', requestedBy: 'a test' })
   server = await unlistened(await live.openApp())
 })
 afterAll(async () => {
@@ -45,6 +44,8 @@ test('so do the pages, and one of them can be synced', async () => {
   const second = await page(next)
   expect(second.statusCode).toBe(200)
   expect(second.body).toContain('First page')
-  const question = await page(`/actions/sync?organization=${encodeURIComponent(LONG_IDS[0] ?? '')}`)
-  expect(question.body).toContain('Sync one organization now?')
+  const question = await page(
+    `/actions/sync?organizationId=${encodeURIComponent(LONG_IDS[0] ?? '')}`,
+  )
+  expect(question.body).toContain('Sync now?')
 })

@@ -1,17 +1,22 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLog } from '../../src/base/log.ts'
+import { createServer } from '../../src/http/server.ts'
 import type { HttpServer } from '../../src/http/server.ts'
+import type { App } from '../../src/worker/app.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
-import { BEARER, unlistened } from './served.ts'
+import { BEARER, partsOf, unlistened } from './served.ts'
 
 let live: Live
+let app: App
 let server: HttpServer
 let document: OpenAPIV3_1.Document
 
 beforeAll(async () => {
   live = await openLive('none')
-  server = await unlistened(await live.openApp())
+  app = await live.openApp()
+  server = await unlistened(app)
   document = (await server.app.inject({ url: '/openapi.json', headers: BEARER })).json()
 })
 afterAll(async () => {
@@ -84,7 +89,32 @@ describe('a path', () => {
   ])('%s %s answers %i', async (method, url, status, allow) => {
     const answer = await server.app.inject({ method: method as 'GET', url, headers: BEARER })
     expect([answer.statusCode, answer.headers.allow]).toEqual([status, allow])
-    expect(answer.json()).toMatchObject({ type: 'about:blank', status, instance: url })
+    expect(answer.json()).toMatchObject({ type: 'about:blank', status })
+    expect(answer.json()).not.toHaveProperty('instance')
+  })
+
+  test.each([
+    ['DELETE', '/v1/catalog/organizations/acme/user-groups/anna', 404],
+    ['DELETE', '/v1/catalog/organizations/acme/user-groups/an%00na', 400],
+    ['GET', '/v1/catalog/organizations/acme/user-groups/anna', 405],
+    ['DELETE', '/v1/nothing/acme/anna', 404],
+    ['GET', '/v1/catalog/acme/anna%zz', 400],
+  ])('%s %s leaves no ID in the log or in `instance`', async (method, url, status) => {
+    const lines: string[] = []
+    const log = createLog('debug', { write: (line) => lines.push(line) })
+    const parts = partsOf(app)
+    const settings = { ...parts.settings, httpBasePath: '/tools' }
+    const logged = await createServer({ ...parts, settings, log })
+    const answer = await logged.app.inject({ method: method as 'GET', url, headers: BEARER })
+    await logged.app.close()
+    expect(answer.statusCode).toBe(status)
+    const isRoute = method === 'DELETE' && url.includes('/user-groups/')
+    const path = '/v1/catalog/organizations/:organizationId/user-groups/:organizationUserGroupId'
+    expect(answer.json().instance).toBe(isRoute ? `/tools${path}` : undefined)
+    const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'http')
+    expect(requests).toMatchObject(url.endsWith('%zz') ? [] : [{ method, status }])
+    for (const { path: logs } of requests) expect(logs).toBe(isRoute ? path : undefined)
+    expect(lines.join('')).not.toMatch(/acme|anna/)
   })
 
   test('that leads nowhere is a page for a browser', async () => {

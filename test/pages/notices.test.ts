@@ -10,6 +10,15 @@ test('an address says what an action did, with its counts', () => {
   })
 })
 
+test('an address that has a query keeps it', () => {
+  const path = pathWithNotice('/thing?organizationId=a%26b', 'hinted', [2])
+  expect(path).toBe('/thing?organizationId=a%26b&done=hinted&counts=2')
+  expect(noticeOf(Object.fromEntries(new URL(path, 'http://a').searchParams))).toEqual({
+    tone: 'good',
+    sentence: 'The comments of 2 annotations are fetched next.',
+  })
+})
+
 test('what was not decided is said, too', () => {
   expect(noticeOf({ done: 'held-refused', counts: '12.3.2' })).toEqual({
     tone: 'info',

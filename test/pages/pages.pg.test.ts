@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findRun } from '../../src/cli/requested-scope.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
@@ -8,7 +9,7 @@ import { askPages, hiddenFields, wordsOf } from './ask-pages.ts'
 import type { Answer, PagesAsked } from './ask-pages.ts'
 import { HOSTILE, hostileComments, importHostilePlace, putHostileUser } from './hostile.ts'
 
-const PAGES = ['/', '/runs', '/organizations', '/search', '/held', '/schedule']
+const PAGES = ['/', '/runs', '/organizations', '/search?q=none', '/held', '/schedule']
 
 let live: Live
 let pages: PagesAsked
@@ -101,7 +102,7 @@ test('what the service sent is text on every page', async () => {
     ['/held', HOSTILE.userName],
     ['/held', HOSTILE.commentText],
     [
-      `/actions/sync?${new URLSearchParams({ organization: HOSTILE.organizationId })}`,
+      `/actions/sync?${new URLSearchParams({ organizationId: HOSTILE.organizationId })}`,
       HOSTILE.organizationId,
     ],
     [
@@ -120,8 +121,8 @@ test('what the service sent is text on every page', async () => {
 })
 
 test('an organization is synced after a question', async () => {
-  const question = await expectPage(`/actions/sync?organization=${encodeURIComponent(whole)}`)
-  expect(wordsOf(question)).toContain('Sync one organization now?')
+  const question = await expectPage(`/actions/sync?organizationId=${encodeURIComponent(whole)}`)
+  expect(wordsOf(question)).toMatch(/Sync now\? Scope: organization .* A run requests \d+ scopes, /)
   const before = await countRuns()
   const done = await pages.post('/actions/sync', hiddenFields(question))
   expect(done.status).toBe(303)
@@ -130,6 +131,47 @@ test('an organization is synced after a question', async () => {
   const page = await expectPage(String(done.headers['location']))
   expect(wordsOf(page)).toContain('The run is asked for.')
   expect(page.text).toMatch(/data-follow="\/v1\/runs\/[0-9a-f-]{36}\/events"/)
+})
+
+test('a thing is added to the catalog, synced, reported as changed and removed', async () => {
+  const document = { organizationId: whole, documentId: 'a new & odd document' }
+  const annotation = { ...document, annotationId: 'a 1' }
+  const act = async (action: string, fields: Record<string, string>) => {
+    const question = await expectPage(`/actions/${action}?${new URLSearchParams(fields)}`)
+    expect(wordsOf(question)).toContain('Scope: organization ')
+    return String((await pages.post(`/actions/${action}`, hiddenFields(question))).headers.location)
+  }
+  const thing = (ids: Record<string, string>) => `/thing?${new URLSearchParams(ids)}`
+  const early = await pages.post('/actions/add', { ...annotation, key: randomUUID() })
+  expect(early.status).toBe(400)
+  expect(wordsOf(early)).toContain('Document "a new & odd document" is not in the catalog')
+  const empty = { annotationId: '', organizationUserGroupId: '' }
+  expect(await act('add', { ...document, ...empty })).toBe(`${thing(document)}&done=added`)
+  const run = /^\/runs\/[0-9a-f-]{36}\?done=run-started$/
+  expect(await act('add', { ...annotation, sync: 'on' })).toMatch(run)
+  expect(await act('sync', document)).toMatch(run)
+  expect(await act('hint', document)).toMatch(run)
+  const { pool } = live.database
+  await pool.query('update collab_store.definitions set refresh_budget = 1')
+  expect(await act('hint', document)).toBe(`${thing(document)}&done=hinted&counts=1`)
+  await pool.query('update collab_store.definitions set refresh_budget = null')
+  expect(await act('remove', document)).toBe(`${thing(document)}&done=removed`)
+  const { rows } = await pool.query(
+    `select d.active, a.active as annotation from collab_store.documents d
+    join collab_store.annotations a using (document_key) where document_id = $1`,
+    [document.documentId],
+  )
+  expect(rows).toEqual([{ active: false, annotation: false }])
+  const { rows: scopes } = await pool.query(
+    `select scope from sync.runs order by requested_at desc limit 4`,
+  )
+  expect(scopes.map(({ scope }) => scope)).toContainEqual({
+    organizationIds: [whole],
+    documentId: document.documentId,
+    annotationId: 'a 1',
+  })
+  const wrong = await pages.get(`/actions/hint?${new URLSearchParams({ organizationId: whole })}`)
+  expect(wordsOf(wrong)).toContain('documentId is missing.')
 })
 
 test('a form that is sent twice does it once', async () => {

@@ -306,7 +306,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
       held: '/held',
       heldUsers: `/held/${heldId}`,
       schedule: '/schedule',
-      sync: `/actions/sync?organization=${organization}`,
+      sync: `/actions/sync?organizationId=${organization}`,
       retry: `/actions/retry?run=${nightly.run_id}`,
       accept: `/actions/accept?held=${heldId}&run=${runId}`,
       remove: '/actions/remove-schedule',

@@ -126,7 +126,7 @@ test('a token with the right read sees no action', async () => {
 test('a search with one exact result opens its page; others are listed', async () => {
   const { annotationId } = place
   const search = (q: string) => pages.get(`/search?${new URLSearchParams({ q })}`)
-  const one = await search(`${annotationId}/${edited}`)
+  const one = await search(`${Object.values(place).join('/')}/${edited}`)
   expect(one).toMatchObject({
     status: 302,
     headers: { location: thingPath({ ...place, commentId: edited }) },

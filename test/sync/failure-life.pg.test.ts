@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { jobs } from '../../jobs/index.ts'
 import type { App } from '../../src/worker/app.ts'
 import { addToCatalog, removeFromCatalog } from '../../src/features/catalog/change.ts'
 import { describeRun, failuresTable } from '../../src/cli/run-details.ts'
@@ -9,6 +10,7 @@ import type { Failure, FailuresByState, RunDetails } from '../../src/documents/r
 import type { Page } from '../../src/documents/page.ts'
 import { describeStates, nothingToRetry, shortId } from '../../src/documents/format.ts'
 import { onApp } from '../client/on-app.ts'
+import { BEARER, unlistened } from '../http/served.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunRow } from '../helpers/live.ts'
 import { askPages, hiddenFields, wordsOf } from '../pages/ask-pages.ts'
@@ -206,21 +208,134 @@ test('a held response, and one about a part, end a failure', async () => {
   await expectTold(run, { resolved: failed }, [part, held])
 })
 
-test('a retry whose key is refused makes nothing stale, and says how much was not requested', async () => {
-  failing(six)
-  const run = await live.run()
-  const stale = () => rows('select count(*)::int as scopes from reporting.freshness where is_stale')
-  const before = await stale()
-  live.standIn.setFaults([{ kind: 'unauthenticated' }])
-  const retry = await live.run({ failedOf: run.run_id })
-  expect(retry).toMatchObject({ status: 'failed', stopped_for: 'credentials' })
-  expect(await stale()).toEqual(before)
-  const skipped = Number(retry['scopes_skipped'])
-  const page = wordsOf(await pages.get(`/runs/${retry.run_id}`))
-  expect(page).toContain(`${skipped} scopes were not requested.`)
-  expect(page).not.toContain('that still fail')
-  expect(wordsOf(await pages.get(`/runs/${run.run_id}`))).toContain('Retry the 6 scopes')
+describe('a run of what fails now', () => {
+  /** Everything of the organization of the six fails, and a listing of another one. */
+  async function failMuch() {
+    const { organizationId } = six[0] as Place
+    const other = [...live.world.organizationIds()].find((each) => each !== organizationId) ?? ''
+    live.standIn.setFaults([
+      { kind: 'bad-request', match: { operation: 'users', organizationId } },
+      { kind: 'bad-request', match: { operation: 'users', organizationId: other } },
+    ])
+    await live.run({ scope: { organizationIds: [organizationId, other], operations: ['users'] } })
+    failing(six)
+    await live.run({ scope: { organizationIds: [organizationId], operations: ['comments'] } })
+    live.standIn.setFaults([])
+    return organizationId
+  }
+  const countFailing = async () =>
+    (await rows('select count(*)::int as n from sync.failing_scopes'))[0]?.['n'] as number
+
+  test('requests that, and nothing else, within its scope', async () => {
+    const organizationId = await failMuch()
+    const [place] = six as [Place]
+    const organizationIds = [organizationId]
+    const document = { organizationIds, documentId: place.documentId }
+    const group = [...live.world.groupIds(organizationId)].slice(0, 1)
+    const inOrganization = await rows(
+      `select count(*)::int as n from sync.failing_scopes join collab_store.batches using (batch_key)
+      join collab_store.organizations using (organization_key) where organization_id = $1`,
+      organizationId,
+    )
+    let left = await countFailing()
+    let leftHere = Number(inOrganization[0]?.['n'])
+    for (const [scope, planned] of [
+      [scopeOf(place), 1],
+      [{ organizationIds, userIds: ['u'] }, 1],
+      [{ organizationIds, organizationUserGroupIds: group }, 1],
+      [{ ...document, operations: ['comments'] }, 5],
+      [document, 1],
+    ] as const) {
+      live.standIn.calls.reset()
+      const run = await live.run({ scope, failing: true })
+      expect(run, JSON.stringify(scope)).toMatchObject({
+        scopes_planned: planned,
+        scopes_expected: planned,
+        status: 'succeeded',
+        failing: true,
+        scope,
+      })
+      expect(live.standIn.calls.total).toBe(planned)
+      left -= planned
+      leftHere -= planned
+      expect(await countFailing()).toBe(left)
+    }
+    expect(leftHere).toBeGreaterThan(0)
+    const here = await live.run({ scope: { organizationIds }, failing: true })
+    expect(here).toMatchObject({ scopes_planned: leftHere, status: 'succeeded' })
+    const rest = await live.run({ failing: true })
+    expect(rest).toMatchObject({ scopes_planned: left - leftHere, scope: {} })
+    expect(await countFailing()).toBe(0)
+    for (const told of [
+      describeRun(await detailsOf(here.run_id)),
+      wordsOf(await pages.get(`/runs/${here.run_id}`)),
+      wordsOf(await pages.get('/runs')),
+    ])
+      expect(told).toContain(`organization ${organizationId}, failing scopes only`)
+  })
+
+  test('is refused where nothing fails, in one sentence', async () => {
+    const scope = { organizationIds: [six[0]?.organizationId as string] }
+    await expect(live.run({ failing: true })).rejects.toThrow(
+      'Nothing fails in this scope: everything in the catalog.',
+    )
+    const sentence = `Nothing fails in this scope: organization ${scope.organizationIds[0]}.`
+    await expect(onApp(app).startRun({ scope, failing: true })).rejects.toThrow(sentence)
+    const question = await pages.get(
+      `/actions/sync?${new URLSearchParams({ organizationId: scope.organizationIds[0] ?? '', failing: 'true' })}`,
+    )
+    expect(question.status).toBe(400)
+    expect(wordsOf(question)).toContain(sentence)
+    const { app: http } = await unlistened(app)
+    const payload = { scope, failing: true }
+    const answer = await http.inject({ method: 'POST', url: '/v1/runs', headers: BEARER, payload })
+    await http.close()
+    expect(answer.json()).toMatchObject({ status: 422, detail: sentence, instance: '/v1/runs' })
+    expect(await rows('select from sync.runs')).toHaveLength(0)
+  })
+
+  test('is started by a program, a job and a page; a key is for one request', async () => {
+    failing(six)
+    await live.run()
+    const request = { failing: true, idempotencyKey: 'one' }
+    const { runId } = await onApp(app).startRun(request)
+    expect(await onApp(app).startRun(request)).toMatchObject({ runId, isNew: false })
+    expect(await onApp(app).getRun(runId)).toMatchObject({ failing: true, scopesExpected: 6 })
+    await expect(onApp(app).startRun({ idempotencyKey: 'one' })).rejects.toThrow(
+      `idempotencyKey was used for another request before, by run ${runId}.`,
+    )
+    const byJob = await jobs['start-run'](app, { data: { failing: true }, requestKey: 'job' })
+    expect(await onApp(app).getRun(byJob.runId)).toMatchObject({ failing: true, scopesExpected: 6 })
+    const question = await pages.get('/actions/sync?failing=true')
+    expect(wordsOf(question)).toContain('A run requests only the 6 scopes whose last fetch failed')
+    const done = await pages.post('/actions/sync', hiddenFields(question))
+    const byPage = /^\/runs\/([0-9a-f-]{36})/.exec(String(done.headers['location']))?.[1] ?? ''
+    expect(await onApp(app).getRun(byPage)).toMatchObject({ failing: true, scopesExpected: 6 })
+  })
 })
+
+test.each([
+  ['a retry', (run: RunRow) => ({ failedOf: run.run_id })],
+  ['a run of what fails now', () => ({ failing: true })],
+])(
+  '%s whose key is refused makes nothing stale, and says how much was not requested',
+  async (_kind, request) => {
+    failing(six)
+    const run = await live.run()
+    const stale = () =>
+      rows('select count(*)::int as scopes from reporting.freshness where is_stale')
+    const before = await stale()
+    live.standIn.setFaults([{ kind: 'unauthenticated' }])
+    const retry = await live.run(request(run))
+    expect(retry).toMatchObject({ status: 'failed', stopped_for: 'credentials' })
+    expect(await stale()).toEqual(before)
+    const skipped = Number(retry['scopes_skipped'])
+    const page = wordsOf(await pages.get(`/runs/${retry.run_id}`))
+    expect(page).toContain(`${skipped} scopes were not requested.`)
+    expect(page).not.toContain('that still fail')
+    expect(wordsOf(await pages.get(`/runs/${run.run_id}`))).toContain('Retry the 6 scopes')
+  },
+)
 
 test('the form of a retry names how many scopes still fail, and makes the retry', async () => {
   failing(six)

@@ -116,7 +116,7 @@ test('records that could not be stored are told, and kept nowhere', async () => 
   expect(await dumpTables(live.database)).toEqual(before)
 })
 
-test('a plan of what failed in a run asks for that and nothing else', async () => {
+test('a plan of what failed in a run, or fails now, asks for that and nothing else', async () => {
   const place = busyPlace()
   live.standIn.setFaults([{ kind: 'bad-request', match: { ...place, operation: 'comments' } }])
   const run = await live.run()
@@ -127,6 +127,9 @@ test('a plan of what failed in a run asks for that and nothing else', async () =
   const planned = await planRun(app.sync, { scope: {}, failedOf: run.run_id }, () => {})
   expect(planned).toMatchObject({ scopes: 1, failed: 0 })
   expect(live.standIn.calls.log.map(({ data }) => data)).toEqual([place])
+  const failing = await planRun(app.sync, { scope: {}, failing: true }, () => {})
+  expect(failing).toMatchObject({ scopes: 1, failed: 0 })
+  expect(live.standIn.calls.log.map(({ data }) => data)).toEqual([place, place])
 })
 
 test('a plan of a scope that the catalog lacks is refused before any call', async () => {

@@ -1,7 +1,8 @@
--- Plans the scopes that a run names, or those that failed in an earlier run and still fail: one item for each of their batches.
+-- Plans the scopes that a run names, only those of them that fail now, or those that failed in an earlier run and still fail:
+-- one item for each of their batches.
 -- Params: $1 runId, $2 operations, $3 organizationIds? (null for all active ones), $4 documentId?, $5 annotationId? (null for
 -- all active ones of the document), $6 userGroupIds?, $7 areUsersNamed (organizations are asked about some users),
--- $8 failedOf? (the earlier run).
+-- $8 failedOf? (the earlier run), $9 isFailing (only scopes that fail now), $10 areWhole (organizations are synced as a whole).
 -- Never null: item_id, kind, round.
 with wanted as (
   select d.organization_key, a.batch_key, a.scope_no
@@ -28,6 +29,12 @@ with wanted as (
   where $7::boolean and b.operation = 'users' and b.batch_no = 0
     and case when $3::text[] is null then o.active else o.organization_id = any($3) end
   union all
+  select b.organization_key, x.batch_key, x.scope_no
+  from sync.failing_scopes x
+  join collab_store.batches b using (batch_key)
+  join collab_store.organizations o using (organization_key)
+  where $10::boolean and b.operation = any($2) and ($3::text[] is null or o.organization_id = any($3))
+  union all
   select b.organization_key, f.batch_key, f.scope_no
   from sync.failures f
   join sync.failing_scopes x on x.batch_key = f.batch_key and x.scope_no = f.scope_no
@@ -38,6 +45,7 @@ with wanted as (
   select $1, 'sync-batch', organization_key, batch_key, bit_or(set_bit(repeat('0', 256)::varbit, scope_no, 1)),
     count(distinct scope_no)
   from wanted
+  where not $9::boolean or (batch_key, scope_no) in (select batch_key, scope_no from sync.failing_scopes)
   group by organization_key, batch_key
   order by batch_key
   returning item_id, kind, round, scopes_planned

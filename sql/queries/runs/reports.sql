@@ -2,6 +2,7 @@
 -- Params: $1 runIds?, $2 limit, $3 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
 -- Never null: read_at, counts of a report, workers_gone.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem, r.retry_of,
+  r.failing,
   (select a.by from sync.actions a where a.run_id = r.run_id and a.action = 'run_requested') as requested_by,
   r.scopes_expected, now() as read_at,
   r.calls, r.retries,

@@ -4,7 +4,7 @@ import type { Client } from './pool.ts'
 import type { RowOf } from './statement.ts'
 import * as runs from './statements/runs.ts'
 
-/** A request for a run: of a scope, or of what failed in an earlier run. */
+/** A request for a run: of a scope, of what fails in it now, or of what failed in an earlier run. */
 export interface NewRun {
   readonly trigger: Trigger
   readonly scope: Scope
@@ -14,6 +14,8 @@ export interface NewRun {
   readonly requestKey: string | null
   /** The run whose failed scopes are requested again. */
   readonly failedOf?: string
+  /** True for a run of only those scopes of the scope that fail now. */
+  readonly failing?: boolean | undefined
 }
 
 /** Why scopes of a run failed. */
@@ -24,8 +26,9 @@ export type FinishedRun = RowOf<typeof runs.finish>
 
 /** @returns the new run's id; null where the request made one already, or a scheduled run is under way */
 export async function insertRun(client: Client, run: NewRun): Promise<string | null> {
-  const { trigger, requestKey, failedOf: retryOf = null } = run
+  const { trigger, requestKey, failedOf: retryOf = null, failing = false } = run
   const scope = JSON.stringify(run.scope)
-  const made = await runs.insert.first(client, { trigger, scope, requestKey, retryOf })
+  const request = { trigger, scope, requestKey, retryOf, failing }
+  const made = await runs.insert.first(client, request)
   return made?.runId ?? null
 }

@@ -13,7 +13,7 @@ import * as catalog from '../database/statements/catalog.ts'
 import * as failures from '../database/statements/failures.ts'
 import * as items from '../database/statements/items.ts'
 import * as runs from '../database/statements/runs.ts'
-import { operationsOf } from '../../documents/scope.ts'
+import { describeScope, operationsOf } from '../../documents/scope.ts'
 import type { Scope } from '../../documents/scope.ts'
 import { notInCatalog, UsageError } from '../../base/errors.ts'
 import type { Operation } from '../../base/errors.ts'
@@ -56,7 +56,8 @@ export async function makeRun(
   if (runId === null) return existing(client, request)
   const planned = await plan(client, runId, request, defaults)
   if (planned.length === 0) {
-    const { failedOf, scope } = request
+    const { failedOf, failing, scope } = request
+    if (failing) throw new UsageError(`Nothing fails in this scope: ${describeScope(scope)}.`)
     throw failedOf === undefined ? nothingToDo(scope) : await nothingFails(client, failedOf)
   }
   if (request.by !== undefined) await noteAction(client, request.by, 'run_requested', { runId })
@@ -70,21 +71,22 @@ async function existing(client: Client, { requestKey, trigger }: NewRun): Promis
   throw new UsageError(`A run by ${trigger} is under way already.`)
 }
 
-/** Plans a run with its first page where it syncs organizations as a whole, and else with all of its batches. */
+/** Plans a run with its first page where it syncs organizations as a whole, and otherwise with all of its batches. */
 async function plan(
   client: Client,
   runId: string,
   request: NewRun,
   defaults: readonly Operation[],
 ): Promise<Item[]> {
-  const { failedOf = null } = request
+  const { failedOf = null, failing = false } = request
   const scope = failedOf === null ? request.scope : {}
   const operations = operationsOf(scope, defaults)
   const { organizationIds = null, documentId = null, annotationId = null, userIds } = scope
   const { organizationUserGroupIds: userGroupIds = null } = scope
   const isListed = documentId !== null || userGroupIds !== null
   const areUsersNamed = !isListed && userIds !== undefined
-  if (!isListed && !areUsersNamed && failedOf === null) {
+  const areWhole = !isListed && !areUsersNamed && failedOf === null
+  if (areWhole && !failing) {
     const pages = await items.planPages.all(client, { runId, operations, organizationIds })
     return toItems({ runId, isNarrow: organizationIds !== null }, pages)
   }
@@ -97,6 +99,8 @@ async function plan(
     userGroupIds,
     areUsersNamed,
     failedOf,
+    isFailing: failing,
+    areWhole,
   })
   return toItems({ runId, isNarrow: true }, planned)
 }
@@ -137,7 +141,7 @@ export interface ScopeInBatch {
 }
 
 /** What scopes are wanted. */
-export type ScopesRequest = Pick<NewRun, 'scope' | 'failedOf'>
+export type ScopesRequest = Pick<NewRun, 'scope' | 'failedOf' | 'failing'>
 
 /** The rest of a run that is made and taken back; with these it never meets another one. */
 export const AS_RUN = { trigger: 'cli', requestKey: null } as const
@@ -160,6 +164,18 @@ export async function* scopesOfRun(
       if (wanted.isWanted(scope.scopeNo)) yield { batchKey, operation, scope }
     }
   }
+}
+
+/** How many scopes a run would fetch, without making it. @throws UsageError as startRun does */
+export async function countScopes(
+  { database, operations }: Pick<RunContext, 'database' | 'operations'>,
+  request: ScopesRequest,
+): Promise<number> {
+  return rolledBack(database, async (client) => {
+    const { runId } = await makeRun(client, { ...AS_RUN, ...request }, operations)
+    const run = await runs.reports.one(client, { runIds: [runId], limit: 1, deadAfterS: 0 })
+    return run.scopesExpected
+  })
 }
 
 async function* batchesOf(

@@ -22,6 +22,10 @@ const NOTICES = {
     decided(`The removal is accepted: ${counted(removed, 'user')} left`, listings, left),
   'rejected-set-aside': (records: number) =>
     good(`${counted(records, 'record')} set aside: the same content makes no later run partial.`),
+  hinted: (annotations: number) =>
+    good(`The comments of ${counted(annotations, 'annotation')} are fetched next.`),
+  added: () => good('It is in the catalog.'),
+  removed: () => good('It is not in the catalog any more. Its rows stay.'),
   'schedule-set': () => good('The nightly schedule is set, for all workers.'),
   'schedule-removed': () => good('The nightly schedule is removed: no run starts by itself.'),
 } satisfies Record<string, (...counts: number[]) => Notice>
@@ -36,7 +40,7 @@ export function pathWithNotice(
 ): string {
   const query = new URLSearchParams({ done: name })
   if (counts.length > 0) query.set('counts', counts.join('.'))
-  return `${path}?${query}`
+  return `${path}${path.includes('?') ? '&' : '?'}${query}`
 }
 
 /** The notice that an address asks for; null where it asks for none of ours. */

@@ -49,7 +49,7 @@ const COLUMNS: readonly Column<OrganizationFreshness>[] = [
 
 function SyncButton({ active, organizationId }: OrganizationFreshness) {
   if (!active) return null
-  const fields = { organization: organizationId }
+  const fields = { organizationId }
   return <AskButton action="sync" fields={fields} words="Sync now" about={organizationId} />
 }
 

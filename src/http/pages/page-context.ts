@@ -14,11 +14,13 @@ export interface PageContext {
 }
 
 /**
- * Reads what an address or a form says. Fields that a page does not know, such as those of a notice, are left alone.
+ * Reads what an address or a form says. Empty inputs, and fields that a page does not know, such as those of a notice, are
+ * left out.
  * @throws UsageError naming the field at fault
  */
 export function readFields<Fields>(schema: z.ZodType<Fields>, given: unknown): Fields {
-  const parsed = schema.safeParse(given ?? {})
+  const filled = Object.entries(given ?? {}).filter(([, value]) => value !== '')
+  const parsed = schema.safeParse(Object.fromEntries(filled))
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
   throw new UsageError(`${issue?.path.join('.') || 'The form'} is wrong: ${issue?.message}.`)

@@ -38,7 +38,7 @@ const PROBLEMS = {
   410: 'The cursor is of another feed, or older than what is kept: start over from an export.',
   413: 'The body is too large.',
   415: 'The body is not application/json.',
-  422: 'The request is well-formed, but what it names is not in the catalog, or its Idempotency-Key was used for another.',
+  422: 'The request is well-formed, but what it names is not in the catalog or does not fail, or its Idempotency-Key was used for another.',
   429: 'Too many at a time; `Retry-After` says when to come again.',
   500: 'Something failed here.',
   503: 'PostgreSQL or the queue is away; `away` says which, `Retry-After` when to come again.',

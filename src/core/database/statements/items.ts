@@ -164,7 +164,7 @@ export const planPages = new Statement<
   columns: 'itemId kind round',
 })
 
-/** Plans the scopes that a run names, or those that failed in an earlier run and still fail: one item for each of their batches. */
+/** Plans the scopes that a run names, only those of them that fail now, or those that failed in an earlier run and still fail: one item for each of their batches. */
 export const planScopes = new Statement<
   {
     runId: string
@@ -175,6 +175,8 @@ export const planScopes = new Statement<
     userGroupIds: readonly string[] | null
     areUsersNamed: boolean
     failedOf: string | null
+    isFailing: boolean
+    areWhole: boolean
   },
   {
     itemId: number
@@ -183,7 +185,7 @@ export const planScopes = new Statement<
   }
 >('items/plan-scopes', {
   parameters:
-    'runId operations organizationIds documentId annotationId userGroupIds areUsersNamed failedOf',
+    'runId operations organizationIds documentId annotationId userGroupIds areUsersNamed failedOf isFailing areWhole',
   columns: 'itemId kind round',
   neverNull: 'itemId kind round',
 })

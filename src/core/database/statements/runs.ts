@@ -55,9 +55,15 @@ export const finish = new Statement<
 
 /** Makes a run, once for each request key; returns nothing where that request made one already, or a scheduled run is under way. */
 export const insert = new Statement<
-  { trigger: string; scope: string; requestKey: string | null; retryOf: string | null },
+  {
+    trigger: string
+    scope: string
+    requestKey: string | null
+    retryOf: string | null
+    failing: boolean
+  },
   { runId: string }
->('runs/insert', { parameters: 'trigger scope requestKey retryOf', columns: 'runId' })
+>('runs/insert', { parameters: 'trigger scope requestKey retryOf failing', columns: 'runId' })
 
 /** Whether the service answered any scope of a run, in whichever process. */
 export const isAnswered = new Statement<{ runId: string }, { answered: boolean }>(
@@ -102,6 +108,7 @@ export const reports = new Statement<
     stopping: 'failed' | 'cancelled' | null
     problem: string | null
     retryOf: string | null
+    failing: boolean
     requestedBy: string | null
     scopesExpected: number
     readAt: Date
@@ -138,7 +145,7 @@ export const reports = new Statement<
 >('runs/reports', {
   parameters: 'runIds limit deadAfterS',
   columns:
-    'runId trigger status scope requestedAt startedAt finishedAt stopping problem retryOf requestedBy scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
+    'runId trigger status scope requestedAt startedAt finishedAt stopping problem retryOf failing requestedBy scopesExpected readAt calls retries scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
   neverNull:
     'readAt scopesPlanned scopesSucceeded scopesFailed scopesHeld scopesSkipped recordsReceived recordsInserted recordsUpdated recordsUnchanged recordsRejected recordsNull organizationsDone documentsDone groupsDone annotationsDone usersWritten usersRemoved membersRemoved commentsWritten commentsDeleted rejected serviceMs waitedMs waitedThrottledMs databaseMs cpuMs workersGone',
 })
@@ -149,7 +156,7 @@ export const retries = new Statement<{ runId: string; limit: number }, { runId: 
   { parameters: 'runId limit', columns: 'runId' },
 )
 
-/** Ends a run early; the first reason stays. If a run of everything fails in this way, what it was to fetch may be out of date from now on (collab_store.promise); a retry has the same scope, and is no run of everything. */
+/** Ends a run early; the first reason stays. If a run of everything fails in this way, what it was to fetch may be out of date from now on (collab_store.promise); a retry, or a run of failing scopes, has the same scope and is no run of everything. */
 export const stop = new Statement<
   { runId: string; stopping: string; problem: string; stoppedFor: string | null },
   { runId: string }

@@ -2,15 +2,21 @@ import * as z from 'zod'
 import type { CollabSync } from '../../../client/collab-sync.ts'
 import { countHeld, decideHeld, HELD_CHANGED } from '../../../client/settle-waiting.ts'
 import * as pages from '../../../core/database/statements/pages.ts'
+import { countScopes } from '../../../core/run/start.ts'
+import { CatalogLineSchema } from '../../../documents/catalog-line.ts'
 import { checked, id } from '../../../documents/check.ts'
+import { HintScopeSchema } from '../../../documents/hint.ts'
 import { scopesDone, scopesInAll } from '../../../documents/run.ts'
 import type { RunDetails } from '../../../documents/run.ts'
+import { describeScope, isEverything, parseScope } from '../../../documents/scope.ts'
+import type { Scope, ScopeIds } from '../../../documents/scope.ts'
 import { AcceptHeldSchema, RefuseHeldSchema } from '../../../documents/waiting.ts'
 import { UsageError } from '../../../base/errors.ts'
 import { count, counted, nothingToRetry, shortId } from '../../../documents/format.ts'
 import { describeLacking, heldListing, listingName } from '../held.tsx'
 import { pathWithNotice } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
+import { thingPath } from '../things/thing-link.tsx'
 
 /** What an action is performed with; its `collabSync` lists actions under the same name. */
 export interface ActionContext extends PageContext {
@@ -213,38 +219,107 @@ export async function requireRun(collabSync: CollabSync, runId: string): Promise
   return run
 }
 
-/** As many as an id of the catalog has bytes at most. */
-const ID_CHARACTERS_MAX = 2000
+/** The IDs that name something of the catalog. */
+const LineFields = z.object(CatalogLineSchema.shape)
 
-/** Asks for a run of one organization, or of everything in the catalog. */
-export const sync: Action<{ organization?: string | undefined }> = {
+type LineFields = z.output<typeof LineFields>
+
+const flag = z.stringbool().optional()
+
+/** @throws UsageError for IDs that name no scope together */
+function scopeOf({ organizationId, documentId, annotationId, ...ids }: ScopeIds): Scope {
+  const { organizationUserGroupId: groupId } = ids
+  return parseScope({
+    ...(organizationId && { organizationIds: [organizationId] }),
+    ...(documentId && { documentId }),
+    ...(annotationId && { annotationId }),
+    ...(groupId && { organizationUserGroupIds: [groupId] }),
+  })
+}
+
+/** Starts a run of a scope of the catalog, of what fails in it now, or of everything. */
+export const sync: Action<ScopeIds & { failing?: boolean | undefined }> = {
   name: 'sync',
-  fields: z.object({ organization: z.string().min(1).max(ID_CHARACTERS_MAX).optional() }),
-  async ask({ collabSync }, { organization }) {
-    if (organization !== undefined) {
-      return {
-        title: 'Sync one organization now?',
-        sentences: [
-          `Organization: ${organization}`,
-          'A run asks the service for all its users and comments, beside whatever else is under way, and writes what changed.',
-        ],
-        words: 'Sync it now',
-        back: '/organizations',
-      }
-    }
-    const { scopes } = await collabSync.getFreshness()
+  fields: LineFields.partial().extend({ failing: flag }),
+  async ask({ database, settings: { operations } }, { failing, ...ids }) {
+    const scope = scopeOf(ids)
+    const scopes = counted(await countScopes({ database, operations }, { scope, failing }), 'scope')
+    const words = isEverything(scope) && !failing ? 'Sync everything now' : 'Sync now'
     return {
-      title: 'Sync everything now?',
+      title: `${words}?`,
       sentences: [
-        `A run asks the service for all ${counted(scopes, 'scope')} of the catalog, as a nightly run does, and writes what changed.`,
+        `Scope: ${describeScope(scope)}`,
+        `A run requests ${failing ? `only the ${scopes} whose last fetch failed` : scopes}, beside other runs in progress, and writes what changed.`,
       ],
-      words: 'Sync everything now',
-      back: '/runs',
+      words,
+      back: ids.organizationId ? thingPath(ids) : '/runs',
     }
   },
-  async perform({ collabSync }, { organization }, key) {
-    const scope = organization === undefined ? {} : { organizationIds: [organization] }
-    return pathOf(await collabSync.startRun({ scope, idempotencyKey: key }))
+  async perform({ collabSync }, { failing, ...ids }, key) {
+    const request = { scope: scopeOf(ids), failing, idempotencyKey: key }
+    return pathOf(await collabSync.startRun(request))
+  },
+}
+
+/** Reports that comments of an annotation or a document changed. */
+export const giveHint: Action<LineFields> = {
+  name: 'hint',
+  fields: LineFields,
+  async ask(_context, ids) {
+    const scope = checked(HintScopeSchema, scopeOf(ids), '')
+    return {
+      title: 'Report changed comments?',
+      sentences: [`Scope: ${describeScope(scope)}`, 'Its comments are fetched next.'],
+      words: 'Report the change',
+      back: thingPath(ids),
+    }
+  },
+  async perform({ collabSync }, ids) {
+    const { runId, threads } = await collabSync.hint(checked(HintScopeSchema, scopeOf(ids), ''))
+    if (runId !== null) return pathWithNotice(`/runs/${runId}`, 'run-started')
+    return pathWithNotice(thingPath(ids), 'hinted', [threads])
+  },
+}
+
+/** Adds an organization, a document, an annotation or a user group to the catalog. */
+export const add: Action<LineFields & { sync?: boolean | undefined }> = {
+  name: 'add',
+  fields: LineFields.extend({ sync: flag }),
+  async ask(_context, { sync: isSynced, ...line }) {
+    const effect = isSynced ? 'A run fetches it now, and later runs do.' : 'Later runs fetch it.'
+    return {
+      title: 'Add to the catalog?',
+      sentences: [`Scope: ${describeScope(scopeOf(line))}`, effect],
+      words: isSynced ? 'Add and sync it' : 'Add it',
+      back: '/organizations',
+    }
+  },
+  async perform({ collabSync }, { sync: isSynced, ...line }, key) {
+    await collabSync.addToCatalog({ lines: [line] })
+    if (!isSynced) return pathWithNotice(thingPath(line), 'added')
+    return pathOf(await collabSync.startRun({ scope: scopeOf(line), idempotencyKey: key }))
+  },
+}
+
+/** Removes something, and what is beneath it, from the catalog. */
+export const remove: Action<LineFields> = {
+  name: 'remove',
+  fields: LineFields,
+  async ask(_context, line) {
+    return {
+      title: 'Remove from the catalog?',
+      sentences: [
+        `Scope: ${describeScope(scopeOf(line))}`,
+        'Runs fetch neither it nor what is beneath it any more. The rows stay.',
+      ],
+      words: 'Remove it',
+      isDanger: true,
+      back: thingPath(line),
+    }
+  },
+  async perform({ collabSync }, line) {
+    await collabSync.removeFromCatalog({ lines: [line] })
+    return pathWithNotice(thingPath(line), 'removed')
   },
 }
 

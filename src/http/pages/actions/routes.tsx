@@ -5,17 +5,20 @@ import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { removeSchedule, setSchedule } from '../schedule.tsx'
-import { acceptHeld, cancelRun, refuseHeld, retryRun, setAside, sync } from './actions.ts'
+import * as actions from './actions.ts'
 import type { Action, Question } from './actions.ts'
 
 /** `/actions/NAME`: GET asks, POST does and leads to a page that says what was done. */
 export function actionRoutes(app: FastifyInstance, context: PageContext): void {
-  addAction(app, context, sync)
-  addAction(app, context, retryRun)
-  addAction(app, context, cancelRun)
-  addAction(app, context, acceptHeld)
-  addAction(app, context, refuseHeld)
-  addAction(app, context, setAside)
+  addAction(app, context, actions.sync)
+  addAction(app, context, actions.giveHint)
+  addAction(app, context, actions.add)
+  addAction(app, context, actions.remove)
+  addAction(app, context, actions.retryRun)
+  addAction(app, context, actions.cancelRun)
+  addAction(app, context, actions.acceptHeld)
+  addAction(app, context, actions.refuseHeld)
+  addAction(app, context, actions.setAside)
   addAction(app, context, setSchedule)
   addAction(app, context, removeSchedule)
 }

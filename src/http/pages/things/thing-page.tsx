@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import * as z from 'zod'
+import { id } from '../../../documents/check.ts'
 import { count } from '../../../documents/format.ts'
 import { factsOf, KIND_NAMES, ownId, parentOf } from '../../../documents/thing.ts'
 import type {
@@ -22,19 +23,13 @@ import type { Column } from '../tables.tsx'
 import { idFields, ThingLink } from './thing-link.tsx'
 import { Timeline } from './timeline.tsx'
 
-/** An id as it is: blanks at its ends belong to it. */
-const optionalId = z
-  .string()
-  .optional()
-  .transform((given) => given || undefined)
-
 const Query = z.object({
-  organizationId: z.string(),
-  documentId: optionalId,
-  annotationId: optionalId,
-  commentId: optionalId.transform((given) => (given === undefined ? given : Number(given))),
-  organizationUserGroupId: optionalId,
-  userId: optionalId,
+  organizationId: id,
+  documentId: id.optional(),
+  annotationId: id.optional(),
+  commentId: z.coerce.number('must be a whole number').optional(),
+  organizationUserGroupId: id.optional(),
+  userId: id.optional(),
   lifeCursor: optionalText,
   beneathCursor: optionalText,
 })
