@@ -56,13 +56,13 @@ test('links lead from the catalog down to a comment and its author, and back up'
   ] as const) {
     page = await expectPage(linkOf(page, words))
     expect(page.text).toContain(`<h1>${title}</h1>`)
-    expect(wordsOf(page)).toContain('stored')
+    expect(wordsOf(page)).toContain(' here ')
   }
   const author = live.world.comments(place)?.find(({ commentId }) => commentId === edited)?.from
   page = await expectPage(thingPath({ ...place, commentId: edited }))
   page = await expectPage(linkOf(page, author?.userId ?? ''))
   expect(page.text).toContain('<h1>User ')
-  expect(wordsOf(page)).toContain('Member since')
+  expect(wordsOf(page)).toContain('member since')
   expect(linksOf(page)).toContainEqual([documentId, thingPath({ organizationId, documentId })])
 })
 
@@ -136,7 +136,6 @@ test('a search with one exact result opens its page; others are listed', async (
   expect(linksOf(several)).toContainEqual([annotationId, thingPath(place)])
   expect(several.text).toContain(`value="${annotationId.slice(0, -1)}"`)
   expect(wordsOf(await search('x-none'))).toContain('Nothing was found.')
-  expect(wordsOf(await expectPage('/search'))).not.toContain('Nothing was found.')
 })
 
 test('IDs that name nothing are answered in a sentence', async () => {
@@ -145,6 +144,7 @@ test('IDs that name nothing are answered in a sentence', async () => {
     [thingPath({ organizationId: 'none' }), 404, 'Nothing is stored under these IDs'],
     [thingPath({ ...place, commentId: 999_999 }), 404, 'Nothing is stored under these IDs'],
     ['/thing', 400, 'organizationId is wrong'],
+    ['/search', 400, 'q must not be empty'],
     [thingPath({ organizationId, annotationId: 'a' }), 400, 'the ids do not name a thing'],
     [`${thingPath(place)}&commentId=x`, 400, 'commentId'],
     [`${thingPath(place)}&lifeCursor=x`, 400, 'ursor'],

@@ -64,6 +64,7 @@ const PARTS_STYLE = `
 
 .facts { display: grid; gap: var(--space-2) var(--space-5); grid-template-columns: repeat(auto-fit, minmax(min(100%, 8rem), 1fr)) }
 .facts dt { color: var(--soft); font-size: var(--small) }
+.facts > :has(.words) { grid-column: 1 / -1 }
 .facts dd { font-variant-numeric: tabular-nums }
 
 .strip { display: grid; grid-template-columns: repeat(10, minmax(0, 1fr)); gap: 3px }
@@ -125,8 +126,6 @@ figcaption { color: var(--soft); font-size: var(--small) }
 summary { width: fit-content; color: var(--accent); font-size: var(--small); cursor: pointer }
 details[open] > summary { margin-bottom: var(--space-3) }
 
-.path { display: flex; flex-wrap: wrap; gap: 0 var(--space-2); font-size: var(--small) }
-.path li + li::before { content: '/'; margin-inline-end: var(--space-2); color: var(--soft) }
 .words { margin: 0; padding-inline-start: var(--space-3); border-inline-start: 3px solid var(--line); white-space: pre-wrap }
 ins { background: var(--good-back); color: var(--good); text-decoration: underline }
 del { background: var(--bad-back); color: var(--bad); text-decoration: line-through }

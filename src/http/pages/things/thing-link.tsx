@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { scopePath } from '../../../documents/format.ts'
-import type { ThingIds } from '../../../documents/thing.ts'
+import { KIND_NAMES, ownId } from '../../../documents/thing.ts'
+import type { Beneath, ThingIds } from '../../../documents/thing.ts'
 import { pathWith } from '../tables.tsx'
 
 /** The ids of a thing as documents have them: null or absent where there is none. */
@@ -8,15 +9,17 @@ type Ids = { readonly [Name in keyof ThingIds]?: ThingIds[Name] | null | undefin
 
 /** The ids as fields of a form or of an address. */
 export function idFields(ids: Ids): Record<string, string | undefined> {
-  const text = (value: string | number | null | undefined) => value?.toString()
-  return {
-    organizationId: text(ids.organizationId),
-    documentId: text(ids.documentId),
-    annotationId: text(ids.annotationId),
-    commentId: text(ids.commentId),
-    organizationUserGroupId: text(ids.organizationUserGroupId),
-    userId: text(ids.userId),
+  const { organizationId, documentId, annotationId, organizationUserGroupId, userId } = ids
+  const commentId = ids.commentId?.toString()
+  const all = {
+    organizationId,
+    documentId,
+    annotationId,
+    commentId,
+    organizationUserGroupId,
+    userId,
   }
+  return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, value ?? undefined]))
 }
 
 /** The address of the page of a thing. */
@@ -26,5 +29,22 @@ export function thingPath(ids: Ids): string {
 
 /** A link to the page of a thing, with its ids as a path unless other words are given. */
 export function ThingLink({ ids, children }: { ids: Ids; children?: ComponentChildren }) {
-  return <a href={thingPath(ids)}>{children ?? scopePath(ids)}</a>
+  return (
+    <a href={thingPath(ids)}>
+      <bdi>{children ?? scopePath(ids)}</bdi>
+    </a>
+  )
+}
+
+/** A link with the name of a thing, above its kind and id. */
+export function NamedThing({ kind, ids, name }: Pick<Beneath, 'kind' | 'ids' | 'name'>) {
+  const own = ownId(kind, ids)
+  return (
+    <>
+      <ThingLink ids={ids}>{name?.trim() || own}</ThingLink>
+      <div class="soft">
+        {KIND_NAMES[kind]} {name && own}
+      </div>
+    </>
+  )
 }
