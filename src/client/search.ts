@@ -1,11 +1,102 @@
-import type { SearchResult } from '../documents/thing.ts'
+import { hashEmail } from '../features/privacy/people.ts'
+import { checked } from '../documents/check.ts'
+import { KIND_NAMES, SearchRequestSchema } from '../documents/thing.ts'
+import type { Found, ThingIds, ThingKind } from '../documents/thing.ts'
+import type { Settings } from '../settings/table.ts'
+import { codeOf } from '../core/database/connection-errors.ts'
+import { rolledBack } from '../core/database/pool.ts'
+import type { Client } from '../core/database/pool.ts'
+import * as privacy from '../core/database/statements/privacy.ts'
+import * as things from '../core/database/statements/things.ts'
 import type { CollabSync, Parts } from './collab-sync.ts'
+import { findRunIds } from './run-reports.ts'
 
-/** Finding things by what a person has of them. */
-export function searchOn(_parts: Pick<Parts, 'database' | 'settings'>): Pick<CollabSync, 'search'> {
+/** A search ends after so long, whichever kinds are left. */
+const SEARCH_MS = 2_000
+/** Things of a kind. */
+const SHOWN_MAX = 20
+const CANCELLED = '57014'
+/** In the order in which they are searched and listed. */
+const KINDS = ['organization', 'document', 'userGroup', 'user', 'annotation', 'comment'] as const
+
+/** Finding runs and things by an id, a part of one, a name or an address. */
+export function searchOn({
+  database,
+  settings: { privacyEmail: emails },
+}: Pick<Parts, 'database' | 'settings'>): Pick<CollabSync, 'search'> {
   return {
-    async search(): Promise<SearchResult> {
-      return { items: [], notes: [] }
+    async search(request) {
+      const text = checked(SearchRequestSchema, request, '').q.trim()
+      const runIds = (await findRunIds(database, text)) ?? []
+      const items: Found[] = runIds.map((runId) => {
+        const isExact = runId === text.toLowerCase()
+        return { kind: 'run', ids: null, runId, name: null, isExact }
+      })
+      const salt = emails === 'hash' ? (await privacy.salt.one(database)).salt : null
+      const by = { text, emails, emailHash: salt && hashEmail(salt, text) }
+      const notes = notesOn(text, emails)
+      // A transaction of its own, for a time limit of its own.
+      await rolledBack(database, (client) => findThings(client, by, { items, notes }))
+      return { items: items.toSorted((a, b) => Number(b.isExact) - Number(a.isExact)), notes }
     },
   }
+}
+
+function notesOn(text: string, emails: Settings['privacyEmail']): string[] {
+  const notes = [
+    [...text].length < 3 &&
+      'A text of fewer than three characters finds only whole ids, names and addresses.',
+    /^\d{1,3}$/.test(text) && 'Comments are searched by numbers of four digits or more.',
+    emails === 'hash' && 'E-mail addresses are found only whole, because PRIVACY_EMAIL is hash.',
+    emails === 'drop' && 'E-mail addresses are not searched, because PRIVACY_EMAIL is drop.',
+    text.includes('@') &&
+      'Comments whose author has an address and no user id are not found by the address.',
+  ]
+  return notes.filter((note) => note !== false)
+}
+
+type By = Omit<Parameters<typeof things.search.all>[1], 'kind'>
+
+/** Adds what is found, kind by kind, until the time is over. */
+async function findThings(
+  client: Client,
+  by: By,
+  { items, notes }: { items: Found[]; notes: string[] },
+): Promise<void> {
+  const until = Date.now() + SEARCH_MS
+  const left = [...KINDS]
+  try {
+    for (const kind of KINDS) {
+      await client.query(`set local statement_timeout = ${Math.max(1, until - Date.now())}`)
+      const found = await (kind === 'comment'
+        ? findComments(client, by.text)
+        : things.search.all(client, { ...by, kind }))
+      for (const { ids, name, isExact } of found.slice(0, SHOWN_MAX))
+        items.push({ kind, ids: ids as ThingIds, runId: null, name, isExact })
+      if (found.length > SHOWN_MAX)
+        notes.push(`More than ${SHOWN_MAX} ${named([kind])} match; ${SHOWN_MAX} are shown.`)
+      left.shift()
+    }
+  } catch (error) {
+    if (codeOf(error) !== CANCELLED) throw error
+    notes.push(`The search ended after ${SEARCH_MS / 1000} seconds without ${named(left)}.`)
+  }
+}
+
+function named(kinds: readonly ThingKind[]): string {
+  return kinds.map((kind) => `${KIND_NAMES[kind].toLowerCase()}s`).join(', ')
+}
+
+/** By a number of four digits or more, or by an annotation and a number: `ann-1/42`, or the path as its page shows it. */
+async function findComments(client: Client, text: string) {
+  const [, before = null, number = ''] = /^(?:(.+)\/)?\s*(\d{1,15})$/s.exec(text) ?? []
+  if (number === '' || (before === null && number.length < 4)) return []
+  const path = before?.trim().replaceAll(/\s*\/\s*/g, '/') ?? null
+  // Ids may hold slashes, so the annotation may begin behind any of them.
+  const parts = before?.split('/')
+  const annotationIds = parts?.map((_, index) => parts.slice(index).join('/').trim()) ?? null
+  const by = { commentId: Number(number), annotationIds, path }
+  const rows = await things.searchComments.all(client, by)
+  // A number alone is not an id: each annotation may have a comment with it.
+  return rows.map(({ name, ...ids }) => ({ ids, name, isExact: before !== null }))
 }

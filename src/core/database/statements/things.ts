@@ -181,6 +181,32 @@ export const scope = new Statement<
     'organizationKey key batchKey active inCatalog isStale users annotations comments failing authors isErasing',
 })
 
+/** Comments with a number: those of one annotation, or of all. At most 21 are returned, as by search.sql. */
+export const searchComments = new Statement<
+  { commentId: number; annotationIds: readonly string[] | null; path: string | null },
+  {
+    organizationId: string
+    documentId: string
+    annotationId: string
+    commentId: number
+    name: string | null
+  }
+>('things/search-comments', {
+  parameters: 'commentId annotationIds path',
+  columns: 'organizationId documentId annotationId commentId name',
+  neverNull: 'organizationId documentId annotationId commentId',
+})
+
+/** Things of one kind, except comments, by their whole id, name or e-mail address, or by a part of it in any case from three characters on. Exact ones come first. At most 21 are returned, so that the caller knows whether there are more than 20. Users are found by names and addresses of earlier versions too. It needs no index. The condition on the kind leaves one part of the union, so that the caller can search one kind after the other until its time is over. Ids are folded in the default collation: in the collation of their columns only ASCII letters have a lower case. */
+export const search = new Statement<
+  { kind: string; text: string; emails: string; emailHash: string | null },
+  { ids: unknown; name: string | null; isExact: boolean }
+>('things/search', {
+  parameters: 'kind text emails emailHash',
+  columns: 'ids name isExact',
+  neverNull: 'ids isExact',
+})
+
 /** One user of an organization: the documents and user groups that the user is in, the run that noticed that the user left, and the removal that was accepted then. */
 export const user = new Statement<
   { organizationId: string; userId: string },

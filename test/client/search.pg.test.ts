@@ -1,0 +1,229 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { App } from '../../src/worker/app.ts'
+import type { CollabSync } from '../../src/client/collab-sync.ts'
+import { addComment } from '../../src/demo/changes.ts'
+import { places } from '../../src/demo/catalog.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { onApp } from './on-app.ts'
+
+const WORLD = {
+  organizations: 2,
+  documentsPerOrganization: 3,
+  annotationsPerDocument: 3,
+  commentsPerAnnotation: 2,
+  usersPerOrganization: 3,
+  groupsPerOrganization: 1,
+}
+const PERSON = {
+  userId: 'wilhelmine-1',
+  name: 'Wilhelmine Ürgens',
+  email: 'W.Zzyzx@unlisted.example',
+}
+const HERE = 'org-0'
+
+let live: Live
+let app: App
+let collabSync: CollabSync
+
+beforeEach(async () => {
+  live = await openLive('none', { world: WORLD })
+  await live.importCatalog()
+  live.world.putUser(HERE, PERSON)
+  app = await live.openApp()
+  collabSync = onApp(app)
+})
+afterEach(() => live.close())
+
+test('each kind is found by its whole id and by a part of it in any case', async () => {
+  const { run_id: runId } = await live.run()
+  const ids = { organizationId: 'ÄCME 100%', documentId: 'Plan_Ö', annotationId: 'Änn/Übersicht' }
+  const group = { organizationId: 'ÄCME 100%', organizationUserGroupId: 'Prüfer' }
+  await collabSync.addToCatalog({ lines: [ids, group], add: true })
+  const things = {
+    organization: ['ÄCME 100%', 'cme 100%', { organizationId: ids.organizationId }],
+    document: ['Plan_Ö', 'LAN_ö', { organizationId: ids.organizationId, documentId: 'Plan_Ö' }],
+    annotation: ['Änn/Übersicht', 'NN/ü', ids],
+    userGroup: ['Prüfer', 'RÜF', group],
+    user: ['wilhelmine-1', 'NE-1', { organizationId: HERE, userId: PERSON.userId }],
+  } as const
+  for (const [kind, [whole, part, expected]] of Object.entries(things)) {
+    const name = kind === 'user' ? PERSON.name : null
+    const found = { kind, ids: expected, runId: null, name }
+    expect(await search(whole)).toEqual({ items: [{ ...found, isExact: true }], notes: [] })
+    expect(await search(part)).toEqual({ items: [{ ...found, isExact: false }], notes: [] })
+  }
+  const run = { kind: 'run', ids: null, runId, name: null }
+  expect(await search(` ${runId.toUpperCase()}\n`)).toEqual({
+    items: [{ ...run, isExact: true }],
+    notes: [],
+  })
+  expect((await search(runId.slice(0, 8))).items).toContainEqual({ ...run, isExact: false })
+})
+
+test('a user is found by the name and address of now and before, whole or in part', async () => {
+  await live.run()
+  live.world.putUser(HERE, { ...PERSON, name: 'Mina Neu', email: 'mina@new.example' })
+  await live.run()
+  for (const [text, isExact] of [
+    ['Mina neu', true],
+    ['A NEU', false],
+    ['MINA@new.example', true],
+    ['@new.', false],
+    ['wilhelmine ürgens', true],
+    ['INE ÜRG', false],
+    ['w.zzyzx@UNLISTED.example', true],
+    ['zzyzx', false],
+  ] as const) {
+    const { items } = await search(text)
+    expect([text, ...items]).toEqual([text, foundPerson({ name: 'Mina Neu', isExact })])
+  }
+})
+
+test('exact ones come first, and what is left out is told', async () => {
+  const ids = Array.from({ length: 25 }, (_, index) => `a-room-${index}`)
+  const lines = [...ids, 'room'].map((documentId) => ({ organizationId: HERE, documentId }))
+  await collabSync.addToCatalog({ lines: [...lines, { organizationId: 'room-1' }], add: true })
+  const { items, notes } = await search('room')
+  expect(items).toHaveLength(21)
+  expect(items.map(({ isExact }) => isExact).indexOf(false)).toBe(1)
+  expect(items[0]).toMatchObject({ kind: 'document', ids: { documentId: 'room' }, isExact: true })
+  expect(items[1]).toMatchObject({ kind: 'organization', ids: { organizationId: 'room-1' } })
+  expect(notes).toEqual(['More than 20 documents match; 20 are shown.'])
+  expect(await search('ro')).toEqual({
+    items: [],
+    notes: ['A text of fewer than three characters finds only whole ids, names and addresses.'],
+  })
+})
+
+test('a comment is found by its annotation or path and its number, and from four digits by its number alone', async () => {
+  const [first, second] = [...places(live.world)] as [Place, Place]
+  for (const place of [first, second]) {
+    addComment(live.world, place, { text: 'the first words' })
+    const [some] = (live.world.comments(place) ?? []).slice(-1)
+    if (some === undefined) throw new Error('The annotation has no comment.')
+    const numbered = [42, 4711].map((commentId) => ({ ...some, commentId }))
+    live.world.putThread(place, { live: numbered, deleted: [] })
+  }
+  await live.run()
+  const { organizationId, documentId, annotationId } = first
+  const ids = { ...first, commentId: 42 }
+  for (const text of [
+    `${organizationId} / ${documentId} / ${annotationId} / 42`,
+    `${organizationId}/${documentId}/${annotationId}/42`,
+  ])
+    expect(await search(text)).toEqual({
+      items: [{ kind: 'comment', ids, runId: null, name: 'the first words', isExact: true }],
+      notes: [],
+    })
+  expect((await search(`${annotationId}/42`)).items).toContainEqual(
+    expect.objectContaining({ ids, isExact: true }),
+  )
+  expect((await search(`${annotationId}/43`)).items).toEqual([])
+  expect((await search(`other/${documentId}/${annotationId}/42`)).items).toEqual([])
+  // An id that is the number is before all comments with it.
+  await collabSync.addToCatalog({ lines: [{ organizationId, documentId: 'x-4711' }], add: true })
+  const { items } = await search('4711')
+  expect(items.map(({ kind, isExact }) => [kind, isExact])).toEqual([
+    ['document', false],
+    ['comment', false],
+    ['comment', false],
+  ])
+  expect(items.slice(1).map((each) => each.ids)).toEqual(
+    expect.arrayContaining([first, second].map((place) => ({ ...place, commentId: 4711 }))),
+  )
+  const short = await search('42')
+  expect(short.items).toEqual([])
+  expect(short.notes).toContain('Comments are searched by numbers of four digits or more.')
+  expect((await search('99999999999999999999')).items).toEqual([])
+})
+
+test('PRIVACY_EMAIL decides whether addresses are searched', async () => {
+  const leaver = { userId: 'leaver', email: 'Leaver@unlisted.example' }
+  live.world.putUser(HERE, leaver)
+  await live.run()
+  live.world.dropUser(HERE, leaver.userId)
+  const settings = { PRIVACY_EMAIL: 'hash' }
+  await live.run({ settings })
+  const author = 'Comments whose author has an address and no user id are not found by the address.'
+  const hashed = onApp(await live.openApp(settings))
+  const whole = 'E-mail addresses are found only whole, because PRIVACY_EMAIL is hash.'
+  expect(await hashed.search({ q: 'w.zzyzx@UNLISTED.example' })).toEqual({
+    items: [foundPerson({ isExact: true })],
+    notes: [whole, author],
+  })
+  // The row of a user who left keeps the address that it had.
+  expect((await hashed.search({ q: 'leaver@unlisted.example' })).items).toMatchObject([
+    { ids: { userId: 'leaver' }, isExact: true },
+  ])
+  expect(await hashed.search({ q: '@unlisted' })).toEqual({ items: [], notes: [whole, author] })
+  const dropping = onApp(await live.openApp({ PRIVACY_EMAIL: 'drop' }))
+  for (const q of ['w.zzyzx@unlisted.example', 'leaver@unlisted.example', 'leaver@unl'])
+    expect(await dropping.search({ q })).toEqual({
+      items: [],
+      notes: ['E-mail addresses are not searched, because PRIVACY_EMAIL is drop.', author],
+    })
+})
+
+test('an erased user is found by the pseudonym alone', async () => {
+  const [place] = [...places(live.world)] as [Place]
+  addComment(live.world, place, { text: 'by the person', from: PERSON })
+  await live.run()
+  const { userId, name, email } = PERSON
+  const request = { organizationId: null, reason: 'asked by letter', userId }
+  const { pseudonym } = await eraseUser(live.database.pool, request)
+  await live.run()
+  for (const settings of [{}, { PRIVACY_EMAIL: 'hash' }]) {
+    const searching = onApp(await live.openApp(settings))
+    for (const q of [userId, name, email, 'wilhelm', 'ürg', 'zzyzx'])
+      expect([q, (await searching.search({ q })).items]).toEqual([q, []])
+    expect((await searching.search({ q: pseudonym })).items).toEqual([
+      {
+        ...foundPerson({ isExact: true, name: null }),
+        ids: { organizationId: HERE, userId: pseudonym },
+      },
+    ])
+  }
+})
+
+test('no text does harm, and a part of LIKE is a character', async () => {
+  await live.run()
+  for (const q of [
+    '%%%',
+    '___',
+    "'; drop table x; --",
+    '\\\\\\',
+    `/`.repeat(2000),
+    '\n\n/42',
+    '-1000',
+  ])
+    expect([q, (await search(q)).items]).toEqual([q, []])
+  for (const q of ['', 'a\0b', 'a\ud800', 'x'.repeat(2001)])
+    await expect(search(q)).rejects.toThrow(/^q must/)
+})
+
+test('a search that takes too long names the kinds that it did not finish', async () => {
+  await collabSync.addToCatalog({ lines: [{ organizationId: HERE, documentId: '4711' }] })
+  const blocker = await live.database.pool.connect()
+  try {
+    await blocker.query('begin; lock table collab_store.comments in access exclusive mode')
+    expect(await search('4711')).toEqual({
+      items: [expect.objectContaining({ kind: 'document' })],
+      notes: ['The search ended after 2 seconds without comments.'],
+    })
+  } finally {
+    blocker.release(true)
+  }
+  expect((await search('4711')).notes).toEqual([])
+})
+
+async function search(q: string) {
+  return collabSync.search({ q })
+}
+
+function foundPerson(members: { name?: string | null; isExact: boolean }) {
+  const ids = { organizationId: HERE, userId: PERSON.userId }
+  return { kind: 'user', ids, runId: null, name: PERSON.name, ...members }
+}
