@@ -62,7 +62,7 @@ test('links lead from the catalog down to a comment and its author, and back up'
   page = await expectPage(thingPath({ ...place, commentId: edited }))
   page = await expectPage(linkOf(page, author?.userId ?? ''))
   expect(page.text).toContain('<h1>User ')
-  expect(wordsOf(page)).toContain('member since')
+  expect(wordsOf(page)).toContain('Member since')
   expect(linksOf(page)).toContainEqual([documentId, thingPath({ organizationId, documentId })])
 })
 

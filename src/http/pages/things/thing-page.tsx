@@ -53,11 +53,12 @@ export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): 
         <Stored thing={thing} />
         {kind !== 'comment' && <Holds thing={thing} pager={pager} />}
         <Card title="History" id="life">
+          {life.items.length === 0 && <p class="soft">No event is stored.</p>}
           <Timeline of={life.items} organizationId={ids.organizationId} />
           <Pager {...pager} cursorName="lifeCursor" anchor="life" nextCursor={life.nextCursor} />
         </Card>
         {record !== null && (
-          <details>
+          <details class="card">
             <summary>Record as stored</summary>
             <pre>{JSON.stringify(record, null, 2)}</pre>
           </details>
@@ -158,6 +159,16 @@ const ADDED: Readonly<Partial<Record<Thing['kind'], Readonly<Record<string, stri
   document: { annotationId: 'annotation' },
 }
 
+/** The title of what a thing of each kind holds, and the head of its column of times. */
+const HOLDS: Readonly<Record<Thing['kind'], readonly [title: string, timeHead: string]>> = {
+  organization: ['User groups and documents', 'Last good check'],
+  userGroup: ['Users', 'Member since'],
+  document: ['Annotations and users', 'Last good check, or member since'],
+  annotation: ['Comments', 'Last change'],
+  comment: ['', ''],
+  user: ['User groups and documents', 'Member since'],
+}
+
 /** What is beneath a thing, and forms that add to it. */
 function Holds({
   thing: { kind, ids, beneath },
@@ -166,6 +177,8 @@ function Holds({
   thing: Thing
   pager: Pick<Parameters<typeof Pager>[0], 'path' | 'query'>
 }) {
+  const [title, timeHead] = HOLDS[kind]
+  const added = Object.entries(ADDED[kind] ?? {})
   const columns: readonly Column<Beneath>[] = [
     ['Name', NamedThing, 'id'],
     [
@@ -173,20 +186,16 @@ function Holds({
       ({ state }) => <Badge tone={TONES[state] ?? 'idle'}>{state.replaceAll('_', ' ')}</Badge>,
     ],
     ['Comments', ({ comments }) => comments !== null && count(comments), 'number'],
-    [
-      kind === 'annotation' ? 'Last change' : 'Last good check, or member since',
-      ({ at }) => at && <Time at={at} />,
-      'nowrap',
-    ],
+    [timeHead, ({ at }) => at && <Time at={at} />, 'nowrap'],
   ]
   return (
-    <Card title={kind === 'user' ? 'Memberships' : 'What it holds'} id="beneath">
+    <Card title={title} id="beneath">
       <Table
-        label="Things"
-        caption="Failing ones first"
-        empty="There is nothing."
+        label={title}
+        caption={added.length > 0 ? `${title}, failing ones first` : title}
+        empty="There are none."
         rows={beneath.items}
-        columns={columns}
+        columns={columns.filter(([head]) => head !== 'Comments' || added.length > 0)}
       />
       <Pager
         {...pager}
@@ -195,7 +204,7 @@ function Holds({
         nextCursor={beneath.nextCursor}
       />
       <ForOperators>
-        {Object.entries(ADDED[kind] ?? {}).map(([name, words]) => (
+        {added.map(([name, words]) => (
           <form key={name} class="fields" method="get" action="/actions/add">
             <HiddenFields of={idFields(ids)} />
             <div>
