@@ -119,7 +119,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     live.standIn.latencyMs = 150
     await page.goto(`${http.url}/organizations`)
     await page.getByRole('row', { name: first }).getByRole('button', { name: 'Sync now' }).click()
-    await page.getByRole('button', { name: 'Sync it now' }).click()
+    await page.getByRole('button', { name: 'Sync now', exact: true }).click()
     await page.getByText('The run is asked for.').waitFor()
     await page.evaluate(() => {
       const seen: number[] = []
@@ -144,7 +144,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     live.standIn.latencyMs = 150
     await page.goto(`${http.url}/organizations`)
     await page.getByRole('row', { name: first }).getByRole('button', { name: 'Sync now' }).click()
-    await page.getByRole('button', { name: 'Sync it now' }).click()
+    await page.getByRole('button', { name: 'Sync now', exact: true }).click()
     await page.getByText('The run is asked for.').waitFor()
     live.standIn.setFaults([{ kind: 'too-many-requests', retryAfterSeconds: 12 }])
     const notice = page.getByText(/^Waiting since .* \(HTTP 429\)\. Next try at .* Gives up at /)
@@ -170,7 +170,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     ])
     await page.goto(`${http.url}/organizations`)
     await page.getByRole('row', { name: failing }).getByRole('button', { name: 'Sync now' }).click()
-    await page.getByRole('button', { name: 'Sync it now' }).click()
+    await page.getByRole('button', { name: 'Sync now', exact: true }).click()
     await statusIs('partial')
     await page.getByRole('row', { name: /^Forbidden .HTTP 403 PERMISSION_DENIED/ }).waitFor()
     live.standIn.setFaults([])

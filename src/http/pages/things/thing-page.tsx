@@ -58,10 +58,12 @@ export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): 
           <Pager {...pager} cursorName="lifeCursor" anchor="life" nextCursor={life.nextCursor} />
         </Card>
         {record !== null && (
-          <details class="card">
-            <summary>Record as stored</summary>
-            <pre>{JSON.stringify(record, null, 2)}</pre>
-          </details>
+          <section class="card">
+            <details>
+              <summary>Record as stored</summary>
+              <pre>{JSON.stringify(record, null, 2)}</pre>
+            </details>
+          </section>
         )}
       </>,
     )
@@ -117,7 +119,7 @@ function Stored({ thing }: { thing: Thing }) {
       <p>
         {checked.sentence} <ByRun runId={checked.runId} /> Next check: {checked.next}
       </p>
-      <Facts of={[['ID', <code key="id">{ownId(kind, ids)}</code>], ...facts]} />
+      <Facts of={[...facts, ['ID', <code key="id">{ownId(kind, ids)}</code>]]} />
       <div class="row">
         {thing.actions.map((action) => (
           <AskButton

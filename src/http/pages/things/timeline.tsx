@@ -31,7 +31,7 @@ export function ByRun({ runId }: { runId: string | null }) {
   return (
     runId && (
       <span class="soft">
-        <RunLinks runIds={[runId]} />
+        (<RunLinks runIds={[runId]} />)
       </span>
     )
   )
