@@ -83,7 +83,7 @@ async function readThing(
     life:
       kind === 'comment' ? await readVersions(database, asked) : await readLife(database, asked),
     beneath: await readBeneath(database, asked),
-    actions: actionsOf(kind, scope),
+    actions: actionsOf(described, scope),
     isErasing: scope.isErasing,
   })
 }
@@ -244,12 +244,16 @@ function objectOf(kind: ThingKind): string {
   return kind === 'userGroup' ? 'user_group' : kind
 }
 
-function actionsOf(kind: ThingKind, { inCatalog, active, failingSince }: Scope): ThingAction[] {
+function actionsOf(
+  { kind, facts }: Described,
+  { inCatalog, active, failingSince }: Scope,
+): ThingAction[] {
+  const isFailing = failingSince !== null || ('failing' in facts && facts.failing > 0)
   const isThread = kind === 'annotation' || kind === 'comment'
   if (!inCatalog) return active || kind === 'comment' || kind === 'user' ? [] : ['add']
   return [
     'sync',
-    ...(failingSince === null || kind === 'user' ? [] : ['retry' as const]),
+    ...(isFailing && kind !== 'user' ? ['retry' as const] : []),
     ...(isThread || kind === 'document' ? ['hint' as const] : []),
     ...(kind === 'comment' || kind === 'user' ? [] : ['remove' as const]),
   ]

@@ -3,6 +3,8 @@ import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jobs } from '../../jobs/index.ts'
+import { edit } from '../../src/demo/changes.ts'
+import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
 import type { RunningHttp } from '../../src/http/start-http.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import type { RunningWorker } from '../../src/worker/worker.ts'
@@ -36,6 +38,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
   let first: string
   let failing: string
   let held: string
+  let edited: ReturnType<typeof firstCommentOf>
   const complaints: string[] = []
   const shots = process.env['SCREENSHOTS']
 
@@ -46,6 +49,8 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     putHostileUser(live, held)
     await live.importCatalog()
     await live.run()
+    edited = firstCommentOf(live, failing)
+    edit(live.world, edited, edited.commentId, { text: HOSTILE.commentText })
     await importHostilePlace(live)
     live.standIn.setFaults([
       hostileComments(first),
@@ -114,7 +119,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     live.standIn.latencyMs = 150
     await page.goto(`${http.url}/organizations`)
     await page.getByRole('row', { name: first }).getByRole('button', { name: 'Sync now' }).click()
-    await page.getByRole('button', { name: 'Sync it now' }).click()
+    await page.getByRole('button', { name: 'Sync now', exact: true }).click()
     await page.getByText('The run is asked for.').waitFor()
     await page.evaluate(() => {
       const seen: number[] = []
@@ -139,7 +144,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     live.standIn.latencyMs = 150
     await page.goto(`${http.url}/organizations`)
     await page.getByRole('row', { name: first }).getByRole('button', { name: 'Sync now' }).click()
-    await page.getByRole('button', { name: 'Sync it now' }).click()
+    await page.getByRole('button', { name: 'Sync now', exact: true }).click()
     await page.getByText('The run is asked for.').waitFor()
     live.standIn.setFaults([{ kind: 'too-many-requests', retryAfterSeconds: 12 }])
     const notice = page.getByText(/^Waiting since .* \(HTTP 429\)\. Next try at .* Gives up at /)
@@ -165,7 +170,7 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     ])
     await page.goto(`${http.url}/organizations`)
     await page.getByRole('row', { name: failing }).getByRole('button', { name: 'Sync now' }).click()
-    await page.getByRole('button', { name: 'Sync it now' }).click()
+    await page.getByRole('button', { name: 'Sync now', exact: true }).click()
     await statusIs('partial')
     await page.getByRole('row', { name: /^Forbidden .HTTP 403 PERMISSION_DENIED/ }).waitFor()
     live.standIn.setFaults([])
@@ -293,7 +298,11 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
       runs: '/runs',
       run: `/runs/${nightly.run_id}`,
       organizations: '/organizations',
-      search: `/organizations?search=${organization}`,
+      search: `/search?q=${organization}`,
+      thing: thingPath(HOSTILE),
+      organization: thingPath({ organizationId: first }),
+      user: thingPath({ organizationId: held, userId: 'hostile-user' }),
+      comment: thingPath(edited),
       held: '/held',
       heldUsers: `/held/${heldId}`,
       schedule: '/schedule',
@@ -304,6 +313,13 @@ describe.skipIf(MISSING.includes('Chromium'))('the pages in a browser', () => {
     }
   }
 })
+
+function firstCommentOf({ world }: Live, organizationId: string) {
+  const [documentId = ''] = world.documentIds(organizationId)
+  const [annotationId = ''] = world.annotationIds(organizationId, documentId)
+  const place = { organizationId, documentId, annotationId }
+  return { ...place, commentId: world.comments(place)?.[0]?.commentId ?? 0 }
+}
 
 interface Sight {
   readonly colorScheme: 'light' | 'dark'

@@ -122,6 +122,14 @@ export function ForOperators({ children }: { children: ComponentChildren }) {
   return useContext(MayOperate) ? <>{children}</> : null
 }
 
+/** Fields that a form sends without showing them. */
+export function HiddenFields({ of }: { of: object }) {
+  return Object.entries(of).map(
+    ([name, value]) =>
+      value !== undefined && <input key={name} type="hidden" name={name} value={String(value)} />,
+  )
+}
+
 interface AskButtonProps {
   readonly action: string
   readonly fields?: Record<string, string | undefined>
@@ -136,10 +144,7 @@ export function AskButton({ action, fields = {}, words, about, kind = 'quiet' }:
   return (
     <ForOperators>
       <form method="get" action={`/actions/${action}`}>
-        {Object.entries(fields).map(
-          ([name, value]) =>
-            value !== undefined && <input key={name} type="hidden" name={name} value={value} />,
-        )}
+        <HiddenFields of={fields} />
         <button class={`button ${kind}`} type="submit">
           {words}
           {about !== undefined && <span class="unseen"> {about}</span>}

@@ -16,6 +16,7 @@ import type { PageContext } from './page-context.ts'
 import type { HeldListing } from '../../documents/waiting.ts'
 import { RejectedSection } from './rejected.tsx'
 import { Pager, pathWith } from './tables.tsx'
+import { ThingLink } from './things/thing-link.tsx'
 
 const LISTINGS_A_PAGE = 10
 /** Listings of one organization that are shown beside those of others; the page of the organization has all. */
@@ -79,7 +80,7 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
     const last = found.length > LISTINGS_A_PAGE ? heldIds.at(-1) : undefined
     return sendPage(
       reply,
-      { title: 'Held and rejected', part: '/held' },
+      { title: 'Waiting', part: '/held' },
       <>
         {run !== undefined && (
           <p>
@@ -215,7 +216,9 @@ function Listing({
   return (
     <article class="held">
       <div class="head">
-        <h3>{name}</h3>
+        <h3>
+          <ThingLink ids={listing}>{name}</ThingLink>
+        </h3>
         <Decide
           fields={{ held: String(listing.heldId), run: listing.runId }}
           about={`the removal in ${name}`}
@@ -227,13 +230,21 @@ function Listing({
         <a href={`/runs/${listing.runId}`}>{shortId(listing.runId)}</a>
         {listing.repeats > 0 && `, and again in ${counted(listing.repeats, 'nightly run')} since`}.
       </p>
-      {users !== undefined && <Sides heldId={listing.heldId} users={users} query={query} />}
+      {users !== undefined && <Sides listing={listing} users={users} query={query} />}
     </article>
   )
 }
 
 /** Users who leave beside users who stay. A list that is cut links to the page of the listing, which shows the others. */
-function Sides({ heldId, users, query }: { heldId: number; users: HeldUsers; query: UsersQuery }) {
+function Sides({
+  listing: { heldId, organizationId },
+  users,
+  query,
+}: {
+  listing: Listing
+  users: HeldUsers
+  query: UsersQuery
+}) {
   const sides = [
     ['Leave if you accept', 'leaving', users.missing],
     ['Stay in any case', 'staying', users.staying],
@@ -249,7 +260,9 @@ function Sides({ heldId, users, query }: { heldId: number; users: HeldUsers; que
             {first.map(({ userId, name }) => (
               // A name may be written from right to left: it must not reorder the text beside it.
               <li key={userId}>
-                <bdi>{name ?? userId}</bdi>
+                <ThingLink ids={{ organizationId, userId }}>
+                  <bdi>{name ?? userId}</bdi>
+                </ThingLink>
                 {name !== null && <bdi class="soft">{userId}</bdi>}
               </li>
             ))}

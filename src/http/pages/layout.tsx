@@ -24,6 +24,8 @@ export interface Frame {
   readonly script?: string
   /** What stands beside the title, such as a status. */
   readonly beside?: ComponentChildren
+  /** What the search box holds. */
+  readonly search?: string | undefined
 }
 
 export type Part = '/' | '/runs' | '/organizations' | '/held' | '/schedule' | '/history'
@@ -31,8 +33,8 @@ export type Part = '/' | '/runs' | '/organizations' | '/held' | '/schedule' | '/
 const PARTS: readonly (readonly [Part, string])[] = [
   ['/', 'Overview'],
   ['/runs', 'Runs'],
-  ['/organizations', 'Organizations'],
-  ['/held', 'Held and rejected'],
+  ['/organizations', 'Catalog'],
+  ['/held', 'Waiting'],
   ['/schedule', 'Schedule'],
   ['/history', 'History'],
 ]
@@ -85,6 +87,7 @@ function Page({
   notice,
   script,
   beside,
+  search,
   hasSignOut,
   children,
 }: Frame & { hasSignOut: boolean; notice: Notice | null; children: ComponentChildren }) {
@@ -102,7 +105,7 @@ function Page({
         <a class="skip" href="#content">
           Skip to the content
         </a>
-        <Header part={part} />
+        <Header part={part} search={search} />
         <main id="content" tabIndex={-1}>
           {notice !== null && (
             <p class={`notice ${notice.tone}`} role="status">
@@ -121,7 +124,7 @@ function Page({
   )
 }
 
-function Header({ part }: { part: Part | null }) {
+function Header({ part, search }: Pick<Frame, 'part' | 'search'>) {
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -138,6 +141,22 @@ function Header({ part }: { part: Part | null }) {
           ))}
         </ul>
       </nav>
+      <form class="search" method="get" action="/search" role="search">
+        <label class="unseen" for="q">
+          ID, name or address
+        </label>
+        <input
+          id="q"
+          name="q"
+          type="search"
+          required
+          value={search}
+          placeholder="ID, name or address"
+        />
+        <button class="button quiet" type="submit">
+          Search
+        </button>
+      </form>
     </header>
   )
 }

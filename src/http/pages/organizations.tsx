@@ -8,55 +8,34 @@ import { optionalText, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { Pager, Table } from './tables.tsx'
 import type { Column } from './tables.tsx'
+import { ThingLink } from './things/thing-link.tsx'
 
-const Query = z.object({ search: optionalText, cursor: optionalText })
+const Query = z.object({ cursor: optionalText })
 
 /** `/organizations`: how fresh each one is, what fails in it, and a way to sync it now. */
 export function organizationRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/organizations', { config: { right: 'read' } }, async (request, reply) => {
-    const { search, cursor } = readFields(Query, request.query)
-    const { items, nextCursor } = await collabSync.listOrganizations({
-      ...(search && { search }),
-      ...(cursor && { cursor }),
-    })
+    const { cursor } = readFields(Query, request.query)
+    const { items, nextCursor } = await collabSync.listOrganizations({ cursor })
     return sendPage(
       reply,
-      { title: 'Organizations', part: '/organizations' },
+      { title: 'Catalog', part: '/organizations' },
       <section class="card">
-        <Search search={search} />
         <Table
           label="Organizations"
           caption="Organizations in the order of their ids"
-          empty={
-            search
-              ? 'No organization has that in its id or name.'
-              : 'The catalog has no organization yet.'
-          }
+          empty="The catalog has no organization yet."
           rows={items}
           columns={COLUMNS}
         />
-        <Pager path="/organizations" query={{ search, cursor }} nextCursor={nextCursor} />
+        <Pager path="/organizations" query={{ cursor }} nextCursor={nextCursor} />
       </section>,
     )
   })
 }
 
-function Search({ search }: { search: string | undefined }) {
-  return (
-    <form class="fields" method="get" action="/organizations" role="search">
-      <div>
-        <label for="search">Part of an organization’s id or name</label>
-        <input id="search" name="search" type="search" value={search} />
-      </div>
-      <button class="button quiet" type="submit">
-        Search
-      </button>
-    </form>
-  )
-}
-
 const COLUMNS: readonly Column<OrganizationFreshness>[] = [
-  ['Organization', ({ organizationId }) => organizationId, 'id'],
+  ['Organization', ({ organizationId }) => <ThingLink ids={{ organizationId }} />, 'id'],
   ['Name', ({ name }) => name],
   ['State', State],
   ['Action', SyncButton],

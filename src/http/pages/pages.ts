@@ -11,6 +11,8 @@ import { runListRoutes } from './runs/run-list.tsx'
 import { runPageRoutes } from './runs/run-page.tsx'
 import { scheduleRoutes } from './schedule.tsx'
 import { staticRoutes } from './static/files.ts'
+import { searchRoutes } from './things/search-page.tsx'
+import { thingRoutes } from './things/thing-page.tsx'
 
 /**
  * The operators' pages, as a Fastify plugin. Who may see them, where a form may come from, the headers that guard a
@@ -25,6 +27,8 @@ export async function pages(app: FastifyInstance, context: PageContext): Promise
   runPageRoutes(app, context)
   failuresPageRoutes(app, context)
   organizationRoutes(app, context)
+  thingRoutes(app, context)
+  searchRoutes(app, context)
   heldRoutes(app, context)
   scheduleRoutes(app, context)
   historyRoutes(app, context)

@@ -1,9 +1,10 @@
 import type { Page } from '../../documents/page.ts'
 import type { RejectedRecord } from '../../documents/waiting.ts'
-import { scopePath, shortId } from '../../documents/format.ts'
+import { shortId } from '../../documents/format.ts'
 import { AskButton, Card, Time } from './elements.tsx'
 import { Pager, Table } from './tables.tsx'
 import type { Column } from './tables.tsx'
+import { ThingLink } from './things/thing-link.tsx'
 
 /** Records that could not be stored, as they were received. */
 export function RejectedSection({
@@ -43,7 +44,7 @@ const REJECTED_COLUMNS: readonly Column<RejectedRecord>[] = [
     'From',
     (record) => (
       <>
-        {scopePath(record)}
+        <ThingLink ids={record} />
         <div class="soft">{record.operation}</div>
       </>
     ),

@@ -16,6 +16,7 @@ import { count, counted, nothingToRetry, shortId } from '../../../documents/form
 import { describeLacking, heldListing, listingName } from '../held.tsx'
 import { pathWithNotice } from '../notices.ts'
 import type { PageContext } from '../page-context.ts'
+import { thingPath } from '../things/thing-link.tsx'
 
 /** What an action is performed with; its `collabSync` lists actions under the same name. */
 export interface ActionContext extends PageContext {
@@ -234,11 +235,6 @@ function scopeOf({ organizationId, documentId, annotationId, ...ids }: ScopeIds)
     ...(annotationId && { annotationId }),
     ...(groupId && { organizationUserGroupIds: [groupId] }),
   })
-}
-
-/** The page of what the IDs name. */
-function thingPath(ids: ScopeIds): string {
-  return `/thing?${new URLSearchParams(Object.entries(ids).flatMap(([name, of]) => (of ? [[name, of]] : [])))}`
 }
 
 /** Starts a run of a scope of the catalog, of what fails in it now, or of everything. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
+import { HiddenFields } from '../elements.tsx'
 import { sendPage } from '../layout.tsx'
 import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
@@ -56,13 +57,7 @@ function Ask({ path, fields, question }: { path: string; fields: object; questio
         <p key={sentence}>{sentence}</p>
       ))}
       <form class="row" method="post" action={path}>
-        {Object.entries({ ...fields, ...question.carries }).map(
-          ([name, value]) =>
-            value !== undefined && (
-              <input key={name} type="hidden" name={name} value={String(value)} />
-            ),
-        )}
-        <input type="hidden" name="key" value={randomUUID()} />
+        <HiddenFields of={{ ...fields, ...question.carries, key: randomUUID() }} />
         {question.reason !== undefined && (
           <label>
             Why <input name="reason" required={question.reason === 'required'} maxLength={1000} />

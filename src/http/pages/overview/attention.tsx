@@ -1,14 +1,15 @@
 import type { AttentionByKind } from '../../../documents/attention.ts'
-import { counted, describeOrganizations } from '../../../documents/format.ts'
+import { count, counted } from '../../../documents/format.ts'
 import { printable } from '../../../base/printable.ts'
 import { Card, Sentence, Sign } from '../elements.tsx'
+import { ThingLink } from '../things/thing-link.tsx'
 
 const TONES = { high: 'bad', medium: 'warn', low: 'info' } as const
 
 /** What each page is called in a link to it; any other path is that of a run. */
 const PAGES: Readonly<Record<string, string>> = {
   '/runs': 'Runs',
-  '/organizations': 'Organizations',
+  '/organizations': 'Catalog',
   '/held': 'Held removals',
   '/held#rejected': 'Rejected records',
   '/schedule': 'Schedule',
@@ -54,7 +55,7 @@ function Row({ row }: { row: AttentionByKind }) {
       </span>
       <div>
         <p>{printable(row.sentence)}</p>
-        {row.organizations > 1 && <p class="soft">{printable(describeOrganizations(row))}</p>}
+        {row.first.length > 0 && <Organizations row={row} />}
         {row.words !== null && <p class="soft">{printable(row.words)}</p>}
         {!ON_PAGES.includes(row.kind) && (
           <p>
@@ -64,5 +65,21 @@ function Row({ row }: { row: AttentionByKind }) {
         <a href={row.path}>{PAGES[row.path] ?? 'The run'}</a>
       </div>
     </li>
+  )
+}
+
+/** The organizations with the highest counts, as links. */
+function Organizations({ row: { organizations, first } }: { row: AttentionByKind }) {
+  const more = organizations - first.length
+  return (
+    <p class="soft">
+      {first.map(({ organizationId, count: n }, position) => (
+        <span key={organizationId}>
+          {position > 0 && ', '}
+          <ThingLink ids={{ organizationId }} /> ({count(n)})
+        </span>
+      ))}
+      {more > 0 && ` and ${count(more)} more`}
+    </p>
   )
 }

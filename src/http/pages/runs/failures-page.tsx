@@ -3,13 +3,14 @@ import * as z from 'zod'
 import { readRun } from '../../../client/run-reports.ts'
 import { isRunId } from '../../../documents/check.ts'
 import type { Failure } from '../../../documents/run.ts'
-import { count, FAILURE_STATES, scopePath, shortId } from '../../../documents/format.ts'
+import { count, FAILURE_STATES, shortId } from '../../../documents/format.ts'
 import { Time } from '../elements.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
 import { optionalText, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Pager, Table } from '../tables.tsx'
 import type { Column } from '../tables.tsx'
+import { ThingLink } from '../things/thing-link.tsx'
 import { Cause, RunLinks } from './run-parts.tsx'
 
 const Query = z.object({ cursor: optionalText })
@@ -50,7 +51,7 @@ export function failuresPageRoutes(
 }
 
 const COLUMNS: readonly Column<Failure>[] = [
-  ['Scope', scopePath, 'id'],
+  ['Scope', (failure) => <ThingLink ids={failure} />, 'id'],
   ['Operation', ({ operation }) => operation],
   ['Cause', Cause, 'id'],
   ['Tries', ({ attempts }) => count(attempts), 'number'],

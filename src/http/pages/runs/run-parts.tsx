@@ -13,12 +13,12 @@ import {
   duration,
   nothingToRetry,
   RUN_TIMES,
-  scopePath,
   shortId,
 } from '../../../documents/format.ts'
 import { BarChart } from '../charts.tsx'
 import { AskButton, Card, Facts } from '../elements.tsx'
 import { Table } from '../tables.tsx'
+import { ThingLink } from '../things/thing-link.tsx'
 
 /** Parts of a run's time that its calls are drawn by. */
 export const CALLS_PARTS = 24
@@ -86,7 +86,7 @@ export function Slowness({
           caption="The organizations that the run waited longest for"
           rows={slowest}
           columns={[
-            ['Organization', (one) => one.organizationId, 'id'],
+            ['Organization', ({ organizationId }) => <ThingLink ids={{ organizationId }} />, 'id'],
             ['Calls', (one) => count(one.calls), 'number'],
             ['Retries', (one) => count(one.retries), 'number'],
             ['A call took', meanCall, 'number'],
@@ -192,7 +192,9 @@ function Examples({ examples }: FailureReport) {
   return (
     <ul>
       {examples.map((example, place) => (
-        <li key={place}>{scopePath(example)}</li>
+        <li key={place}>
+          <ThingLink ids={example} />
+        </li>
       ))}
     </ul>
   )

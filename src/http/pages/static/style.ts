@@ -64,6 +64,7 @@ const PARTS_STYLE = `
 
 .facts { display: grid; gap: var(--space-2) var(--space-5); grid-template-columns: repeat(auto-fit, minmax(min(100%, 8rem), 1fr)) }
 .facts dt { color: var(--soft); font-size: var(--small) }
+.facts > :has(.words) { grid-column: 1 / -1 }
 .facts dd { font-variant-numeric: tabular-nums }
 
 .strip { display: grid; grid-template-columns: repeat(10, minmax(0, 1fr)); gap: 3px }
@@ -125,6 +126,17 @@ figcaption { color: var(--soft); font-size: var(--small) }
 summary { width: fit-content; color: var(--accent); font-size: var(--small); cursor: pointer }
 details[open] > summary { margin-bottom: var(--space-3) }
 
+.words { margin: 0; padding-inline-start: var(--space-3); border-inline-start: 3px solid var(--line); white-space: pre-wrap }
+ins { background: var(--good-back); color: var(--good); text-decoration: underline }
+del { background: var(--bad-back); color: var(--bad); text-decoration: line-through }
+.timeline { display: flex; flex-direction: column; margin-inline-start: var(--space-1); border-inline-start: 2px solid var(--line) }
+.timeline li { position: relative; display: flex; flex-direction: column; gap: var(--space-1); padding: 0 0 var(--space-4) var(--space-4) }
+.timeline li::before { content: ''; position: absolute; inset-inline-start: -.375rem; top: .375rem; width: .625rem; height: .625rem;
+  border-radius: 50%; background: var(--soft) }
+.timeline time { color: var(--soft); font-size: var(--small) }
+.check { display: flex; align-items: center; gap: var(--space-2); min-height: 2.375rem }
+.check input { width: auto; min-height: 0 }
+
 .held { display: flex; flex-direction: column; gap: var(--space-3); padding-top: var(--space-4); border-top: 1px solid var(--line) }
 .sides { display: grid; gap: var(--space-4); grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)) }
 .side { display: flex; flex-direction: column; gap: var(--space-2); padding: var(--space-4); border: 1px solid var(--line); border-radius: var(--round); min-width: 0 }
@@ -179,6 +191,9 @@ code, pre { font: var(--small)/1.5 ui-monospace, monospace }
 .top ul { display: flex; flex-wrap: wrap; gap: 0 var(--space-1); margin-inline-start: calc(-1 * var(--space-3)) }
 .top li a { display: block; padding: var(--space-2) var(--space-3); border-radius: var(--round);
   color: var(--soft); text-decoration: none }
+.search { display: flex; gap: var(--space-2); flex: 1 1 16rem; max-width: 26rem; margin-inline-start: auto; padding-block: var(--space-1) }
+.search .button { flex: none }
+.search ::placeholder { color: var(--soft); opacity: 1 }
 .top li a:hover { color: var(--ink); background: var(--idle-back) }
 .top li a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -2px var(--accent); border-radius: 0 }
 main { flex: 1; display: flex; flex-direction: column; gap: var(--space-5); padding-block: var(--space-4) var(--space-6) }
@@ -191,7 +206,7 @@ ${PARTS_STYLE}
   a, button, .button { transition: background-color .12s, color .12s }
 }
 @media print {
-  .top nav, .bottom, .button, .skip { display: none }
+  .top nav, .search, .bottom, .button, .skip { display: none }
   .card { break-inside: avoid }
   .scroller { overflow: visible }
 }

@@ -1,0 +1,227 @@
+import type { FastifyInstance } from 'fastify'
+import * as z from 'zod'
+import { id } from '../../../documents/check.ts'
+import { count } from '../../../documents/format.ts'
+import { factsOf, KIND_NAMES, ownId, parentOf } from '../../../documents/thing.ts'
+import type { Beneath, FactValue, Thing, ThingAction, ThingIds } from '../../../documents/thing.ts'
+import { AskButton, Badge, Card, Facts, ForOperators, HiddenFields, Time } from '../elements.tsx'
+import type { Tone } from '../elements.tsx'
+import { sendPage, sendUnknown } from '../layout.tsx'
+import { optionalText, readFields } from '../page-context.ts'
+import type { PageContext } from '../page-context.ts'
+import { Pager, Table } from '../tables.tsx'
+import type { Column } from '../tables.tsx'
+import { idFields, NamedThing, ThingLink } from './thing-link.tsx'
+import { ByRun, Timeline } from './timeline.tsx'
+
+const Query = z.object({
+  organizationId: id,
+  documentId: id.optional(),
+  annotationId: id.optional(),
+  commentId: z.coerce.number('must be a whole number').optional(),
+  organizationUserGroupId: id.optional(),
+  userId: id.optional(),
+  lifeCursor: optionalText,
+  beneathCursor: optionalText,
+})
+
+/** `/thing`: what is stored of an organization, or of something in it, why, and what happened to it. */
+export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
+  app.get('/thing', { config: { right: 'read' } }, async (request, reply) => {
+    const query = readFields(Query, request.query)
+    const thing = await collabSync.getThing(query)
+    if (thing === null) return sendUnknown(reply, 'Nothing is stored under these IDs.')
+    const { kind, ids, name, life, record } = thing
+    const { lifeCursor, beneathCursor } = query
+    const pager = { path: '/thing', query: { ...idFields(ids), lifeCursor, beneathCursor } }
+    return sendPage(
+      reply,
+      {
+        title: `${KIND_NAMES[kind]} ${name ?? ownId(kind, ids)}`,
+        part: '/organizations',
+        beside: <State thing={thing} />,
+      },
+      <>
+        <nav aria-label="Path">
+          <Path to={ids} />
+        </nav>
+        {thing.isErasing && (
+          <p class="notice warn">
+            An erasure is in progress. This page can still show texts that it has not rewritten yet.
+          </p>
+        )}
+        <Stored thing={thing} />
+        {kind !== 'comment' && <Holds thing={thing} pager={pager} />}
+        <Card title="History" id="life">
+          {life.items.length === 0 && <p class="soft">No event is stored.</p>}
+          <Timeline of={life.items} organizationId={ids.organizationId} />
+          <Pager {...pager} cursorName="lifeCursor" anchor="life" nextCursor={life.nextCursor} />
+        </Card>
+        {record !== null && (
+          <section class="card">
+            <details>
+              <summary>Record as stored</summary>
+              <pre>{JSON.stringify(record, null, 2)}</pre>
+            </details>
+          </section>
+        )}
+      </>,
+    )
+  })
+}
+
+function State({ thing: { why, checked, actions } }: { thing: Thing }) {
+  const tone = why.state === 'here' ? 'good' : 'idle'
+  return (
+    <>
+      <Badge tone={tone}>{why.state.replaceAll('_', ' ')}</Badge>
+      {actions.includes('retry') && <Badge tone="bad">failing</Badge>}
+      {checked.isStale && <Badge tone="warn">stale</Badge>}
+    </>
+  )
+}
+
+/** The things that hold one, from the catalog down. */
+function Path({ to }: { to: ThingIds }) {
+  const parent = parentOf(to)
+  if (parent === null) return <a href="/organizations">Catalog</a>
+  return (
+    <>
+      <Path to={parent} /> /{' '}
+      <ThingLink ids={parent}>
+        {parent.annotationId ?? parent.documentId ?? parent.organizationId}
+      </ThingLink>
+    </>
+  )
+}
+
+const BUTTONS: Readonly<Record<ThingAction, string>> = {
+  sync: 'Sync now',
+  retry: 'Retry what fails',
+  hint: 'Report a change',
+  add: 'Add to the catalog',
+  remove: 'Remove from the catalog',
+}
+
+/** Why the thing is here or gone, when it was checked, its facts, and its actions. */
+function Stored({ thing }: { thing: Thing }) {
+  const { kind, ids, why, checked } = thing
+  const facts = factsOf(thing).map(
+    ([label, value, name]) => [label, <Fact key={name} {...{ name, value, ids }} />] as const,
+  )
+  // Comments are fetched with their annotation, users with their organization.
+  const fetched = kind === 'comment' || kind === 'user' ? (parentOf(ids) ?? ids) : ids
+  return (
+    <Card title="Why it is here or gone">
+      <p class="lead">
+        {why.sentence} <ByRun runId={why.runId} />
+      </p>
+      <p>
+        {checked.sentence} <ByRun runId={checked.runId} /> Next check: {checked.next}
+      </p>
+      <Facts of={[...facts, ['ID', <code key="id">{ownId(kind, ids)}</code>]]} />
+      <div class="row">
+        {thing.actions.map((action) => (
+          <AskButton
+            key={action}
+            action={action === 'retry' ? 'sync' : action}
+            fields={{ ...idFields(fetched), failing: action === 'retry' ? 'true' : undefined }}
+            words={BUTTONS[action]}
+          />
+        ))}
+      </div>
+    </Card>
+  )
+}
+
+function Fact({ name, value, ids }: { name: string; value: FactValue; ids: ThingIds }) {
+  if (value instanceof Date) return <Time at={value} />
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'number') return count(value)
+  if (name === 'text') return <blockquote class="words">{value}</blockquote>
+  if (name !== 'authors' && name !== 'authorUserId') return <bdi>{value}</bdi>
+  return [value].flat().map((userId, position) => (
+    <span key={userId}>
+      {position > 0 && ', '}
+      <ThingLink ids={{ organizationId: ids.organizationId, userId }}>{userId}</ThingLink>
+    </span>
+  ))
+}
+
+const TONES: Readonly<Partial<Record<Beneath['state'], Tone>>> = {
+  good: 'good',
+  failing: 'bad',
+  stale: 'warn',
+  removal_held: 'warn',
+}
+
+/** What can be added to the catalog on the page of an organization or a document. */
+const ADDED: Readonly<Partial<Record<Thing['kind'], Readonly<Record<string, string>>>>> = {
+  organization: { documentId: 'document', organizationUserGroupId: 'user group' },
+  document: { annotationId: 'annotation' },
+}
+
+/** The title of what a thing of each kind holds, and the head of its column of times. */
+const HOLDS: Readonly<Record<Thing['kind'], readonly [title: string, timeHead: string]>> = {
+  organization: ['User groups and documents', 'Last good check'],
+  userGroup: ['Users', 'Member since'],
+  document: ['Annotations and users', 'Last good check, or member since'],
+  annotation: ['Comments', 'Last change'],
+  comment: ['', ''],
+  user: ['User groups and documents', 'Member since'],
+}
+
+/** What is beneath a thing, and forms that add to it. */
+function Holds({
+  thing: { kind, ids, beneath },
+  pager,
+}: {
+  thing: Thing
+  pager: Pick<Parameters<typeof Pager>[0], 'path' | 'query'>
+}) {
+  const [title, timeHead] = HOLDS[kind]
+  const added = Object.entries(ADDED[kind] ?? {})
+  const columns: readonly Column<Beneath>[] = [
+    ['Name', NamedThing, 'id'],
+    [
+      'State',
+      ({ state }) => <Badge tone={TONES[state] ?? 'idle'}>{state.replaceAll('_', ' ')}</Badge>,
+    ],
+    ['Comments', ({ comments }) => comments !== null && count(comments), 'number'],
+    [timeHead, ({ at }) => at && <Time at={at} />, 'nowrap'],
+  ]
+  return (
+    <Card title={title} id="beneath">
+      <Table
+        label={title}
+        caption={added.length > 0 ? `${title}, failing ones first` : title}
+        empty="There are none."
+        rows={beneath.items}
+        columns={columns.filter(([head]) => head !== 'Comments' || added.length > 0)}
+      />
+      <Pager
+        {...pager}
+        cursorName="beneathCursor"
+        anchor="beneath"
+        nextCursor={beneath.nextCursor}
+      />
+      <ForOperators>
+        {added.map(([name, words]) => (
+          <form key={name} class="fields" method="get" action="/actions/add">
+            <HiddenFields of={idFields(ids)} />
+            <div>
+              <label for={name}>ID of a new {words}</label>
+              <input id={name} name={name} required />
+            </div>
+            <label class="check">
+              <input type="checkbox" name="sync" checked /> and sync it now
+            </label>
+            <button class="button quiet" type="submit">
+              Add the {words}
+            </button>
+          </form>
+        ))}
+      </ForOperators>
+    </Card>
+  )
+}

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deleteComment, edit, removeUser } from '../../src/demo/changes.ts'
+import type { Place } from '../../src/demo/layout.ts'
+import { addAccessToken } from '../../src/http/auth/access-tokens.ts'
+import { thingPath } from '../../src/http/pages/things/thing-link.tsx'
+import { openLive } from '../helpers/live.ts'
+import type { Live } from '../helpers/live.ts'
+import { askPages, hiddenFields, wordsOf } from './ask-pages.ts'
+import type { Answer, PagesAsked } from './ask-pages.ts'
+
+let live: Live
+let pages: PagesAsked
+let place: Place
+let failing: Place
+let edited: number
+let deleted: number
+let left: string
+
+// Two runs: between them a comment is edited, one is deleted and a user leaves; then one thread fails.
+beforeAll(async () => {
+  live = await openLive('none')
+  const { world } = live
+  const [organizationId = ''] = world.organizationIds()
+  const [documentId = ''] = world.documentIds(organizationId)
+  const [annotationId = '', other = ''] = world.annotationIds(organizationId, documentId)
+  place = { organizationId, documentId, annotationId }
+  failing = { ...place, annotationId: other }
+  const [first, second] = world.comments(place) ?? []
+  edited = first?.commentId ?? 0
+  deleted = second?.commentId ?? 0
+  left = world.users(organizationId)?.at(-1)?.userId ?? ''
+  edit(world, place, edited, { text: 'The old words stay' })
+  await live.importCatalog()
+  await live.run()
+  edit(world, place, edited, { text: 'The new words stay' })
+  deleteComment(world, place, deleted)
+  removeUser(world, organizationId, left)
+  live.standIn.setFaults([{ kind: 'forbidden', match: failing }])
+  await live.run()
+  live.standIn.setFaults([])
+  pages = await askPages(await live.openApp())
+})
+afterAll(async () => {
+  await pages.close()
+  await live.close()
+})
+
+test('links lead from the catalog down to a comment and its author, and back up', async () => {
+  const { organizationId, documentId, annotationId } = place
+  let page = await expectPage('/organizations')
+  for (const [words, title] of [
+    [organizationId, `Organization ${organizationId}`],
+    [documentId, `Document ${documentId}`],
+    [annotationId, `Annotation ${annotationId}`],
+    [organizationId, `Organization ${organizationId}`],
+  ] as const) {
+    page = await expectPage(linkOf(page, words))
+    expect(page.text).toContain(`<h1>${title}</h1>`)
+    expect(wordsOf(page)).toContain(' here ')
+  }
+  const author = live.world.comments(place)?.find(({ commentId }) => commentId === edited)?.from
+  page = await expectPage(thingPath({ ...place, commentId: edited }))
+  page = await expectPage(linkOf(page, author?.userId ?? ''))
+  expect(page.text).toContain('<h1>User ')
+  expect(wordsOf(page)).toContain('Member since')
+  expect(linksOf(page)).toContainEqual([documentId, thingPath({ organizationId, documentId })])
+})
+
+test('a comment shows its words before and after a change, and the run that noticed it', async () => {
+  const page = await expectPage(thingPath({ ...place, commentId: edited }))
+  expect(page.text).toMatch(/<del><span class="unseen"> \[removed: <\/span>old/)
+  expect(page.text).toMatch(/<ins><span class="unseen"> \[added: <\/span>new/)
+  expect(page.text).toMatch(/the text changed\..*href="\/runs\/[0-9a-f-]{36}"/)
+  expect(page.text).toContain('<summary>Record as stored</summary>')
+})
+
+test('things that are gone say why', async () => {
+  const comment = wordsOf(await expectPage(thingPath({ ...place, commentId: deleted })))
+  expect(comment).toMatch(/gone.*The service returned null for its ID/)
+  const { organizationId } = place
+  const user = wordsOf(await expectPage(thingPath({ organizationId, userId: left })))
+  expect(user).toMatch(/gone.*no longer contained the user/)
+})
+
+test('a user group shows its users', async () => {
+  const { organizationId } = place
+  const [organizationUserGroupId = ''] = live.world.groupIds(organizationId)
+  const page = await expectPage(thingPath({ organizationId, organizationUserGroupId }))
+  expect(page.text).toContain(`<h1>User group ${organizationUserGroupId}</h1>`)
+  expect(linksOf(page).some(([, path]) => path.includes('userId='))).toBe(true)
+})
+
+test('the overview leads to the organization that fails, and its failing scopes are retried', async () => {
+  const overview = await expectPage('/')
+  const page = await expectPage(linkOf(overview, place.organizationId))
+  const fields = formOf(page, 'sync', 'failing')
+  expect(fields).toEqual({ organizationId: place.organizationId, failing: 'true' })
+  const question = await expectPage(`/actions/sync?${new URLSearchParams(fields)}`)
+  const done = await pages.post('/actions/sync', hiddenFields(question))
+  expect(done.headers['location']).toMatch(/^\/runs\/[0-9a-f-]{36}\?done=run-started$/)
+})
+
+test('a document is added on the page of its organization and synced at once', async () => {
+  const { organizationId } = place
+  const page = await expectPage(thingPath({ organizationId }))
+  expect(page.text).toMatch(/<input type="checkbox" name="sync" checked\/>/)
+  const documentId = 'a new document'
+  const fields = { ...formOf(page, 'add', 'organizationId'), documentId, sync: 'on' }
+  const question = await expectPage(`/actions/add?${new URLSearchParams(fields)}`)
+  const done = await pages.post('/actions/add', hiddenFields(question))
+  const run = await expectPage(String(done.headers['location']))
+  expect(wordsOf(run)).toContain(`organization ${organizationId}, document ${documentId}`)
+  const added = wordsOf(await expectPage(thingPath({ organizationId, documentId })))
+  expect(added).toContain('Added to the catalog')
+})
+
+test('a token with the right read sees no action', async () => {
+  const token = await addAccessToken(live.database.pool, 'reader', 'read', 'ann')
+  const path = thingPath({ organizationId: place.organizationId })
+  expect((await expectPage(path)).text).toContain('action="/actions/')
+  const page = await pages.get(path, { authorization: `Bearer ${token}` })
+  expect(page.status).toBe(200)
+  expect(page.text).not.toContain('action="/actions/')
+})
+
+test('a search with one exact result opens its page; others are listed', async () => {
+  const { annotationId } = place
+  const search = (q: string) => pages.get(`/search?${new URLSearchParams({ q })}`)
+  const one = await search(`${Object.values(place).join('/')}/${edited}`)
+  expect(one).toMatchObject({
+    status: 302,
+    headers: { location: thingPath({ ...place, commentId: edited }) },
+  })
+  const several = await search(annotationId.slice(0, -1))
+  expect(several.status).toBe(200)
+  expect(linksOf(several)).toContainEqual([annotationId, thingPath(place)])
+  expect(several.text).toContain(`value="${annotationId.slice(0, -1)}"`)
+  expect(wordsOf(await search('x-none'))).toContain('Nothing was found.')
+})
+
+test('IDs that name nothing are answered in a sentence', async () => {
+  const { organizationId } = place
+  const wrong = [
+    [thingPath({ organizationId: 'none' }), 404, 'Nothing is stored under these IDs'],
+    [thingPath({ ...place, commentId: 999_999 }), 404, 'Nothing is stored under these IDs'],
+    ['/thing', 400, 'organizationId is wrong'],
+    ['/search', 400, 'q must not be empty'],
+    [thingPath({ organizationId, annotationId: 'a' }), 400, 'the ids do not name a thing'],
+    [`${thingPath(place)}&commentId=x`, 400, 'commentId'],
+    [`${thingPath(place)}&lifeCursor=x`, 400, 'ursor'],
+  ] as const
+  for (const [path, status, sentence] of wrong) {
+    const page = await pages.get(path)
+    expect(page.status, path).toBe(status)
+    expect(wordsOf(page), path).toContain(sentence)
+  }
+})
+
+async function expectPage(path: string): Promise<Answer> {
+  const page = await pages.get(path)
+  expect(page.status, `${path}: ${wordsOf(page)}`).toBe(200)
+  return page
+}
+
+/** The words and the address of each link. */
+function linksOf(page: Answer): [words: string, path: string][] {
+  const links = page.text.matchAll(/<a [^>]*?href="([^"]*)"[^>]*>(.*?)<\/a>/g)
+  return [...links].map(([, path = '', words = '']) => [
+    words.replaceAll(/<[^>]*>/g, ''),
+    path.replaceAll('&amp;', '&'),
+  ])
+}
+
+function linkOf(page: Answer, words: string): string {
+  const [, path] = linksOf(page).find(([of]) => of === words) ?? []
+  if (path === undefined) throw new Error(`No link says ${words}: ${wordsOf(page)}`)
+  return path
+}
+
+/** The hidden fields of the first form of an action that has such a field. */
+function formOf(page: Answer, action: string, field: string): Record<string, string> {
+  const forms = page.text.matchAll(
+    new RegExp(`<form[^>]* action="/actions/${action}">.*?</form>`, 'g'),
+  )
+  const all = [...forms].map(([text]) => hiddenFields({ ...page, text }))
+  const found = all.find((fields) => field in fields)
+  if (found === undefined) throw new Error(`${action} is not asked for with ${field}.`)
+  return found
+}
