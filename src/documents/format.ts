@@ -2,8 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { AttentionByKind } from './attention.ts'
 import type { Failure, FailuresByState, Run, RunDetails } from './run.ts'
 import { describeScope } from './scope.ts'
-import type { ScopeIds } from './scope.ts'
-import type { ThingIds } from './thing.ts'
+import type { SomeThingIds } from './thing.ts'
 import { printable } from '../base/printable.ts'
 
 /** `1,234,567`. */
@@ -223,7 +222,7 @@ export function describeAnswerInOurWords(failed: {
 }
 
 /** The ids of a scope or thing as a path: `acme / plan / ann-1 / 42`, `acme / group eng`, `acme / user ann`. */
-export function scopePath(ids: ScopeIds & Pick<ThingIds, 'commentId' | 'userId'>): string {
+export function scopePath(ids: SomeThingIds): string {
   const { organizationUserGroupId: group, userId: user } = ids
   const own = group ? `group ${group}` : user ? `user ${user}` : ids.commentId
   return [ids.organizationId, ids.documentId, ids.annotationId, own]

@@ -43,6 +43,9 @@ export interface ThingIds {
   readonly userId?: string | undefined
 }
 
+/** The ids of a scope or a thing, null or absent where there is none. */
+export type SomeThingIds = { readonly [Name in keyof ThingIds]?: ThingIds[Name] | null | undefined }
+
 /** The kind of thing that the ids name; null where they name none, such as an annotation without its document. */
 export function kindOf(ids: ThingIds): ThingKind | null {
   const given = Object.keys(idsShape).filter((name) => ids[name as keyof ThingIds] !== undefined)

@@ -1,14 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { scopePath } from '../../../documents/format.ts'
 import { KIND_NAMES, ownId } from '../../../documents/thing.ts'
-import type { Beneath, ThingIds } from '../../../documents/thing.ts'
+import type { Beneath, SomeThingIds } from '../../../documents/thing.ts'
 import { pathWith } from '../tables.tsx'
 
-/** The ids of a thing as documents have them: null or absent where there is none. */
-type Ids = { readonly [Name in keyof ThingIds]?: ThingIds[Name] | null | undefined }
-
 /** The ids as fields of a form or of an address. */
-export function idFields(ids: Ids): Record<string, string | undefined> {
+export function idFields(ids: SomeThingIds): Record<string, string | undefined> {
   const { organizationId, documentId, annotationId, organizationUserGroupId, userId } = ids
   const commentId = ids.commentId?.toString()
   const all = {
@@ -23,12 +20,12 @@ export function idFields(ids: Ids): Record<string, string | undefined> {
 }
 
 /** The address of the page of a thing. */
-export function thingPath(ids: Ids): string {
+export function thingPath(ids: SomeThingIds): string {
   return pathWith('/thing', idFields(ids))
 }
 
 /** A link to the page of a thing, with its ids as a path unless other words are given. */
-export function ThingLink({ ids, children }: { ids: Ids; children?: ComponentChildren }) {
+export function ThingLink({ ids, children }: { ids: SomeThingIds; children?: ComponentChildren }) {
   return (
     <a href={thingPath(ids)}>
       <bdi>{children ?? scopePath(ids)}</bdi>
