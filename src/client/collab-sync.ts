@@ -17,10 +17,7 @@ import type {
   RunRequestSchema,
   RunsRequestSchema,
 } from '../documents/run.ts'
-import type {
-  Freshness,
-  OrganizationFreshness,
-} from '../documents/freshness.ts'
+import type { Freshness, OrganizationFreshness } from '../documents/freshness.ts'
 import type {
   AcceptedHeld,
   AcceptHeldSchema,
