@@ -376,7 +376,7 @@ function fifo(name: string): string {
 describe('where an export goes', () => {
   const object = { object: 'collab.organizations', byteOrderMark: false } as const
   const mode = (path: string) => statSync(path).mode & 0o777
-  const head = /^organization_id,active,checked_at,failing_since,is_stale,in_catalog\r\n/
+  const head = /^organization_id,active,checked_at,failing_since,is_stale,in_catalog,name\r\n/
 
   test('a FIFO gets the rows, and stays one', async () => {
     const out = fifo('pipe')

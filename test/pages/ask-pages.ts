@@ -47,7 +47,8 @@ export function hiddenFields(page: Answer): Record<string, string> {
 /** The words of a page as a person reads them, all on one line. */
 export function wordsOf(page: Answer): string {
   const main = page.text.slice(page.text.indexOf('<main'))
-  return unescaped(main.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ')
+  const words = unescaped(main.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ')
+  return words.replaceAll(' , ', ', ')
 }
 
 function unescaped(html: string): string {

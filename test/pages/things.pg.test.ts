@@ -144,7 +144,6 @@ test('IDs that name nothing are answered in a sentence', async () => {
     [thingPath({ organizationId: 'none' }), 404, 'Nothing is stored under these IDs'],
     [thingPath({ ...place, commentId: 999_999 }), 404, 'Nothing is stored under these IDs'],
     ['/thing', 400, 'organizationId is wrong'],
-    ['/search', 400, 'q must not be empty'],
     [thingPath({ organizationId, annotationId: 'a' }), 400, 'the ids do not name a thing'],
     [`${thingPath(place)}&commentId=x`, 400, 'commentId'],
     [`${thingPath(place)}&lifeCursor=x`, 400, 'ursor'],

@@ -16,8 +16,10 @@ import { onApp } from '../client/on-app.ts'
 import { syncBatch } from '../../src/core/sync/batch.ts'
 import { startRun } from '../../src/core/run/start.ts'
 import { rowsTouched } from '../helpers/expect-equal.ts'
+import { buildCommand } from '../cli/built-command.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live, RunOptions } from '../helpers/live.ts'
+import { BEARER, unlistened } from '../http/served.ts'
 import { textsOf } from './every-text.ts'
 
 /** A person with a name, an address and words that nobody else has. */
@@ -290,6 +292,107 @@ test('an answer that was asked for before the erasure cannot bring the person ba
   for (const item of items) await syncBatch(app.sync, item)
   await expectNoTrace()
 })
+
+test('no page, no route of /v1 and no show names the person, also after a new import and another run', async () => {
+  await livedHere()
+  const { pseudonym } = await eraseUser(live.database.pool, EVERYWHERE)
+  await importLines(namedLines())
+  await live.importCatalog()
+  await live.run()
+  const app = await live.openApp()
+  const server = await unlistened(app)
+  const command = await buildCommand()
+  try {
+    const things = await storedThings()
+    expect(things).toContainEqual({ organizationId: here, userId: pseudonym })
+    const { rows } = await live.database.pool.query<{ run_id: string }>(
+      'select run_id from sync.runs',
+    )
+    const paths = server.routes
+      .filter(
+        ({ method, url }) => method === 'GET' && !/^\/(queues|static|metrics|readyz)|\*/.test(url),
+      )
+      .flatMap(({ url }) => pathsOf(url, { things, runIds: rows.map((row) => row.run_id) }))
+    const answers: { path: string; status: number; body: string }[] = []
+    for (const path of paths) {
+      const accept = path.startsWith('/v1') ? 'application/json' : 'text/html'
+      const headers = { ...BEARER, accept }
+      const { statusCode, body } = await server.app.inject({ method: 'GET', url: path, headers })
+      answers.push({ path, status: statusCode, body })
+    }
+    expect(answers.filter(({ status }) => status >= 500)).toEqual([])
+    const shown = [
+      { path: 'show --user', args: ['--user', here, pseudonym] },
+      { path: 'show ORGANIZATION', args: [here, '--limit', '500'] },
+      { path: 'show DOCUMENT', args: [here, first.documentId, '--limit', '500'] },
+      { path: 'show ANNOTATION', args: [here, first.documentId, first.annotationId] },
+      { path: 'show --find', args: ['--find', pseudonym] },
+    ]
+    for (const { path, args } of shown) {
+      const { code, stdout } = await command.run(['show', ...args], {
+        DATABASE_URL: live.database.url,
+      })
+      expect(code).toBe(0)
+      answers.push({ path, status: 200, body: stdout })
+    }
+    for (const { path, body } of answers)
+      for (const trace of TRACES) expect(body.toLowerCase(), path).not.toContain(trace)
+    const page = answers.find(({ path }) =>
+      path.includes(`userId=${encodeURIComponent(pseudonym)}`),
+    )
+    expect(page).toMatchObject({ status: 200, body: expect.stringContaining('was erased at') })
+    const old = { method: 'GET', headers: { ...BEARER, accept: 'text/html' } } as const
+    const query = new URLSearchParams({ organizationId: here, userId: PERSON.userId })
+    const gone = await server.app.inject({ ...old, url: `/thing?${query}` })
+    expect(gone.statusCode).toBe(404)
+    for (const trace of TRACES) expect(gone.body.toLowerCase()).not.toContain(trace)
+  } finally {
+    await server.app.close()
+    await command.remove()
+  }
+})
+
+/** What has a page and had to do with the person, as its ids. */
+async function storedThings(): Promise<Record<string, string>[]> {
+  const { rows } = await live.database.pool.query<{ ids: Record<string, string> }>(
+    `select jsonb_build_object('organizationId', organization_id) as ids from collab.organizations
+    union all select jsonb_build_object('organizationId', organization_id, 'organizationUserGroupId', organization_user_group_id)
+      from collab.user_groups where organization_id = $1
+    union all select jsonb_build_object('organizationId', organization_id, 'userId', user_id)
+      from collab.users where organization_id = $1 and (user_id like 'erased:%' or removed_at is not null)
+    union all select jsonb_build_object('organizationId', organization_id, 'documentId', document_id)
+      from collab.documents where document_id = any($2)
+    union all select jsonb_build_object('organizationId', organization_id, 'documentId', document_id, 'annotationId', annotation_id)
+      from collab.annotations where annotation_id = any($3)
+    union all select jsonb_build_object('organizationId', organization_id, 'documentId', document_id, 'annotationId', annotation_id,
+      'commentId', comment_id::text) from collab.comments where annotation_id = any($3)`,
+    [
+      here,
+      [first, second, elsewhere].map((place) => place.documentId),
+      [first, second, elsewhere].map((place) => place.annotationId),
+    ],
+  )
+  return rows.map(({ ids }) => ids)
+}
+
+/** A route with each thing and run that it can be asked for. */
+function pathsOf(
+  url: string,
+  known: { things: readonly Record<string, string>[]; runIds: readonly string[] },
+): string[] {
+  const { things, runIds } = known
+  if (url === '/thing')
+    return things.map((ids) => `/thing?${new URLSearchParams({ ...ids, limit: '500' })}`)
+  if (url.endsWith('/search')) return [`${url}?q=erased`, `${url}?q=${here}`]
+  const names = [...url.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  if (names.length === 0) return [url]
+  if (names.includes('runId')) return runIds.map((runId) => url.replace(':runId', runId))
+  return things
+    .filter((ids) => Object.keys(ids).toSorted().join() === names.toSorted().join())
+    .map((ids) =>
+      url.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids[name] ?? '')),
+    )
+}
 
 /** Imports lines, and does something before the last of them is read. */
 function importLines(lines: readonly CatalogLine[], beforeLast = async () => {}) {

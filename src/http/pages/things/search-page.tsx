@@ -11,12 +11,13 @@ import type { Column } from '../tables.tsx'
 import { NamedThing, thingPath } from './thing-link.tsx'
 
 const Query = z.object({ q: optionalText })
+const NOTHING = { items: [], notes: ['Search for an ID, a part of one, a name or an address.'] }
 
 /** `/search`: runs and things by an id, a name or an address. A single exact one opens its page. */
 export function searchRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/search', { config: { right: 'read' } }, async (request, reply) => {
     const { q = '' } = readFields(Query, request.query)
-    const { items, notes } = await collabSync.search({ q })
+    const { items, notes } = q === '' ? NOTHING : await collabSync.search({ q })
     const [exact, ...others] = items.filter(({ isExact }) => isExact)
     if (exact !== undefined && others.length === 0)
       return reply.redirect(exact.ids === null ? `/runs/${exact.runId}` : thingPath(exact.ids))
