@@ -3,18 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import type { Database } from '../core/database/pool.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
-import { nextNightly } from '../core/queue/schedule.ts'
 import {
   addProcessMetrics,
+  readQueue,
   readSignals,
   serviceRegistry,
 } from '../worker/telemetry/service-registry.ts'
-import type { QueueSignals } from '../worker/telemetry/service-registry.ts'
-
-export interface MetricsOptions {
-  readonly database: Database
-  readonly queue: JobQueue
-}
 
 /** Scrapes that come sooner get the same numbers. */
 const FRESH_MS = 5_000
@@ -22,10 +16,18 @@ const FRESH_MS = 5_000
 const ANSWER_MS = 3_000
 
 /** `GET /metrics`: runs, freshness, what waits, the queue, and this process. A Fastify plugin; put it behind authentication. */
-export async function metrics(app: FastifyInstance, options: MetricsOptions): Promise<void> {
+export async function metrics(
+  app: FastifyInstance,
+  { database, queue }: { database: Database; queue: JobQueue },
+): Promise<void> {
   const ofProcess = new Registry()
   addProcessMetrics(ofProcess)
-  const readState = rarely(serviceReader(options))
+  const readStored = boundedReader(() => readSignals(database))
+  const readQueued = boundedReader(() => readQueue(queue))
+  const readState = rarely(async () => {
+    const [stored, queued] = await Promise.all([readStored(), readQueued()])
+    return serviceRegistry({ stored, queue: queued }).metrics()
+  })
   app.get('/metrics', { config: { right: 'read' } }, async (_request, reply) => {
     const texts = await Promise.all([readState(), ofProcess.metrics()])
     return reply.type(ofProcess.contentType).send(texts.join('\n'))
@@ -48,39 +50,10 @@ function rarely(read: () => Promise<string>): () => Promise<string> {
 /** Null where it fails, or takes too long: what is wrong is said by the readiness probe. One that hangs is not joined by more. */
 function boundedReader<T>(read: () => Promise<T>): () => Promise<T | null> {
   let reading: Promise<T | null> | null = null
-  return async () => {
+  return () => {
     reading ??= read()
       .catch(() => null)
       .finally(() => (reading = null))
-    const patience = new AbortController()
-    const tooLate = sleep(ANSWER_MS, null, { signal: patience.signal }).catch(() => null)
-    try {
-      return await Promise.race([reading, tooLate])
-    } finally {
-      patience.abort()
-    }
+    return Promise.race([reading, sleep(ANSWER_MS, null, { ref: false })])
   }
-}
-
-function serviceReader({ database, queue }: MetricsOptions): () => Promise<string> {
-  const readStored = boundedReader(() => readSignals(database))
-  const readQueued = boundedReader(() => readQueue(queue))
-  return async () => {
-    const [stored, queued] = await Promise.all([readStored(), readQueued()])
-    return serviceRegistry({ stored, queue: queued }).metrics()
-  }
-}
-
-async function readQueue(queue: JobQueue): Promise<QueueSignals> {
-  const states = ['waiting', 'prioritized', 'active', 'delayed', 'failed'] as const
-  const { requests, everything } = queue.bull
-  const [some, others, next] = await Promise.all([
-    requests.getJobCounts(...states),
-    everything.getJobCounts(...states),
-    nextNightly(queue),
-  ])
-  const jobs = Object.fromEntries(
-    states.map((state) => [state, (some[state] ?? 0) + (others[state] ?? 0)]),
-  )
-  return { jobs, nextNightly: next }
 }

@@ -1,13 +1,12 @@
 import { databaseAddress } from './database-address.ts'
-import { address, serviceAddress } from './parse-address.ts'
+import { redisAddress, serviceAddress } from './parse-address.ts'
 import * as parse from './parse.ts'
-import type { Setting } from './setting.ts'
+import { inGroup } from './setting.ts'
 
 /** The service that is read. */
-export const SERVICE_ROWS = {
+export const SERVICE_ROWS = inGroup('service', {
   collabApiUrl: {
     name: 'COLLAB_API_URL',
-    group: 'service',
     parse: serviceAddress,
     required: true,
     meaning: 'Base address of the service.',
@@ -15,7 +14,6 @@ export const SERVICE_ROWS = {
   },
   apiKey: {
     name: 'COLLAB_API_KEY',
-    group: 'service',
     parse: parse.headerValue,
     required: true,
     meaning: 'Value of the header x-service-api-key.',
@@ -24,7 +22,6 @@ export const SERVICE_ROWS = {
   },
   authToken: {
     name: 'COLLAB_AUTH_TOKEN',
-    group: 'service',
     parse: parse.headerValue,
     meaning: 'Value of the header x-service-auth-token. This one or COLLAB_AUTH_TOKEN_FILE.',
     example: 'your-auth-token',
@@ -32,41 +29,36 @@ export const SERVICE_ROWS = {
   },
   authTokenFile: {
     name: 'COLLAB_AUTH_TOKEN_FILE',
-    group: 'service',
     parse: parse.text,
     meaning: 'A file that holds the token; it is read again when the service refuses the token.',
     example: '/run/secrets/collab-auth-token',
   },
   apiKeyHeader: {
     name: 'COLLAB_API_KEY_HEADER',
-    group: 'service',
     parse: parse.headerName,
     default: 'x-service-api-key',
     meaning: 'Name of the header for the key, for a deployment that names it otherwise.',
   },
   authTokenHeader: {
     name: 'COLLAB_AUTH_TOKEN_HEADER',
-    group: 'service',
     parse: parse.headerName,
     default: 'x-service-auth-token',
     meaning: 'Name of the header for the token, for a deployment that names it otherwise.',
   },
   allowHttp: {
     name: 'COLLAB_ALLOW_HTTP',
-    group: 'service',
     parse: parse.flag,
     default: '0',
     meaning:
       '1 allows http:// to another machine: key, token and comments then cross the network in the clear.',
     example: '1',
   },
-} as const satisfies Record<string, Setting>
+})
 
-/** Where the tables and the queue are. */
-export const STORE_ROWS = {
+/** Where the tables are. */
+export const DATABASE_ROWS = inGroup('database', {
   databaseUrl: {
     name: 'DATABASE_URL',
-    group: 'database',
     parse: databaseAddress,
     meaning:
       'PostgreSQL 14 or newer. Without it an embedded PostgreSQL is kept in COLLAB_SYNC_HOME.',
@@ -75,29 +67,29 @@ export const STORE_ROWS = {
   },
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
-    group: 'database',
     parse: parse.wholeNumber(2, 1000),
     default: '12',
     meaning: 'Most PostgreSQL connections of one process, those of the queue aside.',
   },
   home: {
     name: 'COLLAB_SYNC_HOME',
-    group: 'database',
     parse: parse.text,
     default: '.collab-sync/',
     meaning: 'Where the embedded PostgreSQL keeps its files.',
   },
+})
+
+/** Where the queue is. */
+export const QUEUE_ROWS = inGroup('queue', {
   redisUrl: {
     name: 'REDIS_URL',
-    group: 'queue',
-    parse: address('redis', 'rediss'),
+    parse: redisAddress,
     meaning: 'Redis for BullMQ. Without it BullMQ keeps its queue in PostgreSQL.',
     example: 'redis://127.0.0.1:6379',
     secret: true,
   },
   queueDatabaseUrl: {
     name: 'QUEUE_DATABASE_URL',
-    group: 'queue',
     parse: databaseAddress,
     meaning:
       'Where BullMQ keeps its queue without REDIS_URL. Without it DATABASE_URL, or a database beside the embedded one.',
@@ -106,9 +98,8 @@ export const STORE_ROWS = {
   },
   queuePrefix: {
     name: 'QUEUE_PREFIX',
-    group: 'queue',
     parse: parse.keyPrefix,
     default: 'bull',
     meaning: 'Prefix of the queue: every program that enqueues needs the same.',
   },
-} as const satisfies Record<string, Setting>
+})

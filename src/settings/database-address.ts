@@ -60,7 +60,7 @@ const SEVERAL_HOSTS = /^[a-z]+:\/\/(?:[^/@]*@)?[^/@]*,[^@]*$/i
 
 /** @throws Fault */
 function withOwnTls(text: string): string {
-  const [place = '', query = ''] = split(text)
+  const [, place = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(text) ?? []
   const words = Object.fromEntries(new URLSearchParams(query))
   const isSeveral = (word?: string) => word?.includes(',')
   if (SEVERAL_HOSTS.test(place) || isSeveral(words['host']) || isSeveral(words['port']))
@@ -99,9 +99,4 @@ function requireFile(name: string, file: string): void {
     const { code } = error as NodeJS.ErrnoException
     throw new Fault(`names in ${name} the file ${file}, which cannot be read (${code})`)
   }
-}
-
-function split(text: string): string[] {
-  const at = text.indexOf('?')
-  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
 }

@@ -35,10 +35,15 @@ export function writtenNames(environment: Environment, directory: string): strin
 }
 
 function readWritten(environment: Environment, directory: string, faults: string[]): Environment {
-  return withoutEmpty({
-    ...readEnvFile(join(directory, '.env'), faults),
-    ...withoutOuterQuotes(environment),
-  })
+  const written: Environment = readEnvFile(join(directory, '.env'), faults)
+  for (const [name, value] of Object.entries(environment))
+    // `docker run --env-file` keeps the quotes that stand around a value.
+    written[name] = value?.replace(/^\s*(["'])(.*)\1\s*$/s, '$2')
+  return Object.fromEntries(
+    Object.entries(written)
+      .map(([name, value]) => [name, value?.trim()])
+      .filter(([, value]) => value !== undefined && value !== ''),
+  )
 }
 
 function readEnvFile(path: string, faults: string[]): Environment {
@@ -62,44 +67,23 @@ function readSecretFiles(
   isRead: (setting: Setting) => boolean,
   faults: string[],
 ): Environment {
-  const secrets = SETTING_LIST.map(({ setting }) => setting).filter(
-    (setting) => setting.secret && setting !== SETTINGS.authToken && isRead(setting),
-  )
-  return Object.fromEntries(
-    secrets.flatMap(({ name }) => {
-      const path = given[`${name}_FILE`]
-      if (path === undefined) return []
-      if (given[name] !== undefined) {
-        faults.push(`${name} and ${name}_FILE are both set: keep one of them.`)
-        return []
-      }
+  const secrets: Environment = {}
+  for (const { setting } of SETTING_LIST) {
+    const { name } = setting
+    const path = given[`${name}_FILE`]
+    if (path === undefined || !setting.secret || !isRead(setting)) continue
+    if (given[name] !== undefined) {
+      faults.push(`${name} and ${name}_FILE are both set: keep one of them.`)
+    } else if (setting !== SETTINGS.authToken) {
       try {
         const text = decodeText(readFileSync(path)).trim()
-        if (text !== '') return [[name, text]]
-        faults.push(`${name}_FILE names an empty file.`)
+        if (text === '') faults.push(`${name}_FILE names an empty file.`)
+        else secrets[name] = text
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException
         faults.push(`${name}_FILE names a file that cannot be read (${code}).`)
       }
-      return []
-    }),
-  )
-}
-
-/** `docker run --env-file` keeps the quotes that stand around a value. */
-function withoutOuterQuotes(environment: Environment): Environment {
-  return Object.fromEntries(
-    Object.entries(environment).map(([name, value]) => [
-      name,
-      value?.replace(/^\s*(["'])(.*)\1\s*$/s, '$2'),
-    ]),
-  )
-}
-
-function withoutEmpty(environment: Environment): Environment {
-  return Object.fromEntries(
-    Object.entries(environment)
-      .map(([name, value]) => [name, value?.trim()])
-      .filter(([, value]) => value !== undefined && value !== ''),
-  )
+    }
+  }
+  return secrets
 }

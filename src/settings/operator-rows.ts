@@ -1,12 +1,11 @@
 import * as parse from './parse.ts'
 import * as parseNotify from './parse-notify.ts'
-import type { Setting } from './setting.ts'
+import { inGroup } from './setting.ts'
 
-/** What operators and their programs are notified of, and how they ask. */
-export const OPERATOR_ROWS = {
+/** How operators and their programs reach `serve`. */
+export const HTTP_ROWS = inGroup('http', {
   httpHost: {
     name: 'HTTP_HOST',
-    group: 'http',
     parse: parse.hostName,
     default: '127.0.0.1',
     meaning: 'Where `serve` listens; beyond this machine only with HTTP_TOKEN.',
@@ -14,14 +13,12 @@ export const OPERATOR_ROWS = {
   },
   httpPort: {
     name: 'HTTP_PORT',
-    group: 'http',
     parse: parse.wholeNumber(0, 65_535),
     default: '8080',
     meaning: 'Port of `serve`; 0 takes a free one.',
   },
   httpToken: {
     name: 'HTTP_TOKEN',
-    group: 'http',
     parse: parse.accessToken,
     meaning:
       'What people and programs show to `serve`, 16 characters or more. Without it this machine alone is served.',
@@ -30,7 +27,6 @@ export const OPERATOR_ROWS = {
   },
   httpTrustedProxies: {
     name: 'HTTP_TRUSTED_PROXIES',
-    group: 'http',
     parse: parse.addressRanges,
     default: '127.0.0.0/8 ::1',
     meaning:
@@ -39,7 +35,6 @@ export const OPERATOR_ROWS = {
   },
   httpBasePath: {
     name: 'HTTP_BASE_PATH',
-    group: 'http',
     parse: parse.basePath,
     meaning:
       'Path under which a proxy serves `serve`. The proxy may remove it from requests or leave it.',
@@ -47,15 +42,17 @@ export const OPERATOR_ROWS = {
   },
   httpKeepAliveS: {
     name: 'HTTP_KEEP_ALIVE_S',
-    group: 'http',
     parse: parse.wholeNumber(1, 86_400),
     default: '650',
     meaning:
       'Seconds until `serve` closes an idle connection. Must be longer than the idle timeout of the load balancer before it, which otherwise answers 502 now and then.',
   },
+})
+
+/** What a worker tells Prometheus and OpenTelemetry. */
+export const TELEMETRY_ROWS = inGroup('telemetry', {
   metricsPort: {
     name: 'METRICS_PORT',
-    group: 'telemetry',
     parse: parse.wholeNumber(0, 65_535),
     meaning:
       'Port on which a worker serves its own /metrics for Prometheus; 0 takes a free one. Without it none.',
@@ -63,7 +60,6 @@ export const OPERATOR_ROWS = {
   },
   metricsHost: {
     name: 'METRICS_HOST',
-    group: 'telemetry',
     parse: parse.hostName,
     default: '127.0.0.1',
     meaning:
@@ -72,16 +68,18 @@ export const OPERATOR_ROWS = {
   },
   traces: {
     name: 'TRACES',
-    group: 'telemetry',
     parse: parse.flag,
     default: '0',
     meaning:
       '1 gives runs, jobs and commits spans of OpenTelemetry, for what `node --import` has registered to send.',
     example: '1',
   },
+})
+
+/** What operators are notified of, and when. */
+export const NOTIFY_ROWS = inGroup('notify', {
   notifyUrls: {
     name: 'NOTIFY_URL',
-    group: 'notify',
     parse: parseNotify.receivers,
     meaning:
       'Who is notified when something needs a person, and when it is well again: addresses that take a POST, with spaces between; slack+https:// and teams+https:// for these two. The same for all workers and `serve`.',
@@ -91,7 +89,6 @@ export const OPERATOR_ROWS = {
   },
   notifySecret: {
     name: 'NOTIFY_SECRET',
-    group: 'notify',
     parse: parseNotify.signingSecret,
     meaning:
       'What messages to NOTIFY_URL are signed with (Standard Webhooks): whsec_ and the output of openssl rand -base64 32.',
@@ -100,7 +97,6 @@ export const OPERATOR_ROWS = {
   },
   freshnessPromiseMs: {
     name: 'FRESHNESS_PROMISE',
-    group: 'notify',
     parse: parseNotify.duration,
     default: '26h',
     meaning:
@@ -108,7 +104,6 @@ export const OPERATOR_ROWS = {
   },
   changeTargetMs: {
     name: 'CHANGE_TARGET',
-    group: 'notify',
     parse: parseNotify.duration,
     default: '1h',
     meaning:
@@ -116,10 +111,9 @@ export const OPERATOR_ROWS = {
   },
   nightlyLateAfterMs: {
     name: 'NIGHTLY_LATE_AFTER',
-    group: 'notify',
     parse: parseNotify.duration,
     default: '30m',
     meaning:
       'How long after its time a nightly run may begin, and how far beyond half as long again as usual it may take, before somebody is notified.',
   },
-} as const satisfies Record<string, Setting>
+})

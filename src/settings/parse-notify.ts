@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { hasCredentials } from './parse-address.ts'
 import { parser } from './parse.ts'
 
 /** Parsers of the settings by which people are notified; see `parse.ts`. */
@@ -32,10 +33,8 @@ export const receivers: z.ZodType<{ shape: 'json' | 'slack' | 'teams'; url: stri
     (text) => {
       const all = text.split(/\s+/).map((each) => {
         const [, shape = 'json', url = ''] = RECEIVER.exec(each) ?? []
-        if (!URL.canParse(url)) return null
-        const { username, password, href } = new URL(url)
-        if (username !== '' || password !== '') return null
-        return { shape: shape.toLowerCase() as 'json' | 'slack' | 'teams', url: href }
+        if (!URL.canParse(url) || hasCredentials(url)) return null
+        return { shape: shape.toLowerCase() as 'json' | 'slack' | 'teams', url: new URL(url).href }
       })
       return all.every((each) => each !== null) ? all : undefined
     },

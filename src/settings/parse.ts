@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import * as z from 'zod'
-import { OPERATIONS } from '../documents/scope.ts'
+import { OPERATIONS, OperationSchema } from '../documents/scope.ts'
 import type { Operation } from '../base/errors.ts'
 
 /**
@@ -65,8 +65,8 @@ export const flag: z.ZodType<boolean, string> = parser('must be 1 or 0', (text) 
 )
 
 /** One of a few words. */
-export function oneOf<W extends string>(...words: W[]): z.ZodType<W, string> {
-  return parser(`must be one of ${words.join(', ')}`, (text) => words.find((word) => word === text))
+export function oneOf<W extends string>(...words: W[]) {
+  return z.enum(words, `must be one of ${words.join(', ')}`)
 }
 
 /** `users,comments` in any order, or one of them; the answer is in the order of {@link OPERATIONS}. */
@@ -74,21 +74,18 @@ export const operations: z.ZodType<Operation[], string> = parser(
   'must be users, comments, or both with a comma between',
   (text) => {
     const words = text.split(',').map((word) => word.trim())
-    const known = OPERATIONS.filter((operation) => words.includes(operation))
-    return words.every((word) => OPERATIONS.some((operation) => operation === word))
-      ? known
-      : undefined
+    const { data } = z.array(OperationSchema).safeParse(words)
+    return data && OPERATIONS.filter((operation) => data.includes(operation))
   },
 )
 
 /** The name of an HTTP header that the worker does not set itself (RFC 9110, 5.6.2). */
-export const headerName: z.ZodType<string, string> = parser(
-  'must be the name of an HTTP header, and none that every request has anyway',
-  (text) =>
-    /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text) && !OWN_HEADERS.has(text.toLowerCase())
-      ? text
-      : undefined,
-)
+export const headerName = z
+  .string()
+  .refine(
+    (text) => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text) && !OWN_HEADERS.has(text.toLowerCase()),
+    'must be the name of an HTTP header, and none that every request has anyway',
+  )
 
 const OWN_HEADERS = new Set([
   'accept-encoding',
@@ -105,16 +102,17 @@ const OWN_HEADERS = new Set([
 ])
 
 /** A value that can stand in an HTTP header: printable ASCII. */
-export const headerValue: z.ZodType<string, string> = parser(
-  'must be printable ASCII on one line, because it is sent as an HTTP header',
-  (text) => (/^[\x20-\x7e]+$/.test(text) ? text : undefined),
-)
+export const headerValue = z
+  .string()
+  .regex(
+    /^[\x20-\x7e]+$/,
+    'must be printable ASCII on one line, because it is sent as an HTTP header',
+  )
 
 /** A token that people and programs show to us: long enough that nobody guesses it, and without spaces. */
-export const accessToken: z.ZodType<string, string> = parser(
-  'must be at least 16 characters of printable ASCII without spaces',
-  (text) => (/^[\x21-\x7e]{16,}$/.test(text) ? text : undefined),
-)
+export const accessToken = z
+  .string()
+  .regex(/^[\x21-\x7e]{16,}$/, 'must be at least 16 characters of printable ASCII without spaces')
 
 /** Addresses and ranges of addresses (CIDR) with spaces or commas between; none that means everybody. */
 export const addressRanges: z.ZodType<string[], string> = parser(
@@ -131,40 +129,39 @@ export const addressRanges: z.ZodType<string[], string> = parser(
 )
 
 /** A name or address of a network interface of this machine. */
-export const hostName: z.ZodType<string, string> = parser(
-  'must be a host name or an IP address, without a port',
-  (text) =>
-    isIP(text) > 0 || /^(?![\d.]+$)[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)
-      ? text
-      : undefined,
-)
+export const hostName = z
+  .string()
+  .refine(
+    (text) =>
+      isIP(text) > 0 || /^(?![\d.]+$)[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text),
+    'must be a host name or an IP address, without a port',
+  )
 
 /** A path under which a proxy puts the HTTP side: it can stand in front of any path of ours. */
-export const basePath: z.ZodType<string, string> = parser(
-  'must be a path such as /collab-sync: / and letters, digits or . _ ~ -, without / at the end',
-  (text) => (/^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/.test(text) ? text : undefined),
-)
+export const basePath = z
+  .string()
+  .regex(
+    /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/,
+    'must be a path such as /collab-sync: / and letters, digits or . _ ~ -, without / at the end',
+  )
 
 /** Any text without a NUL, such as a path or a statement. */
-export const text: z.ZodType<string, string> = parser('must not hold a NUL character', (value) =>
-  value.includes('\0') ? undefined : value,
-)
+export const text = z.string().regex(/^[^\0]*$/, 'must not hold a NUL character')
 
 /** A member of a comment, by the names that lead to it; none of those that say something else. */
-export const memberPath: z.ZodType<string, string> = parser(
-  'must be names of members with dots between, such as createdAt or meta.createdAt, and none that says something else (lastUpdated)',
-  (value) =>
-    /^(?!.{201})[^\s.\d-][^\s.]*(?:\.[^\s.\d-][^\s.]*)*$/.test(value) &&
-    !/^(commentId|commentText|commentHtml|lastUpdated|status|type)(\.|$)/.test(value)
-      ? value
-      : undefined,
-)
+export const memberPath = z
+  .string()
+  .refine(
+    (value) =>
+      /^(?!.{201})[^\s.\d-][^\s.]*(?:\.[^\s.\d-][^\s.]*)*$/.test(value) &&
+      !/^(commentId|commentText|commentHtml|lastUpdated|status|type)(\.|$)/.test(value),
+    'must be names of members with dots between, such as createdAt or meta.createdAt, and none that says something else (lastUpdated)',
+  )
 
 /** The start of every key in Redis: BullMQ puts a colon behind it. */
-export const keyPrefix: z.ZodType<string, string> = parser(
-  'must be at most 100 characters without spaces',
-  (value) => (/^[^\s\0]{1,100}$/.test(value) ? value : undefined),
-)
+export const keyPrefix = z
+  .string()
+  .regex(/^[^\s\0]{1,100}$/, 'must be at most 100 characters without spaces')
 
 /** A parser of a setting; `read` gives undefined for what it cannot mean. */
 export function parser<T>(

@@ -19,3 +19,12 @@ export interface Setting {
   /** Its value, or a password in it, never appears in a message. */
   readonly secret?: true
 }
+
+/** Rows of the table of settings, all of one group. */
+export function inGroup<const Rows extends Record<string, Omit<Setting, 'group'>>>(
+  group: SettingGroup,
+  rows: Rows,
+): { readonly [Member in keyof Rows]: Rows[Member] & Pick<Setting, 'group'> } {
+  const entries = Object.entries(rows).map(([member, row]) => [member, { ...row, group }])
+  return Object.fromEntries(entries)
+}

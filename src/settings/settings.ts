@@ -1,4 +1,3 @@
-import { isIPv4 } from 'node:net'
 import { UsageError } from '../base/errors.ts'
 import { readTexts } from './environment.ts'
 import type { Environment } from './environment.ts'
@@ -45,10 +44,7 @@ export function readSettings<Need extends SettingNeed>(
     else faults.push(fault(setting, `${parsed.error.issues[0]?.message}${shown(setting, text)}`))
   }
   const settings = values as Settings & ServiceSettings
-  if (need.includes('service')) faults.push(...serviceFaults(settings, given))
-  // Workers and `serve` notify.
-  if (need.includes('service') || need.includes('http')) faults.push(...notifyFaults(settings))
-  faults.push(...budgetFaults(settings), ...catalogFaults(given, need))
+  faults.push(...faultsTogether(settings, given, need))
   if (faults.length > 0) throw new UsageError(faults.join('\n'))
   return settings
 }
@@ -63,88 +59,76 @@ export function requireOwnToken(settings: Settings): void {
 
 function isRead(setting: Setting, need: readonly SettingNeed[]): boolean {
   const { group } = setting
-  if (group === 'sync' || group === 'telemetry' || group === 'notify' || group === 'catalog')
-    return true
+  if (['sync', 'telemetry', 'notify', 'catalog'].includes(group)) return true
   // It allows plain addresses in NOTIFY_URL too.
   if (setting === SETTINGS.allowHttp && need.includes('http')) return true
-  return need.includes(group)
+  return need.some((each) => each === group)
 }
 
-function serviceFaults(settings: Partial<Settings>, given: Environment): string[] {
-  const { authToken, authTokenFile, collabApiUrl, allowHttp, apiKeyHeader, authTokenHeader } =
-    SETTINGS
-  const faults: string[] = []
-  if (given[authToken.name] !== undefined && given[authTokenFile.name] !== undefined)
-    faults.push(`${authToken.name} and ${authTokenFile.name} are both set: keep one of them.`)
-  if (given[authToken.name] === undefined && given[authTokenFile.name] === undefined)
-    faults.push(fault(authToken, `is not set, and neither is ${authTokenFile.name}`))
-  const url = settings.collabApiUrl
-  if (url?.startsWith('http:') && !settings.allowHttp && !isThisMachine(new URL(url).hostname))
-    faults.push(
-      fault(
-        collabApiUrl,
-        `must start with https:// (or set ${allowHttp.name}=1: key and token then cross the network in the clear)`,
-      ),
-    )
-  const names = [settings.apiKeyHeader, settings.authTokenHeader].map((name) => name?.toLowerCase())
-  if (names[0] !== undefined && names[0] === names[1])
-    faults.push(fault(authTokenHeader, `must be another header than that of ${apiKeyHeader.name}`))
-  return faults
-}
-
-function notifyFaults({ notifyUrls = [], notifySecret, allowHttp }: Settings): string[] {
-  const faults: string[] = []
-  const isOpen = (url: string) => url.startsWith('http:') && !isThisMachine(new URL(url).hostname)
-  if (!allowHttp && notifyUrls.some(({ url }) => isOpen(url)))
-    faults.push(
-      fault(
-        SETTINGS.notifyUrls,
-        `must start with https:// beyond this machine (or set ${SETTINGS.allowHttp.name}=1)`,
-      ),
-    )
-  if (notifySecret === undefined && notifyUrls.some(({ shape }) => shape === 'json'))
-    faults.push(
-      fault(
-        SETTINGS.notifySecret,
-        `is not set, but ${SETTINGS.notifyUrls.name} has a receiver that is to check who sends`,
-      ),
-    )
-  return faults
-}
-
-/** What continuous refresh may send is a part of what all may send. */
-function budgetFaults({ rateLimit, refreshBudget }: Settings): string[] {
-  if (rateLimit === undefined || refreshBudget === undefined || refreshBudget <= rateLimit)
-    return []
-  const { refreshBudget: budget, rateLimit: limit } = SETTINGS
-  return [
-    `${budget.name} is ${refreshBudget} calls a second and ${limit.name} ${rateLimit}: the budget is a part of the limit, and must not be above it.`,
+/** The faults of settings that do not go together, or that need one another. */
+function faultsTogether(
+  settings: Partial<Settings>,
+  given: Environment,
+  need: readonly SettingNeed[],
+): string[] {
+  const { allowHttp, notifyUrls = [], refreshBudget = 0, rateLimit = Infinity } = settings
+  const [keyHeader, tokenHeader] = [settings.apiKeyHeader, settings.authTokenHeader]
+  const isSet = (member: keyof typeof SETTINGS) => given[SETTINGS[member].name] !== undefined
+  const isRefused = (url?: string) => url !== undefined && !allowHttp && isWithoutTls(url)
+  const callsService = need.includes('service')
+  // Workers and `serve` notify.
+  const notifies = callsService || need.includes('http')
+  const rules: readonly [isBroken: boolean, setting: Setting, complaint: string][] = [
+    [
+      callsService && !isSet('authToken') && !isSet('authTokenFile'),
+      SETTINGS.authToken,
+      'is not set, and neither is COLLAB_AUTH_TOKEN_FILE',
+    ],
+    [
+      callsService && isRefused(settings.collabApiUrl),
+      SETTINGS.collabApiUrl,
+      'must start with https:// (or set COLLAB_ALLOW_HTTP=1: key and token then cross the network in the clear)',
+    ],
+    [
+      callsService && !!keyHeader && keyHeader.toLowerCase() === tokenHeader?.toLowerCase(),
+      SETTINGS.authTokenHeader,
+      'must be another header than that of COLLAB_API_KEY_HEADER',
+    ],
+    [
+      notifies && notifyUrls.some(({ url }) => isRefused(url)),
+      SETTINGS.notifyUrls,
+      'must start with https:// beyond this machine (or set COLLAB_ALLOW_HTTP=1)',
+    ],
+    [
+      notifies && !settings.notifySecret && notifyUrls.some(({ shape }) => shape === 'json'),
+      SETTINGS.notifySecret,
+      'is not set, but NOTIFY_URL has a receiver that is to check who sends',
+    ],
+    [
+      isSet('catalogDatabaseUrl') && !isSet('catalogSql') && !need.includes('catalog'),
+      SETTINGS.catalogSql,
+      'is not set, but CATALOG_DATABASE_URL is',
+    ],
+    // The embedded PostgreSQL holds nothing but our own tables, so there is nothing to ask there.
+    [
+      isSet('catalogSql') && !isSet('catalogDatabaseUrl') && !isSet('databaseUrl'),
+      SETTINGS.catalogDatabaseUrl,
+      'is not set, but CATALOG_SQL is, and there is no DATABASE_URL',
+    ],
   ]
+  const faults = rules.flatMap(([isBroken, ...rest]) => (isBroken ? [fault(...rest)] : []))
+  // What continuous refresh may send is a part of what all may send.
+  if (refreshBudget > rateLimit)
+    faults.push(
+      `REFRESH_BUDGET is ${refreshBudget} calls a second and SYNC_RATE_LIMIT ${rateLimit}: the budget is a part of the limit, and must not be above it.`,
+    )
+  return faults
 }
 
-function catalogFaults(given: Environment, need: readonly SettingNeed[]): string[] {
-  const { catalogSql, catalogDatabaseUrl, databaseUrl } = SETTINGS
-  const hasQuery = given[catalogSql.name] !== undefined
-  const hasDatabase = given[catalogDatabaseUrl.name] !== undefined
-  if (hasDatabase && !hasQuery && !need.includes('catalog'))
-    return [fault(catalogSql, `is not set, but ${catalogDatabaseUrl.name} is`)]
-  // The embedded PostgreSQL holds nothing but our own tables, so there is nothing to ask there.
-  if (hasQuery && !hasDatabase && given[databaseUrl.name] === undefined)
-    return [
-      fault(
-        catalogDatabaseUrl,
-        `is not set, but ${catalogSql.name} is, and there is no DATABASE_URL`,
-      ),
-    ]
-  return []
-}
-
-function isThisMachine(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname === '[::1]' ||
-    (isIPv4(hostname) && hostname.startsWith('127.'))
-  )
+/** Whether an address leads to another machine without TLS. */
+function isWithoutTls(url: string): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'http:' && !/^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname)
 }
 
 function fault(setting: Setting, complaint: string): string {

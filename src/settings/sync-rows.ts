@@ -1,22 +1,20 @@
 import { cronPattern, timeZone } from '../documents/schedule.ts'
 import { databaseAddress } from './database-address.ts'
 import * as parse from './parse.ts'
-import type { Setting } from './setting.ts'
+import { inGroup } from './setting.ts'
 
 const MEBIBYTE = 1024 * 1024
 
 /** How to sync, and what. */
-export const SYNC_ROWS = {
+export const SYNC_ROWS = inGroup('sync', {
   cron: {
     name: 'SYNC_CRON',
-    group: 'sync',
     parse: cronPattern,
     default: '0 2 * * *',
     meaning: 'When the nightly run starts.',
   },
   timeZone: {
     name: 'SYNC_TZ',
-    group: 'sync',
     parse: timeZone,
     default: 'UTC',
     meaning: 'Time zone of SYNC_CRON.',
@@ -24,14 +22,12 @@ export const SYNC_ROWS = {
   },
   operations: {
     name: 'SYNC_OPERATIONS',
-    group: 'sync',
     parse: parse.operations,
     default: 'users,comments',
     meaning: 'What to sync: users,comments or one of them.',
   },
   reportTimeZone: {
     name: 'REPORT_TZ',
-    group: 'sync',
     parse: timeZone,
     default: 'UTC',
     meaning:
@@ -40,7 +36,6 @@ export const SYNC_ROWS = {
   },
   commentWrittenMember: {
     name: 'COMMENT_WRITTEN_MEMBER',
-    group: 'sync',
     parse: parse.memberPath,
     meaning:
       'Member of a comment that says when it was written, a nested one with dots (meta.createdAt): ISO 8601, epoch seconds or milliseconds, or an object with seconds or _seconds. migrate stores it, the same for all processes. Without it lastUpdated of the first version seen, which is never exact.',
@@ -48,14 +43,12 @@ export const SYNC_ROWS = {
   },
   concurrency: {
     name: 'SYNC_CONCURRENCY',
-    group: 'sync',
     parse: parse.wholeNumber(1, 1024),
     default: '16',
     meaning: 'Most calls to the service in flight, in one process.',
   },
   rateLimit: {
     name: 'SYNC_RATE_LIMIT',
-    group: 'sync',
     parse: parse.decimalNumber(0.1, 100_000),
     meaning:
       'Most calls a second to the service, all processes together: the lowest that a live worker sets holds for all. Without it unlimited.',
@@ -63,7 +56,6 @@ export const SYNC_ROWS = {
   },
   refreshBudget: {
     name: 'REFRESH_BUDGET',
-    group: 'sync',
     parse: parse.callRate,
     meaning:
       'Calls a second (40) or a day (2500000/d) for continuous refresh, all processes together. Without it there is none. migrate stores it, the same for all processes.',
@@ -71,28 +63,24 @@ export const SYNC_ROWS = {
   },
   timeoutMs: {
     name: 'SYNC_TIMEOUT_MS',
-    group: 'sync',
     parse: parse.wholeNumber(100, 3_600_000),
     default: '30000',
     meaning: 'Time limit of one call, in milliseconds.',
   },
   retries: {
     name: 'SYNC_RETRIES',
-    group: 'sync',
     parse: parse.wholeNumber(0, 100),
     default: '5',
     meaning: 'Further tries of a call that failed.',
   },
   retryAfterMaxMs: {
     name: 'SYNC_RETRY_AFTER_MAX_MS',
-    group: 'sync',
     parse: parse.wholeNumber(0, 86_400_000),
     default: '120000',
     meaning: 'Longest wait that a Retry-After of the service can ask for, in milliseconds.',
   },
   throttledMaxMs: {
     name: 'SYNC_THROTTLED_MAX_MS',
-    group: 'sync',
     parse: parse.wholeNumber(0, 86_400_000),
     default: '900000',
     meaning:
@@ -100,14 +88,12 @@ export const SYNC_ROWS = {
   },
   maxIds: {
     name: 'SYNC_MAX_IDS',
-    group: 'sync',
     parse: parse.wholeNumber(1, 10_000),
     default: '30',
     meaning: 'Most ids in one filter of a call.',
   },
   maxBodyBytes: {
     name: 'SYNC_MAX_BODY_BYTES',
-    group: 'sync',
     // A string of V8 ends at 2^29 characters.
     parse: parse.wholeNumber(1024, 500 * MEBIBYTE),
     default: String(64 * MEBIBYTE),
@@ -115,7 +101,6 @@ export const SYNC_ROWS = {
   },
   shrinkLimit: {
     name: 'SYNC_SHRINK_LIMIT',
-    group: 'sync',
     parse: parse.share,
     default: '50%',
     meaning:
@@ -123,7 +108,6 @@ export const SYNC_ROWS = {
   },
   heldAcceptAfter: {
     name: 'HELD_ACCEPT_AFTER',
-    group: 'sync',
     parse: parse.wholeNumberOrNever(2, 1000),
     default: 'never',
     meaning:
@@ -132,7 +116,6 @@ export const SYNC_ROWS = {
   },
   privacyEmail: {
     name: 'PRIVACY_EMAIL',
-    group: 'sync',
     parse: parse.oneOf('keep', 'hash', 'drop'),
     default: 'keep',
     meaning:
@@ -141,7 +124,6 @@ export const SYNC_ROWS = {
   },
   privacyRaw: {
     name: 'PRIVACY_RAW',
-    group: 'sync',
     parse: parse.oneOf('keep', 'drop'),
     default: 'keep',
     meaning: 'Members that the service does not document: keep them in raw, or drop them.',
@@ -149,14 +131,16 @@ export const SYNC_ROWS = {
   },
   logLevel: {
     name: 'LOG_LEVEL',
-    group: 'sync',
     parse: parse.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     default: 'info',
     meaning: 'Least level of what is logged on stderr.',
   },
+})
+
+/** The catalog from a query. */
+export const CATALOG_ROWS = inGroup('catalog', {
   catalogSql: {
     name: 'CATALOG_SQL',
-    group: 'catalog',
     parse: parse.text,
     required: true,
     meaning:
@@ -165,7 +149,6 @@ export const SYNC_ROWS = {
   },
   catalogDatabaseUrl: {
     name: 'CATALOG_DATABASE_URL',
-    group: 'catalog',
     parse: databaseAddress,
     meaning: 'The database that CATALOG_SQL asks. Without it DATABASE_URL.',
     example: 'postgres://reader:secret@app-db.example.com:5432/app',
@@ -173,10 +156,9 @@ export const SYNC_ROWS = {
   },
   catalogPrune: {
     name: 'CATALOG_PRUNE',
-    group: 'catalog',
     parse: parse.flag,
     default: '0',
     meaning: '1 deactivates what CATALOG_SQL no longer lists.',
     example: '1',
   },
-} as const satisfies Record<string, Setting>
+})

@@ -1,15 +1,19 @@
 import type * as z from 'zod'
-import { SERVICE_ROWS, STORE_ROWS } from './connection-rows.ts'
-import { OPERATOR_ROWS } from './operator-rows.ts'
+import { DATABASE_ROWS, QUEUE_ROWS, SERVICE_ROWS } from './connection-rows.ts'
+import { HTTP_ROWS, NOTIFY_ROWS, TELEMETRY_ROWS } from './operator-rows.ts'
 import type { Setting, SettingGroup } from './setting.ts'
-import { SYNC_ROWS } from './sync-rows.ts'
+import { CATALOG_ROWS, SYNC_ROWS } from './sync-rows.ts'
 
 /** Every setting of collab-sync, by its member in `Settings`. `.env.example` is made from this table. */
 export const SETTINGS = {
   ...SERVICE_ROWS,
-  ...STORE_ROWS,
+  ...DATABASE_ROWS,
+  ...QUEUE_ROWS,
   ...SYNC_ROWS,
-  ...OPERATOR_ROWS,
+  ...CATALOG_ROWS,
+  ...HTTP_ROWS,
+  ...TELEMETRY_ROWS,
+  ...NOTIFY_ROWS,
 }
 
 type Table = typeof SETTINGS

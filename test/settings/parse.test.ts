@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cronPattern, timeZone } from '../../src/documents/schedule.ts'
 import { databaseAddress } from '../../src/settings/database-address.ts'
-import { address, serviceAddress } from '../../src/settings/parse-address.ts'
+import { redisAddress, serviceAddress } from '../../src/settings/parse-address.ts'
 import * as parse from '../../src/settings/parse.ts'
 
 type Parser = { safeParse(text: string): { success: boolean; data?: unknown } }
@@ -111,12 +111,11 @@ describe('a word', () => {
 
 describe('an address', () => {
   test('begins with one of its schemes in any case, and stays as it is written', () => {
-    const either = address('redis', 'rediss')
     const good = ['redis://u:p%40@h/1', 'RediSS://h', 'redis://h:1?family=6']
-    expect(meant(either, good)).toEqual(good)
+    expect(meant(redisAddress, good)).toEqual(good)
     const odd = ['redis:/h', 'mysql://h', 'x redis://h', 'redis://u:100%@h', 'redis']
-    expect(refused(either, odd)).toEqual(odd)
-    expect(complaint(either, 'x')).toBe(
+    expect(refused(redisAddress, odd)).toEqual(odd)
+    expect(complaint(redisAddress, 'x')).toBe(
       'must be an address that starts with redis:// or rediss:// (special characters in a password are written as %XX)',
     )
   })

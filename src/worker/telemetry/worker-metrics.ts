@@ -6,7 +6,12 @@ import type { AppWatch } from '../app.ts'
 import { EnvironmentError } from '../../base/errors.ts'
 import type { ConcurrencySnapshot } from '../../core/service/concurrency.ts'
 import type { JobWatch } from '../worker.ts'
-import { addProcessMetrics } from './service-registry.ts'
+import {
+  addProcessMetrics,
+  RECORD_OUTCOMES,
+  ROW_COUNTS,
+  SCOPE_OUTCOMES,
+} from './service-registry.ts'
 
 /** What a worker counts of itself, in a registry of its own; a label never holds an id. */
 export interface WorkerMetrics {
@@ -19,130 +24,99 @@ export interface WorkerMetrics {
 const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const RUN_SECONDS = [1, 10, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800]
 
+/** What calls and commits are counted by: the name between `collab_sync_` and `_total`, its help and its labels. */
+const COUNTERS = {
+  calls: ['Calls made to the service, further tries included.', ['operation', 'outcome']],
+  call_retries: ['Of the calls, those that tried again.', ['operation']],
+  limiter_wait_seconds: [
+    'Waiting of calls for their slots under SYNC_RATE_LIMIT, summed over calls side by side.',
+    [],
+  ],
+  throttled_wait_seconds: [
+    'Waiting of calls because the service throttled: for a pause to end, or for the next try of a throttled call; summed likewise.',
+    [],
+  ],
+  scopes: ['Scopes whose answer, or the lack of one, was committed.', ['operation', 'outcome']],
+  records: ['Records in committed answers, by what became of each.', ['operation', 'outcome']],
+  rows: ['Rows that commits wrote, or marked as deleted.', ['table', 'outcome']],
+} as const
+
+type Counters = { [N in keyof typeof COUNTERS]: Counter<(typeof COUNTERS)[N][1][number]> }
+
+/** What is read of the calls in flight when Prometheus comes: the name behind `collab_sync_`, its help, its member. */
+const CONCURRENCY_GAUGES = [
+  ['calls_in_flight', 'Calls in flight.', 'inFlight'],
+  [
+    'calls_in_flight_limit',
+    'Most calls in flight at present: SYNC_CONCURRENCY, or less where the service was overloaded.',
+    'limit',
+  ],
+  ['calls_waiting', 'Calls that wait for a place among those in flight.', 'waiting'],
+] as const
+
 /** Counters of one worker, at zero. */
 export function createWorkerMetrics(): WorkerMetrics {
   const registry = new Registry()
   addProcessMetrics(registry)
   const registers = [registry]
+  const counters = Object.fromEntries(
+    Object.entries(COUNTERS).map(([name, [help, labelNames]]) => [
+      name,
+      new Counter({ name: `collab_sync_${name}_total`, help, labelNames, registers }),
+    ]),
+  ) as Counters
   const jobs = new Gauge({
     name: 'collab_sync_jobs_in_hand',
     help: 'Jobs that this worker has in hand.',
     labelNames: ['job'],
     registers,
   })
-  return {
-    registry,
-    watch: {
-      called: countCalls(registry),
-      ...countCommits(registry),
-      finished: timeRuns(registry),
-      jobBegun: (job) => jobs.inc({ job }),
-      jobEnded: (job) => jobs.dec({ job }),
-    },
-    readConcurrency: (concurrency) => showConcurrency(registry, concurrency),
-  }
-}
-
-function counter<Label extends string>(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: Label[] = [],
-): Counter<Label> {
-  return new Counter({ name: `collab_sync_${name}_total`, help, labelNames, registers: [registry] })
-}
-
-function countCalls(registry: Registry): AppWatch['called'] {
-  const calls = counter(registry, 'calls', 'Calls made to the service, further tries included.', [
-    'operation',
-    'outcome',
-  ])
-  const retries = counter(registry, 'call_retries', 'Of the calls, those that tried again.', [
-    'operation',
-  ])
-  const seconds = new Histogram({
+  const calls = new Histogram({
     name: 'collab_sync_call_duration_seconds',
     help: 'What calls took, from sending to the last byte.',
     labelNames: ['operation'],
     buckets: CALL_SECONDS,
-    registers: [registry],
+    registers,
   })
-  const waited = counter(
-    registry,
-    'limiter_wait_seconds',
-    'Waiting of calls for their slots under SYNC_RATE_LIMIT, summed over calls side by side.',
-  )
-  const throttled = counter(
-    registry,
-    'throttled_wait_seconds',
-    'Waiting of calls because the service throttled: for a pause to end, or for the next try of a throttled call; summed likewise.',
-  )
-  return ({ operation, outcome, isRetry, waitedMs, waitedThrottledMs, serviceMs }) => {
-    calls.inc({ operation, outcome })
-    if (isRetry) retries.inc({ operation })
-    seconds.observe({ operation }, serviceMs / 1000)
-    waited.inc(waitedMs / 1000)
-    throttled.inc(waitedThrottledMs / 1000)
-  }
-}
-
-function countCommits(registry: Registry): Pick<AppWatch, 'committed'> {
-  const outcomeOf = (name: string, help: string) =>
-    counter(registry, name, help, ['operation', 'outcome'])
-  const scopes = outcomeOf('scopes', 'Scopes whose answer, or the lack of one, was committed.')
-  const records = outcomeOf('records', 'Records in committed answers, by what became of each.')
-  const rows = counter(registry, 'rows', 'Rows that commits wrote, or marked as deleted.', [
-    'table',
-    'outcome',
-  ])
-  return {
-    committed(operation, counts) {
-      for (const outcome of ['Succeeded', 'Failed', 'Held'] as const)
-        scopes.inc({ operation, outcome: outcome.toLowerCase() }, counts[`scopes${outcome}`])
-      for (const outcome of ['Inserted', 'Updated', 'Unchanged', 'Rejected', 'Null'] as const)
-        records.inc({ operation, outcome: outcome.toLowerCase() }, counts[`records${outcome}`])
-      rows.inc({ table: 'users', outcome: 'written' }, counts.usersWritten)
-      rows.inc({ table: 'comments', outcome: 'written' }, counts.commentsWritten)
-      rows.inc({ table: 'comments', outcome: 'deleted' }, counts.commentsDeleted)
-      rows.inc({ table: 'rejected_records', outcome: 'written' }, counts.rejected)
-    },
-  }
-}
-
-function timeRuns(registry: Registry): AppWatch['finished'] {
   const runs = new Histogram({
     name: 'collab_sync_run_duration_seconds',
     help: 'Runs that this worker settled: their count, and what they took from the first job to the end.',
     labelNames: ['trigger', 'status'],
     buckets: RUN_SECONDS,
-    registers: [registry],
+    registers,
   })
-  return ({ trigger, status, durationS }) => runs.observe({ trigger, status }, durationS)
-}
-
-function showConcurrency(registry: Registry, concurrency: () => ConcurrencySnapshot): void {
-  const gauges: readonly [
-    name: string,
-    help: string,
-    read: (now: ConcurrencySnapshot) => number,
-  ][] = [
-    ['calls_in_flight', 'Calls in flight.', (now) => now.inFlight],
-    [
-      'calls_in_flight_limit',
-      'Most calls in flight at present: SYNC_CONCURRENCY, or less where the service was overloaded.',
-      (now) => now.limit,
-    ],
-    ['calls_waiting', 'Calls that wait for a place among those in flight.', (now) => now.waiting],
-  ]
-  for (const [name, help, read] of gauges) {
-    new Gauge({
-      name: `collab_sync_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read(concurrency()))
+  return {
+    registry,
+    watch: {
+      called({ operation, outcome, isRetry, waitedMs, waitedThrottledMs, serviceMs }) {
+        counters.calls.inc({ operation, outcome })
+        if (isRetry) counters.call_retries.inc({ operation })
+        calls.observe({ operation }, serviceMs / 1000)
+        counters.limiter_wait_seconds.inc(waitedMs / 1000)
+        counters.throttled_wait_seconds.inc(waitedThrottledMs / 1000)
       },
-    })
+      committed(operation, counts) {
+        for (const name of SCOPE_OUTCOMES)
+          counters.scopes.inc({ operation, outcome: name.toLowerCase() }, counts[`scopes${name}`])
+        for (const name of RECORD_OUTCOMES)
+          counters.records.inc({ operation, outcome: name.toLowerCase() }, counts[`records${name}`])
+        for (const [labels, count] of ROW_COUNTS) counters.rows.inc(labels, counts[count])
+      },
+      finished: ({ trigger, status, durationS }) => runs.observe({ trigger, status }, durationS),
+      jobBegun: (job) => jobs.inc({ job }),
+      jobEnded: (job) => jobs.dec({ job }),
+    },
+    readConcurrency(concurrency) {
+      for (const [name, help, member] of CONCURRENCY_GAUGES)
+        new Gauge({
+          name: `collab_sync_${name}`,
+          help,
+          registers,
+          collect() {
+            this.set(concurrency()[member])
+          },
+        })
+    },
   }
 }
 
