@@ -11,11 +11,10 @@ import type { RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { UsageError } from '../../base/errors.ts'
 import { count, counted, shorten, time } from '../../documents/format.ts'
-import { readSettings } from '../../settings/settings.ts'
 import type { Store } from '../../worker/store.ts'
 import { EXIT } from '../exit.ts'
 import { heading, note, paint, print, printJson, table } from '../output.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 /** What an import did, and what the catalog holds after it. */
 type Imported = CatalogImport & { readonly isDryRun: boolean; readonly catalog: CatalogSize }
@@ -34,11 +33,8 @@ export async function catalogImport(
 ): Promise<number> {
   if (options.acceptAll && !prune)
     throw new UsageError('--accept-all is for --prune: without it nothing is deactivated.')
-  const settings = readSettings(process.env, { need: ['database'] })
-  if (file === '-' && process.stdin.isTTY) note('Reading catalog lines; end them with Ctrl-D.')
-  const creates = !options.dryRun
-  const opening = { settings, log: quietLog(settings), name: 'catalog import', creates }
-  return withTables(opening, (store) => {
+  return withTables({ name: 'catalog import', creates: !options.dryRun }, (store) => {
+    if (file === '-' && process.stdin.isTTY) note('Reading catalog lines; end them with Ctrl-D.')
     const source = fileSource(file)
     return load(store, source, options, (known) =>
       importCatalog(store.database, source, { prune, ...known }),
@@ -48,10 +44,9 @@ export async function catalogImport(
 
 /** `collab-sync catalog refresh`: loads the rows of CATALOG_SQL. */
 export async function catalogRefresh({ prune, ...options }: LoadOptions): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database', 'catalog'] })
-  const creates = !options.dryRun
-  const opening = { settings, log: quietLog(settings), name: 'catalog refresh', creates }
-  return withTables(opening, (store) => {
+  const need = ['database', 'catalog'] as const
+  const command = { name: 'catalog refresh', need, creates: !options.dryRun }
+  return withTables(command, (store, { settings }) => {
     const url = settings.catalogDatabaseUrl ?? store.databaseUrl
     const query = { url, text: settings.catalogSql ?? '' }
     const prunes = prune ?? settings.catalogPrune
@@ -63,9 +58,7 @@ export async function catalogRefresh({ prune, ...options }: LoadOptions): Promis
 
 /** `collab-sync catalog show`: how much there is to sync. */
 export async function catalogShow({ json }: { json?: boolean }): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'catalog show' }
-  return withTables(opening, async ({ database }) => {
+  return withTables({ name: 'catalog show' }, async ({ database }) => {
     const size = await countCatalog(database)
     const imports = await catalog.recentImports.all(database, { limit: IMPORTS_SHOWN })
     if (json) printJson({ ...size, imports })
@@ -74,7 +67,6 @@ export async function catalogShow({ json }: { json?: boolean }): Promise<number>
       print(table([{ head: 'catalog' }, ...numberColumns('active', 'inactive')], rowsOf(size)))
       if (imports.length > 0) print(`${heading('Imports')}\n${importsTable(imports)}`)
     }
-    return EXIT.done
   })
 }
 

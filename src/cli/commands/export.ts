@@ -4,10 +4,8 @@ import type { Exported } from '../../features/export/export-object.ts'
 import type { ExportFormat } from '../../features/export/text.ts'
 import { exportByState } from '../../features/export/state.ts'
 import { count, counted, duration } from '../../documents/format.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
 import { note, printJson } from '../output.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 interface ExportOptions {
   organization?: string
@@ -33,9 +31,7 @@ export async function exportTable(table: string, options: ExportOptions): Promis
   if (after !== undefined && state !== undefined) {
     throw new UsageError('--state keeps the cursor itself: leave out --after.')
   }
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'export' }
-  return withTables(opening, async ({ database }) => {
+  return withTables({ name: 'export' }, async ({ database }) => {
     const request = {
       object: table,
       organizationId: options.organization ?? null,
@@ -61,7 +57,6 @@ export async function exportTable(table: string, options: ExportOptions): Promis
       )
       for (const next of more) note(next)
     }
-    return EXIT.done
   })
 }
 

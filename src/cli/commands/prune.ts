@@ -1,9 +1,7 @@
 import { prune } from '../../features/privacy/prune.ts'
 import { count, time } from '../../documents/format.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
 import { facts, note, print, printJson } from '../output.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 const SAY_EVERY_MS = 2000
 
@@ -13,14 +11,9 @@ export async function pruneCommand(options: {
   json?: boolean
 }): Promise<number> {
   const before = new Date(Date.now() - options.olderThan)
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'prune' }
-  return withTables(opening, async ({ database }) => {
+  return withTables({ name: 'prune' }, async ({ database }) => {
     const pruned = await prune(database, before, options.json ? undefined : progress())
-    if (options.json) {
-      printJson({ before, ...pruned })
-      return EXIT.done
-    }
+    if (options.json) return printJson({ before, ...pruned })
     print(`Deleted what ended before ${time(before)}:\n`)
     print(
       facts([
@@ -35,7 +28,6 @@ export async function pruneCommand(options: {
         ['actions of users', count(pruned.actions)],
       ]),
     )
-    return EXIT.done
   })
 }
 

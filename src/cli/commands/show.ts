@@ -13,12 +13,9 @@ import type {
 } from '../../documents/thing.ts'
 import { UsageError } from '../../base/errors.ts'
 import { printable } from '../../base/printable.ts'
-import { readDemoSettings } from '../../settings/demo.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
 import { facts, heading, note, paint, print, printJson, table } from '../output.ts'
 import { inWordsOfCommand } from '../requested-scope.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 /** The arguments, in their order. */
 interface ShowArguments {
@@ -50,12 +47,8 @@ export async function show(given: ShowArguments, options: ShowOptions): Promise<
   const ids = find === undefined ? idsGiven(given, options) : null
   if (ids === null && given.organization !== undefined)
     throw new UsageError('--find cannot be combined with ids.')
-  const need = ['database'] as const
-  const settings = options.demo
-    ? readDemoSettings(process.env, { need })
-    : readSettings(process.env, { need })
-  const opening = { settings, log: quietLog(settings), name: 'show', demo: options.demo }
-  return withTables(opening, async ({ database }) => {
+  const command = { name: 'show', demo: options.demo }
+  return withTables(command, async ({ database }, { settings }) => {
     const parts = { database, settings }
     if (ids === null) {
       const { search } = searchOn(parts)
@@ -73,7 +66,6 @@ export async function show(given: ShowArguments, options: ShowOptions): Promise<
       if (json) printJson(thing)
       else print(describe(thing, limit))
     }
-    return EXIT.done
   })
 }
 

@@ -1,20 +1,17 @@
 import { addAccessToken, removeAccessToken } from '../../http/auth/access-tokens.ts'
 import type { Right } from '../../http/auth/access-tokens.ts'
-import type { Database } from '../../core/database/pool.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
 import { time } from '../../documents/format.ts'
 import { processUser } from '../../base/process-user.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
 import { note, print, printJson, table } from '../output.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 /** `collab-sync token add NAME --rights R`: prints a new token of `serve`, once. */
 export async function tokenAdd(
   name: string,
   { rights, json }: { rights: Right; json?: boolean },
 ): Promise<number> {
-  return onTokens({ creates: true }, async (database) => {
+  return withTables({ name: 'token', creates: true }, async ({ database }) => {
     const token = await addAccessToken(database, name, rights, processUser())
     if (json) printJson({ name, rights, token })
     else {
@@ -26,7 +23,7 @@ export async function tokenAdd(
 
 /** `collab-sync token list`: names and rights; the tokens themselves are kept nowhere. */
 export async function tokenList({ json }: { json?: boolean }): Promise<number> {
-  return onTokens({}, async (database) => {
+  return withTables({ name: 'token' }, async ({ database }) => {
     const added = (await tokens.read.all(database)).map(({ name, rights, createdAt }) => ({
       name,
       rights,
@@ -47,21 +44,9 @@ export async function tokenList({ json }: { json?: boolean }): Promise<number> {
 
 /** `collab-sync token remove NAME`: withdraws one, and the sessions that began with it. */
 export async function tokenRemove(name: string, { json }: { json?: boolean }): Promise<number> {
-  return onTokens({}, async (database) => {
+  return withTables({ name: 'token' }, async ({ database }) => {
     await removeAccessToken(database, name, processUser())
     if (json) printJson({ name, removed: true })
     else print(`Token ${name} opens nothing any more, within a second.`)
-  })
-}
-
-async function onTokens(
-  { creates = false }: { creates?: boolean },
-  work: (database: Database) => Promise<void>,
-): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'token', creates }
-  return withTables(opening, async ({ database }) => {
-    await work(database)
-    return EXIT.done
   })
 }
