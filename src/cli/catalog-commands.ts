@@ -2,11 +2,11 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import * as help from './help.ts'
 import { JSON_OPTION, wholeFromOne } from './operator-commands.ts'
-import type { OnExitCode } from './operator-commands.ts'
+import type { ActionOf } from './operator-commands.ts'
 import { collect } from './scope-options.ts'
 
 /** The command for what there is to sync. */
-export function addCatalogCommands(program: Command, onExitCode: OnExitCode): void {
+export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
   const catalog = program
     .command('catalog')
     .summary('what there is to sync')
@@ -23,9 +23,7 @@ export function addCatalogCommands(program: Command, onExitCode: OnExitCode): vo
     .option('--dry-run', 'show what would come and go, and change nothing')
     .option(...JSON_OPTION)
     .addHelpText('after', help.CATALOG_IMPORT_AFTER)
-    .action(async (file, options) =>
-      onExitCode(await (await import('./commands/catalog.ts')).catalogImport(file, options)),
-    )
+    .action(actionOf(async () => (await import('./commands/catalog.ts')).catalogImport))
   catalog
     .command('refresh')
     .description(help.CATALOG_REFRESH)
@@ -36,16 +34,14 @@ export function addCatalogCommands(program: Command, onExitCode: OnExitCode): vo
     )
     .option('--dry-run', 'show what would come and go, and change nothing')
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/catalog.ts')).catalogRefresh(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/catalog.ts')).catalogRefresh))
   addLineOptions(catalog.command('show').description(help.CATALOG_SHOW), false)
     .option(...JSON_OPTION)
-    .action(async ({ json, ...line }) =>
-      onExitCode(
+    .action(
+      actionOf(async ({ json: _, ...line }: Record<string, unknown>) =>
         Object.keys(line).length === 0
-          ? await (await import('./commands/catalog.ts')).catalogShow({ json })
-          : await (await import('./commands/catalog-lines.ts')).catalogShowLine({ json, ...line }),
+          ? (await import('./commands/catalog.ts')).catalogShow
+          : (await import('./commands/catalog-lines.ts')).catalogShowLine,
       ),
     )
 
@@ -53,14 +49,10 @@ export function addCatalogCommands(program: Command, onExitCode: OnExitCode): vo
     .option('--add', 'also the organization and the document of it, where the catalog lacks them')
     .option(...JSON_OPTION)
     .addHelpText('after', help.CATALOG_ADD_AFTER)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/catalog-lines.ts')).catalogAdd(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogAdd))
   addLineOptions(catalog.command('remove').description(help.CATALOG_REMOVE))
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/catalog-lines.ts')).catalogRemove(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogRemove))
   catalog
     .command('list')
     .description(help.CATALOG_LIST)
@@ -69,9 +61,7 @@ export function addCatalogCommands(program: Command, onExitCode: OnExitCode): vo
     .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
     .option('--cursor <cursor>', 'go on from there: the nextCursor of the list before')
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/catalog-lines.ts')).catalogList(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogList))
 }
 
 function addLineOptions(command: Command, isNeeded = true): Command {

@@ -13,7 +13,8 @@ interface EraseOptions {
 
 /** `collab-sync erase user ID` and `erase email ADDRESS`: erases a person for good, and prints the proof. */
 export async function eraseCommand(
-  whom: { userId: string } | { email: string },
+  kind: 'userId' | 'email',
+  id: string,
   options: EraseOptions,
 ): Promise<number> {
   const { organization = null, json } = options
@@ -23,6 +24,7 @@ export async function eraseCommand(
   return withTables(command, async ({ database, databaseUrl, queuePlace }) => {
     const hasOwnDatabase = queuePlace.kind === 'postgres' && queuePlace.url !== databaseUrl
     const queueDatabase = hasOwnDatabase ? openDatabase(queuePlace.url, { max: 1 }) : undefined
+    const whom = kind === 'userId' ? { userId: id } : { email: id }
     const request = { ...whom, organizationId: organization, reason }
     const done = await eraseUser(database, {
       ...request,

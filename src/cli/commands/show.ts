@@ -17,13 +17,12 @@ import { facts, heading, note, paint, print, printJson, table } from '../output.
 import { inWordsOfCommand } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
 
-/** The arguments, in their order. */
 interface ShowArguments {
-  readonly organization?: string | undefined
+  readonly organization: string | undefined
   /** Of a document, user or user group. */
-  readonly id?: string | undefined
-  readonly annotation?: string | undefined
-  readonly comment?: number | undefined
+  readonly id: string | undefined
+  readonly annotation: string | undefined
+  readonly comment: number | undefined
 }
 
 interface ShowOptions {
@@ -42,10 +41,17 @@ interface ShowOptions {
  * that is stored of a thing. `--find TEXT` lists things.
  * @throws UsageError where nothing is stored of it
  */
-export async function show(given: ShowArguments, options: ShowOptions): Promise<number> {
+export async function show(
+  organization: string | undefined,
+  id: string | undefined,
+  annotation: string | undefined,
+  comment: number | undefined,
+  options: ShowOptions,
+): Promise<number> {
   const { find, json } = options
-  const ids = find === undefined ? idsGiven(given, options) : null
-  if (ids === null && given.organization !== undefined)
+  const ids =
+    find === undefined ? idsGiven({ organization, id, annotation, comment }, options) : null
+  if (ids === null && organization !== undefined)
     throw new UsageError('--find cannot be combined with ids.')
   const command = { name: 'show', demo: options.demo }
   return withTables(command, async ({ database }, { settings }) => {
