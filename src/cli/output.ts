@@ -30,6 +30,19 @@ export function note(text: string): void {
   process.stderr.write(shown(text))
 }
 
+/** Notes how far something is, now and then. @param describe is called with what the returned function is called with */
+export function progressNotes<Seen extends unknown[]>(
+  describe: (...seen: Seen) => string,
+  everyMs = 2000,
+): (...seen: Seen) => void {
+  let notedAtMs = performance.now()
+  return (...seen) => {
+    if (performance.now() - notedAtMs < everyMs) return
+    notedAtMs = performance.now()
+    note(describe(...seen))
+  }
+}
+
 /** Says that a run is stored although the queue did not accept its jobs. @param reason of the queue */
 export function noteNotDelivered(reason: string): void {
   note(

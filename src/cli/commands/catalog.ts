@@ -13,7 +13,7 @@ import { UsageError } from '../../base/errors.ts'
 import { count, counted, shorten, time } from '../../documents/format.ts'
 import type { Store } from '../../worker/store.ts'
 import { EXIT } from '../exit.ts'
-import { heading, note, paint, print, printJson, table } from '../output.ts'
+import { heading, note, paint, print, printJson, progressNotes, table } from '../output.ts'
 import { withTables } from '../with-store.ts'
 
 /** What an import did, and what the catalog holds after it. */
@@ -89,7 +89,9 @@ async function load(
   { acceptAll = false, dryRun = false, json }: LoadOptions,
   work: (known: Omit<ImportOptions, 'prune'>) => Promise<CatalogImport>,
 ): Promise<number> {
-  const onProgress = json ? () => {} : linesRead()
+  const onProgress = json
+    ? () => {}
+    : progressNotes((lines: number) => `${counted(lines, 'line')} read`)
   const redaction = readNameRedaction
   const done = await work({ acceptsAll: acceptAll, isDryRun: dryRun, onProgress, redaction })
   if (done.blanks !== null) note(describeBlanks(source, done.blanks))
@@ -175,16 +177,6 @@ function describeImport(source: Pick<CatalogSource, 'name' | 'unit'>, done: Impo
     '',
     table([{ head: '' }, ...numberColumns(...HEADS, 'now')], rows),
   ].join('\n')
-}
-
-/** Says now and then how far a long import is. */
-function linesRead(): (lines: number) => void {
-  let saidAtMs = performance.now()
-  return (lines) => {
-    if (performance.now() - saidAtMs < 2_000) return
-    saidAtMs = performance.now()
-    note(`${counted(lines, 'line')} read`)
-  }
 }
 
 function rowsOf({ active, inactive }: CatalogSize): string[][] {

@@ -1,9 +1,7 @@
 import { prune } from '../../features/privacy/prune.ts'
 import { count, time } from '../../documents/format.ts'
-import { facts, note, print, printJson } from '../output.ts'
+import { facts, print, printJson, progressNotes } from '../output.ts'
 import { withTables } from '../with-store.ts'
-
-const SAY_EVERY_MS = 2000
 
 /** `collab-sync prune --older-than AGE`: deletes old history and runs. */
 export async function pruneCommand(options: {
@@ -12,7 +10,8 @@ export async function pruneCommand(options: {
 }): Promise<number> {
   const before = new Date(Date.now() - options.olderThan)
   return withTables({ name: 'prune' }, async ({ database }) => {
-    const pruned = await prune(database, before, options.json ? undefined : progress())
+    const onProgress = options.json ? undefined : progressNotes(describeProgress)
+    const pruned = await prune(database, before, onProgress)
     if (options.json) return printJson({ before, ...pruned })
     print(`Deleted what ended before ${time(before)}:\n`)
     print(
@@ -31,12 +30,6 @@ export async function pruneCommand(options: {
   })
 }
 
-/** Says now and then how far it is. */
-function progress(): (table: string, share: number, deleted: number) => void {
-  let saidAtMs = performance.now()
-  return (table, share, deleted) => {
-    if (performance.now() - saidAtMs < SAY_EVERY_MS) return
-    saidAtMs = performance.now()
-    note(`${table}: ${Math.round(share * 100)} % looked at, ${count(deleted)} deleted`)
-  }
+function describeProgress(table: string, share: number, deleted: number): string {
+  return `${table}: ${Math.round(share * 100)} % looked at, ${count(deleted)} deleted`
 }
