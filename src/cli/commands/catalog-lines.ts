@@ -6,12 +6,12 @@ import { linesOf } from '../../documents/catalog-line.ts'
 import type { CatalogChanges, CatalogEntry, CatalogLine } from '../../documents/catalog-line.ts'
 import { UsageError } from '../../base/errors.ts'
 import { count, time } from '../../documents/format.ts'
-import { note, paint, print, printJson, table } from '../output.ts'
+import { note, numberColumns, paint, print, printJson, table } from '../output.ts'
 import { scopeOf } from '../requested-scope.ts'
 import type { ScopeOptions } from '../scope-options.ts'
 import { withTables } from '../with-store.ts'
 import type { Command } from '../with-store.ts'
-import { KINDS, numberColumns } from './catalog.ts'
+import { KINDS } from './catalog.ts'
 import { processUser } from '../../base/process-user.ts'
 
 type LineOptions = Pick<ScopeOptions, 'organization' | 'document' | 'annotation' | 'group'> & {
@@ -73,7 +73,7 @@ function describeChanges(changes: CatalogChanges): string {
     return counts.some((each) => each > 0) ? [[name, ...counts.map(count)]] : []
   })
   if (rows.length === 0) return NOTHING_TO_CHANGE
-  return table([{ head: '' }, ...numberColumns('added', 'reactivated', 'deactivated')], rows)
+  return table(['', ...numberColumns('added', 'reactivated', 'deactivated')], rows)
 }
 
 /** `collab-sync catalog list`: what is beneath a document, else an organization, else all organizations. */
@@ -94,8 +94,7 @@ export async function catalogList(options: {
     })
     if (json) printJson(page)
     else {
-      const heads = ['', 'id', 'name', 'last good check', '']
-      const columns = heads.map((head) => ({ head }))
+      const columns = ['', 'id', 'name', 'last good check', '']
       print(page.items.length === 0 ? 'Nothing.' : table(columns, page.items.map(rowOf)))
       if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
     }

@@ -13,7 +13,16 @@ import { UsageError } from '../../base/errors.ts'
 import { count, counted, shorten, time } from '../../documents/format.ts'
 import type { Store } from '../../worker/store.ts'
 import { EXIT } from '../exit.ts'
-import { heading, note, paint, print, printJson, progressNotes, table } from '../output.ts'
+import {
+  heading,
+  note,
+  numberColumns,
+  paint,
+  print,
+  printJson,
+  progressNotes,
+  table,
+} from '../output.ts'
 import { withTables } from '../with-store.ts'
 
 /** What an import did, and what the catalog holds after it. */
@@ -64,7 +73,7 @@ export async function catalogShow({ json }: { json?: boolean }): Promise<number>
     if (json) printJson({ ...size, imports })
     else if (size.active.organizations === 0) print(EMPTY)
     else {
-      print(table([{ head: 'catalog' }, ...numberColumns('active', 'inactive')], rowsOf(size)))
+      print(table(['catalog', ...numberColumns('active', 'inactive')], rowsOf(size)))
       if (imports.length > 0) print(`${heading('Imports')}\n${importsTable(imports)}`)
     }
   })
@@ -139,15 +148,8 @@ function describeHeld(name: string, held: HeldImport, isDryRun: boolean): string
 }
 
 function importsTable(imports: readonly RowOf<typeof catalog.recentImports>[]): string {
-  const columns = [
-    { head: 'import' },
-    { head: 'at' },
-    { head: 'source' },
-    { head: 'by' },
-    { head: 'state' },
-  ]
   return table(
-    [...columns, ...numberColumns('came', 'went'), { head: '' }],
+    ['import', 'at', 'source', 'by', 'state', ...numberColumns('came', 'went'), ''],
     imports.map((each) => [
       String(each.importId),
       time(each.lastSeenAt),
@@ -175,14 +177,10 @@ function describeImport(source: Pick<CatalogSource, 'name' | 'unit'>, done: Impo
   return [
     `${counted(done.lines, source.unit)} of ${source.name} read.`,
     '',
-    table([{ head: '' }, ...numberColumns(...HEADS, 'now')], rows),
+    table(['', ...numberColumns(...HEADS, 'now')], rows),
   ].join('\n')
 }
 
 function rowsOf({ active, inactive }: CatalogSize): string[][] {
   return KINDS.map(([kind, name]) => [name, count(active[kind]), count(inactive[kind])])
-}
-
-export function numberColumns(...heads: string[]) {
-  return heads.map((head) => ({ head, align: 'right' as const }))
 }

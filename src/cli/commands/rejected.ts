@@ -14,7 +14,7 @@ interface Options {
   json?: boolean
 }
 
-const COLUMNS = ['id', 'at', 'from', 'what', 'reason', 'as received'].map((head) => ({ head }))
+const COLUMNS = ['id', 'at', 'from', 'what', 'reason', 'as received']
 
 /** `collab-sync rejected list`: what is open, or what was set aside, the newest first. */
 export async function rejectedList(

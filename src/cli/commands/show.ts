@@ -13,7 +13,7 @@ import type {
 } from '../../documents/thing.ts'
 import { UsageError } from '../../base/errors.ts'
 import { printable } from '../../base/printable.ts'
-import { facts, heading, note, paint, print, printJson, table } from '../output.ts'
+import { facts, heading, note, numberColumns, paint, print, printJson, table } from '../output.ts'
 import { inWordsOfCommand } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
 
@@ -107,7 +107,7 @@ function describeMissing(ids: ThingIds): string {
   return `Nothing is stored of ${own}${where}; look for it with: collab-sync show --find TEXT`
 }
 
-const FOUND_COLUMNS = ['found', 'match', 'name', 'show it with'].map((head) => ({ head }))
+const FOUND_COLUMNS = ['found', 'match', 'name', 'show it with']
 
 function foundTable(items: readonly Found[]): string {
   const rows = items.map(({ kind, ids, runId, name, isExact }) => [
@@ -207,14 +207,7 @@ function markedWords({ change, text }: Words): string {
   return change === 'added' ? paint.green(`{+${words}+}`) : paint.red(`[-${words}-]`)
 }
 
-const BENEATH_COLUMNS = [
-  { head: 'what' },
-  { head: 'id' },
-  { head: 'name' },
-  { head: 'state' },
-  { head: 'comments', align: 'right' },
-  { head: 'at' },
-] as const
+const BENEATH_COLUMNS = ['what', 'id', 'name', 'state', ...numberColumns('comments'), 'at']
 
 function beneathTable(items: readonly Beneath[]): string {
   const rows = items.map(({ kind, ids, name, state, comments, at }) => [

@@ -27,7 +27,7 @@ import {
 } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import type { Settings } from '../../settings/table.ts'
-import { facts, heading, paint, print, printJson, table } from '../output.ts'
+import { facts, heading, numberColumns, paint, print, printJson, table } from '../output.ts'
 import { failuresTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
 import { refreshLines, staleParts } from '../refresh-details.ts'
 import { findRun } from '../requested-scope.ts'
@@ -195,21 +195,8 @@ function describeFrozen({ workerId }: WorkerReport): string {
 }
 
 function runsTable(runs: readonly Run[]): string {
-  const right = 'right' as const
-  const columns = [
-    { head: 'run' },
-    { head: 'asked for' },
-    { head: 'by' },
-    { head: 'status' },
-    { head: 'took', align: right },
-    { head: 'scopes', align: right },
-    { head: 'failed', align: right },
-    { head: 'held', align: right },
-    { head: 'calls', align: right },
-    { head: 'written', align: right },
-    { head: 'deleted', align: right },
-    { head: 'scope' },
-  ]
+  const counts = ['took', 'scopes', 'failed', 'held', 'calls', 'written', 'deleted']
+  const columns = ['run', 'asked for', 'by', 'status', ...numberColumns(...counts), 'scope']
   return table(columns, runs.map(rowOf))
 }
 

@@ -35,7 +35,7 @@ export async function tokenList({ json }: { json?: boolean }): Promise<number> {
     else
       print(
         table(
-          [{ head: 'name' }, { head: 'rights' }, { head: 'added' }],
+          ['name', 'rights', 'added'],
           added.map((each) => [each.name, each.rights, time(each.createdAt)]),
         ),
       )
