@@ -11,35 +11,21 @@ export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
     .command('catalog')
     .summary('what there is to sync')
     .description(help.CATALOG)
-  catalog
-    .command('import')
-    .description(help.CATALOG_IMPORT)
+  const importing = catalog.command('import').description(help.CATALOG_IMPORT)
+  addLoadOptions(importing, 'deactivate what the file does not list; its rows stay')
     .argument('<file>', 'NDJSON or CSV, or - for standard input')
-    .option('--prune', 'deactivate what the file does not list; its rows stay')
-    .option(
-      '--accept-all',
-      'deactivate also more than a tenth at once, rather than hold the import',
-    )
-    .option('--dry-run', 'show what would come and go, and change nothing')
-    .option(...JSON_OPTION)
     .addHelpText('after', help.CATALOG_IMPORT_AFTER)
     .action(actionOf(async () => (await import('./commands/catalog.ts')).catalogImport))
-  catalog
-    .command('refresh')
-    .description(help.CATALOG_REFRESH)
-    .option('--prune', 'deactivate what the query does not list (default: CATALOG_PRUNE)')
-    .option(
-      '--accept-all',
-      'deactivate also more than a tenth at once, rather than hold the import',
-    )
-    .option('--dry-run', 'show what would come and go, and change nothing')
-    .option(...JSON_OPTION)
-    .action(actionOf(async () => (await import('./commands/catalog.ts')).catalogRefresh))
+  const refreshing = catalog.command('refresh').description(help.CATALOG_REFRESH)
+  addLoadOptions(
+    refreshing,
+    'deactivate what the query does not list (default: CATALOG_PRUNE)',
+  ).action(actionOf(async () => (await import('./commands/catalog.ts')).catalogRefresh))
   addLineOptions(catalog.command('show').description(help.CATALOG_SHOW), false)
     .option(...JSON_OPTION)
     .action(
-      actionOf(async ({ json: _, ...line }: Record<string, unknown>) =>
-        Object.keys(line).length === 0
+      actionOf(async (options: object) =>
+        Object.keys(options).every((name) => name === 'json')
           ? (await import('./commands/catalog.ts')).catalogShow
           : (await import('./commands/catalog-lines.ts')).catalogShowLine,
       ),
@@ -62,6 +48,17 @@ export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
     .option('--cursor <cursor>', 'go on from there: the nextCursor of the list before')
     .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogList))
+}
+
+function addLoadOptions(command: Command, prune: string): Command {
+  return command
+    .option('--prune', prune)
+    .option(
+      '--accept-all',
+      'deactivate also more than a tenth at once, rather than hold the import',
+    )
+    .option('--dry-run', 'show what would come and go, and change nothing')
+    .option(...JSON_OPTION)
 }
 
 function addLineOptions(command: Command, isNeeded = true): Command {

@@ -92,12 +92,10 @@ export async function catalogList(options: {
       ...(documentId !== undefined && { documentId }),
       ...(cursor !== undefined && { cursor }),
     })
-    if (json) printJson(page)
-    else {
-      const columns = ['', 'id', 'name', 'last good check', '']
-      print(page.items.length === 0 ? 'Nothing.' : table(columns, page.items.map(rowOf)))
-      if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
-    }
+    if (json) return printJson(page)
+    const columns = ['', 'id', 'name', 'last good check', '']
+    print(page.items.length === 0 ? 'Nothing.' : table(columns, page.items.map(rowOf)))
+    if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
   })
 }
 

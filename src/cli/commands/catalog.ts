@@ -70,12 +70,10 @@ export async function catalogShow({ json }: { json?: boolean }): Promise<number>
   return withTables({ name: 'catalog show' }, async ({ database }) => {
     const size = await countCatalog(database)
     const imports = await catalog.recentImports.all(database, { limit: IMPORTS_SHOWN })
-    if (json) printJson({ ...size, imports })
-    else if (size.active.organizations === 0) print(EMPTY)
-    else {
-      print(table(['catalog', ...numberColumns('active', 'inactive')], rowsOf(size)))
-      if (imports.length > 0) print(`${heading('Imports')}\n${importsTable(imports)}`)
-    }
+    if (json) return printJson({ ...size, imports })
+    if (size.active.organizations === 0) return print(EMPTY)
+    print(table(['catalog', ...numberColumns('active', 'inactive')], rowsOf(size)))
+    if (imports.length > 0) print(`${heading('Imports')}\n${importsTable(imports)}`)
   })
 }
 

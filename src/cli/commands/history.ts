@@ -12,10 +12,8 @@ export async function history(options: {
   const { json, ...request } = options
   return withTables({ name: 'history' }, async ({ database }) => {
     const page = await listingsOn(database).listActions(request)
-    if (json) printJson(page)
-    else {
-      print(page.items.length === 0 ? 'There are no actions.' : actionsTable(page.items))
-      if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
-    }
+    if (json) return printJson(page)
+    print(page.items.length === 0 ? 'There are no actions.' : actionsTable(page.items))
+    if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
   })
 }

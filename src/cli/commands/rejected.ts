@@ -30,19 +30,17 @@ export async function rejectedList(
       limit,
       mostCharacters: RECORD_CHARACTERS,
     })
-    if (json) printJson(records)
-    else if (records.length === 0) print(`Nothing is ${setAside ? 'set aside' : 'open'}.`)
-    else {
-      const rows = records.map((record) => [
-        String(record.rejectedRecordId),
-        time(record.at),
-        shorten(scopePath(record), 40),
-        record.isWhole ? 'whole record' : 'part of it',
-        shorten(record.setAsideReason ?? record.reason, 50),
-        shorten(record.record, 40),
-      ])
-      print(table(COLUMNS, rows))
-    }
+    if (json) return printJson(records)
+    if (records.length === 0) return print(`Nothing is ${setAside ? 'set aside' : 'open'}.`)
+    const rows = records.map((record) => [
+      String(record.rejectedRecordId),
+      time(record.at),
+      shorten(scopePath(record), 40),
+      record.isWhole ? 'whole record' : 'part of it',
+      shorten(record.setAsideReason ?? record.reason, 50),
+      shorten(record.record, 40),
+    ])
+    print(table(COLUMNS, rows))
   })
 }
 

@@ -59,19 +59,17 @@ export async function show(
     if (ids === null) {
       const { search } = searchOn(parts)
       const result = await search({ q: find ?? '' }).catch(inWordsOfCommand({ q: '--find' }))
-      if (json) printJson(result)
-      else {
-        print(result.items.length === 0 ? 'Nothing was found.' : foundTable(result.items))
-        for (const sentence of result.notes) note(sentence)
-      }
-    } else {
-      const { limit, life: lifeCursor, beneath: beneathCursor } = options
-      const request = { ...ids, limit, lifeCursor, beneathCursor }
-      const thing = await thingsOn(parts).getThing(request).catch(inWordsOfCommand(WORDS))
-      if (thing === null) throw new UsageError(describeMissing(ids))
-      if (json) printJson(thing)
-      else print(describe(thing, limit))
+      if (json) return printJson(result)
+      print(result.items.length === 0 ? 'Nothing was found.' : foundTable(result.items))
+      for (const sentence of result.notes) note(sentence)
+      return
     }
+    const { limit, life: lifeCursor, beneath: beneathCursor } = options
+    const request = { ...ids, limit, lifeCursor, beneathCursor }
+    const thing = await thingsOn(parts).getThing(request).catch(inWordsOfCommand(WORDS))
+    if (thing === null) throw new UsageError(describeMissing(ids))
+    if (json) printJson(thing)
+    else print(describe(thing, limit))
   })
 }
 

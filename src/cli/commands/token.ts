@@ -13,11 +13,9 @@ export async function tokenAdd(
 ): Promise<number> {
   return withTables({ name: 'token', creates: true }, async ({ database }) => {
     const token = await addAccessToken(database, name, rights, processUser())
-    if (json) printJson({ name, rights, token })
-    else {
-      print(token)
-      note(`Token ${name} (${rights}) holds within a second. It is shown this once.`)
-    }
+    if (json) return printJson({ name, rights, token })
+    print(token)
+    note(`Token ${name} (${rights}) holds within a second. It is shown this once.`)
   })
 }
 
@@ -29,16 +27,11 @@ export async function tokenList({ json }: { json?: boolean }): Promise<number> {
       rights,
       createdAt,
     }))
-    if (json) printJson({ tokens: added })
-    else if (added.length === 0)
-      print('None. Add one with: collab-sync token add NAME --rights RIGHTS')
-    else
-      print(
-        table(
-          ['name', 'rights', 'added'],
-          added.map((each) => [each.name, each.rights, time(each.createdAt)]),
-        ),
-      )
+    if (json) return printJson({ tokens: added })
+    if (added.length === 0)
+      return print('None. Add one with: collab-sync token add NAME --rights RIGHTS')
+    const rows = added.map((each) => [each.name, each.rights, time(each.createdAt)])
+    print(table(['name', 'rights', 'added'], rows))
   })
 }
 
