@@ -2,50 +2,32 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import * as help from './help.ts'
 import { JSON_OPTION, wholeFromOne } from './operator-commands.ts'
-import type { OnExitCode } from './operator-commands.ts'
+import type { ActionOf } from './operator-commands.ts'
 import { collect } from './scope-options.ts'
 
 /** The command for what there is to sync. */
-export function addCatalogCommands(program: Command, onExitCode: OnExitCode): void {
+export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
   const catalog = program
     .command('catalog')
     .summary('what there is to sync')
     .description(help.CATALOG)
-  catalog
-    .command('import')
-    .description(help.CATALOG_IMPORT)
+  const importing = catalog.command('import').description(help.CATALOG_IMPORT)
+  addLoadOptions(importing, 'deactivate what the file does not list; its rows stay')
     .argument('<file>', 'NDJSON or CSV, or - for standard input')
-    .option('--prune', 'deactivate what the file does not list; its rows stay')
-    .option(
-      '--accept-all',
-      'deactivate also more than a tenth at once, rather than hold the import',
-    )
-    .option('--dry-run', 'show what would come and go, and change nothing')
-    .option(...JSON_OPTION)
     .addHelpText('after', help.CATALOG_IMPORT_AFTER)
-    .action(async (file, options) =>
-      onExitCode(await (await import('./commands/catalog.ts')).catalogImport(file, options)),
-    )
-  catalog
-    .command('refresh')
-    .description(help.CATALOG_REFRESH)
-    .option('--prune', 'deactivate what the query does not list (default: CATALOG_PRUNE)')
-    .option(
-      '--accept-all',
-      'deactivate also more than a tenth at once, rather than hold the import',
-    )
-    .option('--dry-run', 'show what would come and go, and change nothing')
-    .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/catalog.ts')).catalogRefresh(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/catalog.ts')).catalogImport))
+  const refreshing = catalog.command('refresh').description(help.CATALOG_REFRESH)
+  addLoadOptions(
+    refreshing,
+    'deactivate what the query does not list (default: CATALOG_PRUNE)',
+  ).action(actionOf(async () => (await import('./commands/catalog.ts')).catalogRefresh))
   addLineOptions(catalog.command('show').description(help.CATALOG_SHOW), false)
     .option(...JSON_OPTION)
-    .action(async ({ json, ...line }) =>
-      onExitCode(
-        Object.keys(line).length === 0
-          ? await (await import('./commands/catalog.ts')).catalogShow({ json })
-          : await (await import('./commands/catalog-lines.ts')).catalogShowLine({ json, ...line }),
+    .action(
+      actionOf(async (options: object) =>
+        Object.keys(options).every((name) => name === 'json')
+          ? (await import('./commands/catalog.ts')).catalogShow
+          : (await import('./commands/catalog-lines.ts')).catalogShowLine,
       ),
     )
 
@@ -53,14 +35,10 @@ export function addCatalogCommands(program: Command, onExitCode: OnExitCode): vo
     .option('--add', 'also the organization and the document of it, where the catalog lacks them')
     .option(...JSON_OPTION)
     .addHelpText('after', help.CATALOG_ADD_AFTER)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/catalog-lines.ts')).catalogAdd(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogAdd))
   addLineOptions(catalog.command('remove').description(help.CATALOG_REMOVE))
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/catalog-lines.ts')).catalogRemove(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogRemove))
   catalog
     .command('list')
     .description(help.CATALOG_LIST)
@@ -69,9 +47,18 @@ export function addCatalogCommands(program: Command, onExitCode: OnExitCode): vo
     .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
     .option('--cursor <cursor>', 'go on from there: the nextCursor of the list before')
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/catalog-lines.ts')).catalogList(options)),
+    .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogList))
+}
+
+function addLoadOptions(command: Command, prune: string): Command {
+  return command
+    .option('--prune', prune)
+    .option(
+      '--accept-all',
+      'deactivate also more than a tenth at once, rather than hold the import',
     )
+    .option('--dry-run', 'show what would come and go, and change nothing')
+    .option(...JSON_OPTION)
 }
 
 function addLineOptions(command: Command, isNeeded = true): Command {

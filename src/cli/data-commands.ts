@@ -2,18 +2,18 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { CHANGED_OBJECTS } from '../base/columns.ts'
 import { EXPORT_FORMATS } from '../features/export/text.ts'
 import { JSON_OPTION, wholeFromOne } from './operator-commands.ts'
-import type { OnExitCode } from './operator-commands.ts'
+import type { ActionOf } from './operator-commands.ts'
 
 /** The commands for what is stored: handing it out, who may see it, and taking it away. */
-export function addDataCommands(program: Command, onExitCode: OnExitCode): void {
-  addExport(program, onExitCode)
-  addChanges(program, onExitCode)
-  addToken(program, onExitCode)
-  addErase(program, onExitCode)
-  addPrune(program, onExitCode)
+export function addDataCommands(program: Command, actionOf: ActionOf): void {
+  addExport(program, actionOf)
+  addChanges(program, actionOf)
+  addToken(program, actionOf)
+  addErase(program, actionOf)
+  addPrune(program, actionOf)
 }
 
-function addExport(program: Command, onExitCode: OnExitCode): void {
+function addExport(program: Command, actionOf: ActionOf): void {
   program
     .command('export')
     .summary('write a table or view to a file')
@@ -58,12 +58,10 @@ Examples:
   collab-sync export collab.comments --format ndjson --since 2026-11-20T02:00:00Z --out changed.ndjson
   collab-sync export collab.comments --format parquet --state comments.state --out comments.parquet`,
     )
-    .action(async (table, options) =>
-      onExitCode(await (await import('./commands/export.ts')).exportTable(table, options)),
-    )
+    .action(actionOf(async () => (await import('./commands/export.ts')).exportTable))
 }
 
-function addChanges(program: Command, onExitCode: OnExitCode): void {
+function addChanges(program: Command, actionOf: ActionOf): void {
   program
     .command('changes')
     .summary('what changed since a cursor')
@@ -86,9 +84,7 @@ Examples:
   collab-sync changes --after 5d0c2e7b91aa-1042-1042-0-0
   collab-sync changes --follow --objects comment | your-program`,
     )
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/changes.ts')).changesCommand(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/changes.ts')).changesCommand))
 }
 
 function objects(text: string): string[] {
@@ -99,7 +95,7 @@ function objects(text: string): string[] {
   return names
 }
 
-function addToken(program: Command, onExitCode: OnExitCode): void {
+function addToken(program: Command, actionOf: ActionOf): void {
   const token = program
     .command('token')
     .summary('tokens of serve, each for one person or program')
@@ -116,27 +112,21 @@ function addToken(program: Command, onExitCode: OnExitCode): void {
         .makeOptionMandatory(),
     )
     .option(...JSON_OPTION)
-    .action(async (name, options) =>
-      onExitCode(await (await import('./commands/token.ts')).tokenAdd(name, options)),
-    )
+    .action(actionOf(async () => (await import('./commands/token.ts')).tokenAdd))
   token
     .command('list')
     .description('Lists names and rights; nobody can read a token again.')
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/token.ts')).tokenList(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/token.ts')).tokenList))
   token
     .command('remove')
     .description('Withdraws a token and the sessions that began with it, within a second.')
     .argument('<name>', 'the name that it was added with')
     .option(...JSON_OPTION)
-    .action(async (name, options) =>
-      onExitCode(await (await import('./commands/token.ts')).tokenRemove(name, options)),
-    )
+    .action(actionOf(async () => (await import('./commands/token.ts')).tokenRemove))
 }
 
-function addErase(program: Command, onExitCode: OnExitCode): void {
+function addErase(program: Command, actionOf: ActionOf): void {
   const erase = program
     .command('erase')
     .summary('erase a person')
@@ -164,19 +154,19 @@ A name alone in what others wrote stays; the command says how many comments hold
 Example:
   collab-sync erase user user-17 --reason "request of 2026-11-20, ticket 4711"`,
     )
-    .action(async (userId, options) =>
-      onExitCode(await (await import('./commands/erase.ts')).eraseCommand({ userId }, options)),
+    .action(
+      actionOf(async () => (await import('./commands/erase.ts')).eraseCommand.bind(null, 'userId')),
     )
   addKind(
     'email',
     ['<address>', 'e-mail address'],
     'Erases a person who has no user id: the address, and what came with it and no id. Somebody with an id is erased by it.',
-  ).action(async (email, options) =>
-    onExitCode(await (await import('./commands/erase.ts')).eraseCommand({ email }, options)),
+  ).action(
+    actionOf(async () => (await import('./commands/erase.ts')).eraseCommand.bind(null, 'email')),
   )
 }
 
-function addPrune(program: Command, onExitCode: OnExitCode): void {
+function addPrune(program: Command, actionOf: ActionOf): void {
   program
     .command('prune')
     .summary('delete old history and runs')
@@ -185,9 +175,7 @@ function addPrune(program: Command, onExitCode: OnExitCode): void {
     )
     .requiredOption('--older-than <age>', 'such as 400d; d for days, w for weeks', age)
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/prune.ts')).pruneCommand(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/prune.ts')).pruneCommand))
 }
 
 const DAY_MS = 86_400_000

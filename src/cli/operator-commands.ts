@@ -4,13 +4,13 @@ import * as help from './help.ts'
 import { addScopeOptions, wholeNumber } from './scope-options.ts'
 
 /** The commands for whoever is on call: what became of runs and what to do about it, and a look around. */
-export function addOperatorCommands(program: Command, onExitCode: OnExitCode): void {
-  addRunCare(program, onExitCode)
-  addRejected(program, onExitCode)
-  addLooks(program, onExitCode)
+export function addOperatorCommands(program: Command, actionOf: ActionOf): void {
+  addRunCare(program, actionOf)
+  addRejected(program, actionOf)
+  addLooks(program, actionOf)
 }
 
-function addRunCare(program: Command, onExitCode: OnExitCode): void {
+function addRunCare(program: Command, actionOf: ActionOf): void {
   program
     .command('status')
     .summary('recent runs, or one run')
@@ -21,9 +21,7 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .option('--limit <n>', 'how many are listed (default: 10 runs, 50 failures)', wholeFromOne)
     .option(...DEMO_OPTION)
     .option(...JSON_OPTION)
-    .action(async (run, options) =>
-      onExitCode(await (await import('./commands/status.ts')).status(run, options)),
-    )
+    .action(actionOf(async () => (await import('./commands/status.ts')).status))
 
   program
     .command('cancel')
@@ -31,9 +29,7 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .description(help.CANCEL)
     .argument('<run>', 'id of a run, or its first six or more digits')
     .option(...JSON_OPTION)
-    .action(async (run, options) =>
-      onExitCode(await (await import('./commands/cancel.ts')).cancel(run, options)),
-    )
+    .action(actionOf(async () => (await import('./commands/cancel.ts')).cancel))
 
   program
     .command('show')
@@ -57,13 +53,7 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .option(...DEMO_OPTION)
     .option(...JSON_OPTION)
     .addHelpText('after', help.SHOW_AFTER)
-    .action(async (organization, id, annotation, comment, options) =>
-      onExitCode(
-        await (
-          await import('./commands/show.ts')
-        ).show({ organization, id, annotation, comment }, options),
-      ),
-    )
+    .action(actionOf(async () => (await import('./commands/show.ts')).show))
 
   program
     .command('history')
@@ -72,9 +62,7 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
     .option('--cursor <cursor>', 'go on from there: the nextCursor of the list before')
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/history.ts')).history(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/history.ts')).history))
 
   for (const [name, state, summary, description] of [
     [
@@ -101,9 +89,7 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
       .option('--reason <text>', 'why; kept with it')
       .option('--dry-run', 'show what would change, and change nothing')
       .option(...JSON_OPTION)
-      .action(async (run, options) =>
-        onExitCode(await (await import('./commands/accept.ts')).decide(state, run, options)),
-      )
+      .action(actionOf(async () => (await import('./commands/accept.ts')).decide.bind(null, state)))
 
   addScopeOptions(
     program
@@ -114,12 +100,10 @@ function addRunCare(program: Command, onExitCode: OnExitCode): void {
     .option('--sample <n>', 'so many random scopes of the catalog (default: 100)', wholeFromOne)
     .option(...JSON_OPTION)
     .addHelpText('after', help.VERIFY_AFTER)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/verify.ts')).verify(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/verify.ts')).verify))
 }
 
-function addRejected(program: Command, onExitCode: OnExitCode): void {
+function addRejected(program: Command, actionOf: ActionOf): void {
   const rejected = program
     .command('rejected')
     .summary('what could not be stored, and what to do about it')
@@ -131,9 +115,7 @@ function addRejected(program: Command, onExitCode: OnExitCode): void {
     .option('--set-aside', 'what was set aside in place of what is open')
     .option('--limit <n>', 'how many are listed', wholeFromOne, 50)
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/rejected.ts')).rejectedList(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedList))
   rejected
     .command('set-aside')
     .description('Sets rejected records aside for good, by their content.')
@@ -141,29 +123,23 @@ function addRejected(program: Command, onExitCode: OnExitCode): void {
     .option('--run <run>', 'all that this run rejected, in place of the ids')
     .requiredOption('--reason <text>', 'why; kept with it')
     .option(...JSON_OPTION)
-    .action(async (ids, options) =>
-      onExitCode(await (await import('./commands/rejected.ts')).rejectedSettle(ids, options)),
-    )
+    .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedSettle))
   rejected
     .command('restore')
     .description('Takes back that rejected records were set aside.')
     .argument('[id...]', 'as the list with --set-aside shows them')
     .option('--run <run>', 'all that this run rejected, in place of the ids')
     .option(...JSON_OPTION)
-    .action(async (ids, options) =>
-      onExitCode(await (await import('./commands/rejected.ts')).rejectedSettle(ids, options)),
-    )
+    .action(actionOf(async () => (await import('./commands/rejected.ts')).rejectedSettle))
 }
 
-function addLooks(program: Command, onExitCode: OnExitCode): void {
+function addLooks(program: Command, actionOf: ActionOf): void {
   program
     .command('doctor')
     .summary('say what is wrong and what mends it')
     .description(help.DOCTOR)
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/doctor.ts')).doctor(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/doctor.ts')).doctor))
 
   program
     .command('psql')
@@ -174,9 +150,7 @@ function addLooks(program: Command, onExitCode: OnExitCode): void {
     .allowUnknownOption()
     .addHelpText('after', help.PSQL_AFTER)
     .option(...DEMO_OPTION)
-    .action(async (args, options) =>
-      onExitCode(await (await import('./commands/psql.ts')).psql(args, options)),
-    )
+    .action(actionOf(async () => (await import('./commands/psql.ts')).psql))
 
   program
     .command('dictionary')
@@ -188,9 +162,7 @@ function addLooks(program: Command, onExitCode: OnExitCode): void {
         .default('markdown'),
     )
     .option('--json', 'the same as --format json')
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/dictionary.ts')).dictionary(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/dictionary.ts')).dictionary))
 }
 
 export function wholeFromOne(text: string): number {
@@ -200,7 +172,7 @@ export function wholeFromOne(text: string): number {
 }
 
 /** The command for the nightly schedule, with what it can do. */
-export function addScheduleCommand(program: Command, onExitCode: OnExitCode): void {
+export function addScheduleCommand(program: Command, actionOf: ActionOf): void {
   const schedule = program
     .command('schedule')
     .summary('show, set or remove the nightly schedule')
@@ -209,9 +181,7 @@ export function addScheduleCommand(program: Command, onExitCode: OnExitCode): vo
     .command('show', { isDefault: true })
     .description('Shows the schedule that holds, who set it, and when it is due next.')
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/schedule.ts')).scheduleShow(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleShow))
   schedule
     .command('set')
     .description('Sets the nightly schedule for all workers, in place of SYNC_CRON and SYNC_TZ.')
@@ -222,20 +192,23 @@ export function addScheduleCommand(program: Command, onExitCode: OnExitCode): vo
     )
     .option(...JSON_OPTION)
     .addHelpText('after', help.SCHEDULE_SET_AFTER)
-    .action(async (cron, options) =>
-      onExitCode(await (await import('./commands/schedule.ts')).scheduleSet(cron, options)),
-    )
+    .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleSet))
   schedule
     .command('remove')
     .description('Removes the nightly schedule: no run starts by itself until one is set again.')
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/schedule.ts')).scheduleRemove(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/schedule.ts')).scheduleRemove))
 }
 
-/** Hears the exit code of the command that was run. */
-export type OnExitCode = (code: number) => void
+type WithArguments<Result> = (...given: never[]) => Promise<Result>
+
+/**
+ * Makes the action of a command from the function that does its work and returns the exit code.
+ * @param load loads that function; it is called with the command's arguments and options, when the command is called
+ */
+export type ActionOf = (
+  load: WithArguments<WithArguments<number>>,
+) => (...given: unknown[]) => Promise<void>
 
 /** The option of every command that prints data (contract.md, Commands). */
 export const DEMO_OPTION = ['--demo', 'on what the demo left, which has a home of its own'] as const

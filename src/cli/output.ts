@@ -30,6 +30,19 @@ export function note(text: string): void {
   process.stderr.write(shown(text))
 }
 
+/** Notes how far something is, now and then. @param describe is called with what the returned function is called with */
+export function progressNotes<Seen extends unknown[]>(
+  describe: (...seen: Seen) => string,
+  everyMs = 2000,
+): (...seen: Seen) => void {
+  let notedAtMs = performance.now()
+  return (...seen) => {
+    if (performance.now() - notedAtMs < everyMs) return
+    notedAtMs = performance.now()
+    note(describe(...seen))
+  }
+}
+
 /** Says that a run is stored although the queue did not accept its jobs. @param reason of the queue */
 export function noteNotDelivered(reason: string): void {
   note(
@@ -42,8 +55,10 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${printable(JSON.stringify(value, null, 2), '\n')}\n`)
 }
 
-/** A column of a table: its heading, and `right` for numbers. */
-export interface Column {
+/** A column of a table: its heading; `right` is for numbers. A text is the heading of a column of texts. */
+export type Column = string | StyledColumn
+
+interface StyledColumn {
   readonly head: string
   readonly align?: 'left' | 'right'
   /** So many characters, and longer cells are wrapped between words; as wide as the longest cell when left out. */
@@ -52,16 +67,24 @@ export interface Column {
 
 /** A table without rules, two spaces between its columns; no table at all where there are no rows. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
+  const styled = columns.map((column): StyledColumn =>
+    typeof column === 'string' ? { head: column } : column,
+  )
   const built = new CliTable({
-    head: columns.map(({ head }) => paint.dim(head)),
-    colWidths: columns.map(({ width }) => width ?? null),
+    head: styled.map(({ head }) => paint.dim(head)),
+    colWidths: styled.map(({ width }) => width ?? null),
     wordWrap: true,
-    colAligns: columns.map(({ align }) => align ?? 'left'),
+    colAligns: styled.map(({ align }) => align ?? 'left'),
     chars: NO_RULES,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   })
   built.push(...rows.map((row) => row.map((cell) => harmless(cell))))
   return indent(built.toString())
+}
+
+/** Columns of numbers. */
+export function numberColumns(...heads: string[]): Column[] {
+  return heads.map((head) => ({ head, align: 'right' }))
 }
 
 /** Facts with their names in one column: ` name   fact`. */

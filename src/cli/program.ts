@@ -9,7 +9,7 @@ import {
   DEMO_OPTION,
   JSON_OPTION,
 } from './operator-commands.ts'
-import type { OnExitCode } from './operator-commands.ts'
+import type { ActionOf } from './operator-commands.ts'
 import { version } from '../base/version.ts'
 import { ADD_OPTION, addScopeOptions, collect } from './scope-options.ts'
 
@@ -17,7 +17,7 @@ import { ADD_OPTION, addScopeOptions, collect } from './scope-options.ts'
  * The command line: names, options and help. What a command does is loaded only when it is called, so that `--help` is
  * quick and `run` soon makes its first call.
  */
-export function createProgram(onExitCode: OnExitCode): Command {
+export function createProgram(onExitCode: (code: number) => void): Command {
   const program = new Command('collab-sync')
     .description(help.PROGRAM)
     .version(version(), '-V, --version', 'print the version')
@@ -28,12 +28,24 @@ export function createProgram(onExitCode: OnExitCode): Command {
     .exitOverride()
     .enablePositionalOptions()
     .addHelpText('after', help.PROGRAM_AFTER)
-  addRunCommands(program, onExitCode)
-  addOperatorCommands(program, onExitCode)
-  addDataCommands(program, onExitCode)
-  addSetUpCommands(program, onExitCode)
-  addCatalogCommands(program, onExitCode)
+  const actionOf = actionsOn(onExitCode)
+  addRunCommands(program, actionOf)
+  addOperatorCommands(program, actionOf)
+  addDataCommands(program, actionOf)
+  addSetUpCommands(program, actionOf)
+  addCatalogCommands(program, actionOf)
   return program
+}
+
+/** Makes the actions of commands. @param onExitCode is called with what a command returned */
+function actionsOn(onExitCode: (code: number) => void): ActionOf {
+  return (load) =>
+    async (...given) => {
+      // The last one is the command itself.
+      const args = given.slice(0, -1) as never[]
+      const run = await load(...args)
+      onExitCode(await run(...args))
+    }
 }
 
 /** The description of an option in the help, which says where a command does not work without it. */
@@ -42,7 +54,7 @@ function optionDescription(this: Help, option: Option): string {
   return option.mandatory ? `${description} (required)` : description
 }
 
-function addRunCommands(program: Command, onExitCode: OnExitCode): void {
+function addRunCommands(program: Command, actionOf: ActionOf): void {
   addScopeOptions(program.command('run').summary('sync now, in this process').description(help.RUN))
     .option('--failed-of <run>', 'only what failed in that run')
     .option('--failing', 'only what fails now')
@@ -50,11 +62,11 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
     .option('--dry-run', 'ask the service, print what the run would change, and change nothing')
     .option(...JSON_OPTION)
     .addHelpText('after', help.RUN_AFTER)
-    .action(async (options) =>
-      onExitCode(
-        options.dryRun
-          ? await (await import('./commands/plan.ts')).plan(options)
-          : await (await import('./commands/run.ts')).run(options),
+    .action(
+      actionOf(async ({ dryRun }: { dryRun?: boolean }) =>
+        dryRun
+          ? (await import('./commands/plan.ts')).plan
+          : (await import('./commands/run.ts')).run,
       ),
     )
 
@@ -70,9 +82,7 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
     .option('--wait', 'follow the run to its end')
     .option(...JSON_OPTION)
     .addHelpText('after', help.ENQUEUE_AFTER)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/enqueue.ts')).enqueue(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/enqueue.ts')).enqueue))
 
   program
     .command('hint')
@@ -84,15 +94,13 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
     .option(...ADD_OPTION)
     .option(...JSON_OPTION)
     .addHelpText('after', help.HINT_AFTER)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/hint.ts')).hintCommand(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/hint.ts')).hintCommand))
 
   program
     .command('worker')
     .summary('work jobs until asked to stop')
     .description(help.WORKER)
-    .action(async () => onExitCode(await (await import('./commands/worker.ts')).worker()))
+    .action(actionOf(async () => (await import('./commands/worker.ts')).worker))
 
   program
     .command('serve')
@@ -100,28 +108,24 @@ function addRunCommands(program: Command, onExitCode: OnExitCode): void {
     .description(help.SERVE)
     .addHelpText('after', help.SERVE_AFTER)
     .option(...DEMO_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/serve.ts')).serve(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/serve.ts')).serve))
 
-  addScheduleCommand(program, onExitCode)
+  addScheduleCommand(program, actionOf)
 }
 
-function addSetUpCommands(program: Command, onExitCode: OnExitCode): void {
+function addSetUpCommands(program: Command, actionOf: ActionOf): void {
   program
     .command('demo')
     .summary('the whole job on this machine alone')
     .description(help.DEMO)
     .option('--keep', 'afterwards keep PostgreSQL up until Ctrl-C, to look around')
     .option(...JSON_OPTION)
-    .action(async (options) => onExitCode(await (await import('./commands/demo.ts')).demo(options)))
+    .action(actionOf(async () => (await import('./commands/demo.ts')).demo))
 
   program
     .command('migrate')
     .summary('create or upgrade the tables')
     .description(help.MIGRATE)
     .option(...JSON_OPTION)
-    .action(async (options) =>
-      onExitCode(await (await import('./commands/migrate.ts')).migrate(options)),
-    )
+    .action(actionOf(async () => (await import('./commands/migrate.ts')).migrate))
 }

@@ -8,7 +8,7 @@ import { scopesDone, scopesInAll } from '../documents/run.ts'
 import type { Run, Wait } from '../documents/run.ts'
 import { EnvironmentError, UsageError } from '../base/errors.ts'
 import { count, counted, duration, NO_WORKER } from '../documents/format.ts'
-import { note } from './output.ts'
+import { note, progressNotes } from './output.ts'
 
 /** How the progress of a run is shown: a live bar, lines now and then, or not at all. */
 export type ProgressStyle = 'bar' | 'lines' | 'none'
@@ -118,15 +118,9 @@ function barView(): View {
 }
 
 function lineView(): View {
-  let lastAtMs = performance.now()
-  return {
-    show(run, rate, waits) {
-      if (performance.now() - lastAtMs < LINE_EVERY_MS) return
-      lastAtMs = performance.now()
-      note(`${run.status}: ${inWords(run, rate, waits)}`)
-    },
-    close() {},
-  }
+  const describe: (...seen: Parameters<View['show']>) => string = (run, rate, waits) =>
+    `${run.status}: ${inWords(run, rate, waits)}`
+  return { show: progressNotes(describe, LINE_EVERY_MS), close() {} }
 }
 
 function inWords(run: Run, { callsPerSecond, leftMs }: RateSeen, waits: readonly Wait[]): string {

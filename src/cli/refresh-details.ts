@@ -1,10 +1,9 @@
 import type { Refresh } from '../documents/freshness.ts'
 import { count, duration, roughAge, time } from '../documents/format.ts'
 import { printable } from '../base/printable.ts'
-import { heading, paint, table } from './output.ts'
+import { heading, numberColumns, paint, table } from './output.ts'
 
 const DAY_S = 86_400
-const right = 'right' as const
 
 /** What continuous refresh does, and how long changes take to be seen: a section of `status`. */
 export function refreshLines(refresh: Refresh): string[] {
@@ -31,17 +30,12 @@ export function describePause({ pausedSince, pausedUntil, pauseReason }: Refresh
 }
 
 function classesTable(classes: Refresh['classes']): string {
-  const heads = [
-    'threads',
-    'looked at every',
-    'looks in a day',
-    'found',
-    'failed',
-    'share',
-    'planned',
-  ]
   return table(
-    [{ head: 'quiet for' }, ...heads.map((head) => ({ head, align: right }))],
+    [
+      'quiet for',
+      ...numberColumns('threads', 'looked at every', 'looks in a day', 'found', 'failed'),
+      ...numberColumns('share', 'planned'),
+    ],
     classes.map((each) => [
       quietFor(each),
       count(each.threads),
@@ -64,7 +58,7 @@ function quietFor({ quietFromS, quietToS }: Refresh['classes'][number]): string 
 function delaysTable(delays: Refresh['delays'], targetS: number): string {
   const heads = ['changes', `within ${length(targetS)}`, 'p50', 'p95', 'mean', 'undated']
   return table(
-    [{ head: 'day' }, ...heads.map((head) => ({ head, align: right }))],
+    ['day', ...numberColumns(...heads)],
     delays.map((each) => [
       each.day,
       count(each.changes),

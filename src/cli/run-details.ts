@@ -24,7 +24,7 @@ import {
   time,
 } from '../documents/format.ts'
 import { printable } from '../base/printable.ts'
-import { facts, heading, paint, print, printJson, table } from './output.ts'
+import { facts, heading, numberColumns, paint, print, printJson, table } from './output.ts'
 
 /** A run as it is. @throws UsageError where it is gone */
 export async function requireRunDetails(database: Database, runId: string): Promise<RunDetails> {
@@ -128,6 +128,13 @@ function timeOf(run: Run): string {
 /** More than a message of ours is long. */
 const MESSAGE_MAX = 600
 
+const FAILURE_COLUMNS = [
+  'operation',
+  { head: 'answer', width: 30 },
+  { head: 'message', width: 60 },
+  'since',
+]
+
 function failuresOf(run: RunDetails): string[] {
   if (run.failuresByCause.length === 0) return []
   const rows = run.failuresByCause.map((cause) => [
@@ -138,14 +145,7 @@ function failuresOf(run: RunDetails): string[] {
     sinceOf(cause),
     shorten(cause.examples.map(scopePath).join('; '), 60),
   ])
-  const columns = [
-    { head: 'scopes', align: 'right' as const },
-    { head: 'operation' },
-    { head: 'answer', width: 30 },
-    { head: 'message', width: 60 },
-    { head: 'since' },
-    { head: 'such as' },
-  ]
+  const columns = [...numberColumns('scopes'), ...FAILURE_COLUMNS, 'such as']
   const id = shortId(run.runId)
   return [
     heading('Failed scopes by cause'),
@@ -167,15 +167,8 @@ function sinceOf({ resolvedBy, ...states }: FailureReport): string {
 
 /** Failures of a run as a table. */
 export function failuresTable(failures: readonly Failure[]): string {
-  const columns = [
-    { head: 'scope' },
-    { head: 'operation' },
-    { head: 'answer', width: 30 },
-    { head: 'message', width: 60 },
-    { head: 'since' },
-  ]
   return table(
-    columns,
+    ['scope', ...FAILURE_COLUMNS],
     failures.map((failure) => [
       shorten(scopePath(failure), 60),
       failure.operation,
@@ -197,15 +190,8 @@ function heldOf(run: RunDetails): string[] {
 
 /** Held listings as a table. */
 export function heldTable(held: readonly HeldListing[]): string {
-  const columns = [
-    { head: 'id', align: 'right' as const },
-    { head: 'listing' },
-    { head: 'users', align: 'right' as const },
-    { head: 'missing', align: 'right' as const },
-    { head: 'since' },
-  ]
   return table(
-    columns,
+    [...numberColumns('id'), 'listing', ...numberColumns('users', 'missing'), 'since'],
     held.map((one) => [
       String(one.heldId),
       shorten(
@@ -225,7 +211,7 @@ function actionsOf(run: RunDetails): string[] {
   return actions.length === 0 ? [] : [heading('Actions'), actionsTable(actions)]
 }
 
-const ACTION_COLUMNS = ['at', 'by', 'action', 'of', 'reason', 'run'].map((head) => ({ head }))
+const ACTION_COLUMNS = ['at', 'by', 'action', 'of', 'reason', 'run']
 
 /** What users and programs did, as a table. */
 export function actionsTable(actions: readonly Action[]): string {
@@ -240,7 +226,7 @@ export function actionsTable(actions: readonly Action[]): string {
   return table(ACTION_COLUMNS, rows)
 }
 
-const REJECTED_COLUMNS = ['id', 'from', 'what', 'reason', 'as received'].map((head) => ({ head }))
+const REJECTED_COLUMNS = ['id', 'from', 'what', 'reason', 'as received']
 
 function rejectedOf(run: RunDetails): string[] {
   if (run.rejectedRecords.length === 0) return []

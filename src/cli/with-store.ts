@@ -5,28 +5,50 @@ import { checkDatabase } from '../core/database/connection-errors.ts'
 import { createLog } from '../base/log.ts'
 import type { Log } from '../base/log.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
-import type { ServiceSettings } from '../settings/settings.ts'
+import { readDemoSettings } from '../settings/demo.ts'
+import { readSettings } from '../settings/settings.ts'
+import type { ServiceSettings, SettingNeed } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
 import { openStore } from '../worker/store.ts'
 import type { Store } from '../worker/store.ts'
 import { makeSpansBy, withSpan } from '../base/trace.ts'
+import { EXIT } from './exit.ts'
 import { note } from './output.ts'
 import { undoneOnSignal } from './signals.ts'
 
-/** What a command opens a store with. */
-export interface Opening {
-  readonly settings: Settings
-  readonly log: Log
-  /** The command: what `pg_stat_activity` shows behind `collab-sync`. */
+/** How a command opens its store. */
+export interface Command {
+  /** What `pg_stat_activity` shows behind `collab-sync`. */
   readonly name: string
+  /** The groups of settings that it uses; `database` when left out. */
+  readonly need?: readonly SettingNeed[]
   /** True brings the tables to this program's version first; else only those of a brand-new embedded PostgreSQL. */
   readonly migrates?: boolean
   /** True creates an embedded PostgreSQL where there is none: for commands that write what a later one works with. */
   readonly creates?: boolean
   /** True for the home of the demo, which `collab-sync demo` creates. */
   readonly demo?: boolean | undefined
+  /** True does the work in one span, where TRACES asks for spans. */
+  readonly isTraced?: boolean
   /** Ends the opening early, and breaks the connections; SIGINT and SIGTERM do where it is left out. */
   readonly signal?: AbortSignal
+}
+
+/** What a command opens a store with. */
+export interface Opening<Read extends Settings = Settings> extends Command {
+  readonly settings: Read
+  readonly log: Log
+}
+
+/** Reads the settings of a command that a person waits for. @throws UsageError for a wrong one */
+export function openingOf(command: Command): Opening {
+  const settings = commandSettings(command.need ?? ['database'], command.demo)
+  return { ...command, settings, log: quietLog(settings) }
+}
+
+/** Reads the settings of a command; with `demo` those of the demo. @throws UsageError for a wrong one */
+export function commandSettings(need: readonly SettingNeed[], demo = false): Settings {
+  return demo ? readDemoSettings(process.env, { need }) : readSettings(process.env, { need })
 }
 
 /**
@@ -37,9 +59,13 @@ export async function withStore<T>(
   opening: Opening,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  return opening.signal === undefined
-    ? undoneOnSignal((signal) => withStoreUntil(signal, opening, work))
-    : withStoreUntil(opening.signal, opening, work)
+  const open = () =>
+    opening.signal === undefined
+      ? undoneOnSignal((signal) => withStoreUntil(signal, opening, work))
+      : withStoreUntil(opening.signal, opening, work)
+  if (!opening.isTraced) return open()
+  await openTracing(opening.settings)
+  return withSpan(`collab-sync ${opening.name}`, {}, open)
 }
 
 async function withStoreUntil<T>(
@@ -58,29 +84,33 @@ async function withStoreUntil<T>(
   }
 }
 
-/** As withStore, and the tables must be of this program's version. */
-export async function withTables<T>(
-  opening: Opening,
-  work: (store: Store) => Promise<T>,
-): Promise<T> {
+/**
+ * Does the work of a command on PostgreSQL, as withStore; the tables must be of this program's version.
+ * @returns the exit code of `work`; 0 where it returns none
+ */
+export async function withTables(
+  command: Command,
+  work: (store: Store, opening: Opening) => Promise<number | void>,
+): Promise<number> {
+  const opening = openingOf(command)
   return withStore(opening, async (store) => {
     await requireSchema(store.database)
-    return work(store)
+    return (await work(store, opening)) ?? EXIT.done
   })
 }
 
 /** As withTables, and with the queue: enough to ask for a run, which needs nothing of the service. */
-export async function withQueue<T>(
-  opening: Opening,
-  work: (store: Store, queue: JobQueue) => Promise<T>,
-): Promise<T> {
-  return withTables(opening, async (store) => {
+export async function withQueue(
+  command: Command,
+  work: (store: Store, queue: JobQueue, opening: Opening) => Promise<number | void>,
+): Promise<number> {
+  return withTables({ ...command, need: ['database', 'queue'] }, async (store, opening) => {
     const { migrateQueue } = await import('../core/queue/backend.ts')
     const { openQueue } = await import('../core/queue/queue.ts')
     await migrateQueue(store.queuePlace)
     const queue = await openQueue(store.queuePlace, opening.log)
     try {
-      return await work(store, queue)
+      return await work(store, queue, opening)
     } finally {
       await queue.close()
     }
@@ -88,12 +118,12 @@ export async function withQueue<T>(
 }
 
 /** What a command opens an App with. */
-export interface AppOpening extends Opening {
-  readonly settings: Settings & ServiceSettings
-}
+export type AppOpening = Opening<Settings & ServiceSettings>
 
 /** As withStore, and with everything that a worker works with. */
-export async function withApp<T>(opening: AppOpening, work: (app: App) => Promise<T>): Promise<T> {
+export async function withApp<T>(command: Command, work: (app: App) => Promise<T>): Promise<T> {
+  const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
+  const opening = { ...command, settings, log: quietLog(settings) }
   return withStore(opening, (store) => withAppOn(store, opening, work))
 }
 
@@ -126,16 +156,6 @@ export function commandLog(level: string): Log {
   console.warn = (...words: unknown[]) => log.info(format(...words))
   console.error = (...words: unknown[]) => log.warn(format(...words))
   return log
-}
-
-/** Does the work of a command in one span, where TRACES asks for spans. */
-export async function traced<T>(
-  name: string,
-  settings: Settings,
-  work: () => Promise<T>,
-): Promise<T> {
-  await openTracing(settings)
-  return withSpan(`collab-sync ${name}`, {}, work)
 }
 
 /** Makes spans from here on, where TRACES asks for them. To be called before the queue is opened; they are loaded only then. */

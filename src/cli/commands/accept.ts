@@ -6,14 +6,12 @@ import type { AcceptedHeld, HeldListing, RefusedHeld } from '../../documents/wai
 import { UsageError } from '../../base/errors.ts'
 import { count, counted } from '../../documents/format.ts'
 import { processUser } from '../../base/process-user.ts'
-import { readSettings } from '../../settings/settings.ts'
 import { decideHeld } from '../../core/sync/held.ts'
 import type { HeldChoice } from '../../core/sync/held.ts'
-import { EXIT } from '../exit.ts'
 import { note, print, printJson } from '../output.ts'
 import { heldTable } from '../run-details.ts'
 import { findRun } from '../requested-scope.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 const REASON_MAX = 1000
 /** Listings that are shown before they are decided, and users named of each. */
@@ -43,13 +41,8 @@ export async function decide(
 ): Promise<number> {
   const { catalog: importId, listing, organization, reason = null, dryRun, json } = options
   checkUse(state, run, options)
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: state }
-  return withTables(opening, async ({ database }) => {
-    if (importId !== undefined) {
-      await decideCatalog(database, { importId, state, reason }, json)
-      return EXIT.done
-    }
+  return withTables({ name: state }, async ({ database }) => {
+    if (importId !== undefined) return decideCatalog(database, { importId, state, reason }, json)
     const choice = {
       runId: run === undefined ? null : await findRun(database, run),
       heldId: listing ?? null,
@@ -64,7 +57,7 @@ export async function decide(
     if (dryRun && json) printJson(held)
     else if (held.length > 0) show(held, state, dryRun ? print : note)
     else if (dryRun) print('Nothing that is held there waits for a person.')
-    if (dryRun) return EXIT.done
+    if (dryRun) return
     const decision = { resolution: state, by: processUser(), reason }
     const { listings, users, left, fault } = await decideHeld({ database }, choice, decision)
     const { runId } = choice
@@ -79,7 +72,6 @@ export async function decide(
         `${counted(listings, 'listing')} ${state}: ${counted(users, 'user')} ${state === 'accepted' ? 'removed' : 'kept'}.${left === 0 ? '' : ` Not decided: ${counted(left, 'listing')}.`}`,
       )
     if (fault !== undefined) throw fault
-    return EXIT.done
   })
 }
 

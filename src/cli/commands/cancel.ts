@@ -3,22 +3,17 @@ import { runsOn } from '../../client/runs.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { readRun } from '../../client/run-reports.ts'
 import { processUser } from '../../base/process-user.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
 import { printRun } from '../run-details.ts'
 import { findRun } from '../requested-scope.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 /** `collab-sync cancel RUN`: ends a run; what is stored stays, what was not asked is skipped. */
 export async function cancel(text: string, { json }: { json?: boolean }): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database'] })
-  const log = quietLog(settings)
-  return withTables({ settings, log, name: 'cancel' }, async ({ database }) => {
+  return withTables({ name: 'cancel' }, async ({ database }, { log }) => {
     const runId = await findRun(database, text)
     await runsOn({ database, log, by: processUser() }).cancelRun(runId)
     await untilSettled(database, runId)
     await printRun(database, runId, { json })
-    return EXIT.done
   })
 }
 

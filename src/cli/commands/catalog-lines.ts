@@ -6,13 +6,12 @@ import { linesOf } from '../../documents/catalog-line.ts'
 import type { CatalogChanges, CatalogEntry, CatalogLine } from '../../documents/catalog-line.ts'
 import { UsageError } from '../../base/errors.ts'
 import { count, time } from '../../documents/format.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
-import { note, paint, print, printJson, table } from '../output.ts'
+import { note, numberColumns, paint, print, printJson, table } from '../output.ts'
 import { scopeOf } from '../requested-scope.ts'
 import type { ScopeOptions } from '../scope-options.ts'
-import { quietLog, withTables } from '../with-store.ts'
-import { KINDS, numberColumns } from './catalog.ts'
+import { withTables } from '../with-store.ts'
+import type { Command } from '../with-store.ts'
+import { KINDS } from './catalog.ts'
 import { processUser } from '../../base/process-user.ts'
 
 type LineOptions = Pick<ScopeOptions, 'organization' | 'document' | 'annotation' | 'group'> & {
@@ -37,13 +36,10 @@ export async function catalogRemove(options: LineOptions): Promise<number> {
 /** `collab-sync catalog show` with options that name one thing: whether it is asked for. */
 export async function catalogShowLine({ json, ...options }: LineOptions): Promise<number> {
   const line = lineOf(options)
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'catalog show' }
-  return withTables(opening, async ({ database }) => {
+  return withTables({ name: 'catalog show' }, async ({ database }) => {
     const active = await isActiveLine(database, line)
     if (json) printJson({ ...line, active })
     else print(active ? 'It is in the catalog.' : 'It is inactive: it is not asked for any more.')
-    return EXIT.done
   })
 }
 
@@ -55,19 +51,16 @@ function lineOf(options: LineOptions): CatalogLine {
 }
 
 async function change(
-  command: { name: string; creates?: boolean },
+  command: Command,
   { json, ...options }: LineOptions,
   work: (database: Database, lines: CatalogLine[], by: ChangedBy) => Promise<CatalogChanges>,
 ): Promise<number> {
   const lines = linesOf(scopeOf(options))
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), ...command }
-  return withTables(opening, async ({ database }) => {
+  return withTables(command, async ({ database }) => {
     const by = { source: command.name, requestedBy: processUser() }
     const changes = await work(database, lines, by)
     if (json) printJson(changes)
     else print(describeChanges(changes))
-    return EXIT.done
   })
 }
 
@@ -80,7 +73,7 @@ function describeChanges(changes: CatalogChanges): string {
     return counts.some((each) => each > 0) ? [[name, ...counts.map(count)]] : []
   })
   if (rows.length === 0) return NOTHING_TO_CHANGE
-  return table([{ head: '' }, ...numberColumns('added', 'reactivated', 'deactivated')], rows)
+  return table(['', ...numberColumns('added', 'reactivated', 'deactivated')], rows)
 }
 
 /** `collab-sync catalog list`: what is beneath a document, else an organization, else all organizations. */
@@ -92,23 +85,17 @@ export async function catalogList(options: {
   readonly json?: boolean
 }): Promise<number> {
   const { organization: organizationId, document: documentId, limit, cursor, json } = options
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'catalog list' }
-  return withTables(opening, async ({ database }) => {
+  return withTables({ name: 'catalog list' }, async ({ database }) => {
     const page = await listingsOn(database).listCatalog({
       limit,
       ...(organizationId !== undefined && { organizationId }),
       ...(documentId !== undefined && { documentId }),
       ...(cursor !== undefined && { cursor }),
     })
-    if (json) printJson(page)
-    else {
-      const heads = ['', 'id', 'name', 'last good check', '']
-      const columns = heads.map((head) => ({ head }))
-      print(page.items.length === 0 ? 'Nothing.' : table(columns, page.items.map(rowOf)))
-      if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
-    }
-    return EXIT.done
+    if (json) return printJson(page)
+    const columns = ['', 'id', 'name', 'last good check', '']
+    print(page.items.length === 0 ? 'Nothing.' : table(columns, page.items.map(rowOf)))
+    if (page.nextCursor !== null) note(`There is more: --cursor ${page.nextCursor}`)
   })
 }
 

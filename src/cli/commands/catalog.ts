@@ -11,11 +11,19 @@ import type { RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
 import { UsageError } from '../../base/errors.ts'
 import { count, counted, shorten, time } from '../../documents/format.ts'
-import { readSettings } from '../../settings/settings.ts'
 import type { Store } from '../../worker/store.ts'
 import { EXIT } from '../exit.ts'
-import { heading, note, paint, print, printJson, table } from '../output.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import {
+  heading,
+  note,
+  numberColumns,
+  paint,
+  print,
+  printJson,
+  progressNotes,
+  table,
+} from '../output.ts'
+import { withTables } from '../with-store.ts'
 
 /** What an import did, and what the catalog holds after it. */
 type Imported = CatalogImport & { readonly isDryRun: boolean; readonly catalog: CatalogSize }
@@ -34,11 +42,8 @@ export async function catalogImport(
 ): Promise<number> {
   if (options.acceptAll && !prune)
     throw new UsageError('--accept-all is for --prune: without it nothing is deactivated.')
-  const settings = readSettings(process.env, { need: ['database'] })
-  if (file === '-' && process.stdin.isTTY) note('Reading catalog lines; end them with Ctrl-D.')
-  const creates = !options.dryRun
-  const opening = { settings, log: quietLog(settings), name: 'catalog import', creates }
-  return withTables(opening, (store) => {
+  return withTables({ name: 'catalog import', creates: !options.dryRun }, (store) => {
+    if (file === '-' && process.stdin.isTTY) note('Reading catalog lines; end them with Ctrl-D.')
     const source = fileSource(file)
     return load(store, source, options, (known) =>
       importCatalog(store.database, source, { prune, ...known }),
@@ -48,10 +53,9 @@ export async function catalogImport(
 
 /** `collab-sync catalog refresh`: loads the rows of CATALOG_SQL. */
 export async function catalogRefresh({ prune, ...options }: LoadOptions): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database', 'catalog'] })
-  const creates = !options.dryRun
-  const opening = { settings, log: quietLog(settings), name: 'catalog refresh', creates }
-  return withTables(opening, (store) => {
+  const need = ['database', 'catalog'] as const
+  const command = { name: 'catalog refresh', need, creates: !options.dryRun }
+  return withTables(command, (store, { settings }) => {
     const url = settings.catalogDatabaseUrl ?? store.databaseUrl
     const query = { url, text: settings.catalogSql ?? '' }
     const prunes = prune ?? settings.catalogPrune
@@ -63,18 +67,13 @@ export async function catalogRefresh({ prune, ...options }: LoadOptions): Promis
 
 /** `collab-sync catalog show`: how much there is to sync. */
 export async function catalogShow({ json }: { json?: boolean }): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'catalog show' }
-  return withTables(opening, async ({ database }) => {
+  return withTables({ name: 'catalog show' }, async ({ database }) => {
     const size = await countCatalog(database)
     const imports = await catalog.recentImports.all(database, { limit: IMPORTS_SHOWN })
-    if (json) printJson({ ...size, imports })
-    else if (size.active.organizations === 0) print(EMPTY)
-    else {
-      print(table([{ head: 'catalog' }, ...numberColumns('active', 'inactive')], rowsOf(size)))
-      if (imports.length > 0) print(`${heading('Imports')}\n${importsTable(imports)}`)
-    }
-    return EXIT.done
+    if (json) return printJson({ ...size, imports })
+    if (size.active.organizations === 0) return print(EMPTY)
+    print(table(['catalog', ...numberColumns('active', 'inactive')], rowsOf(size)))
+    if (imports.length > 0) print(`${heading('Imports')}\n${importsTable(imports)}`)
   })
 }
 
@@ -97,7 +96,9 @@ async function load(
   { acceptAll = false, dryRun = false, json }: LoadOptions,
   work: (known: Omit<ImportOptions, 'prune'>) => Promise<CatalogImport>,
 ): Promise<number> {
-  const onProgress = json ? () => {} : linesRead()
+  const onProgress = json
+    ? () => {}
+    : progressNotes((lines: number) => `${counted(lines, 'line')} read`)
   const redaction = readNameRedaction
   const done = await work({ acceptsAll: acceptAll, isDryRun: dryRun, onProgress, redaction })
   if (done.blanks !== null) note(describeBlanks(source, done.blanks))
@@ -145,15 +146,8 @@ function describeHeld(name: string, held: HeldImport, isDryRun: boolean): string
 }
 
 function importsTable(imports: readonly RowOf<typeof catalog.recentImports>[]): string {
-  const columns = [
-    { head: 'import' },
-    { head: 'at' },
-    { head: 'source' },
-    { head: 'by' },
-    { head: 'state' },
-  ]
   return table(
-    [...columns, ...numberColumns('came', 'went'), { head: '' }],
+    ['import', 'at', 'source', 'by', 'state', ...numberColumns('came', 'went'), ''],
     imports.map((each) => [
       String(each.importId),
       time(each.lastSeenAt),
@@ -181,24 +175,10 @@ function describeImport(source: Pick<CatalogSource, 'name' | 'unit'>, done: Impo
   return [
     `${counted(done.lines, source.unit)} of ${source.name} read.`,
     '',
-    table([{ head: '' }, ...numberColumns(...HEADS, 'now')], rows),
+    table(['', ...numberColumns(...HEADS, 'now')], rows),
   ].join('\n')
-}
-
-/** Says now and then how far a long import is. */
-function linesRead(): (lines: number) => void {
-  let saidAtMs = performance.now()
-  return (lines) => {
-    if (performance.now() - saidAtMs < 2_000) return
-    saidAtMs = performance.now()
-    note(`${counted(lines, 'line')} read`)
-  }
 }
 
 function rowsOf({ active, inactive }: CatalogSize): string[][] {
   return KINDS.map(([kind, name]) => [name, count(active[kind]), count(inactive[kind])])
-}
-
-export function numberColumns(...heads: string[]) {
-  return heads.map((head) => ({ head, align: 'right' as const }))
 }

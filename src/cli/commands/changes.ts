@@ -4,11 +4,10 @@ import type { Database } from '../../core/database/pool.ts'
 import { isReaderGone, openTarget, writeAll } from '../../features/export/target.ts'
 import { counted, time } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
-import { readSettings } from '../../settings/settings.ts'
 import { EXIT } from '../exit.ts'
 import { note } from '../output.ts'
 import { onSignals } from '../signals.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 interface ChangesOptions {
   after?: string
@@ -24,9 +23,7 @@ const POLL_MS = 2000
 
 /** `collab-sync changes`: what changed behind a cursor, one JSON document a line. */
 export async function changesCommand(options: ChangesOptions): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'changes' }
-  return withTables(opening, async ({ database }) => {
+  return withTables({ name: 'changes' }, async ({ database }) => {
     const stopping = new AbortController()
     const forget = onSignals(() => {
       stopping.abort()

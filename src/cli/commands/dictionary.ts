@@ -1,10 +1,8 @@
 import * as definitions from '../../core/database/statements/definitions.ts'
 import { readDictionary } from '../../features/export/dictionary/dictionary.ts'
 import { dictionaryDbt, dictionaryMarkdown } from '../../features/export/dictionary/print.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
 import { print, printJson } from '../output.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 /** `collab-sync dictionary`: every table and view explained, from the database's own comments. */
 export async function dictionary({
@@ -14,15 +12,12 @@ export async function dictionary({
   format: 'markdown' | 'json' | 'dbt'
   json?: boolean
 }): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'dictionary' }
-  return withTables(opening, async ({ database }) => {
+  return withTables({ name: 'dictionary' }, async ({ database }) => {
     const read = await readDictionary(database)
     if (json || format === 'json') printJson(read)
     else if (format === 'dbt') {
       const { freshnessPromiseS } = await definitions.read.one(database)
       print(dictionaryDbt(read, freshnessPromiseS).trimEnd())
     } else print(dictionaryMarkdown(read).trimEnd())
-    return EXIT.done
   })
 }

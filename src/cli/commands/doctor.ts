@@ -89,17 +89,13 @@ async function lookAtStore(
       waitMs: WAIT_MS,
     })
     try {
-      const {
-        findings: found,
-        isReachable,
-        hasTables,
-      } = await checkStore(store, settings, CHECK_MS)
-      findings.push(...found)
+      const checked = await checkStore(store, settings, CHECK_MS)
+      findings.push(...checked.findings)
       // The same fault need not be reported twice.
-      const isReported = !isReachable && store.queuePlace.url === store.databaseUrl
+      const isReported = !checked.isReachable && store.queuePlace.url === store.databaseUrl
       if (withQueue && !isReported)
         findings.push(...(await checkQueue(store.queuePlace, { log, patienceMs: CHECK_MS })))
-      if (!hasTables) return null
+      if (!checked.hasTables) return null
       findings.push(
         ...(await guarded('notify', CHECK_MS, () =>
           checkNotify(store.database, settings.notifyUrls ?? []),

@@ -1,7 +1,6 @@
 import { isHandedOver } from '../../client/runs.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { RequestedRun } from '../../documents/run.ts'
-import { readSettings } from '../../settings/settings.ts'
 import { startRun } from '../../core/run/start.ts'
 import { outsideTraces } from '../../base/trace.ts'
 import { EXIT, exitCodeOf } from '../exit.ts'
@@ -11,27 +10,22 @@ import { printRun } from '../run-details.ts'
 import { checkRequest, requestOf } from '../requested-scope.ts'
 import type { RequestOptions } from '../scope-options.ts'
 import { onSignals } from '../signals.ts'
-import { quietLog, traced, withQueue } from '../with-store.ts'
+import { withQueue } from '../with-store.ts'
 
 /** `collab-sync enqueue`: asks for a run and prints its id; with `--wait` follows it to its end. */
 export async function enqueue(
   options: RequestOptions & { wait?: boolean; json?: boolean },
 ): Promise<number> {
   checkRequest(options)
-  const settings = readSettings(process.env, { need: ['database', 'queue'] })
-  const opening = { settings, log: quietLog(settings), name: 'enqueue', creates: true }
-  return traced('enqueue', settings, () =>
-    withQueue(opening, async ({ database }, queue) => {
-      const request = await requestOf(database, options)
-      const { operations } = settings
-      const { runId, items } = await startRun({ database, operations }, request)
-      const isDelivered = await isHandedOver(queue, items, noteNotDelivered)
-      if (!options.json) print(runId)
-      if (options.wait) return outsideTraces(() => wait(database, runId, options))
-      if (options.json) printJson({ runId, isNew: true, isDelivered } satisfies RequestedRun)
-      return EXIT.done
-    }),
-  )
+  const command = { name: 'enqueue', creates: true, isTraced: true }
+  return withQueue(command, async ({ database }, queue, { settings: { operations } }) => {
+    const request = await requestOf(database, options)
+    const { runId, items } = await startRun({ database, operations }, request)
+    const isDelivered = await isHandedOver(queue, items, noteNotDelivered)
+    if (!options.json) print(runId)
+    if (options.wait) return outsideTraces(() => wait(database, runId, options))
+    if (options.json) printJson({ runId, isNew: true, isDelivered } satisfies RequestedRun)
+  })
 }
 
 /** The id alone is on stdout, for a script to keep; the summary is for the person beside it. */

@@ -2,10 +2,8 @@ import { openDatabase } from '../../core/database/pool.ts'
 import { eraseUser } from '../../features/privacy/erase/erase-user.ts'
 import { UsageError } from '../../base/errors.ts'
 import { count, counted } from '../../documents/format.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
 import { facts, note, print, printJson } from '../output.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 interface EraseOptions {
   reason: string
@@ -15,27 +13,25 @@ interface EraseOptions {
 
 /** `collab-sync erase user ID` and `erase email ADDRESS`: erases a person for good, and prints the proof. */
 export async function eraseCommand(
-  whom: { userId: string } | { email: string },
+  kind: 'userId' | 'email',
+  id: string,
   options: EraseOptions,
 ): Promise<number> {
   const { organization = null, json } = options
   const reason = options.reason.trim()
   if (reason === '') throw new UsageError('--reason is empty: say why, for whoever asks later.')
-  const settings = readSettings(process.env, { need: ['database', 'queue'] })
-  const opening = { settings, log: quietLog(settings), name: 'erase' }
-  return withTables(opening, async ({ database, databaseUrl, queuePlace }) => {
+  const command = { name: 'erase', need: ['database', 'queue'] } as const
+  return withTables(command, async ({ database, databaseUrl, queuePlace }) => {
     const hasOwnDatabase = queuePlace.kind === 'postgres' && queuePlace.url !== databaseUrl
     const queueDatabase = hasOwnDatabase ? openDatabase(queuePlace.url, { max: 1 }) : undefined
+    const whom = kind === 'userId' ? { userId: id } : { email: id }
     const request = { ...whom, organizationId: organization, reason }
     const done = await eraseUser(database, {
       ...request,
       ...(queueDatabase && { queueDatabase }),
     }).finally(() => queueDatabase?.end())
     if (done.isResumed) note('An erasure of this person had been interrupted: it went on.')
-    if (json) {
-      printJson(done)
-      return EXIT.done
-    }
+    if (json) return printJson(done)
     print(`Erased on ${done.erasedAt.toISOString()}; number ${done.erasureId} in sync.erasures.\n`)
     print(
       facts([
@@ -56,6 +52,5 @@ export async function eraseCommand(
         `\n${counted(done.mentionsLeft, 'comment')} of others may name the person. These are other people's words, and stay.`,
       )
     }
-    return EXIT.done
   })
 }

@@ -4,10 +4,8 @@ import type { Exported } from '../../features/export/export-object.ts'
 import type { ExportFormat } from '../../features/export/text.ts'
 import { exportByState } from '../../features/export/state.ts'
 import { count, counted, duration } from '../../documents/format.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
-import { note, printJson } from '../output.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { note, printJson, progressNotes } from '../output.ts'
+import { withTables } from '../with-store.ts'
 
 interface ExportOptions {
   organization?: string
@@ -33,9 +31,7 @@ export async function exportTable(table: string, options: ExportOptions): Promis
   if (after !== undefined && state !== undefined) {
     throw new UsageError('--state keeps the cursor itself: leave out --after.')
   }
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'export' }
-  return withTables(opening, async ({ database }) => {
+  return withTables({ name: 'export' }, async ({ database }) => {
     const request = {
       object: table,
       organizationId: options.organization ?? null,
@@ -47,7 +43,8 @@ export async function exportTable(table: string, options: ExportOptions): Promis
       byteOrderMark: options.bom,
     }
     const startedAtMs = performance.now()
-    const events = { onRows: json ? undefined : progress(), onWarning: note }
+    const progress = progressNotes((rows: number) => describeProgress(rows, startedAtMs))
+    const events = { onRows: json ? undefined : progress, onWarning: note }
     const exported = await (state === undefined
       ? exportObject(database, request, events)
       : exportByState(database, request, state, events))
@@ -61,7 +58,6 @@ export async function exportTable(table: string, options: ExportOptions): Promis
       )
       for (const next of more) note(next)
     }
-    return EXIT.done
   })
 }
 
@@ -75,17 +71,8 @@ function nextSteps({ nextSince, cursor }: Exported, { after, state }: ExportOpti
   ]
 }
 
-const SAY_EVERY_MS = 2000
-
-/** Says now and then how far it is. How many rows there are is not known: counting takes as long as exporting. */
-function progress(): (rows: number) => void {
-  const startedAtMs = performance.now()
-  let saidAtMs = startedAtMs
-  return (rows) => {
-    const nowMs = performance.now()
-    if (nowMs - saidAtMs < SAY_EVERY_MS) return
-    saidAtMs = nowMs
-    const perSecond = Math.round((rows / (nowMs - startedAtMs)) * 1000)
-    note(`${counted(rows, 'row')}, ${count(perSecond)} a second`)
-  }
+/** How many rows there are is not known: counting takes as long as exporting. */
+function describeProgress(rows: number, startedAtMs: number): string {
+  const perSecond = Math.round((rows / (performance.now() - startedAtMs)) * 1000)
+  return `${counted(rows, 'row')}, ${count(perSecond)} a second`
 }

@@ -6,7 +6,7 @@ import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../worker/store.ts'
 import { EXIT } from '../exit.ts'
-import { note, print, printJson } from '../output.ts'
+import { note, print, printJson, progressNotes } from '../output.ts'
 import { undoneOnSignal } from '../signals.ts'
 import { quietLog } from '../with-store.ts'
 
@@ -25,7 +25,7 @@ async function migrateAll(
   const store = await openStore(settings, { log, applicationName: 'migrate', say: note, signal })
   try {
     const { databaseUrl, queuePlace } = store
-    const onDerived = progress()
+    const onDerived = progressNotes(describeProgress)
     const { applied, readerRole, derived } = await migrateTables(databaseUrl, settings, {
       onDerived,
       signal,
@@ -65,16 +65,6 @@ function describeDerived({ writtenMember, reportTimeZone, comments, changed }: D
   return `${found} Their changed_at stays, so \`export --since\` does not contain them: export without it once. \`changes\` and \`export --state\` or \`--after\` contain each of them.`
 }
 
-const SAY_EVERY_MS = 2000
-
-/** Says now and then how far it is. */
-function progress(): (done: number, all: number, changed: number) => void {
-  let saidAtMs = performance.now()
-  return (done, all, changed) => {
-    if (performance.now() - saidAtMs < SAY_EVERY_MS) return
-    saidAtMs = performance.now()
-    note(
-      `When comments were written: ${count(done)} of about ${count(all)} looked at, ${count(changed)} changed`,
-    )
-  }
+function describeProgress(done: number, all: number, changed: number): string {
+  return `When comments were written: ${count(done)} of about ${count(all)} looked at, ${count(changed)} changed`
 }

@@ -1,7 +1,6 @@
 import { UsageError } from '../../base/errors.ts'
 import { count, counted, scopePath } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
-import { readSettings } from '../../settings/settings.ts'
 import { planRun } from '../../features/check/plan.ts'
 import type { PlannedRun, PlannedScope } from '../../features/check/plan.ts'
 import { EXIT } from '../exit.ts'
@@ -9,15 +8,14 @@ import { facts, print } from '../output.ts'
 import { checkRequest, requestOf } from '../requested-scope.ts'
 import type { RequestOptions } from '../scope-options.ts'
 import { onSignals } from '../signals.ts'
-import { quietLog, withApp } from '../with-store.ts'
+import { withApp } from '../with-store.ts'
 
 /** `collab-sync run --dry-run`: tells what a run would do to the tables, and does none of it. */
 export async function plan(options: RequestOptions & { json?: boolean }): Promise<number> {
   checkRequest(options)
   if (options.add)
     throw new UsageError('--add changes the catalog, and --dry-run changes nothing: leave out one.')
-  const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
-  return withApp({ settings, log: quietLog(settings), name: 'plan' }, async (app) => {
+  return withApp({ name: 'plan' }, async (app) => {
     const request = await requestOf(app.store.database, options)
     const forget = onSignals(() => app.drain())
     const page = options.json ? new JsonPage() : new TextPage()

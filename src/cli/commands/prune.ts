@@ -1,11 +1,7 @@
 import { prune } from '../../features/privacy/prune.ts'
 import { count, time } from '../../documents/format.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
-import { facts, note, print, printJson } from '../output.ts'
-import { quietLog, withTables } from '../with-store.ts'
-
-const SAY_EVERY_MS = 2000
+import { facts, print, printJson, progressNotes } from '../output.ts'
+import { withTables } from '../with-store.ts'
 
 /** `collab-sync prune --older-than AGE`: deletes old history and runs. */
 export async function pruneCommand(options: {
@@ -13,14 +9,10 @@ export async function pruneCommand(options: {
   json?: boolean
 }): Promise<number> {
   const before = new Date(Date.now() - options.olderThan)
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'prune' }
-  return withTables(opening, async ({ database }) => {
-    const pruned = await prune(database, before, options.json ? undefined : progress())
-    if (options.json) {
-      printJson({ before, ...pruned })
-      return EXIT.done
-    }
+  return withTables({ name: 'prune' }, async ({ database }) => {
+    const onProgress = options.json ? undefined : progressNotes(describeProgress)
+    const pruned = await prune(database, before, onProgress)
+    if (options.json) return printJson({ before, ...pruned })
     print(`Deleted what ended before ${time(before)}:\n`)
     print(
       facts([
@@ -35,16 +27,9 @@ export async function pruneCommand(options: {
         ['actions of users', count(pruned.actions)],
       ]),
     )
-    return EXIT.done
   })
 }
 
-/** Says now and then how far it is. */
-function progress(): (table: string, share: number, deleted: number) => void {
-  let saidAtMs = performance.now()
-  return (table, share, deleted) => {
-    if (performance.now() - saidAtMs < SAY_EVERY_MS) return
-    saidAtMs = performance.now()
-    note(`${table}: ${Math.round(share * 100)} % looked at, ${count(deleted)} deleted`)
-  }
+function describeProgress(table: string, share: number, deleted: number): string {
+  return `${table}: ${Math.round(share * 100)} % looked at, ${count(deleted)} deleted`
 }

@@ -2,10 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import pg from 'pg'
 import { EnvironmentError } from '../../base/errors.ts'
-import { readDemoSettings } from '../../settings/demo.ts'
-import { readSettings } from '../../settings/settings.ts'
 import { onSignals } from '../signals.ts'
-import { quietLog, withStore } from '../with-store.ts'
+import { openingOf, withStore } from '../with-store.ts'
 
 /**
  * `collab-sync psql`: PostgreSQL's own client on our database; an embedded one is up for as long.
@@ -15,12 +13,7 @@ import { quietLog, withStore } from '../with-store.ts'
  * @throws EnvironmentError where psql is not installed
  */
 export async function psql(args: string[], { demo }: { demo?: boolean }): Promise<number> {
-  const need = ['database'] as const
-  const settings = demo
-    ? readDemoSettings(process.env, { need })
-    : readSettings(process.env, { need })
-  const opening = { settings, log: quietLog(settings), name: 'psql', demo }
-  return withStore(opening, async ({ databaseUrl }) => {
+  return withStore(openingOf({ name: 'psql', demo }), async ({ databaseUrl }) => {
     // Ctrl-C is for psql's own statement; and the password stays out of the list of processes.
     const forget = onSignals()
     const { host, port, database, user, password } = new pg.Client(databaseUrl)

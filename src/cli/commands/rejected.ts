@@ -1,15 +1,12 @@
-import type { Database } from '../../core/database/pool.ts'
 import * as rejected from '../../core/database/statements/rejected.ts'
 import { settleRejected } from '../../client/waiting.ts'
 import { RECORD_CHARACTERS } from '../../documents/waiting.ts'
 import type { SetAsideDone } from '../../documents/waiting.ts'
 import { UsageError } from '../../base/errors.ts'
 import { counted, scopePath, shorten, time } from '../../documents/format.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
 import { print, printJson, table } from '../output.ts'
 import { findRun } from '../requested-scope.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 import { processUser } from '../../base/process-user.ts'
 
 interface Options {
@@ -17,14 +14,14 @@ interface Options {
   json?: boolean
 }
 
-const COLUMNS = ['id', 'at', 'from', 'what', 'reason', 'as received'].map((head) => ({ head }))
+const COLUMNS = ['id', 'at', 'from', 'what', 'reason', 'as received']
 
 /** `collab-sync rejected list`: what is open, or what was set aside, the newest first. */
 export async function rejectedList(
   options: Options & { setAside?: boolean; limit: number },
 ): Promise<number> {
   const { setAside = false, limit, json } = options
-  return withRejected(async (database) => {
+  return withTables({ name: 'rejected' }, async ({ database }) => {
     const runId = options.run === undefined ? null : await findRun(database, options.run)
     const records = await rejected.list.all(database, {
       runId,
@@ -33,20 +30,17 @@ export async function rejectedList(
       limit,
       mostCharacters: RECORD_CHARACTERS,
     })
-    if (json) printJson(records)
-    else if (records.length === 0) print(`Nothing is ${setAside ? 'set aside' : 'open'}.`)
-    else {
-      const rows = records.map((record) => [
-        String(record.rejectedRecordId),
-        time(record.at),
-        shorten(scopePath(record), 40),
-        record.isWhole ? 'whole record' : 'part of it',
-        shorten(record.setAsideReason ?? record.reason, 50),
-        shorten(record.record, 40),
-      ])
-      print(table(COLUMNS, rows))
-    }
-    return EXIT.done
+    if (json) return printJson(records)
+    if (records.length === 0) return print(`Nothing is ${setAside ? 'set aside' : 'open'}.`)
+    const rows = records.map((record) => [
+      String(record.rejectedRecordId),
+      time(record.at),
+      shorten(scopePath(record), 40),
+      record.isWhole ? 'whole record' : 'part of it',
+      shorten(record.setAsideReason ?? record.reason, 50),
+      shorten(record.record, 40),
+    ])
+    print(table(COLUMNS, rows))
   })
 }
 
@@ -63,19 +57,12 @@ export async function rejectedSettle(
   const wrong = ids.find((id) => !/^[1-9]\d{0,14}$/.test(id))
   if (wrong !== undefined)
     throw new UsageError(`ID must be a number, not ${JSON.stringify(wrong)}.`)
-  return withRejected(async (database) => {
+  return withTables({ name: 'rejected' }, async ({ database }) => {
     const choice =
       run === undefined ? { ids: ids.map(Number) } : { runId: await findRun(database, run) }
     const as = { by: processUser(), reason: reason ?? null }
     const changed = await settleRejected(database, choice, as)
     if (json) printJson({ changed } satisfies SetAsideDone)
     else print(`${counted(changed, 'record')} ${as.reason === null ? 'open again' : 'set aside'}.`)
-    return EXIT.done
   })
-}
-
-function withRejected(work: (database: Database) => Promise<number>): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'rejected' }
-  return withTables(opening, ({ database }) => work(database))
 }

@@ -4,7 +4,6 @@ import { isHandedOver } from '../../client/runs.ts'
 import type { NewRun } from '../../core/database/runs.ts'
 import { processUser } from '../../base/process-user.ts'
 import { onAbort } from '../../core/service/wait.ts'
-import { readSettings } from '../../settings/settings.ts'
 import { stopRun } from '../../core/run/stop.ts'
 import { startRun } from '../../core/run/start.ts'
 import type { StartedRun } from '../../core/run/start.ts'
@@ -18,26 +17,22 @@ import { printRun } from '../run-details.ts'
 import { checkRequest, requestOf } from '../requested-scope.ts'
 import type { RequestOptions } from '../scope-options.ts'
 import { onSignals, stopOnSignals } from '../signals.ts'
-import { quietLog, traced, withApp } from '../with-store.ts'
+import { withApp } from '../with-store.ts'
 
 /** `collab-sync run`: asks for a run, works it off in this process, prints its summary. */
 export async function run(options: RequestOptions & { json?: boolean }): Promise<number> {
   checkRequest(options)
-  const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
   const stop = stopOnSignals(() => {})
-  const log = quietLog(settings)
-  const opening = { settings, log, name: 'run', creates: true, signal: stop.starting }
-  return traced('run', settings, () =>
-    withApp(opening, async (app) => {
-      const request = await requestOf(app.store.database, options)
-      stop.starting.throwIfAborted()
-      // From here on a signal cancels the run.
-      stop.forget()
-      const runId = await workOff(app, request, progressStyle(options))
-      const { status } = await printRun(app.store.database, runId, options)
-      return exitCodeOf(status)
-    }),
-  ).catch((error: unknown) => {
+  const command = { name: 'run', creates: true, isTraced: true, signal: stop.starting }
+  return withApp(command, async (app) => {
+    const request = await requestOf(app.store.database, options)
+    stop.starting.throwIfAborted()
+    // From here on a signal cancels the run.
+    stop.forget()
+    const runId = await workOff(app, request, progressStyle(options))
+    const { status } = await printRun(app.store.database, runId, options)
+    return exitCodeOf(status)
+  }).catch((error: unknown) => {
     stop.starting.throwIfAborted()
     throw error
   })

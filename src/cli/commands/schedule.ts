@@ -4,10 +4,8 @@ import { cronPattern, timeZone } from '../../documents/schedule.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { time } from '../../documents/format.ts'
 import { processUser } from '../../base/process-user.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
 import { facts, print, printJson } from '../output.ts'
-import { quietLog, withQueue } from '../with-store.ts'
+import { withQueue } from '../with-store.ts'
 
 interface Json {
   json?: boolean
@@ -42,14 +40,11 @@ async function onSchedule(
   { json, creates = false }: { json: boolean | undefined; creates?: boolean },
   ask: (schedule: ReturnType<typeof scheduleOn>) => Promise<NightlySchedule>,
 ): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database', 'queue'] })
-  const log = quietLog(settings)
-  const opening = { settings, log, name: 'schedule', creates }
-  return withQueue(opening, async ({ database }, queue) => {
+  return withQueue({ name: 'schedule', creates }, async ({ database }, queue, opening) => {
+    const { settings, log } = opening
     const schedule = await ask(scheduleOn({ database, queue, settings, log, by: processUser() }))
     if (json) printJson(schedule)
     else print(describe(schedule))
-    return EXIT.done
   })
 }
 

@@ -6,24 +6,19 @@ import { checkReach, openQueueLate, startHttp } from '../../http/start-http.ts'
 import type { Log } from '../../base/log.ts'
 import { keepNotified } from '../../features/notify/notifier.ts'
 import { onAbort } from '../../core/service/wait.ts'
-import { readDemoSettings } from '../../settings/demo.ts'
-import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
 import { openStore } from '../../worker/store.ts'
 import type { Store } from '../../worker/store.ts'
 import { EXIT } from '../exit.ts'
 import { onStopDeadline, stopOnSignals } from '../signals.ts'
-import { commandLog, openTracing } from '../with-store.ts'
+import { commandLog, commandSettings, openTracing } from '../with-store.ts'
 
 /**
  * `collab-sync serve`: the HTTP side, until SIGTERM or SIGINT. Neither PostgreSQL nor the queue need be there, at its start
  * or later: what needs them says that they are away.
  */
 export async function serve({ demo }: { demo?: boolean }): Promise<number> {
-  const need = ['database', 'queue', 'http'] as const
-  const settings = demo
-    ? readDemoSettings(process.env, { need })
-    : readSettings(process.env, { need })
+  const settings = commandSettings(['database', 'queue', 'http'], demo)
   checkReach(settings)
   const log = commandLog(settings.logLevel)
   const stop = stopOnSignals(

@@ -13,20 +13,16 @@ import type {
 } from '../../documents/thing.ts'
 import { UsageError } from '../../base/errors.ts'
 import { printable } from '../../base/printable.ts'
-import { readDemoSettings } from '../../settings/demo.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
-import { facts, heading, note, paint, print, printJson, table } from '../output.ts'
+import { facts, heading, note, numberColumns, paint, print, printJson, table } from '../output.ts'
 import { inWordsOfCommand } from '../requested-scope.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
-/** The arguments, in their order. */
 interface ShowArguments {
-  readonly organization?: string | undefined
+  readonly organization: string | undefined
   /** Of a document, user or user group. */
-  readonly id?: string | undefined
-  readonly annotation?: string | undefined
-  readonly comment?: number | undefined
+  readonly id: string | undefined
+  readonly annotation: string | undefined
+  readonly comment: number | undefined
 }
 
 interface ShowOptions {
@@ -45,35 +41,35 @@ interface ShowOptions {
  * that is stored of a thing. `--find TEXT` lists things.
  * @throws UsageError where nothing is stored of it
  */
-export async function show(given: ShowArguments, options: ShowOptions): Promise<number> {
+export async function show(
+  organization: string | undefined,
+  id: string | undefined,
+  annotation: string | undefined,
+  comment: number | undefined,
+  options: ShowOptions,
+): Promise<number> {
   const { find, json } = options
-  const ids = find === undefined ? idsGiven(given, options) : null
-  if (ids === null && given.organization !== undefined)
+  const ids =
+    find === undefined ? idsGiven({ organization, id, annotation, comment }, options) : null
+  if (ids === null && organization !== undefined)
     throw new UsageError('--find cannot be combined with ids.')
-  const need = ['database'] as const
-  const settings = options.demo
-    ? readDemoSettings(process.env, { need })
-    : readSettings(process.env, { need })
-  const opening = { settings, log: quietLog(settings), name: 'show', demo: options.demo }
-  return withTables(opening, async ({ database }) => {
+  const command = { name: 'show', demo: options.demo }
+  return withTables(command, async ({ database }, { settings }) => {
     const parts = { database, settings }
     if (ids === null) {
       const { search } = searchOn(parts)
       const result = await search({ q: find ?? '' }).catch(inWordsOfCommand({ q: '--find' }))
-      if (json) printJson(result)
-      else {
-        print(result.items.length === 0 ? 'Nothing was found.' : foundTable(result.items))
-        for (const sentence of result.notes) note(sentence)
-      }
-    } else {
-      const { limit, life: lifeCursor, beneath: beneathCursor } = options
-      const request = { ...ids, limit, lifeCursor, beneathCursor }
-      const thing = await thingsOn(parts).getThing(request).catch(inWordsOfCommand(WORDS))
-      if (thing === null) throw new UsageError(describeMissing(ids))
-      if (json) printJson(thing)
-      else print(describe(thing, limit))
+      if (json) return printJson(result)
+      print(result.items.length === 0 ? 'Nothing was found.' : foundTable(result.items))
+      for (const sentence of result.notes) note(sentence)
+      return
     }
-    return EXIT.done
+    const { limit, life: lifeCursor, beneath: beneathCursor } = options
+    const request = { ...ids, limit, lifeCursor, beneathCursor }
+    const thing = await thingsOn(parts).getThing(request).catch(inWordsOfCommand(WORDS))
+    if (thing === null) throw new UsageError(describeMissing(ids))
+    if (json) printJson(thing)
+    else print(describe(thing, limit))
   })
 }
 
@@ -109,7 +105,7 @@ function describeMissing(ids: ThingIds): string {
   return `Nothing is stored of ${own}${where}; look for it with: collab-sync show --find TEXT`
 }
 
-const FOUND_COLUMNS = ['found', 'match', 'name', 'show it with'].map((head) => ({ head }))
+const FOUND_COLUMNS = ['found', 'match', 'name', 'show it with']
 
 function foundTable(items: readonly Found[]): string {
   const rows = items.map(({ kind, ids, runId, name, isExact }) => [
@@ -209,14 +205,7 @@ function markedWords({ change, text }: Words): string {
   return change === 'added' ? paint.green(`{+${words}+}`) : paint.red(`[-${words}-]`)
 }
 
-const BENEATH_COLUMNS = [
-  { head: 'what' },
-  { head: 'id' },
-  { head: 'name' },
-  { head: 'state' },
-  { head: 'comments', align: 'right' },
-  { head: 'at' },
-] as const
+const BENEATH_COLUMNS = ['what', 'id', 'name', 'state', ...numberColumns('comments'), 'at']
 
 function beneathTable(items: readonly Beneath[]): string {
   const rows = items.map(({ kind, ids, name, state, comments, at }) => [

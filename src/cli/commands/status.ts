@@ -26,15 +26,12 @@ import {
   time,
 } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
-import { readDemoSettings } from '../../settings/demo.ts'
-import { readSettings } from '../../settings/settings.ts'
 import type { Settings } from '../../settings/table.ts'
-import { EXIT } from '../exit.ts'
-import { facts, heading, paint, print, printJson, table } from '../output.ts'
+import { facts, heading, numberColumns, paint, print, printJson, table } from '../output.ts'
 import { failuresTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
 import { refreshLines, staleParts } from '../refresh-details.ts'
 import { findRun } from '../requested-scope.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 type WorkerReport = RowOf<typeof workersOf.read>
 
@@ -70,16 +67,11 @@ export async function status(text: string | undefined, options: StatusOptions): 
   if (options.failures && text === undefined) throw new UsageError('--failures needs a RUN.')
   if (options.cursor !== undefined && !options.failures)
     throw new UsageError('--cursor needs --failures.')
-  const need = ['database'] as const
-  const settings = options.demo
-    ? readDemoSettings(process.env, { need })
-    : readSettings(process.env, { need })
-  const opening = { settings, log: quietLog(settings), name: 'status', demo: options.demo }
-  return withTables(opening, async ({ database }) => {
+  const command = { name: 'status', demo: options.demo }
+  return withTables(command, async ({ database }, { settings }) => {
     if (text === undefined) await printOverview(database, settings, options)
     else if (options.failures) await printFailures(database, await findRun(database, text), options)
     else await printRun(database, await findRun(database, text), { json: options.json })
-    return EXIT.done
   })
 }
 
@@ -203,21 +195,8 @@ function describeFrozen({ workerId }: WorkerReport): string {
 }
 
 function runsTable(runs: readonly Run[]): string {
-  const right = 'right' as const
-  const columns = [
-    { head: 'run' },
-    { head: 'asked for' },
-    { head: 'by' },
-    { head: 'status' },
-    { head: 'took', align: right },
-    { head: 'scopes', align: right },
-    { head: 'failed', align: right },
-    { head: 'held', align: right },
-    { head: 'calls', align: right },
-    { head: 'written', align: right },
-    { head: 'deleted', align: right },
-    { head: 'scope' },
-  ]
+  const counts = ['took', 'scopes', 'failed', 'held', 'calls', 'written', 'deleted']
+  const columns = ['run', 'asked for', 'by', 'status', ...numberColumns(...counts), 'scope']
   return table(columns, runs.map(rowOf))
 }
 

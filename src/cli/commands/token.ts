@@ -1,67 +1,45 @@
 import { addAccessToken, removeAccessToken } from '../../http/auth/access-tokens.ts'
 import type { Right } from '../../http/auth/access-tokens.ts'
-import type { Database } from '../../core/database/pool.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
 import { time } from '../../documents/format.ts'
 import { processUser } from '../../base/process-user.ts'
-import { readSettings } from '../../settings/settings.ts'
-import { EXIT } from '../exit.ts'
 import { note, print, printJson, table } from '../output.ts'
-import { quietLog, withTables } from '../with-store.ts'
+import { withTables } from '../with-store.ts'
 
 /** `collab-sync token add NAME --rights R`: prints a new token of `serve`, once. */
 export async function tokenAdd(
   name: string,
   { rights, json }: { rights: Right; json?: boolean },
 ): Promise<number> {
-  return onTokens({ creates: true }, async (database) => {
+  return withTables({ name: 'token', creates: true }, async ({ database }) => {
     const token = await addAccessToken(database, name, rights, processUser())
-    if (json) printJson({ name, rights, token })
-    else {
-      print(token)
-      note(`Token ${name} (${rights}) holds within a second. It is shown this once.`)
-    }
+    if (json) return printJson({ name, rights, token })
+    print(token)
+    note(`Token ${name} (${rights}) holds within a second. It is shown this once.`)
   })
 }
 
 /** `collab-sync token list`: names and rights; the tokens themselves are kept nowhere. */
 export async function tokenList({ json }: { json?: boolean }): Promise<number> {
-  return onTokens({}, async (database) => {
+  return withTables({ name: 'token' }, async ({ database }) => {
     const added = (await tokens.read.all(database)).map(({ name, rights, createdAt }) => ({
       name,
       rights,
       createdAt,
     }))
-    if (json) printJson({ tokens: added })
-    else if (added.length === 0)
-      print('None. Add one with: collab-sync token add NAME --rights RIGHTS')
-    else
-      print(
-        table(
-          [{ head: 'name' }, { head: 'rights' }, { head: 'added' }],
-          added.map((each) => [each.name, each.rights, time(each.createdAt)]),
-        ),
-      )
+    if (json) return printJson({ tokens: added })
+    if (added.length === 0)
+      return print('None. Add one with: collab-sync token add NAME --rights RIGHTS')
+    const rows = added.map((each) => [each.name, each.rights, time(each.createdAt)])
+    print(table(['name', 'rights', 'added'], rows))
   })
 }
 
 /** `collab-sync token remove NAME`: withdraws one, and the sessions that began with it. */
 export async function tokenRemove(name: string, { json }: { json?: boolean }): Promise<number> {
-  return onTokens({}, async (database) => {
+  return withTables({ name: 'token' }, async ({ database }) => {
     await removeAccessToken(database, name, processUser())
     if (json) printJson({ name, removed: true })
     else print(`Token ${name} opens nothing any more, within a second.`)
-  })
-}
-
-async function onTokens(
-  { creates = false }: { creates?: boolean },
-  work: (database: Database) => Promise<void>,
-): Promise<number> {
-  const settings = readSettings(process.env, { need: ['database'] })
-  const opening = { settings, log: quietLog(settings), name: 'token', creates }
-  return withTables(opening, async ({ database }) => {
-    await work(database)
-    return EXIT.done
   })
 }

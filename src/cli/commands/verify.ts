@@ -1,7 +1,6 @@
 import { UsageError } from '../../base/errors.ts'
 import { count, counted, scopePath } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
-import { readSettings } from '../../settings/settings.ts'
 import { verify as verifyTables } from '../../features/check/verify.ts'
 import type { Difference, Verified } from '../../features/check/verify.ts'
 import { EXIT } from '../exit.ts'
@@ -9,7 +8,7 @@ import { facts, note, print, printJson } from '../output.ts'
 import { scopeOf } from '../requested-scope.ts'
 import type { ScopeOptions } from '../scope-options.ts'
 import { onSignals } from '../signals.ts'
-import { quietLog, withApp } from '../with-store.ts'
+import { withApp } from '../with-store.ts'
 
 /** `collab-sync verify [--sample N | scope]`: asks the service again and tells where the tables differ. */
 export async function verify(
@@ -23,8 +22,7 @@ export async function verify(
     ...(isScoped ? { scope } : {}),
     ...(options.sample === undefined ? {} : { sample: options.sample }),
   }
-  const settings = readSettings(process.env, { need: ['service', 'database', 'queue'] })
-  return withApp({ settings, log: quietLog(settings), name: 'verify' }, async (app) => {
+  return withApp({ name: 'verify' }, async (app) => {
     const forget = onSignals(() => app.drain())
     try {
       const verified = await verifyTables(app.sync, of, (difference) => {

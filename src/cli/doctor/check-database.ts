@@ -60,7 +60,7 @@ export async function checkStore(
   } catch (error) {
     return { findings: [broken('PostgreSQL', error)], isReachable: false, hasTables: false }
   }
-  const schema = await check('tables', () => checkSchema(database))
+  const schema = await check('tables', () => tables(database))
   const hasTables = schema.every(({ state }) => state === 'ok')
   const checks = hasTables
     ? await Promise.all([
@@ -140,13 +140,9 @@ const WRITE_MENDS: Record<string, string> = {
   '53100': 'free space on the disk of PostgreSQL',
 }
 
-async function checkSchema(database: Database): Promise<Finding> {
-  try {
-    await requireSchema(database)
-    return ok('tables', 'of this version')
-  } catch (error) {
-    return broken('tables', error)
-  }
+async function tables(database: Database): Promise<Finding> {
+  await requireSchema(database)
+  return ok('tables', 'of this version')
 }
 
 function rights({ role, mayCreateSchemas }: Server): Finding[] {
@@ -192,19 +188,14 @@ async function catalog(database: Database): Promise<Finding> {
 }
 
 async function definitions(database: Database, settings: Settings): Promise<Finding> {
-  try {
-    await requireDefinitions(database, settings)
-    const { writtenMembersBefore } = await stored.read.one(database)
-    if (writtenMembersBefore !== null)
-      return warn(
-        'definitions',
-        'when stored comments were written is not known of all yet',
-        'collab-sync migrate, once all workers are of this version',
-      )
-    return ok('definitions', 'as in the settings')
-  } catch (error) {
-    return broken('definitions', error)
-  }
+  await requireDefinitions(database, settings)
+  const { writtenMembersBefore } = await stored.read.one(database)
+  if (writtenMembersBefore === null) return ok('definitions', 'as in the settings')
+  return warn(
+    'definitions',
+    'when stored comments were written is not known of all yet',
+    'collab-sync migrate, once all workers are of this version',
+  )
 }
 
 async function freshness(database: Database): Promise<Finding> {
