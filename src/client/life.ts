@@ -89,8 +89,8 @@ function sentenceOf(event: LifeEntry['event'], facts: Facts, listing: string): s
       return describeDecision(facts)
     case 'failed': {
       const { httpStatus = null, errorStatus = null, errorMessage, attempts } = facts
-      const answer = describeAnswer({ httpStatus, errorStatus })
-      return `The fetch failed after ${counted(attempts, 'call')}: ${answer}${errorMessage ? `, ${errorMessage}` : ''}.`
+      const why = errorMessage ?? describeAnswer({ httpStatus, errorStatus })
+      return `The fetch failed after ${counted(attempts, 'call')}: ${why.replace(/\.$/, '')}.`
     }
     case 'resolved':
       return 'The fetch succeeded again.'

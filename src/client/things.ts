@@ -135,7 +135,7 @@ function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: stri
       at: row.deletedAt,
       runId: row.deletedRunId,
     }
-  const seen = `The last good response for its annotation contained it${begunAt(scope)}.`
+  const seen = 'The last good response for its annotation contained it.'
   return scope.inCatalog
     ? { state: 'here', sentence: seen, at: scope.checkedAt, runId }
     : {
@@ -144,10 +144,6 @@ function whyComment(row: RowOf<typeof things.comment>, scope: Scope, runId: stri
         at: scope.checkedAt,
         runId,
       }
-}
-
-function begunAt({ checkedAt }: Scope): string {
-  return checkedAt === null ? '' : `, whose fetch began at ${time(checkedAt)}`
 }
 
 function whyUser(row: RowOf<typeof things.user>, scope: Scope, runId: string | null): Why {
@@ -161,13 +157,19 @@ function whyUser(row: RowOf<typeof things.user>, scope: Scope, runId: string | n
     }
   if (row.listed) {
     const without = 'The last response for the organization’s listing did not contain the user.'
-    const sentence =
-      removalHeldSince !== null
-        ? `${without} The removal has been held since ${time(removalHeldSince)} and waits for a decision.`
-        : removalRefusedAt !== null
-          ? `${without} The removal was refused at ${time(removalRefusedAt)}.`
-          : `The last good response for the organization’s listing contained the user${begunAt(scope)}.`
-    return { state: 'here', sentence, at: scope.checkedAt, runId }
+    const held = removalHeldSince ?? removalRefusedAt
+    if (held === null)
+      return {
+        state: 'here',
+        sentence: 'The last good response for the organization’s listing contained the user.',
+        at: scope.checkedAt,
+        runId,
+      }
+    const decision =
+      removalHeldSince === null
+        ? `The removal was refused at ${time(held)}.`
+        : `The removal has been held since ${time(held)} and waits for a decision.`
+    return { state: 'here', sentence: `${without} ${decision}`, at: held, runId: null }
   }
   if (removedAt === null)
     return {

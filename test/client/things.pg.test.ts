@@ -41,9 +41,7 @@ test('a comment says why it is here or gone, by which run, and what each version
   const added = await run()
   const here = await get({ ...place, commentId })
   expect(here.why).toMatchObject({ state: 'here', runId: added })
-  expect(here.why.sentence).toMatch(
-    /^The last good response for its annotation contained it, whose/,
-  )
+  expect(here.why.sentence).toBe('The last good response for its annotation contained it.')
   expect(here.checked).toMatchObject({ runId: added, isStale: false, failingSince: null })
   expect(here.record).toMatchObject({ commentId, commentText: 'one two three' })
 
