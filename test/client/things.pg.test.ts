@@ -205,6 +205,40 @@ test('a user says where, since when, and what name was theirs before', async () 
   })
 })
 
+test('a held removal shows on the user and the organization, and so does who accepted it', async () => {
+  const { organizationId } = place
+  const userId = live.world.users(organizationId)?.[0]?.userId ?? ''
+  await run()
+  live.standIn.setFaults([{ kind: 'empty-list', match: { organizationId, operation: 'users' } }])
+  const holding = await run('partial')
+  const held = await get({ organizationId, userId })
+  expect(held.why).toMatchObject({ state: 'here', runId: null, at: expect.any(Date) })
+  expect(held.why.sentence).toMatch(/did not contain the user\. The removal has been held since/)
+  const [first] = (await get({ organizationId })).life.items
+  expect(first).toMatchObject({ event: 'held', runId: holding })
+  const { items } = await collabSync.listHeld()
+  const own = items.find((each) => each.kind === 'organization')
+  await collabSync.acceptHeld(own?.heldId ?? 0, { reason: 'they left' })
+  const gone = await get({ organizationId, userId })
+  expect(gone.why).toMatchObject({ state: 'gone', runId: null })
+  expect(gone.why.sentence).toMatch(/ a test accepted the removal at .+: they left\.$/)
+  expect(gone.life.items.map(({ sentence }) => sentence)).toContainEqual(
+    expect.stringMatching(/^a test accepted the removal of \d+ users: they left\.$/),
+  )
+})
+
+test('while an erasure is under way, things it may concern say so', async () => {
+  const { organizationId } = place
+  const other = [...live.world.organizationIds()].find((id) => id !== organizationId) ?? ''
+  await live.database.pool.query(
+    `insert into sync.erasures (organization_id, pseudonym, reason) values ($1, 'erased:x', 'a test')`,
+    [organizationId],
+  )
+  expect((await get({ organizationId })).isErasing).toBe(true)
+  expect((await get(place)).isErasing).toBe(true)
+  expect((await get({ organizationId: other })).isErasing).toBe(false)
+})
+
 test('a thing that left the catalog says by which import, and is not fetched', async () => {
   const { organizationId, documentId } = place
   await run()
