@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { HintedSchema, NewHintSchema } from '../../documents/hint.ts'
-import { atMost, operation, refused } from './operation.ts'
+import { atMost, operation, perSecond, refused } from './operation.ts'
 import type { V1Options } from './operation.ts'
 
 /** All callers together, counted once it is known who asks. */
-const HINTS_A_SECOND = { max: 200, timeWindow: 1000, hook: 'preHandler' } as const
+const HINTS_A_SECOND = { ...perSecond(200), hook: 'preHandler' } as const
 /** Of which so many at a time: a few for each connection to PostgreSQL. */
 const HINTS_IN_HAND = 50
 /** Three ids, each character of them escaped. */

@@ -121,6 +121,11 @@ export function namingCursor(error: unknown): never {
   })
 }
 
+/** Limits the calls of an operation by all callers together, to protect PostgreSQL: callers can share a token. */
+export function perSecond(max: number) {
+  return { max, timeWindow: 1000, keyGenerator: () => 'all' }
+}
+
 /**
  * Lets so many pieces of work be in hand at a time and refuses the next, so that a PostgreSQL that is slow makes callers
  * come again rather than wait in a line that grows.

@@ -8,11 +8,11 @@ import {
   RunDetailsSchema,
 } from '../../documents/run.ts'
 import { ProblemError } from '../problem.ts'
-import { atMost, operation, refused, RunPathSchema } from './operation.ts'
+import { atMost, operation, perSecond, refused, RunPathSchema } from './operation.ts'
 import type { V1Options } from './operation.ts'
 
 /** Runs asked for in a second, all callers together; each is a transaction and some jobs. */
-const RUNS_A_SECOND = { max: 50, timeWindow: 1000 } as const
+const RUNS_A_SECOND = perSecond(50)
 /** Of which so many at a time: a few for each connection to PostgreSQL. */
 const RUNS_IN_HAND = 50
 

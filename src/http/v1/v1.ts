@@ -1,4 +1,3 @@
-import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
 import { ProblemError } from '../problem.ts'
 import { catalogRoutes } from './catalog-routes.ts'
@@ -16,13 +15,6 @@ const HANDLER_MS = 20_000
 
 /** The API, version 1; a Fastify plugin. */
 export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promise<void> {
-  await app.register(rateLimit, {
-    global: false,
-    // All callers together: what is protected is PostgreSQL, and every caller has the same token.
-    keyGenerator: () => 'everybody',
-    errorResponseBuilder: (_request, { after }) =>
-      new ProblemError(429, `Too many at a time; try again in ${after}.`) as never,
-  })
   app.addHook('onRoute', (route) => {
     if (route.config?.takesLong !== true) route.handlerTimeout ??= HANDLER_MS
   })
