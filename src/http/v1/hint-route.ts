@@ -1,8 +1,6 @@
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { HintedSchema, NewHintSchema } from '../../documents/hint.ts'
 import { atMost, operation, perSecond, refused } from './operation.ts'
-import type { V1Options } from './operation.ts'
+import type { V1App, V1Options } from './operation.ts'
 
 /** All callers together, counted once it is known who asks. */
 const HINTS_A_SECOND = { ...perSecond(200), hook: 'preHandler' } as const
@@ -11,9 +9,8 @@ const HINTS_IN_HAND = 50
 /** Three ids, each character of them escaped. */
 const BODY_BYTES_MAX = 64 * 1024
 
-/** Saying that something changed; a Fastify plugin. */
-export async function hintRoute(plain: FastifyInstance, { collabSync }: V1Options): Promise<void> {
-  const app = plain.withTypeProvider<ZodTypeProvider>()
+/** Saying that something changed. */
+export function hintRoute(app: V1App, { collabSync }: V1Options): void {
   const inTurn = atMost(HINTS_IN_HAND)
   app.post(
     '/hints',
@@ -29,7 +26,7 @@ export async function hintRoute(plain: FastifyInstance, { collabSync }: V1Option
         answer: HintedSchema,
         answered: 'They will be looked at.',
         status: 202,
-        problems: [413, 415, 422],
+        problems: [422],
         config: { rateLimit: HINTS_A_SECOND },
       }),
     },

@@ -1,14 +1,12 @@
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
 import type { CollabSync } from '../../client/collab-sync.ts'
 import { RunSchema } from '../../documents/run.ts'
 import { isAway } from '../answer-error.ts'
 import { ProblemError } from '../problem.ts'
 import { operation, RunPathSchema } from './operation.ts'
-import type { V1Options } from './operation.ts'
+import type { V1App, V1Options } from './operation.ts'
 import { noSuchRun } from './run-routes.ts'
 
 /** Each asks PostgreSQL twice a second. */
@@ -33,12 +31,8 @@ const WATCH_RUN = operation('read', {
 })
 const ALL_SEEN = z.undefined().describe('All events were received before (`Last-Event-ID: end`).')
 
-/** The progress of a run as server-sent events; a Fastify plugin. */
-export async function runEventsRoute(
-  plain: FastifyInstance,
-  { collabSync }: V1Options,
-): Promise<void> {
-  const app = plain.withTypeProvider<ZodTypeProvider>()
+/** The progress of a run as server-sent events. */
+export function runEventsRoute(app: V1App, { collabSync }: V1Options): void {
   const streams = new Set<AbortController>()
   app.addHook('preClose', async () => {
     for (const stream of streams) stream.abort()

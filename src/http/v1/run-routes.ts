@@ -1,5 +1,3 @@
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
 import {
   AcceptedRunSchema,
@@ -9,7 +7,7 @@ import {
 } from '../../documents/run.ts'
 import { ProblemError } from '../problem.ts'
 import { atMost, operation, perSecond, refused, RunPathSchema } from './operation.ts'
-import type { V1Options } from './operation.ts'
+import type { V1App, V1Options } from './operation.ts'
 
 /** Runs asked for in a second, all callers together; each is a transaction and some jobs. */
 const RUNS_A_SECOND = perSecond(50)
@@ -23,9 +21,8 @@ const IdempotencySchema = z.looseObject({
     .describe('The same key again gives the run that it made the first time.'),
 })
 
-/** Asking for runs, reading one and what can be done about it; a Fastify plugin. */
-export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Options): Promise<void> {
-  const app = plain.withTypeProvider<ZodTypeProvider>()
+/** Asking for runs, reading one and what can be done about it. */
+export function runRoutes(app: V1App, { collabSync }: V1Options): void {
   const inTurn = atMost(RUNS_IN_HAND)
   const existing = async (runId: string) => {
     const run = await collabSync.getRun(runId)
@@ -44,7 +41,7 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
       answer: AcceptedRunSchema,
       answered: 'The run is asked for.',
       status: 202,
-      problems: [413, 415, 422],
+      problems: [422],
       config: { rateLimit: RUNS_A_SECOND },
     }),
     async ({ by, body, headers }, reply) => {
@@ -78,7 +75,7 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
       answer: RunDetailsSchema,
       answered: 'It is noted; the run ends within seconds.',
       status: 202,
-      problems: [404, 409, 413, 415],
+      problems: [404, 409],
     }),
     async (request, reply) => {
       const { runId } = request.params
@@ -98,7 +95,7 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
       answer: AcceptedRunSchema,
       answered: 'The run is asked for; `Location` says where to follow it.',
       status: 202,
-      problems: [404, 409, 413, 415, 422],
+      problems: [404, 409, 422],
       config: { rateLimit: RUNS_A_SECOND },
     }),
     async ({ by, params: { runId }, headers }, reply) => {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ProblemError } from '../problem.ts'
 import { catalogRoutes } from './catalog-routes.ts'
 import { hintRoute } from './hint-route.ts'
@@ -14,7 +15,7 @@ import { thingRoutes } from './thing-routes.ts'
 const HANDLER_MS = 20_000
 
 /** The API, version 1; a Fastify plugin. */
-export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promise<void> {
+export async function v1(app: FastifyInstance, options: V1Options): Promise<void> {
   app.addHook('onRoute', (route) => {
     if (route.config?.takesLong !== true) route.handlerTimeout ??= HANDLER_MS
   })
@@ -27,7 +28,8 @@ export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promi
         errors: [{ in: 'body', member: '', detail: 'must be left out' }],
       })
   })
-  for (const routes of [
+  const typed = app.withTypeProvider<ZodTypeProvider>()
+  for (const addRoutes of [
     runRoutes,
     runEventsRoute,
     hintRoute,
@@ -37,7 +39,7 @@ export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promi
     catalogRoutes,
     scheduleRoutes,
   ]) {
-    await app.register(routes, { collabSync })
+    addRoutes(typed, options)
   }
 }
 
