@@ -11,6 +11,7 @@ import { noSuchRun } from './run-routes.ts'
 
 /** Each asks PostgreSQL twice a second. */
 const STREAMS_MAX = 200
+/** A comment is sent this often, so that no proxy closes a stream without events. */
 const HEARTBEAT_MS = 15_000
 const RETRY_MS = 2_000
 /** The id of the last event: a browser that comes back with it is asked to stay away (204). */
@@ -56,12 +57,17 @@ export function runEventsRoute(app: V1App, { collabSync }: V1Options): void {
         })
       if (!stream.signal.aborted) {
         streams.add(stream)
-        stream.signal.addEventListener('abort', () => streams.delete(stream))
+        const beat = () => reply.raw.writableEnded || reply.raw.write(': still here\n\n')
+        const heartbeat = setInterval(beat, HEARTBEAT_MS)
+        stream.signal.addEventListener('abort', () => {
+          streams.delete(stream)
+          clearInterval(heartbeat)
+        })
       }
       return reply
         .type('text/event-stream')
         .header('x-accel-buffering', 'no')
-        .send(Readable.from(withHeartbeats(eventsOf(collabSync, runId, stream.signal))))
+        .send(Readable.from(eventsOf(collabSync, runId, stream.signal)))
     },
   )
 }
@@ -90,27 +96,4 @@ async function* eventsOf(
 
 function event(name: string, id: string, data: object): string {
   return `event: ${name}\n${id === '' ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
-}
-
-/** Lets a comment through now and then, so that nothing in between takes the silence for the end. */
-async function* withHeartbeats(events: AsyncGenerator<string>): AsyncGenerator<string> {
-  let next = events.next()
-  try {
-    for (;;) {
-      const waiting = new AbortController()
-      const silence = sleep(HEARTBEAT_MS, null, { signal: waiting.signal }).catch(() => null)
-      const got = await Promise.race([next, silence]).finally(() => waiting.abort())
-      if (got === null) {
-        yield ': still here\n\n'
-        continue
-      }
-      if (got.done) return
-      yield got.value
-      next = events.next()
-    }
-  } finally {
-    // Whoever reads may leave while an event is awaited.
-    next.catch(() => {})
-    void events.return(undefined)
-  }
 }
