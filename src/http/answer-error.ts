@@ -27,9 +27,9 @@ export type AnswerError = (
 export function errorAnswers(parts: { readiness: ReadinessLook; log: Log }): AnswerError {
   return async (error, request, reply) => {
     const problem = await toProblem(error, request, parts)
-    const { status, message: sentence } = problem
+    const { statusCode: status, message: sentence, facts } = problem
     if (!isForPerson(request)) return sendProblem(request, reply, problem)
-    reply.headers(problem.headers)
+    reply.headers(facts.headers ?? {})
     if (status === 401) return sendSignIn(reply, { status, failed: false, next: nextOf(request) })
     const title = STATUS_CODES[status] ?? 'Error'
     return reply.code(status).type(HTML).send(renderFault({ status, title, sentence }))

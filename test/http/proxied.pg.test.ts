@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { App } from '../../src/worker/app.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { HttpServer } from '../../src/http/server.ts'
@@ -25,28 +25,6 @@ test('an idle connection stays open for HTTP_KEEP_ALIVE_S, and does not delay a 
   await answer.text()
   expect(answer.headers.get('keep-alive')).toBe('timeout=650')
   await server.app.close()
-})
-
-test('a stream of events sends a comment while nothing happens, so that no proxy closes it', async () => {
-  const server = await createServer(partsOf(app))
-  const url = await server.app.listen({ host: '127.0.0.1', port: 0 })
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  try {
-    const post = { method: 'POST', url: '/v1/runs', headers: BEARER, payload: {} } as const
-    const { location } = (await server.app.inject(post)).headers
-    const { body } = await fetch(`${url}${location}/events`, { headers: BEARER })
-    let text = ''
-    const stream = body?.pipeThrough(new TextDecoderStream()) ?? []
-    for await (const part of stream) {
-      text += part
-      if (text.includes(': still here\n\n')) break
-      if (text.includes('event: run')) vi.advanceTimersByTime(15_000)
-    }
-    expect(text).toContain(': still here\n\n')
-  } finally {
-    vi.useRealTimers()
-    await server.app.close()
-  }
 })
 
 const BASE = '/tools/collab-sync'

@@ -57,8 +57,8 @@ export function runEventsRoute(app: V1App, { collabSync }: V1Options): void {
         })
       if (!stream.signal.aborted) {
         streams.add(stream)
-        const beat = () => reply.raw.writableEnded || reply.raw.write(': still here\n\n')
-        const heartbeat = setInterval(beat, HEARTBEAT_MS)
+        const sendComment = () => reply.raw.writableEnded || reply.raw.write(': still here\n\n')
+        const heartbeat = setInterval(sendComment, HEARTBEAT_MS)
         stream.signal.addEventListener('abort', () => {
           streams.delete(stream)
           clearInterval(heartbeat)
