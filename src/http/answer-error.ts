@@ -13,19 +13,13 @@ import type { Fault, Part } from './problem.ts'
 
 const RETRY_SECONDS = '5'
 
-/** Answers whatever went wrong: a problem document for programs, a page for people, which may ask for the token. */
-export type AnswerError = (
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) => Promise<unknown>
-
 /**
+ * Answers whatever went wrong: a problem document for programs, a page for people, which may ask for the token.
  * @param parts.readiness says what is away, where that is why something failed
  * @param parts.log hears of what nobody outside may see
  */
-export function errorAnswers(parts: { readiness: ReadinessLook; log: Log }): AnswerError {
-  return async (error, request, reply) => {
+export function errorAnswers(parts: { readiness: ReadinessLook; log: Log }) {
+  return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const problem = await toProblem(error, request, parts)
     const { statusCode: status, message: sentence, facts } = problem
     if (!isForPerson(request)) return sendProblem(request, reply, problem)

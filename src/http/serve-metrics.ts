@@ -11,11 +11,6 @@ import {
 import type { QueueSignals } from '../worker/telemetry/service-registry.ts'
 import { sharedRead } from './probes.ts'
 
-export interface MetricsOptions {
-  readonly database: Database
-  readonly queue: JobQueue
-}
-
 /** Scrapes within this time share one read. */
 const FRESH_MS = 5_000
 /** PostgreSQL or a queue that does not answer by then counts as away: Prometheus gives up after ten seconds. */
@@ -24,7 +19,7 @@ const ANSWER_MS = 3_000
 /** `GET /metrics`: runs, freshness, what waits, the queue, and this process. A Fastify plugin; put it behind authentication. */
 export async function metrics(
   app: FastifyInstance,
-  { database, queue }: MetricsOptions,
+  { database, queue }: { database: Database; queue: JobQueue },
 ): Promise<void> {
   const ofProcess = new Registry()
   addProcessMetrics(ofProcess)

@@ -17,9 +17,8 @@ const FormSchema = z.object({ token: z.string(), next: z.string().default('/') }
 /** Signing in and out, for people; a Fastify plugin. */
 export async function signIn(
   app: FastifyInstance,
-  { authentication }: { authentication: Authentication },
+  { authentication: { lock } }: { authentication: Authentication },
 ): Promise<void> {
-  const { lock } = authentication
   await app.register(formbody)
   app.post(
     '/sign-in',

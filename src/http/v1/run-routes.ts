@@ -5,14 +5,15 @@ import {
   NewRunSchema,
   RunDetailsSchema,
 } from '../../documents/run.ts'
+import { HintedSchema, NewHintSchema } from '../../documents/hint.ts'
 import { ProblemError } from '../problem.ts'
 import { atMost, operation, perSecond, refused, RunPathSchema } from './operation.ts'
 import type { V1App, V1Options } from './operation.ts'
 
 /** Runs asked for in a second, all callers together; each is a transaction and some jobs. */
 const RUNS_A_SECOND = perSecond(50)
-/** Of which so many at a time: a few for each connection to PostgreSQL. */
-const RUNS_IN_HAND = 50
+/** Of runs, and of hints, so many at a time: a few for each connection to PostgreSQL. */
+const IN_PROGRESS_MAX = 50
 
 /** Other headers are none of our business. */
 const IdempotencySchema = z.looseObject({
@@ -23,7 +24,7 @@ const IdempotencySchema = z.looseObject({
 
 /** Asking for runs, reading one and what can be done about it. */
 export function runRoutes(app: V1App, { collabSync }: V1Options): void {
-  const inTurn = atMost(RUNS_IN_HAND)
+  const inTurn = atMost(IN_PROGRESS_MAX)
   const existing = async (runId: string) => {
     const run = await collabSync.getRun(runId)
     if (run === null) throw noSuchRun()
@@ -107,6 +108,39 @@ export function runRoutes(app: V1App, { collabSync }: V1Options): void {
         .catch(refused(finishedAt !== null && failuresByState.failing > 0 ? 422 : 409))
       return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
     },
+  )
+}
+
+/** All callers together, counted once it is known who asks. */
+const HINTS_A_SECOND = { ...perSecond(200), hook: 'preHandler' } as const
+/** Three ids, each character of them escaped. */
+const HINT_BYTES_MAX = 64 * 1024
+
+/** Saying that something changed. */
+export function hintRoute(app: V1App, { collabSync }: V1Options): void {
+  const inTurn = atMost(IN_PROGRESS_MAX)
+  app.post(
+    '/hints',
+    {
+      bodyLimit: HINT_BYTES_MAX,
+      ...operation('operate', {
+        id: 'hint',
+        tag: 'Runs',
+        summary: 'Say that comments changed',
+        description:
+          'They are looked at next. However often it is said before that look begins, it is one look.',
+        body: NewHintSchema,
+        answer: HintedSchema,
+        answered: 'They will be looked at.',
+        status: 202,
+        problems: [422],
+        config: { rateLimit: HINTS_A_SECOND },
+      }),
+    },
+    async ({ by, body: { scope, add } }, reply) =>
+      reply
+        .code(202)
+        .send(await inTurn(() => collabSync.as(by).hint(scope, { add })).catch(refused(422))),
   )
 }
 

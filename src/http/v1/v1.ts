@@ -2,11 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ProblemError } from '../problem.ts'
 import { catalogRoutes } from './catalog-routes.ts'
-import { hintRoute } from './hint-route.ts'
 import { listingRoutes } from './listing-routes.ts'
 import type { V1Options } from './operation.ts'
 import { runEventsRoute } from './run-events.ts'
-import { runRoutes } from './run-routes.ts'
+import { hintRoute, runRoutes } from './run-routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
 import { settleRoutes } from './settle-routes.ts'
 import { thingRoutes } from './thing-routes.ts'
@@ -22,7 +21,7 @@ export async function v1(app: FastifyInstance, options: V1Options): Promise<void
   // Without a schema for a body there is nothing that one could say.
   app.addHook('preValidation', async (request) => {
     const { body } = request
-    const isEmpty = body == null || (isObject(body) && Object.keys(body).length === 0)
+    const isEmpty = body == null || ['{}', '[]'].includes(JSON.stringify(body))
     if (request.routeOptions.schema?.body === undefined && !isEmpty)
       throw new ProblemError(400, 'The operation takes no body.', {
         errors: [{ in: 'body', member: '', detail: 'must be left out' }],
@@ -48,8 +47,4 @@ declare module 'fastify' {
     /** True for operations that may take longer than others. */
     takesLong?: true
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
