@@ -13,23 +13,17 @@ import type { Fault, Part } from './problem.ts'
 
 const RETRY_SECONDS = '5'
 
-/** Answers whatever went wrong: a problem document for programs, a page for people, which may ask for the token. */
-export type AnswerError = (
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) => Promise<unknown>
-
 /**
+ * Answers whatever went wrong: a problem document for programs, a page for people, which may ask for the token.
  * @param parts.readiness says what is away, where that is why something failed
  * @param parts.log hears of what nobody outside may see
  */
-export function errorAnswers(parts: { readiness: ReadinessLook; log: Log }): AnswerError {
-  return async (error, request, reply) => {
+export function errorAnswers(parts: { readiness: ReadinessLook; log: Log }) {
+  return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const problem = await toProblem(error, request, parts)
-    const { status, message: sentence } = problem
+    const { statusCode: status, message: sentence, facts } = problem
     if (!isForPerson(request)) return sendProblem(request, reply, problem)
-    reply.headers(problem.headers)
+    reply.headers(facts.headers ?? {})
     if (status === 401) return sendSignIn(reply, { status, failed: false, next: nextOf(request) })
     const title = STATUS_CODES[status] ?? 'Error'
     return reply.code(status).type(HTML).send(renderFault({ status, title, sentence }))

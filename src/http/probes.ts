@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { requireDefinitions } from '../core/database/definitions.ts'
 import type { Definitions } from '../core/database/definitions.ts'
@@ -6,6 +5,7 @@ import { requireSchema } from '../core/database/migrate.ts'
 import { checkDatabase } from '../core/database/connection-errors.ts'
 import type { Database } from '../core/database/pool.ts'
 import type { Log } from '../base/log.ts'
+import { inTime } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
 import type { Part } from './problem.ts'
 
@@ -83,33 +83,43 @@ class Away extends Error {
   }
 }
 
-/** A look that several may wait for; one that hangs is not begun again beside itself. */
+/** Logs when the check begins to fail, fails otherwise than before, or succeeds again. @returns the sentence of {@link Readiness} */
 function watched(name: string, log: Log, check: () => Promise<void>): () => Promise<string | null> {
-  let looking: Promise<string | null> | null = null
-  let last: { sentence: string | null; atMs: number } | null = null
+  let last: string | null = null
   const note = (sentence: string | null, cause?: unknown) => {
-    if (sentence !== null && last?.sentence !== sentence) log.warn({ err: cause }, sentence)
-    if (sentence === null && last?.sentence) log.info(`${name} is back`)
-    last = { sentence, atMs: performance.now() }
+    if (sentence !== null && last !== sentence) log.warn({ err: cause }, sentence)
+    if (sentence === null && last !== null) log.info(`${name} is back`)
+    last = sentence
     return sentence
   }
-  const begin = () =>
-    check()
-      .then(
+  const shared = sharedRead(
+    () =>
+      check().then(
         () => note(null),
         (error: unknown) =>
           error instanceof Away ? note(error.message, error.cause) : note(`${name} fails.`, error),
-      )
-      .finally(() => (looking = null))
-  return async () => {
-    if (last !== null && performance.now() - last.atMs < FRESH_MS) return last.sentence
-    looking ??= begin()
-    const patience = new AbortController()
-    const late = sleep(LOOK_MS, `${name} does not answer within two seconds.`, {
-      signal: patience.signal,
-    })
-    const sentence = await Promise.race([looking, late.catch(() => null)])
-    patience.abort()
-    return sentence
+      ),
+    { freshMs: FRESH_MS, maxMs: LOOK_MS },
+  )
+  return () => shared().catch(() => `${name} does not answer within two seconds.`)
+}
+
+/**
+ * Shares one read among all callers, while it is in progress and until `freshMs` after its end. A read that hangs is joined,
+ * and not begun again beside itself.
+ * @returns a function that throws what the read throws, or a TimeoutError where it takes longer than `maxMs`
+ */
+export function sharedRead<T>(
+  read: () => Promise<T>,
+  { freshMs, maxMs }: { freshMs: number; maxMs: number },
+): () => Promise<T> {
+  let reading: Promise<T> | null = null
+  let untilMs = 0
+  return () => {
+    if (reading === null || performance.now() > untilMs) {
+      untilMs = Infinity
+      reading = read().finally(() => (untilMs = performance.now() + freshMs))
+    }
+    return inTime(reading, maxMs)
   }
 }

@@ -35,56 +35,49 @@ export const ProblemSchema = z
   })
   .meta({ id: 'Problem', description: 'A problem document, RFC 9457.' })
 
+/** What a problem contains besides its status and sentence. */
+interface ProblemFacts {
+  readonly errors?: Fault[]
+  readonly away?: Part[]
+  readonly headers?: Record<string, string>
+}
+
 /** A request that gets a problem for an answer. */
 export class ProblemError extends Error {
   override name = 'ProblemError'
-  readonly status: number
-  /** The same, as Fastify calls it. */
+  /** 400 or above; the name is that of Fastify. */
   readonly statusCode: number
-  readonly errors: readonly Fault[]
-  readonly away: readonly Part[]
-  readonly headers: Readonly<Record<string, string>>
+  readonly facts: ProblemFacts
 
-  /**
-   * @param status 400 or above
-   * @param detail one sentence for a person
-   */
+  /** @param detail one sentence for a person */
   constructor(
-    status: number,
+    statusCode: number,
     detail: string,
-    facts: {
-      errors?: readonly Fault[]
-      away?: readonly Part[]
-      headers?: Record<string, string>
-      cause?: unknown
-    } = {},
+    { cause, ...facts }: ProblemFacts & { cause?: unknown } = {},
   ) {
-    super(detail, facts.cause === undefined ? undefined : { cause: facts.cause })
-    this.status = status
-    this.statusCode = status
-    this.errors = facts.errors ?? []
-    this.away = facts.away ?? []
-    this.headers = facts.headers ?? {}
+    super(detail, { cause })
+    this.statusCode = statusCode
+    this.facts = facts
   }
 }
 
 /** Answers with a problem document. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ProblemError) {
-  const { status, message, errors, away, headers } = error
+  const { statusCode: status, message: detail, facts } = error
   const pattern = request.routeOptions.url
   const problem: z.infer<typeof ProblemSchema> = {
     type: 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
     status,
-    detail: message,
-    ...(pattern === undefined ? {} : { instance: request.server.basePath + pattern }),
-    ...(errors.length > 0 ? { errors: [...errors] } : {}),
-    ...(away.length > 0 ? { away: [...away] } : {}),
+    detail,
+    instance: pattern && request.server.basePath + pattern,
+    errors: facts.errors?.length ? facts.errors : undefined,
+    away: facts.away?.length ? facts.away : undefined,
   }
   return (
     reply
       .code(status)
-      .headers(headers)
+      .headers(facts.headers ?? {})
       .type('application/problem+json')
       // Bytes, so that the answer is neither checked against the operation's own schema nor given a charset.
       .send(Buffer.from(JSON.stringify(problem)))

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import type { Database } from '../core/database/pool.ts'
@@ -9,8 +8,9 @@ import {
   readSignals,
   serviceRegistry,
 } from '../worker/telemetry/service-registry.ts'
+import { sharedRead } from './probes.ts'
 
-/** Scrapes that come sooner get the same numbers. */
+/** Scrapes within this time share one read. */
 const FRESH_MS = 5_000
 /** PostgreSQL or a queue that does not answer by then counts as away: Prometheus gives up after ten seconds. */
 const ANSWER_MS = 3_000
@@ -22,38 +22,15 @@ export async function metrics(
 ): Promise<void> {
   const ofProcess = new Registry()
   addProcessMetrics(ofProcess)
-  const readStored = boundedReader(() => readSignals(database))
-  const readQueued = boundedReader(() => readQueue(queue))
-  const readState = rarely(async () => {
-    const [stored, queued] = await Promise.all([readStored(), readQueued()])
-    return serviceRegistry({ stored, queue: queued }).metrics()
-  })
+  const limits = { freshMs: FRESH_MS, maxMs: ANSWER_MS }
+  const readStored = sharedRead(() => readSignals(database), limits)
+  const readQueued = sharedRead(() => readQueue(queue), limits)
   app.get('/metrics', { config: { right: 'read' } }, async (_request, reply) => {
-    const texts = await Promise.all([readState(), ofProcess.metrics()])
+    // The readiness probe reports why something cannot be read.
+    const reads = [readStored().catch(() => null), readQueued().catch(() => null)] as const
+    const [stored, queued] = await Promise.all(reads)
+    const ofService = serviceRegistry({ stored, queue: queued })
+    const texts = await Promise.all([ofService.metrics(), ofProcess.metrics()])
     return reply.type(ofProcess.contentType).send(texts.join('\n'))
   })
-}
-
-/** Reads anew when what was read has aged, once for all who ask meanwhile. */
-function rarely(read: () => Promise<string>): () => Promise<string> {
-  let reading: Promise<string> | null = null
-  let untilMs = 0
-  return () => {
-    if (reading === null || performance.now() > untilMs) {
-      untilMs = Infinity
-      reading = read().finally(() => (untilMs = performance.now() + FRESH_MS))
-    }
-    return reading
-  }
-}
-
-/** Null where it fails, or takes too long: what is wrong is said by the readiness probe. One that hangs is not joined by more. */
-function boundedReader<T>(read: () => Promise<T>): () => Promise<T | null> {
-  let reading: Promise<T | null> | null = null
-  return () => {
-    reading ??= read()
-      .catch(() => null)
-      .finally(() => (reading = null))
-    return Promise.race([reading, sleep(ANSWER_MS, null, { ref: false })])
-  }
 }

@@ -1,5 +1,6 @@
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
 import Fastify from 'fastify'
 import { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
@@ -14,6 +15,7 @@ import type { Settings } from '../settings/table.ts'
 import { metrics } from './serve-metrics.ts'
 import { answerBrokenRequest, errorAnswers } from './answer-error.ts'
 import { openAuthentication } from './auth/authentication.ts'
+import { sessionKey } from './auth/sessions.ts'
 import { signIn } from './auth/sign-in.ts'
 import { addBase, pageUnder, withoutBase } from './base-path.ts'
 import { bullBoard } from './bull-board.ts'
@@ -85,11 +87,14 @@ export async function createServer(parts: HttpParts): Promise<HttpServer> {
   })
   await addSecurityHeaders(app)
   addBase(app, base)
-  await app.register(cookie)
-  const authentication = openAuthentication(app, {
-    token: settings.httpToken,
-    database: store.database,
+  const { httpToken: token } = settings
+  await app.register(cookie, token === undefined ? {} : { secret: sessionKey(token) })
+  await app.register(rateLimit, {
+    global: false,
+    errorResponseBuilder: (_request, { after }) =>
+      new ProblemError(429, `Too many at a time; try again in ${after}.`) as never,
   })
+  const authentication = openAuthentication(app, { token, database: store.database })
   // Answered here, whoever answers the errors of the route behind it.
   app.addHook('onRequest', (request, reply) =>
     authentication.check(request).catch((problem: unknown) => answerError(problem, request, reply)),

@@ -5,7 +5,7 @@ import { EnvironmentError, UsageError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { migrateQueue, QUEUE_NAMES } from '../core/queue/backend.ts'
 import type { QueueName, QueuePlace } from '../core/queue/backend.ts'
-import { openQueue } from '../core/queue/queue.ts'
+import { inTime, openQueue } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
 import { requireOwnToken } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
@@ -99,9 +99,7 @@ export function openQueueLate(place: QueuePlace, log: Log): LateQueue {
     deliver: async (jobs) => opened().deliver(jobs),
     countPending: async () => opened().countPending(),
     async wait() {
-      const patience = new AbortController()
-      const late = sleep(WAIT_MS, undefined, { signal: patience.signal }).catch(() => {})
-      await Promise.race([opening, late]).finally(() => patience.abort())
+      await inTime(opening, WAIT_MS).catch(() => {})
     },
     async close() {
       closing.abort()

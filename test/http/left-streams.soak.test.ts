@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { HttpServer } from '../../src/http/server.ts'
 import { openLive } from '../helpers/live.ts'
 import type { Live } from '../helpers/live.ts'
@@ -56,4 +56,24 @@ test('whoever leaves before the first event of a run leaves no stream behind', a
   const stays = await fetch(`http://127.0.0.1:${port}${path}`, { headers: BEARER })
   expect(stays.status).toBe(200)
   await stays.body?.cancel()
+})
+
+test('a stream sends a comment while nothing happens, so that no proxy closes it', async () => {
+  const { port } = server.app.server.address() as AddressInfo
+  const post = { method: 'POST', url: '/v1/runs', headers: BEARER, payload: {} } as const
+  const { location } = (await server.app.inject(post)).headers
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    const events = `http://127.0.0.1:${port}${location}/events`
+    const { body } = await fetch(events, { headers: BEARER })
+    let text = ''
+    for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += part
+      if (text.includes(': still here\n\n')) break
+      if (text.includes('event: run')) vi.advanceTimersByTime(15_000)
+    }
+    expect(text).toContain(': still here\n\n')
+  } finally {
+    vi.useRealTimers()
+  }
 })

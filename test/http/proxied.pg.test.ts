@@ -26,6 +26,7 @@ test('an idle connection stays open for HTTP_KEEP_ALIVE_S, and does not delay a 
   expect(answer.headers.get('keep-alive')).toBe('timeout=650')
   await server.app.close()
 })
+
 const BASE = '/tools/collab-sync'
 const PERSON = { ...BEARER, accept: 'text/html' }
 

@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Right } from './access-tokens.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { ProblemError } from '../problem.ts'
-import { openSessions, sessionCookieOf } from './sessions.ts'
-import { bearerOf, covers, FailedTries, openTokens, refuseTry } from './tokens.ts'
-import type { Access, Lock } from './tokens.ts'
+import { sessionTokenId } from './sessions.ts'
+import { bearerOf, covers, limitFailures, openTokens } from './tokens.ts'
+import type { Access, Lock, Tokens } from './tokens.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -44,11 +44,7 @@ export function openAuthentication(
   app.decorateRequest('by', 'this machine')
   app.decorateRequest('mayOperate', true)
   if (token === undefined) return { lock: null, check: async (request) => checkLocal(request) }
-  const lock: Lock = {
-    tokens: openTokens(token, database),
-    sessions: openSessions(token),
-    failedTries: new FailedTries(),
-  }
+  const lock = { tokens: openTokens(token, database), countFailure: limitFailures(app) }
   return {
     lock,
     async check(request) {
@@ -90,10 +86,10 @@ async function accessOf(
   const bearer = bearerOf(request.headers.authorization)
   const access = bearer === null ? null : await tokens.find(bearer)
   if (access !== null) return access
-  const session = await sessionAccess(app, lock, request)
+  const session = await sessionAccess(app, tokens, request)
   if (session !== null) return session
   if (bearer === null) throw unauthorized('Show a token.')
-  if (!tokens.isForeign(bearer)) await refuseTry(lock, request.ip)
+  if (!tokens.isForeign(bearer)) await lock.countFailure(request)
   throw unauthorized('There is no such token.')
 }
 
@@ -104,10 +100,10 @@ async function accessOf(
  */
 async function sessionAccess(
   app: FastifyInstance,
-  { sessions, tokens }: Lock,
+  tokens: Tokens,
   request: FastifyRequest,
 ): Promise<Access | null> {
-  const tokenId = sessions.tokenIdOf(sessionCookieOf(app, request) ?? '')
+  const tokenId = sessionTokenId(app, request)
   const access = tokenId === null ? null : await tokens.current(tokenId)
   if (access === null || !mayChange(request)) return access
   const fault = originFault(request)

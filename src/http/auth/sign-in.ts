@@ -9,7 +9,6 @@ import { ProblemError } from '../problem.ts'
 import { originFault } from './authentication.ts'
 import type { Authentication } from './authentication.ts'
 import { clearSessionCookie, setSessionCookie } from './sessions.ts'
-import { tryToken } from './tokens.ts'
 
 const FORM_BYTES_MAX = 16 * 1024
 
@@ -18,9 +17,8 @@ const FormSchema = z.object({ token: z.string(), next: z.string().default('/') }
 /** Signing in and out, for people; a Fastify plugin. */
 export async function signIn(
   app: FastifyInstance,
-  { authentication }: { authentication: Authentication },
+  { authentication: { lock } }: { authentication: Authentication },
 ): Promise<void> {
-  const { lock } = authentication
   await app.register(formbody)
   app.post(
     '/sign-in',
@@ -31,9 +29,12 @@ export async function signIn(
       const form = FormSchema.safeParse(request.body)
       const next = form.success ? form.data.next : '/'
       if (lock === null) return reply.redirect(localPath(next), 303)
-      const access = await tryToken(lock, request.ip, form.data?.token ?? '')
-      if (access === null) return sendSignIn(reply, { status: 401, failed: true, next })
-      setSessionCookie(request, reply, lock.sessions.issue(access.tokenId))
+      const access = await lock.tokens.find(form.data?.token ?? '')
+      if (access === null) {
+        await lock.countFailure(request)
+        return sendSignIn(reply, { status: 401, failed: true, next })
+      }
+      setSessionCookie(request, reply, access.tokenId)
       return reply.redirect(localPath(next), 303)
     },
   )

@@ -122,17 +122,20 @@ export function ForOperators({ children }: { children: ComponentChildren }) {
   return useContext(MayOperate) ? <>{children}</> : null
 }
 
+/** What a form sends, or the query of an address. A member without a value is left out. */
+export type Fields = Readonly<Record<string, string | number | null | undefined>>
+
 /** Fields that a form sends without showing them. */
 export function HiddenFields({ of }: { of: object }) {
   return Object.entries(of).map(
     ([name, value]) =>
-      value !== undefined && <input key={name} type="hidden" name={name} value={String(value)} />,
+      value != null && <input key={name} type="hidden" name={name} value={String(value)} />,
   )
 }
 
 interface AskButtonProps {
   readonly action: string
-  readonly fields?: Record<string, string | undefined>
+  readonly fields?: Fields
   readonly words: string
   /** What tells it from others with the same words, for those who only hear it. */
   readonly about?: string

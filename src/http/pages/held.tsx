@@ -10,6 +10,7 @@ import { id } from '../../documents/check.ts'
 import { CURSOR_FAULT } from '../../documents/page.ts'
 import { count, counted, shortId } from '../../documents/format.ts'
 import { AskButton, Card, Time } from './elements.tsx'
+import type { Fields } from './elements.tsx'
 import { sendPage, sendUnknown } from './layout.tsx'
 import { optionalText, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
@@ -71,12 +72,12 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
       Promise.all(organizationIds.map(countOf)),
       run === undefined ? null : countOf(null),
       collabSync.listRejectedRecords({
-        ...(run && { runId: run }),
+        runId: run,
         limit: RECORDS_A_PAGE,
-        ...(rejectedCursor && { cursor: rejectedCursor }),
+        cursor: rejectedCursor,
       }),
     ])
-    const query = { run, organization, cursor: cursor?.toString(), rejectedCursor }
+    const query = { run, organization, cursor, rejectedCursor }
     const last = found.length > LISTINGS_A_PAGE ? heldIds.at(-1) : undefined
     return sendPage(
       reply,
@@ -192,8 +193,6 @@ export function describeLacking({ listings, users, usersBefore }: HeldCounts): s
   return `${counted(listings, 'listing')} lack ${lacking}. A user who is missing from several listings is counted in each.`
 }
 
-type Fields = Record<string, string | undefined>
-
 function Decide({ words = '', ...button }: { fields: Fields; words?: string; about: string }) {
   return (
     <div class="row">
@@ -220,7 +219,7 @@ function Listing({
           <ThingLink ids={listing}>{name}</ThingLink>
         </h3>
         <Decide
-          fields={{ held: String(listing.heldId), run: listing.runId }}
+          fields={{ held: listing.heldId, run: listing.runId }}
           about={`the removal in ${name}`}
         />
       </div>

@@ -1,20 +1,17 @@
 import type { FastifyInstance } from 'fastify'
-import * as z from 'zod'
 import type { Action } from '../../documents/action.ts'
 import { shortId } from '../../documents/format.ts'
 import { Time } from './elements.tsx'
 import { sendPage } from './layout.tsx'
-import { optionalText, readFields } from './page-context.ts'
+import { CursorQuery, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { Pager, Table } from './tables.tsx'
 import type { Column } from './tables.tsx'
 
-const Query = z.object({ cursor: optionalText })
-
 /** `/history`: the actions of users and programs, the newest first. */
 export function historyRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/history', { config: { right: 'read' } }, async (request, reply) => {
-    const { cursor } = readFields(Query, request.query)
+    const { cursor } = readFields(CursorQuery, request.query)
     const { items, nextCursor } = await collabSync.listActions({ cursor })
     return sendPage(
       reply,

@@ -1,21 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import * as z from 'zod'
 import type { OrganizationFreshness } from '../../documents/freshness.ts'
 import { count } from '../../documents/format.ts'
 import { Ago, AskButton, Badge } from './elements.tsx'
 import { sendPage } from './layout.tsx'
-import { optionalText, readFields } from './page-context.ts'
+import { CursorQuery, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { Pager, Table } from './tables.tsx'
 import type { Column } from './tables.tsx'
 import { ThingLink } from './things/thing-link.tsx'
 
-const Query = z.object({ cursor: optionalText })
-
 /** `/organizations`: how fresh each one is, what fails in it, and a way to sync it now. */
 export function organizationRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/organizations', { config: { right: 'read' } }, async (request, reply) => {
-    const { cursor } = readFields(Query, request.query)
+    const { cursor } = readFields(CursorQuery, request.query)
     const { items, nextCursor } = await collabSync.listOrganizations({ cursor })
     return sendPage(
       reply,

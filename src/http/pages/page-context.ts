@@ -33,3 +33,6 @@ export const optionalText = z
   .max(CURSOR_CHARACTERS_MAX)
   .optional()
   .transform((text) => text || undefined)
+
+/** Where a page of a listing begins. */
+export const CursorQuery = z.object({ cursor: optionalText })

@@ -2,6 +2,7 @@ import type { Page } from '../../documents/page.ts'
 import type { RejectedRecord } from '../../documents/waiting.ts'
 import { shortId } from '../../documents/format.ts'
 import { AskButton, Card, Time } from './elements.tsx'
+import type { Fields } from './elements.tsx'
 import { Pager, Table } from './tables.tsx'
 import type { Column } from './tables.tsx'
 import { ThingLink } from './things/thing-link.tsx'
@@ -12,7 +13,7 @@ export function RejectedSection({
   query,
 }: {
   rejected: Page<RejectedRecord>
-  query: Record<string, string | undefined>
+  query: Fields
 }) {
   return (
     <Card title="Rejected records" id="rejected">
@@ -60,7 +61,7 @@ const REJECTED_COLUMNS: readonly Column<RejectedRecord>[] = [
         </div>
         <AskButton
           action="set-aside"
-          fields={{ record: String(rejectedRecordId) }}
+          fields={{ record: rejectedRecordId }}
           words="Set aside"
           about={`rejected record ${rejectedRecordId}`}
         />

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { Fields } from './elements.tsx'
 
 /** A column: its head, what stands in it for a row, and what kind of thing that is. */
 export type Column<Row> = readonly [
@@ -57,7 +58,7 @@ export function Table<Row>({ label, caption, columns, rows, empty }: TableProps<
 interface PagerProps {
   readonly path: string
   /** What the listing is narrowed to, and where this page begins. */
-  readonly query: Record<string, string | undefined>
+  readonly query: Fields
   readonly nextCursor: string | null
   /** Where a page has two listings, each has a cursor and a place of its own. */
   readonly cursorName?: string
@@ -90,7 +91,9 @@ export function Pager({ path, query, nextCursor, cursorName = 'cursor', anchor }
 }
 
 /** A path with the members of a query that have a value. */
-export function pathWith(path: string, query: Record<string, string | undefined>): string {
-  const given = Object.entries(query).filter((pair): pair is [string, string] => !!pair[1])
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+export function pathWith(path: string, query: Fields): string {
+  const given = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value != null && value !== '') given.set(name, String(value))
+  return given.size === 0 ? path : `${path}?${given}`
 }

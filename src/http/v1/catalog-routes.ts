@@ -1,10 +1,8 @@
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
 import { CatalogChangesSchema, NewLinesSchema } from '../../documents/catalog-line.ts'
 import { id } from '../../documents/check.ts'
 import { operation, operationId, refused } from './operation.ts'
-import type { V1Options } from './operation.ts'
+import type { V1App, V1Options } from './operation.ts'
 
 export const OrganizationPath = z.strictObject({ organizationId: id })
 const DocumentPath = OrganizationPath.extend({ documentId: id })
@@ -26,12 +24,8 @@ export const LISTED = [
   ],
 ] as const
 
-/** Adding to the catalog and removing from it; a Fastify plugin. */
-export async function catalogRoutes(
-  plain: FastifyInstance,
-  { collabSync }: V1Options,
-): Promise<void> {
-  const app = plain.withTypeProvider<ZodTypeProvider>()
+/** Adding to the catalog and removing from it. */
+export function catalogRoutes(app: V1App, { collabSync }: V1Options): void {
   app.post(
     '/catalog',
     operation('operate', {
@@ -42,7 +36,7 @@ export async function catalogRoutes(
       body: NewLinesSchema,
       answer: CatalogChangesSchema,
       answered: 'What was added.',
-      problems: [413, 415, 422],
+      problems: [422],
     }),
     async ({ by, body }, reply) =>
       reply.send(await collabSync.as(by).addToCatalog(body).catch(refused(422))),
@@ -58,7 +52,7 @@ export async function catalogRoutes(
         params,
         answer: CatalogChangesSchema,
         answered: 'What became inactive.',
-        problems: [404, 413, 415],
+        problems: [404],
       }),
       async (request, reply) =>
         reply.send(

@@ -1,5 +1,3 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type * as z from 'zod'
 import {
   FailureSchema,
@@ -18,133 +16,84 @@ import type { Page, PageRequest } from '../../documents/page.ts'
 import { CursorGoneError } from '../../base/errors.ts'
 import { pathOf, ProblemError } from '../problem.ts'
 import { namingCursor, operation, withLimit } from './operation.ts'
-import type { OperationParts, V1Options } from './operation.ts'
+import type { OperationParts, V1App, V1Options } from './operation.ts'
 
-/** What can be paged through; a Fastify plugin. */
-export async function listingRoutes(
-  plain: FastifyInstance,
-  { collabSync }: V1Options,
-): Promise<void> {
-  const app = plain.withTypeProvider<ZodTypeProvider>()
-  app.get(
-    '/runs',
-    listing(RunsRequestSchema, RunSchema, {
-      id: 'listRuns',
-      tag: 'Runs',
-      summary: 'Runs, the newest first',
-      answered: 'A page of runs.',
-    }),
-    async (request, reply) => sendPage(request, reply, request.query, collabSync.listRuns),
-  )
-  app.get(
-    '/attention',
-    listing(AttentionRequestSchema, AttentionSchema, {
-      id: 'listAttention',
-      tag: 'What needs a person',
-      summary: 'What is wrong now and needs a person, by kind and organization',
-      answered: 'A page of open problems.',
-    }),
-    async (request, reply) => sendPage(request, reply, request.query, collabSync.listAttention),
-  )
-  app.get(
-    '/failures',
-    listing(FailuresRequestSchema, FailureSchema, {
-      id: 'listFailures',
-      tag: 'What needs a person',
-      summary: 'Scopes that gave no usable answer, the newest first',
-      answered: 'A page of failures.',
-    }),
-    async (request, reply) => sendPage(request, reply, request.query, collabSync.listFailures),
-  )
-  app.get(
-    '/rejected-records',
-    listing(OfRunRequestSchema, RejectedRecordSchema, {
-      id: 'listRejectedRecords',
-      tag: 'What needs a person',
-      summary: 'Records that could not be stored, the newest first',
-      answered: 'A page of rejected records.',
-    }),
-    async (request, reply) =>
-      sendPage(request, reply, request.query, collabSync.listRejectedRecords),
-  )
-  app.get(
-    '/held',
-    listing(OfRunRequestSchema, HeldListingSchema, {
-      id: 'listHeld',
-      tag: 'What needs a person',
-      summary: 'Listings that wait for a person',
-      answered: 'A page of held listings.',
-    }),
-    async (request, reply) => sendPage(request, reply, request.query, collabSync.listHeld),
-  )
-  app.get(
-    '/actions',
-    listing(OfRunRequestSchema, ActionSchema, {
-      id: 'listActions',
-      tag: 'Actions',
-      summary: 'What users and programs did, the newest first',
-      answered: 'A page of actions.',
-    }),
-    async (request, reply) => sendPage(request, reply, request.query, collabSync.listActions),
-  )
-  app.get(
-    '/organizations',
-    listing(PageRequestSchema, OrganizationSchema, {
-      id: 'listOrganizations',
-      tag: 'Freshness',
-      summary: 'Organizations, with how fresh each one is',
-      answered: 'A page of organizations.',
-    }),
-    async (request, reply) => sendPage(request, reply, request.query, collabSync.listOrganizations),
-  )
-  app.get(
-    '/catalog',
-    listing(CatalogRequestSchema, CatalogEntrySchema, {
-      id: 'listCatalog',
-      tag: 'Catalog',
-      summary:
-        'What the catalog holds beneath a document, else an organization, else all organizations',
-      answered: 'A page of the catalog.',
-    }),
-    async (request, reply) => {
-      const { organizationId, documentId } = request.query
-      if (documentId !== undefined && organizationId === undefined)
-        throw new ProblemError(400, 'documentId needs organizationId.', {
-          errors: [{ in: 'query', member: 'documentId', detail: 'needs organizationId' }],
-        })
-      return sendPage(request, reply, request.query, collabSync.listCatalog)
-    },
-  )
-  app.get(
-    '/changes',
-    operation('read', {
-      id: 'listChanges',
-      tag: 'Changes',
-      summary: 'What changed behind a cursor, in the order in which each row did',
-      description:
-        'To keep a copy: export the tables, and begin with the cursor that the export says. Numbers beyond 2^53 within raw are rounded; `collab-sync changes` has them whole.',
-      querystring: withLimit(ChangesRequestSchema),
-      answer: ChangesPageSchema,
-      answered: 'A page of changes.',
-      problems: [410],
-    }),
-    async (request, reply) =>
-      sendPage(request, reply, request.query, (query) =>
-        collabSync.listChanges(query).catch(goneCursor),
-      ),
-  )
-}
-
-/** An operation that answers with a page of items. */
-function listing<Shape extends (typeof PageRequestSchema)['shape']>(
-  request: z.ZodObject<Shape, z.core.$strict>,
-  item: z.ZodType,
-  parts: Pick<OperationParts, 'id' | 'tag' | 'summary' | 'answered'>,
-) {
-  return operation('read', {
-    ...parts,
-    querystring: withLimit(request),
-    answer: pageSchema(item),
+/** The listings, which are read page by page. */
+export function listingRoutes(app: V1App, { collabSync }: V1Options): void {
+  list(app, '/runs', withLimit(RunsRequestSchema), collabSync.listRuns, {
+    id: 'listRuns',
+    tag: 'Runs',
+    summary: 'Runs, the newest first',
+    answer: pageSchema(RunSchema),
+    answered: 'A page of runs.',
+  })
+  list(app, '/attention', withLimit(AttentionRequestSchema), collabSync.listAttention, {
+    id: 'listAttention',
+    tag: 'What needs a person',
+    summary: 'What is wrong now and needs a person, by kind and organization',
+    answer: pageSchema(AttentionSchema),
+    answered: 'A page of open problems.',
+  })
+  list(app, '/failures', withLimit(FailuresRequestSchema), collabSync.listFailures, {
+    id: 'listFailures',
+    tag: 'What needs a person',
+    summary: 'Scopes that gave no usable answer, the newest first',
+    answer: pageSchema(FailureSchema),
+    answered: 'A page of failures.',
+  })
+  list(app, '/rejected-records', withLimit(OfRunRequestSchema), collabSync.listRejectedRecords, {
+    id: 'listRejectedRecords',
+    tag: 'What needs a person',
+    summary: 'Records that could not be stored, the newest first',
+    answer: pageSchema(RejectedRecordSchema),
+    answered: 'A page of rejected records.',
+  })
+  list(app, '/held', withLimit(OfRunRequestSchema), collabSync.listHeld, {
+    id: 'listHeld',
+    tag: 'What needs a person',
+    summary: 'Listings that wait for a person',
+    answer: pageSchema(HeldListingSchema),
+    answered: 'A page of held listings.',
+  })
+  list(app, '/actions', withLimit(OfRunRequestSchema), collabSync.listActions, {
+    id: 'listActions',
+    tag: 'Actions',
+    summary: 'What users and programs did, the newest first',
+    answer: pageSchema(ActionSchema),
+    answered: 'A page of actions.',
+  })
+  list(app, '/organizations', withLimit(PageRequestSchema), collabSync.listOrganizations, {
+    id: 'listOrganizations',
+    tag: 'Freshness',
+    summary: 'Organizations, with how fresh each one is',
+    answer: pageSchema(OrganizationSchema),
+    answered: 'A page of organizations.',
+  })
+  const listCatalog = async (query: z.output<typeof CatalogRequestSchema>) => {
+    if (query.documentId !== undefined && query.organizationId === undefined)
+      throw new ProblemError(400, 'documentId needs organizationId.', {
+        errors: [{ in: 'query', member: 'documentId', detail: 'needs organizationId' }],
+      })
+    return collabSync.listCatalog(query)
+  }
+  list(app, '/catalog', withLimit(CatalogRequestSchema), listCatalog, {
+    id: 'listCatalog',
+    tag: 'Catalog',
+    summary:
+      'What the catalog holds beneath a document, else an organization, else all organizations',
+    answer: pageSchema(CatalogEntrySchema),
+    answered: 'A page of the catalog.',
+  })
+  const listChanges = (query: PageRequest) => collabSync.listChanges(query).catch(goneCursor)
+  list(app, '/changes', withLimit(ChangesRequestSchema), listChanges, {
+    id: 'listChanges',
+    tag: 'Changes',
+    summary: 'What changed behind a cursor, in the order in which each row did',
+    description:
+      'To keep a copy: export the tables, and begin with the cursor that the export says. Numbers beyond 2^53 within raw are rounded; `collab-sync changes` has them whole.',
+    answer: ChangesPageSchema,
+    answered: 'A page of changes.',
+    problems: [410],
   })
 }
 
@@ -154,21 +103,26 @@ function goneCursor(error: unknown): never {
 }
 
 /**
- * Answers with a page of a listing, and says in `Link` where the next one is (RFC 8288).
- * @param query as it was checked: the next page is asked for with the same
+ * Adds a listing, which responds with a page and with the address of the next page in `Link` (RFC 8288).
+ * @param query what it accepts; the address of the next page contains it as it was checked
  */
-async function sendPage<Query extends PageRequest>(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  query: Query,
-  list: (query: Query) => Promise<Page<unknown>>,
-) {
-  const page = await list(query).catch(namingCursor)
-  if (page.nextCursor !== null) {
-    const next = new URLSearchParams()
-    for (const [name, value] of Object.entries({ ...query, cursor: page.nextCursor }))
-      if (value !== undefined) next.set(name, String(value))
-    reply.header('link', `<${pathOf(request)}?${next}>; rel="next"`)
-  }
-  return reply.send(page)
+function list<Query extends PageRequest>(
+  app: V1App,
+  path: string,
+  query: z.ZodType<Query>,
+  read: (query: Query) => Promise<Page<unknown>>,
+  parts: Omit<OperationParts, 'querystring'>,
+): void {
+  const options = operation('read', { ...parts, querystring: query })
+  app.get(path, options, async (request, reply) => {
+    const asked = request.query as Query
+    const page = await read(asked).catch(namingCursor)
+    if (page.nextCursor !== null) {
+      const next = new URLSearchParams()
+      for (const [name, value] of Object.entries({ ...asked, cursor: page.nextCursor }))
+        if (value !== undefined) next.set(name, String(value))
+      reply.header('link', `<${pathOf(request)}?${next}>; rel="next"`)
+    }
+    return reply.send(page)
+  })
 }

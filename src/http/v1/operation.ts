@@ -1,4 +1,12 @@
-import type { FastifyContextConfig } from 'fastify'
+import type {
+  FastifyBaseLogger,
+  FastifyContextConfig,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
 import type { SharedCollabSync } from '../../client/collab-sync.ts'
 import type { Right } from '../auth/access-tokens.ts'
@@ -54,8 +62,9 @@ const PROBLEMS = {
   503: 'PostgreSQL or the queue is away; `away` says which, `Retry-After` when to come again.',
 } as const
 
-/** What any operation can be answered with. */
+/** The problems of every operation, and of those that change something: they may have a body. */
 const ALWAYS = [400, 401, 403, 408, 429, 500, 503] as const
+const OF_BODIES = [413, 415] as const
 
 /**
  * The options of an operation's route, of which its description is made too.
@@ -63,7 +72,8 @@ const ALWAYS = [400, 401, 403, 408, 429, 500, 503] as const
  */
 export function operation<Parts extends OperationParts>(right: Right, parts: Parts) {
   const { id, answer, answered, status, mediaType, problems, config, ...schema } = parts
-  const problemStatuses = [...ALWAYS, ...(problems ?? [])].toSorted((one, two) => one - two)
+  const ofRight = right === 'read' ? ALWAYS : [...ALWAYS, ...OF_BODIES]
+  const problemStatuses = [...ofRight, ...(problems ?? [])].toSorted((one, two) => one - two)
   return {
     config: { ...config, right },
     schema: {
@@ -121,6 +131,11 @@ export function namingCursor(error: unknown): never {
   })
 }
 
+/** Limits the calls of an operation by all callers together, to protect PostgreSQL: callers can share a token. */
+export function perSecond(max: number) {
+  return { max, timeWindow: 1000, keyGenerator: () => 'all' }
+}
+
 /**
  * Lets so many pieces of work be in hand at a time and refuses the next, so that a PostgreSQL that is slow makes callers
  * come again rather than wait in a line that grows.
@@ -148,6 +163,15 @@ export function refused(status: 404 | 409 | 422): (error: unknown) => never {
     throw error instanceof UsageError ? new ProblemError(status, error.message) : error
   }
 }
+
+/** The API's part of the server, which types requests and responses by their schemas. */
+export type V1App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>
 
 /** What the routes of the API work with. */
 export interface V1Options {

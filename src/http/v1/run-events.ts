@@ -1,18 +1,17 @@
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
 import type { CollabSync } from '../../client/collab-sync.ts'
 import { RunSchema } from '../../documents/run.ts'
 import { isAway } from '../answer-error.ts'
 import { ProblemError } from '../problem.ts'
 import { operation, RunPathSchema } from './operation.ts'
-import type { V1Options } from './operation.ts'
+import type { V1App, V1Options } from './operation.ts'
 import { noSuchRun } from './run-routes.ts'
 
 /** Each asks PostgreSQL twice a second. */
 const STREAMS_MAX = 200
+/** A comment is sent this often, so that no proxy closes a stream without events. */
 const HEARTBEAT_MS = 15_000
 const RETRY_MS = 2_000
 /** The id of the last event: a browser that comes back with it is asked to stay away (204). */
@@ -33,12 +32,8 @@ const WATCH_RUN = operation('read', {
 })
 const ALL_SEEN = z.undefined().describe('All events were received before (`Last-Event-ID: end`).')
 
-/** The progress of a run as server-sent events; a Fastify plugin. */
-export async function runEventsRoute(
-  plain: FastifyInstance,
-  { collabSync }: V1Options,
-): Promise<void> {
-  const app = plain.withTypeProvider<ZodTypeProvider>()
+/** The progress of a run as server-sent events. */
+export function runEventsRoute(app: V1App, { collabSync }: V1Options): void {
   const streams = new Set<AbortController>()
   app.addHook('preClose', async () => {
     for (const stream of streams) stream.abort()
@@ -62,12 +57,17 @@ export async function runEventsRoute(
         })
       if (!stream.signal.aborted) {
         streams.add(stream)
-        stream.signal.addEventListener('abort', () => streams.delete(stream))
+        const sendComment = () => reply.raw.writableEnded || reply.raw.write(': still here\n\n')
+        const heartbeat = setInterval(sendComment, HEARTBEAT_MS)
+        stream.signal.addEventListener('abort', () => {
+          streams.delete(stream)
+          clearInterval(heartbeat)
+        })
       }
       return reply
         .type('text/event-stream')
         .header('x-accel-buffering', 'no')
-        .send(Readable.from(withHeartbeats(eventsOf(collabSync, runId, stream.signal))))
+        .send(Readable.from(eventsOf(collabSync, runId, stream.signal)))
     },
   )
 }
@@ -96,27 +96,4 @@ async function* eventsOf(
 
 function event(name: string, id: string, data: object): string {
   return `event: ${name}\n${id === '' ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
-}
-
-/** Lets a comment through now and then, so that nothing in between takes the silence for the end. */
-async function* withHeartbeats(events: AsyncGenerator<string>): AsyncGenerator<string> {
-  let next = events.next()
-  try {
-    for (;;) {
-      const waiting = new AbortController()
-      const silence = sleep(HEARTBEAT_MS, null, { signal: waiting.signal }).catch(() => null)
-      const got = await Promise.race([next, silence]).finally(() => waiting.abort())
-      if (got === null) {
-        yield ': still here\n\n'
-        continue
-      }
-      if (got.done) return
-      yield got.value
-      next = events.next()
-    }
-  } finally {
-    // Whoever reads may leave while an event is awaited.
-    next.catch(() => {})
-    void events.return(undefined)
-  }
 }

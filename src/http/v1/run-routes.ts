@@ -1,5 +1,3 @@
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
 import {
   AcceptedRunSchema,
@@ -7,14 +5,15 @@ import {
   NewRunSchema,
   RunDetailsSchema,
 } from '../../documents/run.ts'
+import { HintedSchema, NewHintSchema } from '../../documents/hint.ts'
 import { ProblemError } from '../problem.ts'
-import { atMost, operation, refused, RunPathSchema } from './operation.ts'
-import type { V1Options } from './operation.ts'
+import { atMost, operation, perSecond, refused, RunPathSchema } from './operation.ts'
+import type { V1App, V1Options } from './operation.ts'
 
 /** Runs asked for in a second, all callers together; each is a transaction and some jobs. */
-const RUNS_A_SECOND = { max: 50, timeWindow: 1000 } as const
-/** Of which so many at a time: a few for each connection to PostgreSQL. */
-const RUNS_IN_HAND = 50
+const RUNS_A_SECOND = perSecond(50)
+/** Of runs, and of hints, so many at a time: a few for each connection to PostgreSQL. */
+const IN_PROGRESS_MAX = 50
 
 /** Other headers are none of our business. */
 const IdempotencySchema = z.looseObject({
@@ -23,10 +22,9 @@ const IdempotencySchema = z.looseObject({
     .describe('The same key again gives the run that it made the first time.'),
 })
 
-/** Asking for runs, reading one and what can be done about it; a Fastify plugin. */
-export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Options): Promise<void> {
-  const app = plain.withTypeProvider<ZodTypeProvider>()
-  const inTurn = atMost(RUNS_IN_HAND)
+/** Asking for runs, reading one and what can be done about it. */
+export function runRoutes(app: V1App, { collabSync }: V1Options): void {
+  const inTurn = atMost(IN_PROGRESS_MAX)
   const existing = async (runId: string) => {
     const run = await collabSync.getRun(runId)
     if (run === null) throw noSuchRun()
@@ -44,7 +42,7 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
       answer: AcceptedRunSchema,
       answered: 'The run is asked for.',
       status: 202,
-      problems: [413, 415, 422],
+      problems: [422],
       config: { rateLimit: RUNS_A_SECOND },
     }),
     async ({ by, body, headers }, reply) => {
@@ -78,7 +76,7 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
       answer: RunDetailsSchema,
       answered: 'It is noted; the run ends within seconds.',
       status: 202,
-      problems: [404, 409, 413, 415],
+      problems: [404, 409],
     }),
     async (request, reply) => {
       const { runId } = request.params
@@ -98,7 +96,7 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
       answer: AcceptedRunSchema,
       answered: 'The run is asked for; `Location` says where to follow it.',
       status: 202,
-      problems: [404, 409, 413, 415, 422],
+      problems: [404, 409, 422],
       config: { rateLimit: RUNS_A_SECOND },
     }),
     async ({ by, params: { runId }, headers }, reply) => {
@@ -110,6 +108,39 @@ export async function runRoutes(plain: FastifyInstance, { collabSync }: V1Option
         .catch(refused(finishedAt !== null && failuresByState.failing > 0 ? 422 : 409))
       return reply.code(202).header('location', `/v1/runs/${started.runId}`).send(started)
     },
+  )
+}
+
+/** All callers together, counted once it is known who asks. */
+const HINTS_A_SECOND = { ...perSecond(200), hook: 'preHandler' } as const
+/** Three ids, each character of them escaped. */
+const HINT_BYTES_MAX = 64 * 1024
+
+/** Saying that something changed. */
+export function hintRoute(app: V1App, { collabSync }: V1Options): void {
+  const inTurn = atMost(IN_PROGRESS_MAX)
+  app.post(
+    '/hints',
+    {
+      bodyLimit: HINT_BYTES_MAX,
+      ...operation('operate', {
+        id: 'hint',
+        tag: 'Runs',
+        summary: 'Say that comments changed',
+        description:
+          'They are looked at next. However often it is said before that look begins, it is one look.',
+        body: NewHintSchema,
+        answer: HintedSchema,
+        answered: 'They will be looked at.',
+        status: 202,
+        problems: [422],
+        config: { rateLimit: HINTS_A_SECOND },
+      }),
+    },
+    async ({ by, body: { scope, add } }, reply) =>
+      reply
+        .code(202)
+        .send(await inTurn(() => collabSync.as(by).hint(scope, { add })).catch(refused(422))),
   )
 }
 

@@ -1,16 +1,10 @@
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { FreshnessSchema } from '../../documents/freshness.ts'
 import { NewScheduleSchema, ScheduleSchema } from '../../documents/schedule.ts'
 import { operation } from './operation.ts'
-import type { V1Options } from './operation.ts'
+import type { V1App, V1Options } from './operation.ts'
 
-/** The nightly schedule, and how old what is stored may be; a Fastify plugin. */
-export async function scheduleRoutes(
-  plain: FastifyInstance,
-  { collabSync }: V1Options,
-): Promise<void> {
-  const app = plain.withTypeProvider<ZodTypeProvider>()
+/** The nightly schedule, and how old what is stored may be. */
+export function scheduleRoutes(app: V1App, { collabSync }: V1Options): void {
   app.get(
     '/schedule',
     operation('read', {
@@ -31,7 +25,6 @@ export async function scheduleRoutes(
       body: NewScheduleSchema,
       answer: ScheduleSchema,
       answered: 'The schedule that holds now.',
-      problems: [413, 415],
     }),
     async (request, reply) => reply.send(await collabSync.as(request.by).setSchedule(request.body)),
   )
@@ -43,7 +36,6 @@ export async function scheduleRoutes(
       summary: 'Start no nightly run until a schedule is set again',
       answer: ScheduleSchema,
       answered: 'The schedule that holds now.',
-      problems: [413, 415],
     }),
     async (request, reply) => reply.send(await collabSync.as(request.by).removeSchedule()),
   )

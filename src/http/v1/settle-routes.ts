@@ -1,5 +1,3 @@
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
 import {
   AcceptedHeldSchema,
@@ -11,18 +9,14 @@ import {
   SetAsideSchema,
 } from '../../documents/waiting.ts'
 import { digits, operation, refused } from './operation.ts'
-import type { V1Options } from './operation.ts'
+import type { V1App, V1Options } from './operation.ts'
 
 const HeldPathSchema = z.strictObject({
   heldId: digits(HeldIdSchema).describe('As GET /v1/held gives it.'),
 })
 
-/** What a person can do about what was rejected or is held; a Fastify plugin. */
-export async function settleRoutes(
-  plain: FastifyInstance,
-  { collabSync }: V1Options,
-): Promise<void> {
-  const app = plain.withTypeProvider<ZodTypeProvider>()
+/** What a person can do about what was rejected or is held. */
+export function settleRoutes(app: V1App, { collabSync }: V1Options): void {
   app.post(
     '/rejected-records/set-aside',
     operation('operate', {
@@ -33,7 +27,7 @@ export async function settleRoutes(
       body: SetAsideSchema,
       answer: SetAsideDoneSchema,
       answered: 'They are set aside.',
-      problems: [409, 413, 415],
+      problems: [409],
     }),
     async ({ by, body: { rejectedRecordIds: ids = [], runId, reason } }, reply) => {
       const choice = runId === undefined ? { ids } : { runId }
@@ -51,7 +45,7 @@ export async function settleRoutes(
       querystring: AcceptHeldSchema,
       answer: AcceptedHeldSchema,
       answered: 'They are removed.',
-      problems: [409, 413, 415],
+      problems: [409],
     }),
     async ({ by, params, query }, reply) =>
       reply.send(await collabSync.as(by).acceptHeld(params.heldId, query).catch(refused(409))),
@@ -67,7 +61,7 @@ export async function settleRoutes(
       body: RefuseHeldSchema,
       answer: RefusedHeldSchema,
       answered: 'They stay.',
-      problems: [409, 413, 415],
+      problems: [409],
     }),
     async ({ by, params, body }, reply) =>
       reply.send(await collabSync.as(by).refuseHeld(params.heldId, body).catch(refused(409))),

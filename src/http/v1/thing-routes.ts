@@ -1,5 +1,3 @@
-import type { FastifyInstance } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import * as z from 'zod'
 import { id } from '../../documents/check.ts'
 import {
@@ -12,7 +10,7 @@ import {
 import { ProblemError } from '../problem.ts'
 import { AnnotationPath, LISTED, OrganizationPath } from './catalog-routes.ts'
 import { digits, namingCursor, operation, operationId, withLimit } from './operation.ts'
-import type { V1Options } from './operation.ts'
+import type { V1App, V1Options } from './operation.ts'
 
 /** Each kind of thing, with its path and the schema of its ids. */
 const THINGS = [
@@ -25,12 +23,8 @@ const THINGS = [
   ['user', '/users/:organizationId/:userId', OrganizationPath.extend({ userId: id })],
 ] as const
 
-/** Reading all that is stored of one thing, and finding things; a Fastify plugin. */
-export async function thingRoutes(
-  plain: FastifyInstance,
-  { collabSync }: V1Options,
-): Promise<void> {
-  const app = plain.withTypeProvider<ZodTypeProvider>()
+/** Reading all that is stored of one thing, and finding things. */
+export function thingRoutes(app: V1App, { collabSync }: V1Options): void {
   for (const [kind, path, params] of THINGS) {
     const noun = KIND_NAMES[kind].toLowerCase()
     app.get(

@@ -1,12 +1,11 @@
-import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { ProblemError } from '../problem.ts'
 import { catalogRoutes } from './catalog-routes.ts'
-import { hintRoute } from './hint-route.ts'
 import { listingRoutes } from './listing-routes.ts'
 import type { V1Options } from './operation.ts'
 import { runEventsRoute } from './run-events.ts'
-import { runRoutes } from './run-routes.ts'
+import { hintRoute, runRoutes } from './run-routes.ts'
 import { scheduleRoutes } from './schedule-routes.ts'
 import { settleRoutes } from './settle-routes.ts'
 import { thingRoutes } from './thing-routes.ts'
@@ -15,27 +14,21 @@ import { thingRoutes } from './thing-routes.ts'
 const HANDLER_MS = 20_000
 
 /** The API, version 1; a Fastify plugin. */
-export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promise<void> {
-  await app.register(rateLimit, {
-    global: false,
-    // All callers together: what is protected is PostgreSQL, and every caller has the same token.
-    keyGenerator: () => 'everybody',
-    errorResponseBuilder: (_request, { after }) =>
-      new ProblemError(429, `Too many at a time; try again in ${after}.`) as never,
-  })
+export async function v1(app: FastifyInstance, options: V1Options): Promise<void> {
   app.addHook('onRoute', (route) => {
     if (route.config?.takesLong !== true) route.handlerTimeout ??= HANDLER_MS
   })
   // Without a schema for a body there is nothing that one could say.
   app.addHook('preValidation', async (request) => {
     const { body } = request
-    const isEmpty = body == null || (isObject(body) && Object.keys(body).length === 0)
+    const isEmpty = body == null || ['{}', '[]'].includes(JSON.stringify(body))
     if (request.routeOptions.schema?.body === undefined && !isEmpty)
       throw new ProblemError(400, 'The operation takes no body.', {
         errors: [{ in: 'body', member: '', detail: 'must be left out' }],
       })
   })
-  for (const routes of [
+  const typed = app.withTypeProvider<ZodTypeProvider>()
+  for (const addRoutes of [
     runRoutes,
     runEventsRoute,
     hintRoute,
@@ -45,7 +38,7 @@ export async function v1(app: FastifyInstance, { collabSync }: V1Options): Promi
     catalogRoutes,
     scheduleRoutes,
   ]) {
-    await app.register(routes, { collabSync })
+    addRoutes(typed, options)
   }
 }
 
@@ -54,8 +47,4 @@ declare module 'fastify' {
     /** True for operations that may take longer than others. */
     takesLong?: true
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

@@ -140,13 +140,13 @@ describe('a bearer', () => {
       expect((await ask('GET', '/v1/runs', { authorization })).statusCode).toBe(401)
   })
 
-  test('is slowed down when it is wrong again and again, and nobody else is', async () => {
+  test('is refused when it is wrong again and again, and no other one is', async () => {
     stopClock()
     const wrong = { authorization: 'Bearer wrong-wrong-wrong-wrong' }
     const from = '10.200.0.1'
-    const answers = await Promise.all(
-      Array.from({ length: 15 }, () => ask('GET', '/v1/runs', wrong, undefined, from)),
-    )
+    const answers: LightMyRequestResponse[] = []
+    for (let each = 0; each < 15; each += 1)
+      answers.push(await ask('GET', '/v1/runs', wrong, undefined, from))
     const refused = answers.filter(({ statusCode }) => statusCode === 429)
     expect(refused).toHaveLength(5)
     expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(10)
@@ -160,9 +160,10 @@ describe('a bearer that a proxy adds', () => {
   const JWT = `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(43)}`
   const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
   const askMany = async (headers: Record<string, string>, from: string) => {
-    const asked = () => ask('GET', '/v1/runs', headers, undefined, from)
-    const answers = await Promise.all(Array.from({ length: 15 }, asked))
-    return [...new Set(answers.map(({ statusCode }) => statusCode))]
+    const statuses = new Set<number>()
+    for (let each = 0; each < 15; each += 1)
+      statuses.add((await ask('GET', '/v1/runs', headers, undefined, from)).statusCode)
+    return [...statuses]
   }
 
   test.each([
@@ -216,7 +217,7 @@ describe('signing in', () => {
     expect(answer.headers.location).toBe('/runs')
     const set = String(answer.headers['set-cookie'])
     expect(set).toMatch(
-      /^collab-sync-session=[\w.-]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+      /^collab-sync-session=[\w.%-]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
     )
     expect(set).not.toContain(TOKEN)
     const cookie = await cookieOf(answer)

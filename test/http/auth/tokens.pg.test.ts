@@ -247,3 +247,54 @@ describe('behind an ingress, whose address all share', () => {
     expect(statuses(await tries(1, through('203.0.113.50')))).toEqual([401])
   })
 })
+
+describe('wrong tokens', () => {
+  let own: HttpServer
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    own = await createServer(partsOf(app))
+  })
+  afterEach(async () => {
+    vi.useRealTimers()
+    await own.app.close()
+  })
+
+  const statusOf = async (from: string, token = WRONG, url = '/v1/runs') => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await own.app.inject({ url, headers, remoteAddress: from })).statusCode
+  }
+  const tryTenTimes = async (from: string) => {
+    for (let each = 0; each < 10; each += 1) expect(await statusOf(from)).toBe(401)
+  }
+
+  test('are refused until a minute has passed', async () => {
+    await tryTenTimes('10.0.0.1')
+    expect(await statusOf('10.0.0.1')).toBe(429)
+    vi.setSystemTime(Date.now() + 59_000)
+    expect(await statusOf('10.0.0.1')).toBe(429)
+    vi.setSystemTime(Date.now() + 1_000)
+    expect(await statusOf('10.0.0.1')).toBe(401)
+  })
+
+  test('are counted at a path that cannot be read too', async () => {
+    for (let each = 0; each < 10; each += 1)
+      expect(await statusOf('10.0.0.1', WRONG, '/%zz')).toBe(401)
+    expect(await statusOf('10.0.0.1', WRONG, '/%zz')).toBe(429)
+  })
+
+  test('from one IPv6 network count as those of one address', async () => {
+    for (let each = 0; each < 10; each += 1)
+      expect(await statusOf(`2001:db8:0:0:ffff::${each}`)).toBe(401)
+    expect(await statusOf('2001:db8::4')).toBe(429)
+    expect(await statusOf('2001:db8:0:1::4')).toBe(401)
+    await tryTenTimes('::ffff:10.0.0.1')
+    expect(await statusOf('10.0.0.1')).toBe(429)
+    expect(await statusOf('::ffff:10.0.0.2')).toBe(401)
+  })
+
+  test('from many addresses have wrong ones from any other refused, and no right one', async () => {
+    for (let each = 0; each < 10; each += 1) await tryTenTimes(`10.1.0.${each}`)
+    expect(await statusOf('10.2.0.1')).toBe(429)
+    expect(await statusOf('10.2.0.1', TOKEN)).toBe(200)
+  })
+})

@@ -1,19 +1,16 @@
 import type { FastifyInstance } from 'fastify'
-import * as z from 'zod'
 import { readRun } from '../../../client/run-reports.ts'
 import { isRunId } from '../../../documents/check.ts'
 import type { Failure } from '../../../documents/run.ts'
 import { count, FAILURE_STATES, shortId } from '../../../documents/format.ts'
 import { Time } from '../elements.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
-import { optionalText, readFields } from '../page-context.ts'
+import { CursorQuery, readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Pager, Table } from '../tables.tsx'
 import type { Column } from '../tables.tsx'
 import { ThingLink } from '../things/thing-link.tsx'
 import { Cause, RunLinks } from './run-parts.tsx'
-
-const Query = z.object({ cursor: optionalText })
 
 /** `/runs/ID/failures`: every scope that failed in a run, and what became of it. */
 export function failuresPageRoutes(
@@ -25,7 +22,7 @@ export function failuresPageRoutes(
     { config: { right: 'read' } },
     async (request, reply) => {
       const { runId } = request.params
-      const { cursor } = readFields(Query, request.query)
+      const { cursor } = readFields(CursorQuery, request.query)
       const run = isRunId(runId) ? await readRun(database, runId) : null
       if (run === null) return sendUnknown(reply, 'There is no such run; it may have been pruned.')
       const { items, nextCursor } = await collabSync.listFailures({ runId, cursor })

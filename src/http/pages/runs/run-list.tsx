@@ -13,7 +13,7 @@ const STATUSES = Object.keys(STATUS_TONES) as [RunStatus, ...RunStatus[]]
 const SCOPE_CHARACTERS = 80
 
 const Query = z.object({
-  status: z.preprocess((value) => value || undefined, z.enum(STATUSES).optional()),
+  status: z.enum(STATUSES).optional(),
   cursor: optionalText,
 })
 
@@ -21,10 +21,7 @@ const Query = z.object({
 export function runListRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
   app.get('/runs', { config: { right: 'read' } }, async (request, reply) => {
     const { status, cursor } = readFields(Query, request.query)
-    const { items, nextCursor } = await collabSync.listRuns({
-      ...(status && { status }),
-      ...(cursor && { cursor }),
-    })
+    const { items, nextCursor } = await collabSync.listRuns({ status, cursor })
     return sendPage(
       reply,
       { title: 'Runs', part: '/runs' },

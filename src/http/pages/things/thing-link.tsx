@@ -2,21 +2,14 @@ import type { ComponentChildren } from 'preact'
 import { scopePath } from '../../../documents/format.ts'
 import { KIND_NAMES, ownId } from '../../../documents/thing.ts'
 import type { Beneath, SomeThingIds } from '../../../documents/thing.ts'
+import type { Fields } from '../elements.tsx'
 import { pathWith } from '../tables.tsx'
 
 /** The ids as fields of a form or of an address. */
-export function idFields(ids: SomeThingIds): Record<string, string | undefined> {
-  const { organizationId, documentId, annotationId, organizationUserGroupId, userId } = ids
-  const commentId = ids.commentId?.toString()
-  const all = {
-    organizationId,
-    documentId,
-    annotationId,
-    commentId,
-    organizationUserGroupId,
-    userId,
-  }
-  return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, value ?? undefined]))
+export function idFields(ids: SomeThingIds): Fields {
+  const { organizationId, documentId, annotationId, commentId, organizationUserGroupId, userId } =
+    ids
+  return { organizationId, documentId, annotationId, commentId, organizationUserGroupId, userId }
 }
 
 /** The address of the page of a thing. */

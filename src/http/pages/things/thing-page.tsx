@@ -1,29 +1,27 @@
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { id } from '../../../documents/check.ts'
 import { count } from '../../../documents/format.ts'
-import { factsOf, KIND_NAMES, ownId, parentOf } from '../../../documents/thing.ts'
+import {
+  factsOf,
+  KIND_NAMES,
+  ownId,
+  parentOf,
+  ThingRequestSchema,
+} from '../../../documents/thing.ts'
 import type { Beneath, FactValue, Thing, ThingAction, ThingIds } from '../../../documents/thing.ts'
 import { AskButton, Badge, Card, Facts, ForOperators, HiddenFields, Time } from '../elements.tsx'
 import type { Tone } from '../elements.tsx'
 import { sendPage, sendUnknown } from '../layout.tsx'
-import { optionalText, readFields } from '../page-context.ts'
+import { readFields } from '../page-context.ts'
 import type { PageContext } from '../page-context.ts'
 import { Pager, Table } from '../tables.tsx'
 import type { Column } from '../tables.tsx'
 import { idFields, NamedThing, ThingLink } from './thing-link.tsx'
 import { ByRun, Timeline } from './timeline.tsx'
 
-const Query = z.object({
-  organizationId: id,
-  documentId: id.optional(),
-  annotationId: id.optional(),
-  commentId: z.coerce.number('must be a whole number').optional(),
-  organizationUserGroupId: id.optional(),
-  userId: id.optional(),
-  lifeCursor: optionalText,
-  beneathCursor: optionalText,
-})
+const { limit: _, ...shape } = ThingRequestSchema.shape
+const commentId = z.coerce.number('must be a whole number').optional()
+const Query = z.object({ ...shape, commentId })
 
 /** `/thing`: what is stored of an organization, or of something in it, why, and what happened to it. */
 export function thingRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
