@@ -102,6 +102,7 @@ create table collab_store.past_memberships (
   joined_at timestamptz not null,
   removed_at timestamptz not null,
   user_id text collate "C" not null,
+  stay_id bigint generated always as identity primary key, -- publications take deletions only of tables with a key
   check (num_nonnulls(document_key, user_group_key) = 1)
 );
 create index on collab_store.past_memberships (document_key, user_id) where document_key is not null;
@@ -112,3 +113,4 @@ comment on column collab_store.past_memberships.user_group_key is 'The group, or
 comment on column collab_store.past_memberships.joined_at is 'When that stay began.';
 comment on column collab_store.past_memberships.removed_at is 'When that stay ended.';
 comment on column collab_store.past_memberships.user_id is 'The service''s userId.';
+comment on column collab_store.past_memberships.stay_id is 'Counts them.';

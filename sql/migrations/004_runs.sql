@@ -53,6 +53,7 @@ create table sync.runs (
   waited_throttled_ms bigint not null default 0,
   database_ms bigint not null default 0,
   cpu_ms bigint not null default 0,
+  records_lost bigint not null default 0,
   constraint settled_runs_have_a_time check ((finished_at is not null) = (status in ('succeeded', 'partial', 'failed', 'cancelled'))),
   constraint settled_scopes_add_up check (finished_at is null
     or scopes_planned = scopes_succeeded + scopes_failed + scopes_held + scopes_skipped),
@@ -105,13 +106,14 @@ comment on column sync.runs.users_removed is 'Users who were removed from their 
 comment on column sync.runs.members_removed is 'Memberships of documents and user groups that ended because the listing no longer contains the user. A removal that a person accepts is not counted.';
 comment on column sync.runs.comments_written is 'Rows of collab.comments that were inserted or updated, without deletions.';
 comment on column sync.runs.comments_deleted is 'Comments whose deletion the service confirmed.';
-comment on column sync.runs.rejected is 'Rows made in sync.rejected_records: whole records, and members that a stored record had to go without.';
+comment on column sync.runs.rejected is 'Whole records that were rejected, and members that a stored record had to go without.';
 comment on column sync.runs.failures is 'The same as scopes_failed.';
 comment on column sync.runs.service_ms is 'Milliseconds that calls waited for the service''s answers, summed over calls that ran side by side.';
 comment on column sync.runs.waited_ms is 'Milliseconds that calls waited for a slot of SYNC_RATE_LIMIT, without pauses; summed likewise.';
 comment on column sync.runs.waited_throttled_ms is 'Milliseconds that calls waited because the service throttled them or another process: in a pause, or between two tries of a throttled call; summed likewise.';
 comment on column sync.runs.database_ms is 'Milliseconds that batches waited for PostgreSQL: reading what is stored, writing what changed; summed likewise.';
 comment on column sync.runs.cpu_ms is 'Milliseconds of CPU of the processes that worked the run, while they did.';
+comment on column sync.runs.records_lost is 'Whole records that were rejected and not set aside when the run met them: with one of them it is partial.';
 comment on index sync.queued_hints is 'Finds the run of a hint that no worker has begun.';
 comment on index sync.retries is 'Finds the retries of a run.';
 
@@ -158,6 +160,7 @@ create table sync.run_items (
   waited_throttled_ms integer not null default 0,
   database_ms integer not null default 0,
   cpu_ms integer not null default 0,
+  records_lost bigint not null default 0,
   primary key (run_id, item_id),
   -- Checked with each commit: when the run is settled it is too late to find the answer that broke it.
   constraint records_add_up check (
@@ -189,7 +192,7 @@ comment on column sync.run_items.users_removed is 'As in sync.runs.';
 comment on column sync.run_items.members_removed is 'As in sync.runs.';
 comment on column sync.run_items.comments_written is 'Rows of collab.comments that were inserted or updated, without deletions.';
 comment on column sync.run_items.comments_deleted is 'Comments whose deletion the service confirmed.';
-comment on column sync.run_items.rejected is 'Rows made in sync.rejected_records: whole records, and members that a stored record had to go without.';
+comment on column sync.run_items.rejected is 'Whole records that were rejected, and members that a stored record had to go without.';
 comment on column sync.run_items.organization_key is 'page-documents: the organization to page.';
 comment on column sync.run_items.batch_key is 'sync-batch: the batch whose scopes to ask for.';
 comment on column sync.run_items.after_key is 'Paging items: the cursor, the last key of the page before.';
@@ -207,6 +210,7 @@ comment on column sync.run_items.waited_ms is 'As in runs.';
 comment on column sync.run_items.waited_throttled_ms is 'As in runs.';
 comment on column sync.run_items.database_ms is 'As in runs.';
 comment on column sync.run_items.cpu_ms is 'As in runs; of what the worker did since the commit before, of whichever item.';
+comment on column sync.run_items.records_lost is 'Whole records that were rejected and not set aside.';
 
 create table sync.workers (
   worker_id text primary key,

@@ -83,11 +83,12 @@ comment on column sync.observed_errors.operation is 'users or comments.';
 comment on column sync.observed_errors.error_status is 'error.status of the answer; empty where it had none.';
 comment on column sync.observed_errors.sample is 'One message that came with it, shortened, credentials removed.';
 
+-- A rejected record is one row, known again by its scope and content, whatever run meets it.
 -- A run over which a whole record was lost is partial. What a person has looked at and set aside for good is known again by
 -- its digest, so that it makes no later night partial.
 create table sync.rejected_records (
   rejected_record_id bigint generated always as identity primary key,
-  run_id uuid not null references sync.runs on delete cascade,
+  run_id uuid not null, -- no reference: the run may be pruned before
   at timestamptz not null default now(),
   operation text not null,
   organization_id text collate "C",
@@ -97,13 +98,19 @@ create table sync.rejected_records (
   reason text not null,
   record text not null,
   is_whole boolean not null,
-  digest bytea
+  digest bytea not null,
+  first_seen_at timestamptz not null default now(),
+  last_seen_at timestamptz not null generated always as (at) stored,
+  times bigint not null default 1,
+  gone_at timestamptz
 );
 create index on sync.rejected_records (run_id, rejected_record_id);
+create unique index one_row_a_rejected_record on sync.rejected_records (digest, md5(reason));
+create index rejected_records_in_place on sync.rejected_records (organization_id, operation) where gone_at is null;
 comment on table sync.rejected_records is 'Records, or members of records, that PostgreSQL or our types cannot hold, as received.';
 comment on column sync.rejected_records.rejected_record_id is 'Our id of the row.';
-comment on column sync.rejected_records.run_id is 'The run that received it.';
-comment on column sync.rejected_records.at is 'When it was received.';
+comment on column sync.rejected_records.run_id is 'The run that last saw it. It may be pruned before.';
+comment on column sync.rejected_records.at is 'When it was last received.';
 comment on column sync.rejected_records.operation is 'users or comments.';
 comment on column sync.rejected_records.organization_id is 'The organization asked for.';
 comment on column sync.rejected_records.document_id is 'The document asked for, if any.';
@@ -112,7 +119,13 @@ comment on column sync.rejected_records.organization_user_group_id is 'The user 
 comment on column sync.rejected_records.reason is 'What is wrong with it, naming the member, and which column was set to null if the rest of it was stored.';
 comment on column sync.rejected_records.record is 'The record''s JSON text, as received.';
 comment on column sync.rejected_records.is_whole is 'True where nothing of the record is stored; false where the rest of it is, or an equal record.';
-comment on column sync.rejected_records.digest is 'Digest of the operation, the four ids and the content of the record, whatever the order of its members: by it a person sets the record aside. Null where its text is not known.';
+comment on column sync.rejected_records.digest is 'Digest of the operation, the four ids and the content of the record, whatever the order of its members: by it the record is known again, and a person sets it aside. Of the reason in place of the content where its text is not known.';
+comment on column sync.rejected_records.first_seen_at is 'When it was first received.';
+comment on column sync.rejected_records.last_seen_at is 'When it was last received; by continuous refresh at most once an hour.';
+comment on column sync.rejected_records.times is 'How often that was noted.';
+comment on column sync.rejected_records.gone_at is 'When its scope first answered whole without it: it was mended and stored, or deleted. Null while it is there.';
+comment on index sync.one_row_a_rejected_record is 'The same record is one row for each reason.';
+comment on index sync.rejected_records_in_place is 'Rejected records that are there, by organization.';
 
 create table sync.set_aside_records (
   digest bytea primary key,
@@ -136,16 +149,34 @@ comment on column sync.set_aside_records.organization_user_group_id is 'The user
 comment on column sync.set_aside_records.set_aside_by is 'Who did it, as in sync.actions.';
 comment on column sync.set_aside_records.reason is 'Why, in the words of whoever did it.';
 
+-- Rejected records of scopes that left the catalog are not open.
 create view sync.unstored_records as
 select r.rejected_record_id, r.run_id, r.at, r.operation, r.organization_id, r.document_id, r.annotation_id,
   r.organization_user_group_id, r.reason, r.record, r.is_whole, r.digest,
-  s.set_aside_at, s.set_aside_by, s.reason as set_aside_reason
+  s.set_aside_at, s.set_aside_by, s.reason as set_aside_reason,
+  r.first_seen_at, r.last_seen_at, r.times, r.gone_at,
+  r.gone_at is null and s.digest is null and exists (
+    select from collab_store.organizations o
+    where o.organization_id = r.organization_id and o.active
+      and (r.organization_user_group_id is null or exists (
+        select from collab_store.user_groups g
+        where g.organization_key = o.organization_key and g.organization_user_group_id = r.organization_user_group_id and g.active
+      ))
+      and (r.document_id is null or exists (
+        select from collab_store.documents d
+        where d.organization_key = o.organization_key and d.document_id = r.document_id and d.active
+          and (r.annotation_id is null or exists (
+            select from collab_store.annotations x
+            where x.document_key = d.document_key and x.annotation_id = r.annotation_id and x.active
+          ))
+      ))
+  ) as is_open
 from sync.rejected_records r
 left join sync.set_aside_records s using (digest);
-comment on view sync.unstored_records is 'Rejected records, and whether a person set them aside. What is not set aside is open: a run in which a whole record was left open is partial.';
+comment on view sync.unstored_records is 'Rejected records, whether they are there still, and whether a person set them aside. What is open needs a person: a run that meets a whole record that is not set aside is partial.';
 comment on column sync.unstored_records.rejected_record_id is 'As in sync.rejected_records.';
-comment on column sync.unstored_records.run_id is 'The run that received it.';
-comment on column sync.unstored_records.at is 'When it was received.';
+comment on column sync.unstored_records.run_id is 'The run that last saw it.';
+comment on column sync.unstored_records.at is 'When it was last received.';
 comment on column sync.unstored_records.operation is 'users or comments.';
 comment on column sync.unstored_records.organization_id is 'The organization asked for.';
 comment on column sync.unstored_records.document_id is 'The document asked for, if any.';
@@ -158,6 +189,11 @@ comment on column sync.unstored_records.digest is 'By it the record is known aga
 comment on column sync.unstored_records.set_aside_at is 'When a person set it aside; null while it is open.';
 comment on column sync.unstored_records.set_aside_by is 'Who set it aside.';
 comment on column sync.unstored_records.set_aside_reason is 'Why it was set aside.';
+comment on column sync.unstored_records.first_seen_at is 'When it was first received.';
+comment on column sync.unstored_records.last_seen_at is 'When it was last received.';
+comment on column sync.unstored_records.times is 'How often that was noted.';
+comment on column sync.unstored_records.gone_at is 'When its scope first answered whole without it; null while it is there.';
+comment on column sync.unstored_records.is_open is 'True while the last response of its scope contains it, nobody has set it aside, and the scope is in the catalog: it needs a person.';
 
 create table sync.held (
   held_id bigint generated always as identity primary key,

@@ -150,10 +150,12 @@ comment on column sync.catalog_imports.prunes is 'Whether what its lines do not 
 create table sync.catalog_lacking (
   import_id bigint not null references sync.catalog_imports on delete cascade,
   kind text not null check (kind in ('organization', 'document', 'annotation', 'user_group')),
-  keys integer[] not null
+  keys integer[] not null,
+  lacking_id bigint generated always as identity primary key -- publications take deletions only of tables with a key
 );
 create index on sync.catalog_lacking (import_id);
 comment on table sync.catalog_lacking is 'What a held import of the catalog lacks, until somebody decides; some thousands a row.';
 comment on column sync.catalog_lacking.import_id is 'Of which import.';
 comment on column sync.catalog_lacking.kind is 'What kind of scopes.';
 comment on column sync.catalog_lacking.keys is 'Our keys of them.';
+comment on column sync.catalog_lacking.lacking_id is 'Counts them.';

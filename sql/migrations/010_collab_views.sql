@@ -201,7 +201,32 @@ comment on column collab.user_group_members.in_catalog is 'True while the catalo
 comment on column collab.user_group_members.removal_held_since is 'Since when the removal of the user from the group''s listing has been held for a decision (our clock): the last response did not contain the user. It starts again when the response changes. Null where no removal is held.';
 comment on column collab.user_group_members.removal_refused_at is 'When an operator refused to remove the user from the group''s listing (our clock): the user stays in the listing until the response changes. Null where no removal was refused.';
 
--- Rows beneath a thread carry its marks. Joined from outside, so that the batches leave the plan where nobody asks for them.
+-- Joined in the place of annotations: PostgreSQL leaves it, or the batches in it, out of a plan that needs nothing of them.
+create view collab_store.checked_annotations as
+select x.annotation_key, x.document_key, x.annotation_id, x.active, x.comment_count, x.authors, x.changed_at,
+  x.first_comment_at, x.last_comment_at, x.first_answer_at,
+  greatest(collab_store.last_good_check(x.own_checked_at, b.checked_at),
+    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = x.annotation_key)) as checked_at,
+  collab_store.is_stale(greatest(collab_store.last_good_check(x.own_checked_at, b.checked_at),
+    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = x.annotation_key)), x.failing_since,
+    (select stale_before from collab_store.promise)) as is_stale
+from collab_store.annotations x
+left join collab_store.batches b using (batch_key);
+comment on view collab_store.checked_annotations is 'Annotations with their last good check, passes of refresh included: what the rows of their comments have in checked_at and is_stale.';
+comment on column collab_store.checked_annotations.annotation_key is 'As in annotations.';
+comment on column collab_store.checked_annotations.document_key is 'As in annotations.';
+comment on column collab_store.checked_annotations.annotation_id is 'As in annotations.';
+comment on column collab_store.checked_annotations.active is 'As in annotations.';
+comment on column collab_store.checked_annotations.comment_count is 'As in annotations.';
+comment on column collab_store.checked_annotations.authors is 'As in annotations.';
+comment on column collab_store.checked_annotations.changed_at is 'As in annotations.';
+comment on column collab_store.checked_annotations.first_comment_at is 'As in annotations.';
+comment on column collab_store.checked_annotations.last_comment_at is 'As in annotations.';
+comment on column collab_store.checked_annotations.first_answer_at is 'As in annotations.';
+comment on column collab_store.checked_annotations.checked_at is 'When the last good check of its comments began; null if there was none.';
+comment on column collab_store.checked_annotations.is_stale is 'As in collab.comments.';
+
+-- Rows beneath a thread carry its marks.
 create view collab.comments as
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id,
   c.comment_text, c.comment_html, c.author_user_id, c.author_name, c.author_email,
@@ -213,20 +238,14 @@ select o.organization_id, d.document_id, a.annotation_id, c.comment_id,
     'lastUpdated', to_char(c.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'status', c.status, 'type', c.type)) || coalesce(c.rest, '{}') as raw,
   c.first_seen_at, c.changed_at, c.deleted_at,
-  greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)) as checked_at,
-  collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)), a.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
-  a.active and d.active and o.active as in_catalog,
+  a.checked_at, a.is_stale, a.active and d.active and o.active as in_catalog,
   collab_store.written_at(c.written_at, c.first_updated, c.last_updated) as written_at,
   c.written_at is not null as written_at_is_exact,
   case when c.written_at is null then c.not_before end as written_not_before
 from collab_store.comments c
-join collab_store.annotations a using (annotation_key)
+join collab_store.checked_annotations a using (annotation_key)
 join collab_store.documents d using (document_key)
-join collab_store.organizations o on o.organization_key = d.organization_key
-left join collab_store.batches b on b.batch_key = a.batch_key;
+join collab_store.organizations o on o.organization_key = d.organization_key;
 comment on view collab.comments is 'Comments as of the last check, deleted ones too (see deleted_at). Key: organization_id, document_id, annotation_id, comment_id.';
 comment on column collab.comments.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.comments.document_id is 'documentId of the service: the document that was asked for.';
@@ -254,12 +273,7 @@ comment on column collab.comments.written_not_before is 'When the last good chec
 create view collab.comment_versions as
 select o.organization_id, d.document_id, a.annotation_id, v.comment_id, v.version,
   v.comment_text, v.comment_html, v.status, v.type, v.last_updated, v.change, v.valid_from, v.valid_to,
-  greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)) as checked_at,
-  collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)), a.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
-  a.active and d.active and o.active as in_catalog
+  a.checked_at, a.is_stale, a.active and d.active and o.active as in_catalog
 from (
   select annotation_key, comment_id, version, comment_text, comment_html, status, type, last_updated,
     change, valid_from, valid_to
@@ -269,10 +283,9 @@ from (
     change, version_at, null
   from collab_store.comments
 ) v
-join collab_store.annotations a using (annotation_key)
+join collab_store.checked_annotations a using (annotation_key)
 join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
-left join collab_store.batches b on b.batch_key = a.batch_key;
+join collab_store.organizations o using (organization_key);
 comment on view collab.comment_versions is 'Every version of every comment, the current one too (valid_to is null). Key: organization_id, document_id, annotation_id, comment_id, version.';
 comment on column collab.comment_versions.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column collab.comment_versions.document_id is 'documentId of the service: the document that was asked for.';

@@ -11,22 +11,16 @@ select o.organization_id, d.document_id, a.annotation_id, c.comment_id,
   coalesce(u.name, c.author_name) as author_name,
   coalesce(u.email, c.author_email) as author_email,
   c.comment_text, c.status, c.type, c.last_updated, c.first_seen_at, c.changed_at,
-  greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)) as checked_at,
-  collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)), a.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
-  a.active and d.active and o.active as in_catalog,
+  a.checked_at, a.is_stale, a.active and d.active and o.active as in_catalog,
   c.author_name as author_name_then, c.author_email as author_email_then,
   collab_store.written_at(c.written_at, c.first_updated, c.last_updated) as written_at,
   c.written_at is not null as written_at_is_exact,
   case when c.written_at is null then c.not_before end as written_not_before
 from collab_store.comments c
-left join collab_store.annotations a using (annotation_key)
+left join collab_store.checked_annotations a using (annotation_key)
 left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
-left join collab_store.batches b on b.batch_key = a.batch_key
 where c.deleted_at is null;
 comment on view reporting.comments is 'Live comments with their author''s current name and e-mail address. Key: organization_id, document_id, annotation_id, comment_id.';
 comment on column reporting.comments.organization_id is 'organizationId of the service: the organization that was asked for.';
@@ -56,21 +50,15 @@ select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.author
   coalesce(u.name, c.author_name) as author_name, coalesce(u.email, c.author_email) as author_email,
   c.comment_text, c.status, c.type, c.last_updated, c.first_seen_at, c.changed_at,
   c.deleted_at is not null as is_deleted, c.deleted_at,
-  greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)) as checked_at,
-  collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)), a.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
-  a.active and d.active and o.active as in_catalog,
+  a.checked_at, a.is_stale, a.active and d.active and o.active as in_catalog,
   collab_store.written_at(c.written_at, c.first_updated, c.last_updated) as written_at,
   c.written_at is not null as written_at_is_exact,
   case when c.written_at is null then c.not_before end as written_not_before
 from collab_store.comments c
-left join collab_store.annotations a using (annotation_key)
+left join collab_store.checked_annotations a using (annotation_key)
 left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
 left join collab_store.organizations o on o.organization_key = c.organization_key
-left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
-left join collab_store.batches b on b.batch_key = a.batch_key;
+left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id;
 comment on view reporting.comments_with_deleted is 'Every comment ever seen, deleted ones with their last content. Which comments were there, and which are gone? Key: organization_id, document_id, annotation_id, comment_id.';
 comment on column reporting.comments_with_deleted.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column reporting.comments_with_deleted.document_id is 'documentId of the service: the document that was asked for.';
@@ -101,52 +89,34 @@ create view reporting.comment_history as
 select o.organization_id, d.document_id, a.annotation_id, v.comment_id, v.version, v.change,
   c.author_user_id, coalesce(u.name, c.author_name) as author_name, v.comment_text, v.status, v.type, v.last_updated,
   v.valid_from, v.valid_to,
-  greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)) as checked_at,
-  collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)), a.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
-  a.active and d.active and o.active as in_catalog
+  a.checked_at, a.is_stale, a.active and d.active and o.active as in_catalog
 from collab_store.comment_versions v
 join collab_store.comments c on c.annotation_key = v.annotation_key and c.comment_id = v.comment_id
-left join collab_store.annotations a on a.annotation_key = c.annotation_key
+left join collab_store.checked_annotations a on a.annotation_key = c.annotation_key
 left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
-left join collab_store.batches b on b.batch_key = a.batch_key
 union all
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.version, c.change,
   c.author_user_id, coalesce(u.name, c.author_name), c.comment_text, c.status, c.type, c.last_updated,
   c.version_at, null,
-  greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)),
-  collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)), a.failing_since,
-    (select stale_before from collab_store.promise)),
-  a.active and d.active and o.active
+  a.checked_at, a.is_stale, a.active and d.active and o.active
 from collab_store.comments c
-left join collab_store.annotations a on a.annotation_key = c.annotation_key
+left join collab_store.checked_annotations a on a.annotation_key = c.annotation_key
 left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
-left join collab_store.batches b on b.batch_key = a.batch_key
 where c.version = 1
 union all
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.version, c.change,
   c.author_user_id, coalesce(u.name, c.author_name), c.comment_text, c.status, c.type, c.last_updated,
   c.version_at, null,
-  greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)),
-  collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)), a.failing_since,
-    (select stale_before from collab_store.promise)),
-  a.active and d.active and o.active
+  a.checked_at, a.is_stale, a.active and d.active and o.active
 from collab_store.comments c
-left join collab_store.annotations a on a.annotation_key = c.annotation_key
+left join collab_store.checked_annotations a on a.annotation_key = c.annotation_key
 left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
-left join collab_store.batches b on b.batch_key = a.batch_key
 where c.version > 1;
 comment on view reporting.comment_history is 'Every version of every comment, deletions included. What did a comment say, and when? reporting.comments_at() shows all of them at one time. Key: organization_id, document_id, annotation_id, comment_id, version.';
 comment on column reporting.comment_history.organization_id is 'organizationId of the service: the organization that was asked for.';
@@ -185,41 +155,29 @@ select o.organization_id, d.document_id, a.annotation_id, v.comment_id, v.versio
   e.valid_from as not_before, c.author_user_id, coalesce(u.name, c.author_name) as author_name, e.status as status_before, v.status,
   e.comment_text as text_before, v.comment_text, e.last_updated as last_updated_before, v.last_updated,
   round(extract(epoch from v.last_updated - e.last_updated) / 3600, 2) as hours_since_previous,
-  greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)) as checked_at,
-  collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)), a.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
-  a.active and d.active and o.active as in_catalog
+  a.checked_at, a.is_stale, a.active and d.active and o.active as in_catalog
 from collab_store.comment_versions v
 join collab_store.comments c on c.annotation_key = v.annotation_key and c.comment_id = v.comment_id
 left join collab_store.comment_versions e
   on e.annotation_key = v.annotation_key and e.comment_id = v.comment_id and e.version = v.version - 1
-left join collab_store.annotations a on a.annotation_key = v.annotation_key
+left join collab_store.checked_annotations a on a.annotation_key = v.annotation_key
 left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
-left join collab_store.batches b on b.batch_key = a.batch_key
 where v.version > 1
 union all
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.version, c.change, c.version_at,
   e.valid_from, c.author_user_id, coalesce(u.name, c.author_name), e.status, c.status,
   e.comment_text, c.comment_text, e.last_updated, c.last_updated,
   round(extract(epoch from c.last_updated - e.last_updated) / 3600, 2),
-  greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)),
-  collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)), a.failing_since,
-    (select stale_before from collab_store.promise)),
-  a.active and d.active and o.active
+  a.checked_at, a.is_stale, a.active and d.active and o.active
 from collab_store.comments c
 left join collab_store.comment_versions e
   on e.annotation_key = c.annotation_key and e.comment_id = c.comment_id and e.version = c.version - 1
-left join collab_store.annotations a on a.annotation_key = c.annotation_key
+left join collab_store.checked_annotations a on a.annotation_key = c.annotation_key
 left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
-left join collab_store.batches b on b.batch_key = a.batch_key
 where c.version > 1;
 comment on view reporting.edits_and_deletions is 'One row an edit, deletion or come-back of a comment, with what it was before. What was changed after it was written, and what was taken away? Key: organization_id, document_id, annotation_id, comment_id, version.';
 comment on column reporting.edits_and_deletions.organization_id is 'organizationId of the service: the organization that was asked for.';
@@ -459,17 +417,11 @@ select o.organization_id, d.document_id, a.annotation_id, a.comment_count as com
   a.first_comment_at, a.last_comment_at, a.first_answer_at,
   round(extract(epoch from a.first_answer_at - a.first_comment_at) / 3600, 2) as hours_to_first_answer,
   round(extract(epoch from now() - a.last_comment_at) / 3600, 2) as hours_since_last_comment,
-  a.changed_at,
-  greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)) as checked_at,
-  collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)), a.failing_since,
-    (select stale_before from collab_store.promise)) as is_stale,
+  a.changed_at, a.checked_at, a.is_stale,
   a.active and d.active and o.active as in_catalog, o.name as organization_name, d.name as document_name
-from collab_store.annotations a
+from collab_store.checked_annotations a
 join collab_store.documents d using (document_key)
-join collab_store.organizations o using (organization_key)
-left join collab_store.batches b on b.batch_key = a.batch_key;
+join collab_store.organizations o using (organization_key);
 comment on view reporting.thread_summary is 'One row an annotation with its live comments. Which threads are busy, answered late, or forgotten? Key: organization_id, document_id, annotation_id.';
 comment on column reporting.thread_summary.organization_id is 'organizationId of the service: the organization that was asked for.';
 comment on column reporting.thread_summary.document_id is 'documentId of the service: the document that was asked for.';
@@ -506,17 +458,11 @@ cross join lateral (
   select count(*) filter (where a.active) as annotations, count(*) filter (where a.comment_count > 0) as annotations_with_comments,
     coalesce(sum(a.comment_count), 0) as comments, min(a.first_comment_at) as first_comment_at,
     max(a.last_comment_at) as last_comment_at,
-    min(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key))) filter (where a.active) as checked_at,
-    coalesce(bool_and(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)) is not null) filter (where a.active), true)
-      as all_checked,
-    count(*) filter (where a.active and collab_store.is_stale(greatest(collab_store.last_good_check(a.own_checked_at, b.checked_at),
-    (select w.swept_at from collab_store.swept_threads w where w.annotation_key = a.annotation_key)),
-      a.failing_since, (select stale_before from collab_store.promise))) as stale_annotations,
+    min(a.checked_at) filter (where a.active) as checked_at,
+    coalesce(bool_and(a.checked_at is not null) filter (where a.active), true) as all_checked,
+    count(*) filter (where a.active and a.is_stale) as stale_annotations,
     coalesce(sum(a.comment_count) filter (where not a.active), 0) as comments_not_in_catalog
-  from collab_store.annotations a
-  left join collab_store.batches b on b.batch_key = a.batch_key
+  from collab_store.checked_annotations a
   where a.document_key = d.document_key
 ) t
 cross join lateral (

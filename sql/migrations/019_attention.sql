@@ -26,31 +26,6 @@ comment on column sync.open_holds.at is 'When the response was first received.';
 comment on column sync.open_holds.is_failing is 'Whether the last try of the listing failed.';
 comment on column sync.open_holds.is_overdue is 'Whether the listing, which does not fail, had no good check for longer than promised.';
 
--- Rejected records of scopes that left the catalog are not open.
-create or replace view sync.unstored_records as
-select r.rejected_record_id, r.run_id, r.at, r.operation, r.organization_id, r.document_id, r.annotation_id,
-  r.organization_user_group_id, r.reason, r.record, r.is_whole, r.digest,
-  s.set_aside_at, s.set_aside_by, s.reason as set_aside_reason,
-  r.first_seen_at, r.last_seen_at, r.times, r.gone_at,
-  r.gone_at is null and s.digest is null and exists (
-    select from collab_store.organizations o
-    where o.organization_id = r.organization_id and o.active
-      and (r.organization_user_group_id is null or exists (
-        select from collab_store.user_groups g
-        where g.organization_key = o.organization_key and g.organization_user_group_id = r.organization_user_group_id and g.active
-      ))
-      and (r.document_id is null or exists (
-        select from collab_store.documents d
-        where d.organization_key = o.organization_key and d.document_id = r.document_id and d.active
-          and (r.annotation_id is null or exists (
-            select from collab_store.annotations x
-            where x.document_key = d.document_key and x.annotation_id = r.annotation_id and x.active
-          ))
-      ))
-  ) as is_open
-from sync.rejected_records r
-left join sync.set_aside_records s using (digest);
-comment on column sync.unstored_records.is_open is 'True while the last response of its scope contains it, nobody has set it aside, and the scope is in the catalog: it needs a person.';
 
 create function sync.counted(n bigint, noun text) returns text
 language sql immutable parallel safe

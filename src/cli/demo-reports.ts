@@ -11,15 +11,7 @@ export async function readDemoReports(database: Database) {
   return {
     commentsPerDay: await demo.commentsPerDay.all(database),
     mostDiscussedDocuments: await demo.mostDiscussedDocuments.all(database),
-    commentHistory: (await demo.commentHistory.all(database)).map(
-      ({ version, change, validFrom, status, commentText }) => ({
-        version,
-        change,
-        validFrom,
-        status,
-        commentText,
-      }),
-    ),
+    commentHistory: await demo.commentHistory.all(database),
     freshness: await demo.freshness.all(database),
   }
 }

@@ -62,10 +62,7 @@ async function readThing(
 ): Promise<Thing | null> {
   const { database, settings } = parts
   const { kind, scope, request } = asked
-  const { batchKey, checkedAt } = scope
-  const checking =
-    checkedAt === null ? undefined : await things.checkedBy.first(database, { batchKey, checkedAt })
-  const runId = checking?.runId ?? null
+  const { runId } = scope
   const described = await describeThing(database, asked, runId)
   if (described === null) return null
   // The rows hold more than the document has.

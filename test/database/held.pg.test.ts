@@ -50,6 +50,8 @@ async function onlyRow() {
 
 const newRun = () => addRun(database.pool)
 
+const ALL = { after: null, mostOfOrganization: null, limit: null }
+
 describe('a listing that is held', () => {
   test('is repeated by the same answer in a later scheduled run, once a run', async () => {
     const [first, second, third] = [await newRun(), await newRun(), await newRun()]
@@ -134,7 +136,7 @@ describe('a listing that is held', () => {
     const next = await list(runId, first?.heldId ?? null, 10)
     expect(next.map(({ documentId }) => documentId)).toEqual(['d3'])
     const places = (organizationId: string) =>
-      held.places.all(database.pool, { heldId: null, runId, organizationId })
+      held.byOrganization.all(database.pool, { ...ALL, heldId: null, runId, organizationId })
     expect(await places('o')).toHaveLength(2)
     expect(await places('p')).toEqual([])
     const setActive = (active: boolean) =>
@@ -160,7 +162,12 @@ describe('a held listing that is taken to be resolved', () => {
     await note(second, 'shorter')
     expect(await take(first)).toBeUndefined()
     const place = () =>
-      held.places.first(database.pool, { heldId, runId: null, organizationId: null })
+      held.byOrganization.first(database.pool, {
+        ...ALL,
+        heldId,
+        runId: null,
+        organizationId: null,
+      })
     expect(await place()).toMatchObject({ runId: second })
     await held.resolve.run(database.pool, {
       kinds: ['document'],

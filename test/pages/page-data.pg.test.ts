@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as held from '../../src/core/database/statements/held.ts'
 import * as pages from '../../src/core/database/statements/pages.ts'
 import { readHeldUsers } from '../../src/client/waiting.ts'
 import { randomChanges } from '../../src/demo/random-changes.ts'
@@ -95,7 +96,7 @@ test('held listings come with who would leave and who stays', async () => {
     `select held_id, run_id, users_before from sync.held where kind = 'organization'`,
   )
   const { held_id: heldId, run_id: runId, users_before: usersBefore } = rows[0]
-  expect(await pages.held.first(pool, heldListing(heldId))).toMatchObject({
+  expect(await held.byOrganization.first(pool, heldListing(heldId))).toMatchObject({
     heldId,
     runId,
     kind: 'organization',
@@ -108,16 +109,16 @@ test('held listings come with who would leave and who stays', async () => {
   expect(users?.missing.first).toHaveLength(2)
   expect(users?.missing.more).toBe(usersBefore - 2)
   expect(users?.staying).toEqual({ inAll: 0, more: 0, first: [] })
-  expect(await pages.held.first(pool, heldListing(0))).toBeUndefined()
+  expect(await held.byOrganization.first(pool, heldListing(0))).toBeUndefined()
 })
 
 test('all users of a held listing are paged through, those who leave apart from those who stay', async () => {
   const { pool } = live.database
-  const held = await pool.query(
+  const cut = await pool.query(
     `update sync.held set missing_user_ids = missing_user_ids[1:cardinality(missing_user_ids) - 3]
     where kind = 'organization' returning held_id as id, missing_user_ids as missing`,
   )
-  const { id, missing } = held.rows[0]
+  const { id, missing } = cut.rows[0]
   const seen = { missing: [] as string[], staying: [] as string[] }
   for (let isMore = true; isMore;) {
     const after = { missing: seen.missing.at(-1), staying: seen.staying.at(-1) }

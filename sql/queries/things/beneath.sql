@@ -30,31 +30,27 @@ select place, id, kind, name, state, coalesce(comments, case when kind = 'docume
     select coalesce(sum(x.comment_count), 0)::int
     from collab_store.documents d
     join collab_store.annotations x using (document_key)
-    where d.organization_key = $1 and d.document_id = listed.id
+    where d.organization_key = $1 and d.document_id = beneath.id
   ) end) as comments, at
 from (
-  select *
-  from (
-    select case when not active then 20 when failing_since is not null then 0 else 10 end + step as place, id, kind, name,
-      case when not active then 'not_in_catalog' when failing_since is not null then 'failing' when checked_at is null then 'never_checked'
-        when is_stale then 'stale' else 'good' end as state, comments, checked_at as at
-    from scopes
-    union all
-    select 30, coalesce(case when $7::text is null then user_id end, organization_user_group_id, document_id),
-      case when $7 is null then 'user' when kind = 'document' then kind else 'userGroup' end, case when $7 is null then name else coalesce(document_name, user_group_name) end,
-      case when removal_held_since is not null then 'removal_held' when removal_refused_at is not null then 'removal_refused' else 'good' end,
-      null, since
-    from reporting.memberships
-    where organization_id = $4 and until is null
-      and (document_id = $5 and $2 is not null or organization_user_group_id = $6 or user_id = $7)
-    union all
-    select 10, lpad(comment_id::text, 20), 'comment', left(comment_text, 120),
-      case when deleted_at is null then 'good' else 'deleted' end, null, changed_at
-    from collab_store.comments
-    where annotation_key = $3
-  ) every_one
-  where $8::int is null or (place, id) > ($8, $9::text collate "C")
-  order by place, id collate "C"
-  limit $10
-) listed
+  select case when not active then 20 when failing_since is not null then 0 else 10 end + step as place, id, kind, name,
+    case when not active then 'not_in_catalog' when failing_since is not null then 'failing' when checked_at is null then 'never_checked'
+      when is_stale then 'stale' else 'good' end as state, comments, checked_at as at
+  from scopes
+  union all
+  select 30, coalesce(case when $7::text is null then user_id end, organization_user_group_id, document_id),
+    case when $7 is null then 'user' when kind = 'document' then kind else 'userGroup' end, case when $7 is null then name else coalesce(document_name, user_group_name) end,
+    case when removal_held_since is not null then 'removal_held' when removal_refused_at is not null then 'removal_refused' else 'good' end,
+    null, since
+  from reporting.memberships
+  where organization_id = $4 and until is null
+    and (document_id = $5 and $2 is not null or organization_user_group_id = $6 or user_id = $7)
+  union all
+  select 10, lpad(comment_id::text, 20), 'comment', left(comment_text, 120),
+    case when deleted_at is null then 'good' else 'deleted' end, null, changed_at
+  from collab_store.comments
+  where annotation_key = $3
+) beneath
+where $8::int is null or (place, id) > ($8, $9::text collate "C")
 order by place, id collate "C"
+limit $10

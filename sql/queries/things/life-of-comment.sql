@@ -10,17 +10,13 @@ with versions as (
   select version, change, version_at, comment_text, comment_html, status, type, last_updated
   from collab_store.comments
   where annotation_key = $1 and comment_id = $2
-), page as (
-  select v.*, b.version as version_before, b.comment_text as text_before, b.comment_html as html_before, b.status as status_before,
-    b.type as type_before
-  from versions v
-  left join versions b on b.version = v.version - 1
-  where $3::int is null or v.version < $3
-  order by v.version desc
-  limit $4
 )
-select p.version, p.change, p.valid_from, p.comment_text, p.status, p.type, p.last_updated, p.version_before, p.text_before,
-  p.status_before, p.type_before, p.comment_html is distinct from p.html_before as has_other_html,
-  collab_store.run_of('comment', $1, $2, null, p.valid_from) as run_id
-from page p
-order by p.version desc
+select v.version, v.change, v.valid_from, v.comment_text, v.status, v.type, v.last_updated, b.version as version_before,
+  b.comment_text as text_before, b.status as status_before, b.type as type_before,
+  v.comment_html is distinct from b.comment_html as has_other_html,
+  collab_store.run_of('comment', $1, $2, null, v.valid_from) as run_id
+from versions v
+left join versions b on b.version = v.version - 1
+where $3::int is null or v.version < $3
+order by v.version desc
+limit $4

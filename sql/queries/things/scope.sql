@@ -1,6 +1,7 @@
--- One organization, user group, document or annotation, and its check: a single row, whichever of them the ids name.
+-- One organization, user group, document or annotation, and its check: a single row, whichever of them the ids name. The run of
+-- the check is the one whose claim of the batch began then, among the runs that were under way. That time passed through milliseconds.
 -- Params: $1 organizationId, $2 documentId?, $3 annotationId?, $4 userGroupId?.
--- Never null: organization_key, key, batch_key, active, in_catalog, is_stale, users, annotations, comments, failing, authors, is_erasing.
+-- Never null: organization_key, key, active, in_catalog, is_stale, users, annotations, comments, failing, authors, is_erasing.
 with place as (
   select o.organization_key, coalesce(g.user_group_key, a.annotation_key, d.document_key, o.organization_key) as key,
     coalesce(g.batch_key, a.batch_key, d.batch_key, b.batch_key) as batch_key, d.document_key, a.annotation_key,
@@ -13,10 +14,17 @@ with place as (
   left join collab_store.annotations a on a.document_key = d.document_key and a.annotation_id = $3
   where o.organization_id = $1
 )
-select p.organization_key, p.key, p.batch_key, s.name, s.active, s.in_catalog, s.checked_at, s.failing_since, s.is_stale, p.users,
+select p.organization_key, p.key, s.name, s.active, s.in_catalog, s.checked_at, s.failing_since, s.is_stale, p.users,
   t.annotations, t.comments, t.failing, p.first_comment_at, p.last_comment_at, p.first_answer_at, p.changed_at, p.authors,
   exists (select from sync.erasures e
-    where e.finished_at is null and (e.organization_id is null or e.organization_id = $1)) as is_erasing
+    where e.finished_at is null and (e.organization_id is null or e.organization_id = $1)) as is_erasing,
+  (select i.run_id
+    from sync.runs r
+    join sync.run_items i using (run_id)
+    where r.requested_at <= s.checked_at and r.requested_at > s.checked_at - interval '7 days'
+      and coalesce(r.finished_at, 'infinity') >= s.checked_at and i.batch_key = p.batch_key
+      and date_trunc('milliseconds', i.claimed_at) = date_trunc('milliseconds', s.checked_at)
+    limit 1) as run_id
 from place p
 cross join (
   select name, active, in_catalog, checked_at, failing_since, is_stale

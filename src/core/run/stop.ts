@@ -51,5 +51,6 @@ export async function canOthersCall({
   deadAfterS,
   workerId,
 }: Pick<RunContext, 'database' | 'deadAfterS' | 'workerId'>): Promise<boolean> {
-  return (await workers.anyOtherAble.one(database, { workerId, deadAfterS })).able
+  const all = await workers.read.all(database, { deadAfterS })
+  return all.some((other) => other.workerId !== workerId && other.alive && other.problem === null)
 }

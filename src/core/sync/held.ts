@@ -13,7 +13,7 @@ import { counted, scopePath } from '../../documents/format.ts'
 import type { SyncContext } from './context.ts'
 
 type TakenHold = RowOf<typeof holds.take>
-type HeldPlace = RowOf<typeof holds.places>
+type HeldPlace = RowOf<typeof holds.byOrganization>
 
 /** What a person decides about held listings. */
 export interface HeldDecision {
@@ -46,14 +46,21 @@ export async function countHeld(
   { database }: Pick<SyncContext, 'database'>,
   choice: HeldChoice,
 ): Promise<{ counts: HeldCounts; byRun: (readonly [runId: string, counts: HeldCounts])[] }> {
-  const places = await holds.places.all(database, { ...ANY, ...choice })
+  const places = await holds.byOrganization.all(database, { ...ALL, ...choice })
   const ofRun = new Map<string, HeldPlace[]>(places.map(({ runId }) => [runId, []]))
   for (const place of places) ofRun.get(place.runId)?.push(place)
   const byRun = [...ofRun].map(([runId, its]) => [runId, countsOf(its)] as const)
   return { counts: countsOf(places), byRun }
 }
 
-const ANY = { heldId: null, runId: null, organizationId: null }
+const ALL = {
+  heldId: null,
+  runId: null,
+  organizationId: null,
+  after: null,
+  mostOfOrganization: null,
+  limit: null,
+}
 
 /**
  * Decides about held listings: each in a transaction of its own, so that what was decided stays if a later one fails; safe to
@@ -75,8 +82,8 @@ export async function decideHeld(
   left: number
   fault?: unknown
 }> {
-  const chosen = { ...ANY, ...choice }
-  const places = await holds.places.all(database, chosen)
+  const chosen = { ...ALL, ...choice }
+  const places = await holds.byOrganization.all(database, chosen)
   const now = countsOf(places)
   if (seen !== undefined && SEEN.some((name) => seen[name] !== now[name]))
     throw new UsageError(HELD_CHANGED)

@@ -6,6 +6,7 @@ import { readChanges } from './changes.ts'
 import type { Client, Database } from '../../core/database/pool.ts'
 import { explainingLoss } from '../../core/database/connection-errors.ts'
 import * as statements from '../../core/database/statements/export.ts'
+import * as reports from '../../core/database/statements/reports.ts'
 
 /** A column of something that can be exported; `type` is PostgreSQL's name, such as `timestamp with time zone`. */
 const COLUMN = z.object({ name: z.string(), type: z.string() }).readonly()
@@ -60,8 +61,12 @@ const ROWS_A_FETCH = 1000
 
 /** Everything that can be exported. */
 export async function readExportObjects(database: Database): Promise<ExportObject[]> {
-  const objects = await statements.objects.all(database)
-  return objects.map((each) => ({ ...each, columns: COLUMN.array().parse(each.columns) }))
+  const relations = await reports.dictionaryRelations.all(database, {
+    schemas: ['collab', 'reporting'],
+  })
+  return relations
+    .filter(({ kind }) => kind !== 'type')
+    .map(({ schema, name, columns }) => ({ schema, name, columns: COLUMN.array().parse(columns) }))
 }
 
 const PERSON: ExportColumn = { name: 'person', type: 'uuid' }

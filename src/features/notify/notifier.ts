@@ -101,7 +101,7 @@ export class Notifier {
     const { signal } = this.#stopped
     const notification = await notificationOf(database, Facts.parse(delivery.facts))
     if (notification === null) {
-      await notify.withdraw.run(database, ids)
+      await notify.record.run(database, { ...ids, outcome: 'given_up', problem: null, retryInS: 0 })
       log.info(
         { ...ids, kind },
         'a message to NOTIFY_URL was withdrawn: its subject was erased or deleted',
@@ -116,13 +116,14 @@ export class Notifier {
       const isGivenUp = delivery.isLast && !signal.aborted
       const retryInS = signal.aborted ? 0 : Math.max(pauseAfter(delivery.attempts), error.waitS)
       const problem = error.message
-      await notify.failed.run(database, { ...ids, problem, retryInS, isGivenUp })
+      const outcome = isGivenUp ? 'given_up' : 'retry'
+      await notify.record.run(database, { ...ids, outcome, problem, retryInS })
       const facts = { ...ids, kind, problem }
       if (isGivenUp) log.error(facts, 'a message to NOTIFY_URL was given up after a day')
       else log.warn(facts, 'a message to NOTIFY_URL was not taken; it will be tried again')
       return false
     }
-    await notify.sent.run(database, ids)
+    await notify.record.run(database, { ...ids, outcome: 'sent', problem: null, retryInS: 0 })
     log.info({ ...ids, kind }, 'notified')
     return true
   }

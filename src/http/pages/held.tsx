@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { countHeld } from '../../client/settle-waiting.ts'
 import type { HeldCounts } from '../../client/settle-waiting.ts'
-import * as pages from '../../core/database/statements/pages.ts'
+import * as held from '../../core/database/statements/held.ts'
 import type { RowOf } from '../../core/database/statement.ts'
 import { readHeldUsers } from '../../client/waiting.ts'
 import type { HeldUsers } from '../../client/waiting.ts'
@@ -42,9 +42,9 @@ const UsersQuery = z.object({ leaving: id.optional(), staying: id.optional() })
 
 type UsersQuery = z.output<typeof UsersQuery>
 
-type Listing = RowOf<typeof pages.held>
+type Listing = RowOf<typeof held.byOrganization>
 
-/** Parameters of `pages.held` for one listing. */
+/** Parameters of `held.byOrganization` for one listing. */
 export function heldListing(heldId: number) {
   const any = { runId: null, organizationId: null, after: null }
   return { ...any, heldId, mostOfOrganization: 1, limit: 1 }
@@ -54,7 +54,7 @@ export function heldListing(heldId: number) {
 export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageContext): void {
   app.get('/held', READ, async (request, reply) => {
     const { run, organization, cursor, rejectedCursor } = readFields(Query, request.query)
-    const found = await pages.held.all(database, {
+    const found = await held.byOrganization.all(database, {
       heldId: null,
       runId: run ?? null,
       organizationId: organization ?? null,
@@ -115,7 +115,7 @@ export function heldRoutes(app: FastifyInstance, { collabSync, database }: PageC
   app.get<{ Params: { heldId: string } }>('/held/:heldId', READ, async (request, reply) => {
     const query = readFields(UsersQuery, request.query)
     const heldId = HeldId.safeParse(request.params.heldId).data ?? 0
-    const [listing] = await pages.held.all(database, heldListing(heldId))
+    const [listing] = await held.byOrganization.all(database, heldListing(heldId))
     if (listing === undefined) return sendUnknown(reply, 'No removal of that ID is held.')
     const after = { missing: query.leaving, staying: query.staying }
     const users = (await readHeldUsers(database, [heldId], USERS_A_PAGE, after)).get(heldId)

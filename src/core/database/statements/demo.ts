@@ -10,14 +10,9 @@ export const commentHistory = new Statement<
     validFrom: Date
     status: string | null
     commentText: string | null
-    organizationId: string | null
-    documentId: string | null
-    annotationId: string | null
-    commentId: number | null
   }
 >('demo/comment-history', {
-  columns:
-    'version change validFrom status commentText organizationId documentId annotationId commentId',
+  columns: 'version change validFrom status commentText',
   neverNull: 'version change validFrom',
 })
 

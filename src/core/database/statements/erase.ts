@@ -225,7 +225,7 @@ export const register = new Statement<
   columns: 'erasureId erasedAt',
 })
 
-/** Puts the pseudonym in the place of a member's id, in the listings of one batch. Who is there twice, because a run has stored the pseudonym already, keeps that row, and the older time of the two. */
+/** Puts the pseudonym in the place of a member's id, in the listings of one batch. A member who is there twice, because a run has stored the pseudonym already, keeps that row, and the older time of the two. */
 export const renameDocumentUsers = new Statement<
   { batchKey: number; userId: string; pseudonym: string },
   null
@@ -237,7 +237,7 @@ export const renamePastMemberships = new Statement<
   null
 >('erase/rename-past-memberships', { parameters: 'organizationKeys userId pseudonym' })
 
-/** Puts the pseudonym in the place of a member's id, in the listings of one batch. Who is there twice, because a run has stored the pseudonym already, keeps that row, and the older time of the two. */
+/** Puts the pseudonym in the place of a member's id, in the listings of one batch. A member who is there twice, because a run has stored the pseudonym already, keeps that row, and the older time of the two. */
 export const renameUserGroupMembers = new Statement<
   { batchKey: number; userId: string; pseudonym: string },
   null

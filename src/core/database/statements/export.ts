@@ -10,12 +10,6 @@ export const knowsOrganization = new Statement<{ organizationId: string }, { kno
   { parameters: 'organizationId', columns: 'known', neverNull: 'known' },
 )
 
-/** Everything that can be exported: tables and views of the schemas for people, with their columns in order. */
-export const objects = new Statement<
-  null,
-  { schema: string; name: string; columns: unknown | null }
->('export/objects', { columns: 'schema name columns' })
-
 /** When the picture was taken, from when on the next export has to look, and from where on the feed of changes goes on. */
 export const watermark = new Statement<null, { takenAt: Date; nextSince: Date; cursor: string }>(
   'export/watermark',

@@ -16,6 +16,36 @@ export const baseline = new Statement<
   neverNull: 'kind scopeKey mostMembers disputedUserIds',
 })
 
+/** The listings that wait for a decision, by organization, the ones first held first; a page of them, or all. */
+export const byOrganization = new Statement<
+  {
+    heldId: number | null
+    runId: string | null
+    organizationId: string | null
+    after: number | null
+    mostOfOrganization: number | null
+    limit: number | null
+  },
+  {
+    heldId: number
+    batchKey: number
+    runId: string
+    at: Date
+    kind: 'organization' | 'document' | 'group'
+    organizationId: string
+    documentId: string | null
+    organizationUserGroupId: string | null
+    usersBefore: number
+    repeats: number
+    usersMissing: number
+  }
+>('held/by-organization', {
+  parameters: 'heldId runId organizationId after mostOfOrganization limit',
+  columns:
+    'heldId batchKey runId at kind organizationId documentId organizationUserGroupId usersBefore repeats usersMissing',
+  neverNull: 'usersMissing',
+})
+
 /** How many held listings wait for a decision, of one run or in all. */
 export const count = new Statement<{ runId: string | null }, { held: number }>('held/count', {
   parameters: 'runId',
@@ -80,16 +110,6 @@ export const note = new Statement<
   parameters:
     'runId isScheduled batchKey kind scopeKey organizationId documentId userGroupId contentDigest usersBefore missingUserIds isLoss',
   columns: 'repeats',
-})
-
-/** The batch of each held listing that waits for a decision, the run that last received its response, and how many users it lacked, the oldest first. */
-export const places = new Statement<
-  { heldId: number | null; runId: string | null; organizationId: string | null },
-  { heldId: number; batchKey: number; runId: string; usersBefore: number; usersMissing: number }
->('held/places', {
-  parameters: 'heldId runId organizationId',
-  columns: 'heldId batchKey runId usersBefore usersMissing',
-  neverNull: 'usersMissing',
 })
 
 /** Users whose removal from a listing waits for a decision, or was refused. */

@@ -50,18 +50,6 @@ export const endedRuns = new Statement<
   neverNull: 'finishedAt',
 })
 
-/** A delivery failed: when to try again, or that it is given up. */
-export const failed = new Statement<
-  {
-    notificationId: string
-    receiver: string
-    problem: string
-    retryInS: number
-    isGivenUp: boolean
-  },
-  null
->('notify/failed', { parameters: 'notificationId receiver problem retryInS isGivenUp' })
-
 /** Forgets what was noted long ago, with its deliveries. */
 export const forget = new Statement<null, null>('notify/forget')
 
@@ -94,11 +82,17 @@ export const note = new Statement<
   null
 >('notify/note', { parameters: 'thing kind subject runId facts receivers' })
 
-/** A receiver took a message. */
-export const sent = new Statement<{ notificationId: string; receiver: string }, null>(
-  'notify/sent',
-  { parameters: 'notificationId receiver' },
-)
+/** Notes what became of a delivery: it was sent, it was given up, or it is tried again later. */
+export const record = new Statement<
+  {
+    notificationId: string
+    receiver: string
+    outcome: string
+    problem: string | null
+    retryInS: number
+  },
+  null
+>('notify/record', { parameters: 'notificationId receiver outcome problem retryInS' })
 
 /** Takes the turn to look for something to tell: the row stays locked until the transaction ends, and a process that finds it locked, or looked at just now, leaves it. */
 export const takeTurn = new Statement<{ intervalS: number }, { now: Date; watchingSince: Date }>(
@@ -115,9 +109,3 @@ export const undelivered = new Statement<
   columns: 'receiver givenUp waiting problem',
   neverNull: 'givenUp waiting problem',
 })
-
-/** Gives up the delivery of a message of which nothing is left to tell; the receiver is not to blame. */
-export const withdraw = new Statement<{ notificationId: string; receiver: string }, null>(
-  'notify/withdraw',
-  { parameters: 'notificationId receiver' },
-)

@@ -48,35 +48,6 @@ export const heldUsers = new Statement<
   neverNull: 'heldId isMissing userId inAll fromHere',
 })
 
-/** A page of the listings that wait for a decision, by organization, and of each organization the ones first held. */
-export const held = new Statement<
-  {
-    heldId: number | null
-    runId: string | null
-    organizationId: string | null
-    after: number | null
-    mostOfOrganization: number | null
-    limit: number
-  },
-  {
-    heldId: number
-    runId: string
-    at: Date
-    kind: 'organization' | 'document' | 'group'
-    organizationId: string
-    documentId: string | null
-    organizationUserGroupId: string | null
-    usersBefore: number
-    repeats: number
-    usersMissing: number
-  }
->('pages/held', {
-  parameters: 'heldId runId organizationId after mostOfOrganization limit',
-  columns:
-    'heldId runId at kind organizationId documentId organizationUserGroupId usersBefore repeats usersMissing',
-  neverNull: 'usersMissing',
-})
-
 /** The newest nightly run. */
 export const newestNightly = new Statement<null, { runId: string }>('pages/newest-nightly', {
   columns: 'runId',

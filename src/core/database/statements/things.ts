@@ -47,12 +47,6 @@ export const catalogEvent = new Statement<
   neverNull: 'at change',
 })
 
-/** The run whose claim of a batch began at the time of its check, among the runs that were under way then. That time passed through milliseconds. */
-export const checkedBy = new Statement<{ batchKey: number; checkedAt: Date }, { runId: string }>(
-  'things/checked-by',
-  { parameters: 'batchKey checkedAt', columns: 'runId' },
-)
-
 /** One comment, with the current name and address of its author, and the run that noticed its deletion. */
 export const comment = new Statement<
   {
@@ -144,7 +138,7 @@ export const life = new Statement<
   neverNull: 'at atUs id event facts',
 })
 
-/** One organization, user group, document or annotation, and its check: a single row, whichever of them the ids name. */
+/** One organization, user group, document or annotation, and its check: a single row, whichever of them the ids name. The run of the check is the one whose claim of the batch began then, among the runs that were under way. That time passed through milliseconds. */
 export const scope = new Statement<
   {
     organizationId: string
@@ -155,7 +149,6 @@ export const scope = new Statement<
   {
     organizationKey: number
     key: number
-    batchKey: number
     name: string | null
     active: boolean
     inCatalog: boolean
@@ -172,13 +165,14 @@ export const scope = new Statement<
     changedAt: Date | null
     authors: readonly (string | null)[]
     isErasing: boolean
+    runId: string | null
   }
 >('things/scope', {
   parameters: 'organizationId documentId annotationId userGroupId',
   columns:
-    'organizationKey key batchKey name active inCatalog checkedAt failingSince isStale users annotations comments failing firstCommentAt lastCommentAt firstAnswerAt changedAt authors isErasing',
+    'organizationKey key name active inCatalog checkedAt failingSince isStale users annotations comments failing firstCommentAt lastCommentAt firstAnswerAt changedAt authors isErasing runId',
   neverNull:
-    'organizationKey key batchKey active inCatalog isStale users annotations comments failing authors isErasing',
+    'organizationKey key active inCatalog isStale users annotations comments failing authors isErasing',
 })
 
 /** Comments with a number: those of one annotation, or of all. At most 21 are returned, as by search.sql. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { CollabSync } from '../../../client/collab-sync.ts'
 import { countHeld, decideHeld, HELD_CHANGED } from '../../../client/settle-waiting.ts'
-import * as pages from '../../../core/database/statements/pages.ts'
+import * as holds from '../../../core/database/statements/held.ts'
 import { countScopes } from '../../../core/run/start.ts'
 import { CatalogLineSchema } from '../../../documents/catalog-line.ts'
 import { checked, id } from '../../../documents/check.ts'
@@ -118,7 +118,8 @@ async function describeHeld(
   database: PageContext['database'],
   { held, run, organization }: HeldFields,
 ): Promise<string> {
-  const [listing] = held === undefined ? [] : await pages.held.all(database, heldListing(held))
+  const [listing] =
+    held === undefined ? [] : await holds.byOrganization.all(database, heldListing(held))
   const where = organization === undefined ? [] : [`Organization ${organization}`]
   const seenBy = run === undefined ? [] : [`Run ${shortId(run)}`]
   return [...(listing === undefined ? where : [listingName(listing)]), ...seenBy].join(', ')

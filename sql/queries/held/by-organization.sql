@@ -1,6 +1,6 @@
--- A page of the listings that wait for a decision, by organization, and of each organization the ones first held.
+-- The listings that wait for a decision, by organization, the ones first held first; a page of them, or all.
 -- Params: $1 heldId?, $2 runId?, $3 organizationId?, $4 after? (id of the last listing of the page before),
--- $5 mostOfOrganization?, $6 limit.
+-- $5 mostOfOrganization?, $6 limit?.
 -- Never null: users_missing.
 with waiting as (
   select h.*, row_number() over (partition by h.organization_id order by h.held_id) as place
@@ -9,7 +9,7 @@ with waiting as (
   where ($1::bigint is null or h.held_id = $1) and ($2::uuid is null or h.run_id = $2)
     and ($3::text is null or h.organization_id = $3)
 )
-select held_id, run_id, at, kind, organization_id, document_id, organization_user_group_id, users_before, repeats,
+select held_id, batch_key, run_id, at, kind, organization_id, document_id, organization_user_group_id, users_before, repeats,
   cardinality(missing_user_ids) as users_missing
 from waiting
 where ($5::bigint is null or place <= $5)
