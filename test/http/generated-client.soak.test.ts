@@ -98,7 +98,8 @@ describe.each(QUEUE_KINDS)('with the queue on %s', (queue) => {
       runs: ['http', 'cli'],
       retried: { isNew: true, cancelled: 409 },
       neverChecked: expect.any(Number),
-      organizations: [true],
+      isActive: true,
+      found: ['organization'],
       schedules: ['0 2 * * *', '30 1 * * *', null],
       faults: ['body scope.documentId'],
     })

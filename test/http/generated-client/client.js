@@ -99,9 +99,14 @@ async function retryAndCancel(of) {
 
 async function freshness() {
   const all = given(await client.GET('/v1/freshness'))
-  const query = { search: organizationId }
-  const { items } = given(await client.GET('/v1/organizations', { params: { query } }))
-  return { neverChecked: all.neverChecked, organizations: items.map((each) => each.active) }
+  const path = { organizationId }
+  const { facts } = given(
+    await client.GET('/v1/organizations/{organizationId}', { params: { path } }),
+  )
+  const query = { q: organizationId }
+  const { items } = given(await client.GET('/v1/search', { params: { query } }))
+  const found = items.filter((each) => each.isExact).map((each) => each.kind)
+  return { neverChecked: all.neverChecked, isActive: facts.active, found }
 }
 
 async function schedules() {
