@@ -77,8 +77,6 @@ function sentenceOf(event: LifeEntry['event'], facts: Facts, listing: string): s
   switch (event) {
     case 'version':
       return describeUserVersion(facts)
-    case 'changed':
-      return 'Something other than its words changed; what it was before is not kept.'
     case 'joined':
       return `${listing} contained the user.`
     case 'left':
@@ -180,7 +178,7 @@ export function versionEntry(row: VersionRow): LifeEntry {
   return {
     at: row.validFrom,
     event: 'version',
-    sentence: `Version ${row.version}: ${describeVersion(row)}`,
+    sentence: `Version ${row.version}: ${describeVersion(row)}${laterChange(row)}`,
     runId: row.runId,
     user: null,
     place: null,
@@ -202,6 +200,12 @@ function describeVersion(row: VersionRow): string {
   ].filter(Boolean)
   const begin = change === 'restored' ? 'the service returned it again' : null
   return `${[begin, ...changes].filter(Boolean).join(', ') || 'only lastUpdated changed'}.`
+}
+
+function laterChange({ changedAt }: VersionRow): string {
+  return changedAt === null
+    ? ''
+    : ` Something else, such as the author, changed at ${time(changedAt)}; what it was before is not kept.`
 }
 
 function diffOf({ change, commentText, textBefore, versionBefore }: VersionRow): Words[] | null {

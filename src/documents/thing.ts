@@ -96,7 +96,6 @@ export type Words = z.output<typeof WordsSchema>
 
 export const LIFE_EVENTS = [
   'version',
-  'changed',
   'joined',
   'left',
   'held',

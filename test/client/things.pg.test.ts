@@ -13,6 +13,7 @@ import {
   restoreComment,
 } from '../../src/demo/changes.ts'
 import { places } from '../../src/demo/catalog.ts'
+import type { Comment } from '../../src/demo/comments.ts'
 import type { Place } from '../../src/demo/layout.ts'
 import type { Thing, ThingRequest } from '../../src/documents/thing.ts'
 import { eraseUser } from '../../src/features/privacy/erase/erase-user.ts'
@@ -75,6 +76,17 @@ test('a comment says why it is here or gone, by which run, and what each version
     'Version 3',
     'Version 2',
   ])
+
+  // Another author makes no version.
+  const { live: served, deleted: gones } = live.world.thread(place) ?? { live: [], deleted: [] }
+  const from = { userId: 'another', name: 'Another', email: 'another@example.com' }
+  const of = (each: Comment) => (each.commentId === commentId ? { ...each, from } : each)
+  live.world.putThread(place, { live: served.map(of), deleted: gones })
+  await run()
+  const [current] = (await get({ ...place, commentId })).life.items
+  expect(current?.sentence).toMatch(
+    /^Version 4: the service returned it again\. Something else, such as the author, changed at /,
+  )
 
   // The feed is pruned, and the oldest version with it.
   await live.database.pool.query('delete from collab_store.changes')

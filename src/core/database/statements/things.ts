@@ -68,7 +68,6 @@ export const comment = new Statement<
     firstSeenAt: Date
     changedAt: Date
     deletedAt: Date | null
-    versionAt: Date
     version: number
     raw: unknown
     deletedRunId: string | null
@@ -76,11 +75,11 @@ export const comment = new Statement<
 >('things/comment', {
   parameters: 'annotationKey commentId organizationId documentId annotationId',
   columns:
-    'text authorUserId authorName authorEmail status type writtenAt lastUpdated firstSeenAt changedAt deletedAt versionAt version raw deletedRunId',
-  neverNull: 'firstSeenAt changedAt versionAt version raw',
+    'text authorUserId authorName authorEmail status type writtenAt lastUpdated firstSeenAt changedAt deletedAt version raw deletedRunId',
+  neverNull: 'firstSeenAt changedAt version raw',
 })
 
-/** A page of the versions of a comment, the newest first, each with the text and the state of the version before. */
+/** A page of the versions of a comment, the newest first, each with the text and the state of the version before. A change of something else, such as the author, makes no version: changed_at says when the current one last had such a change. */
 export const lifeOfComment = new Statement<
   { annotationKey: number; commentId: number; beforeVersion: number | null; limit: number },
   {
@@ -90,7 +89,7 @@ export const lifeOfComment = new Statement<
     commentText: string | null
     status: string | null
     type: string | null
-    lastUpdated: Date | null
+    changedAt: Date | null
     versionBefore: number | null
     textBefore: string | null
     statusBefore: string | null
@@ -101,7 +100,7 @@ export const lifeOfComment = new Statement<
 >('things/life-of-comment', {
   parameters: 'annotationKey commentId beforeVersion limit',
   columns:
-    'version change validFrom commentText status type lastUpdated versionBefore textBefore statusBefore typeBefore hasOtherHtml runId',
+    'version change validFrom commentText status type changedAt versionBefore textBefore statusBefore typeBefore hasOtherHtml runId',
   neverNull: 'version change validFrom',
 })
 
