@@ -283,7 +283,8 @@ export function factsOf({ kind, facts }: Thing): [label: string, value: FactValu
   const rows: [string, FactValue, string][] = []
   for (const [name, schema] of Object.entries<z.ZodType>(FACTS[kind])) {
     const value = known[name] ?? null
-    if (value !== null) rows.push([schema.description ?? name, value, name])
+    const isEmpty = value === null || (Array.isArray(value) && value.length === 0)
+    if (!isEmpty) rows.push([schema.description ?? name, value, name])
   }
   return rows
 }

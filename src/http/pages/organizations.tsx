@@ -7,7 +7,7 @@ import { CursorQuery, readFields } from './page-context.ts'
 import type { PageContext } from './page-context.ts'
 import { Pager, Table } from './tables.tsx'
 import type { Column } from './tables.tsx'
-import { ThingLink } from './things/thing-link.tsx'
+import { NamedThing } from './things/thing-link.tsx'
 
 /** `/organizations`: how fresh each one is, what fails in it, and a way to sync it now. */
 export function organizationRoutes(app: FastifyInstance, { collabSync }: PageContext): void {
@@ -32,8 +32,13 @@ export function organizationRoutes(app: FastifyInstance, { collabSync }: PageCon
 }
 
 const COLUMNS: readonly Column<OrganizationFreshness>[] = [
-  ['Organization', ({ organizationId }) => <ThingLink ids={{ organizationId }} />, 'id'],
-  ['Name', ({ name }) => name],
+  [
+    'Organization',
+    ({ organizationId, name }) => (
+      <NamedThing kind="organization" ids={{ organizationId }} name={name} />
+    ),
+    'id',
+  ],
   ['State', State],
   ['Action', SyncButton],
   ['Oldest check', ({ oldestCheck }) => (oldestCheck ? <Ago at={oldestCheck} /> : 'never')],
