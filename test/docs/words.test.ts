@@ -24,7 +24,7 @@ const PHRASES: [RegExp, string][] = [
   [/\banew\b/i, 'again, from the beginning'],
   [/\b(comes?|coming) again\b/i, 'retry; return'],
   [/\bfurther (members|tries)\b/i, 'additional fields; retries'],
-  [/\bnarrowed\b/i, 'partial (run), limited to'],
+  [/\bnarrowed\b/i, 'scoped (run), limited to'],
 ]
 
 const withoutCode = (text: string): string => text.replaceAll(/```[^]*?```|`[^`\n]*`/g, ' ')
