@@ -57,7 +57,7 @@ export type PlannedItem = RowOf<typeof planPages>
 /** An item of a run, as the queue delivers it. Low rounds are delivered first. */
 export interface Item extends PlannedItem {
   readonly runId: string
-  /** Whether its run is narrowed to some scopes: a person waits for it. */
+  /** Whether its run is limited to some scopes, because then a person waits for it. */
   readonly isNarrow: boolean
 }
 
@@ -69,10 +69,10 @@ export function toItems(
   return planned.map((item) => ({ ...run, ...item }))
 }
 
-/** Whether a claimed item is of a run that is narrowed to some scopes, or repeats failed ones. */
+/** Whether a claimed item belongs to a run that is limited to some scopes, or that retries failed ones. */
 export function isNarrowClaim({ scope, onlyScopes }: Pick<Claim, 'scope' | 'onlyScopes'>): boolean {
   return onlyScopes !== null || !isEverything(scope)
 }
 
-/** A worker that wrote no heartbeat for so long counts as dead; six heartbeats. */
+/** A worker that wrote no heartbeat for this time counts as dead; six heartbeats. */
 export const DEAD_AFTER_S = 30

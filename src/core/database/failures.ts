@@ -22,7 +22,7 @@ export interface RejectedRecord {
   readonly record: string
   /** True where nothing of the record is stored; false where a member is missing, or an equal record is stored. */
   readonly isWhole: boolean
-  /** Of its scope and content: identifies the record when it comes again. */
+  /** Digest of its scope and content; identifies the record in later responses. */
   readonly digest: Buffer
 }
 

@@ -24,11 +24,11 @@ export interface Migrated {
  * the role `collab_reader`. Safe to repeat, and to run from several machines at once: they wait for
  * each other. A migration that fails leaves everything as it was.
  * @param url of the database, by a role that may create schemas in it; no superuser right is needed
- * @param definitions of words of reports from now on; those of before when left out
+ * @param definitions of terms of reports from now on; unchanged when left out
  * @param options.onDerived called with the progress while it derives again when stored comments were written
  * @param options.signal breaks the connection: a migration that has not ended is undone
  * @throws EnvironmentError where the server, the role's rights or the tables' version do not allow it; UsageError where
- *   the tables are of before version 0.1.0, or PostgreSQL does not know the time zone
+ *   the tables are older than version 0.1.0, or PostgreSQL does not know the time zone
  */
 export async function migrate(
   url: string,
@@ -64,7 +64,7 @@ export async function migrate(
 /**
  * Checks that the tables are of this program's version.
  * @throws SchemaError that says to run `collab-sync migrate`, or that the program is too old; UsageError where the
- *   tables are of before version 0.1.0
+ *   tables are older than version 0.1.0
  */
 export async function requireSchema(database: Database): Promise<void> {
   const applied = await readApplied(database).catch((error: unknown) => {

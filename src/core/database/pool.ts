@@ -66,7 +66,7 @@ export function openDatabase(
   )
 }
 
-/** More connections to the same database, for reading only: the server refuses whatever would write. */
+/** More read-only connections to the same database: the server refuses statements that write. */
 export function openReadOnly(database: Database): Database {
   return new Pool({ ...database.options, max: (database as Pool).most }, { readOnly: true })
 }

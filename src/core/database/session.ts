@@ -5,7 +5,7 @@ import * as session from './statements/session.ts'
 export interface SessionOptions {
   /** For the statements of others; ours name every schema. */
   readonly searchPath?: string | undefined
-  /** The server refuses whatever would write. */
+  /** The server refuses statements that write. */
   readonly readOnly?: boolean
 }
 

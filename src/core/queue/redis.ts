@@ -54,7 +54,7 @@ const CONNECT_MS = 5_000
 const VERSION_MIN = [6, 2] as const
 
 /**
- * Connects to Redis once for `work`, where BullMQ would try for ever.
+ * Connects to Redis once for `work`; BullMQ would retry without end.
  * @param patienceMs how long the connection and each command may take
  * @throws EnvironmentError where Redis cannot be reached or refuses us; UsageError for a prefix that does not fit a cluster;
  *   what `work` throws

@@ -32,7 +32,7 @@ export async function currentSchedule(
 }
 
 /**
- * Writes the nightly schedule that is in force, and when it is due, to PostgreSQL, so that a missed run is reported.
+ * Writes the current nightly schedule, and when it is due, to PostgreSQL, so that a missed run is reported.
  * @returns the schedule; null where it was removed
  */
 export async function noteSchedule(

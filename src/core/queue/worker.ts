@@ -43,7 +43,7 @@ const BACKOFF_MAX_MS = 30_000
 const PAUSE_MIN_MS = 500
 const PAUSE_MAX_MS = 5_000
 const PROBE_MS = 2_000
-/** A worker that cannot reach the service takes no job for so long, doubled each time: other workers take its jobs. */
+/** A worker that cannot reach the service takes no job for this time, doubled each time, so that other workers take its jobs. */
 const REST_MIN_MS = 5_000
 const REST_MAX_MS = 60_000
 
@@ -64,7 +64,7 @@ export async function startQueueWorker(
     recovered: () => {},
   })
   let resuming: NodeJS.Timeout | undefined
-  /** Takes no job for so long. @returns false where the worker is paused or closing already */
+  /** Takes no job for this time. @returns false where the worker is paused or closing already */
   const pause = (ms: number): boolean => {
     if (worker.isPaused() || worker.closing !== undefined) return false
     void worker.pause(true)

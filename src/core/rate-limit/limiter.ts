@@ -27,7 +27,7 @@ const STEADY = { usedPart: 0.965, groupMs: 400, toleranceMs: 10 }
 const READ_PAUSE_EVERY_MS = 1000
 /** A pause is written to the store where it ends this much later than the known one. */
 const LONGER_BY_MS = 100
-/** A slot that was missed by more is drawn anew: used late, it would be added to the slots that follow. */
+/** A slot that was missed by more is requested again. Used late, it would add to the rate of the slots that follow. */
 const MISSED_MS = 100
 /** Between two tries of a store that fails. */
 const STORE_RETRY_MS = 500

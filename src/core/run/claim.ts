@@ -89,7 +89,7 @@ export class DoneScopes {
 
 /**
  * Another claim has written to the batch while this one was in progress: its responses may be older than what is stored, so
- * they are thrown away and fetched again under a new claim.
+ * they are discarded and fetched again under a new claim.
  */
 export class SupersededError extends Error {
   override name = 'SupersededError'

@@ -40,7 +40,7 @@ export const SUSPICIOUS_REFUSALS = 5
 
 /** What this process knows of the forbidden calls of a run. */
 export interface RunRefusals {
-  /** Whether the service answered a scope of the run: key and token are good, whatever else is forbidden to the run. */
+  /** Whether the service returned a valid response for a scope of the run: key and token are accepted, even if other scopes are forbidden. */
   areCredentialsGood: boolean
   /** Scopes that were forbidden since key and token were last checked. */
   count: number

@@ -50,7 +50,7 @@ export async function finishRun(
   })
 }
 
-/** Whole records that a run rejected and nobody has set aside, and the commonest reason. */
+/** Whole records that a run rejected and no user has set aside, and the most common reason. */
 type LostRecords = RowOf<typeof wholeOfRun>
 
 /** Causes named one by one; a person reads no more. */

@@ -130,7 +130,7 @@ function isMarkup(text: string): boolean {
   return /^\s*<(!doctype|html|head|body|\?xml)/i.test(text)
 }
 
-/** An answer that is larger is not in memory once more for the sake of speed. */
+/** A larger response is not copied in memory for speed. */
 const TRANSCODE_MAX_BYTES = 1024 * 1024
 
 /**

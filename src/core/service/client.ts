@@ -34,9 +34,9 @@ export interface CollabApiOptions
 
 /** Counts that calls add to, kept by the caller: one object for a batch, say. */
 export interface CallStats {
-  /** Calls sent, further tries included. */
+  /** Calls sent, retries included. */
   calls: number
-  /** The further tries among them. */
+  /** The retries among them. */
   retries: number
   /** Waiting for a slot of the shared rate limit, pauses left out: what the limit costs. */
   waitedMs: number

@@ -30,13 +30,13 @@ export interface FailedCall {
   /** What happened in words, ours or the service's. */
   readonly detail: string
   readonly retryAfterMs?: number | null
-  /** When the quota begins anew, in so many milliseconds; where `retryAfterMs` is null, a call that was throttled waits so long. */
+  /** Milliseconds until the quota resets. A throttled call waits for this time where `retryAfterMs` is null. */
   readonly resetMs?: number | null
   readonly cause?: unknown
 }
 
 interface Row {
-  /** A row is met by one of its HTTP statuses, codes or shapes, or by a header that says when to come again. */
+  /** A row is met by one of its HTTP statuses, codes or shapes, or by a header that says when to retry. */
   readonly http?: readonly (number | '3xx' | '5xx')[]
   readonly code?: readonly string[]
   readonly retryAfter?: true
@@ -97,7 +97,7 @@ function isMet(row: Row, failed: Omit<FailedCall, 'detail'>): boolean {
   const status = name !== null && /^\d{3}$/.test(name) ? Number(name) : httpStatus
   if (row.http?.some((one) => one === status || one === `${String(status)[0]}xx`)) return true
   if (name !== null) return row.code?.includes(name) ?? false
-  // A code outweighs the shape of the body around it, also one that nobody has seen.
+  // A code takes precedence over the shape of the body, even an unknown code.
   return shape !== null && (row.shape?.includes(shape) ?? false)
 }
 

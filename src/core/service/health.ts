@@ -24,7 +24,7 @@ export interface HealthOptions extends WaitPolicy {
 export interface ServiceWait {
   /**
    * `throttled`: the service gets more calls than it takes; `rate_limit`: calls wait for slots of `SYNC_RATE_LIMIT`;
-   * `away`: the service has taken no call for a while, and calls wait for their next try.
+   * `away`: the service has accepted no call for a while, and calls wait for their next attempt.
    */
   readonly kind: 'throttled' | 'rate_limit' | 'away'
   /** Left out where the calls do not know. */
@@ -44,7 +44,7 @@ const PAUSE_BASE_MS = 250
 const PAUSE_MAX_MS = 30_000
 /** Tries that fail before an address that was never reached is given up. */
 const TRIES_LEAST = 5
-/** A service that takes no call is away when this has lasted so long; a shorter failure is not worth reporting. */
+/** A service that has accepted no call for this time is reported as unavailable; shorter failures are not reported. */
 const AWAY_AFTER_MS = 5_000
 
 interface Failing {
@@ -131,7 +131,7 @@ export class ServiceHealth {
       return 'overload'
     }
     if (error.errorStatus === 'timeout') return 'timeout'
-    // A 503 that does not say when to come again may be one bad host: it halves the calls in flight, and no process pauses.
+    // A 503 without a time to retry may come from one bad host: it halves the calls in flight, and no process pauses.
     if (isUnavailable(error)) return 'overload'
     if (httpStatus !== null) this.#taken(sentAtMs)
     if (kind === 'refused') this.#failing = null

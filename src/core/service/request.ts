@@ -36,7 +36,7 @@ export interface PostOptions {
 export interface Reply {
   readonly httpStatus: number
   readonly retryAfterMs: number | null
-  /** When a quota begins anew, in so many milliseconds; left out where the service did not say. */
+  /** Milliseconds until a quota resets; left out if the service did not say. */
   readonly resetMs?: number | null
   /** `content-encoding` as it came. */
   readonly encoding?: string | undefined
@@ -79,7 +79,7 @@ export class Requests {
 
   /**
    * One POST of `body` (JSON) to `path`.
-   * @returns whatever the service answered in full, under any HTTP status
+   * @returns the complete response of the service, with any HTTP status
    * @throws CallError when there was no full answer; the signal's reason when it aborts
    */
   post(path: string, body: string, token: string, post: PostOptions): Promise<Reply> {
@@ -215,7 +215,7 @@ export function receive(
 }
 
 /**
- * When to come again, in milliseconds: by `retry-after-ms`, or by `Retry-After` in seconds or as a date, counted from the
+ * When to retry, in milliseconds: from `retry-after-ms`, or from `Retry-After` in seconds or as a date, counted from the
  * answer's own `Date` where it has one, so that two clocks are not compared. Null where neither can be read.
  */
 export function retryAfterMsOf(headers: IncomingHttpHeaders): number | null {
@@ -229,7 +229,7 @@ export function retryAfterMsOf(headers: IncomingHttpHeaders): number | null {
 }
 
 /**
- * When a quota begins anew, in milliseconds: `ratelimit-reset` or `x-ratelimit-reset`, which is in seconds from now, or a time in
+ * When a quota resets, in milliseconds: `ratelimit-reset` or `x-ratelimit-reset`, which is in seconds from now, or a time in
  * seconds or milliseconds since 1970. Null where neither can be read. Many services send it with every answer.
  */
 export function resetMsOf(headers: IncomingHttpHeaders): number | null {

@@ -51,7 +51,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 /** Priority of a caller that waits: `high` is for runs that a person waits for. */
 export type Priority = 'high' | 'normal'
 
-/** After so many callers of high priority in a row, one of normal priority is served: neither waits for ever. */
+/** After this many callers of high priority in a row, one of normal priority is served, so that neither starves. */
 const HIGH_IN_A_ROW = 3
 
 /** Callers that wait: how to end the wait of each, and the units that it waits for. */
@@ -87,7 +87,7 @@ export class WaitLine {
     return waitAmong(priority === 'high' ? this.#high : this.#normal, 1, signal)
   }
 
-  /** Lets the next caller go on. @returns false when no caller waits */
+  /** Resumes the next caller. @returns false when no caller waits */
   letOneGo(): boolean {
     const mayBeNormal = this.#normal.size > 0
     const isNormal = mayBeNormal && (this.#high.size === 0 || this.#highInARow >= HIGH_IN_A_ROW)

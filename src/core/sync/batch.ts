@@ -117,7 +117,7 @@ async function syncScope(
   if (result.outcome === 'failed') {
     await noteRefusals(context, claim, refusals, result, batch.call)
   } else if (result.outcome === 'unchanged' || !result.incomplete) {
-    // The service answered every call of the scope: key and token are good, whatever else is refused to this run.
+    // The service returned a valid response for the scope: key and token are accepted, even if other scopes are refused.
     refusals.areCredentialsGood = true
   }
 }

@@ -110,7 +110,7 @@ export class ClaimedBatch {
       if (isWritten === undefined || isWritten(result)) this.add(result)
       return result
     } catch (error) {
-      // An error of this program over one result must not end the batch: it would come again with each claim.
+      // A bug that one result triggers must not end the batch, because it would recur with each claim.
       const failed = this.#failed(scope, error)
       this.add(failed)
       return failed

@@ -6,7 +6,7 @@ import type { Log } from '../../base/log.ts'
 import type { CallStats } from '../service/client.ts'
 
 /**
- * Calls that this process sent and `sync.runs` does not count yet, by run. Each is noted when it is sent, whatever the response.
+ * Calls that this process sent and `sync.runs` does not count yet, by run. Each is counted when it is sent, regardless of the response.
  * A worker writes them about once a second: if it is killed, those of its last second are missing. The counts of items have only
  * the calls of their commits, which leaves out those of superseded claims.
  */
@@ -21,7 +21,7 @@ export class SentCalls {
     this.#log = log
   }
 
-  /** Notes calls of a run, and the further tries among them. */
+  /** Counts calls of a run, and the retries among them. */
   add(runId: string, calls: number, retries: number): void {
     const noted = this.#unwritten.get(runId)
     if (noted === undefined) this.#unwritten.set(runId, { calls, retries })

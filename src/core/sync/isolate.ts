@@ -20,7 +20,7 @@ export function isScopeFault(error: unknown): boolean {
   return !isOfTheWork && isDataFault(error)
 }
 
-/** A scope that cannot be processed, whatever the reason. */
+/** A scope that cannot be processed, for any reason. */
 export function failedBy(scope: BatchScope, error: unknown): FailedResult {
   if (error instanceof CallError) return { outcome: 'failed', scope, error }
   const failure = new CallError(

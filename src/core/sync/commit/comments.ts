@@ -76,7 +76,7 @@ export async function commitComments(
 }
 
 /**
- * What is now known of the annotation. A narrowed response that changed something leaves no digest: the next full listing
+ * What is now known of the annotation. A response to a scoped call that changed something leaves no digest: the next full listing
  * may be the one that was stored before it, and must be read all the same.
  */
 function knownAnnotationOf(

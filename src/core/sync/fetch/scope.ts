@@ -229,7 +229,7 @@ async function fetchUsers(
     mayLackUsers: records.nameless > 0 || listing.isPage,
     rejectedIds: records.rejectedIds,
     bodyDigest: isSound ? listing.bodyDigest : null,
-    // Kept even where the response cannot be trusted: by it a held response is known when it comes again.
+    // Kept even if the response cannot be trusted: it identifies a held response when the service repeats it.
     contentDigest,
     incomplete: null,
   }

@@ -39,7 +39,7 @@ const LAST_UPDATED = NAMES.indexOf('lastUpdated')
 const REST = NAMES.indexOf('rest')
 const NO_TEXTS: (string | null)[] = COMMENT_COLUMN_LIST.map(() => null)
 
-/** @param writtenPath of the member that says when it was written, which is read whatever else may be stored */
+/** @param writtenPath of the member that holds the time of writing; it is read even where `Rules` leave members out */
 function readComment(
   item: Json,
   received: Received,
@@ -71,7 +71,7 @@ function readAuthor(
   const fault = userIdFault(from)
   if (fault !== null) {
     rest['from'] = from
-    // Which members a User summary always has is "not shown": without userId it names nobody, and is no fault.
+    // Which members a User summary always has is "not shown": a summary without userId names no user, and is not an error.
     if (isObject(from) && (from['userId'] ?? null) === null)
       readColumns(AUTHOR_COLUMNS, from, texts, {}, received)
     else if (from !== null) received.reject(`from: ${fault}: author_user_id was set to null`)

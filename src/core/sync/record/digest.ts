@@ -71,7 +71,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * One digest for comments, in the order given. Equal content gives the same digest, whatever the order of its members. Their
+ * One digest for comments, in the order given. Equal content gives the same digest in any order of its members. Their
  * columns are written as bytes into one buffer that all calls share: joined as texts they would each be copied twice, and all
  * of a large response would be in memory once more.
  * @param onEach called with the digest of each comment by itself too, which costs little while its bytes are there

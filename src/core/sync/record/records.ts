@@ -128,7 +128,7 @@ export class Records<Id extends string | number, R extends ReadRecord> {
     return { records: [...byId.values()], rejects, rejectedItems, texts }
   }
 
-  /** Keeps a record. If the response has two with one key, the newer is kept, whatever their order. */
+  /** Keeps a record. If the response has two with one key, the newer is kept, in either order. */
   #keep(id: Id, record: R, received: Received): void {
     const twin = this.byId.get(id)
     const isBetter = twin === undefined || isBefore(twin, record)
