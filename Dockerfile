@@ -1,6 +1,6 @@
-# The image of every command but `demo`: the embedded PostgreSQL is left out, so DATABASE_URL must be set.
+# An image for every command except `demo`. It has no embedded PostgreSQL, so DATABASE_URL must be set.
 
-# On Debian, since TypeScript's compiler is a program for glibc; what it writes is plain JavaScript.
+# Debian, because the TypeScript compiler needs glibc. Its output is plain JavaScript.
 FROM node:24-slim AS build
 WORKDIR /app
 COPY .npmrc package.json package-lock.json ./
@@ -13,7 +13,7 @@ RUN npm run build && chmod +x dist/cli/main.js
 FROM node:24-alpine AS libraries
 WORKDIR /app
 COPY .npmrc package.json package-lock.json ./
-# What is optional are binaries: those of the embedded PostgreSQL, and msgpackr's, which has the same in JavaScript.
+# Optional packages are binaries: the embedded PostgreSQL, and a faster variant of msgpackr, which works without it.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24-alpine
@@ -25,7 +25,7 @@ COPY package.json LICENSE ./
 COPY --from=libraries /app/node_modules node_modules
 COPY sql sql
 COPY --from=build /app/dist dist
-# By number, so that Kubernetes can see that it is not root.
+# A number, so that Kubernetes can verify that the user is not root.
 USER 10001
 ENTRYPOINT ["collab-sync"]
 CMD ["worker"]

@@ -1,5 +1,5 @@
--- The role that Grafana logs in as: may read collab and reporting, nothing else. Safe to repeat; sets its password anew.
--- Run by psql 14 or newer with the password in the environment variable ROLE_PASSWORD.
+-- Creates the role of Grafana, which reads collab and reporting and nothing else. Safe to repeat; each time, it sets the password.
+-- Run it with psql 14 or newer and the password in the environment variable ROLE_PASSWORD.
 \set password ''
 \getenv password ROLE_PASSWORD
 select :'password' = '' as has_none \gset

@@ -27,33 +27,64 @@ const SETTING = /\b(?:COLLAB|SYNC|CATALOG|QUEUE|DATABASE|REDIS)_[A-Z_]*[A-Z]\b/g
 const settings = SETTING_LIST.map(({ setting }) => setting.name)
 
 describe('docs/FAILURES.md', () => {
-  const rows = read('docs/FAILURES.md')
-    // After what each answer means.
-    .split('## The service')[1]!
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !/^\| (what goes wrong|limit|-)/.test(line))
-    .map((line) => line.split('|').map((cell) => cell.trim()))
+  const [entries, limits] = entriesAndLimits(read('docs/FAILURES.md'))
 
-  test('says in each row what happens, what is seen, what to do, and which test proves it', () => {
-    expect(rows.length).toBeGreaterThan(25)
-    // The table of limits has a column less: what to do is in the answer.
-    const gaps = rows.filter((cells) => cells.length < 6 || cells.slice(1, -1).includes(''))
-    expect(gaps.map((cells) => cells[1])).toEqual([])
-    const unproved = rows.filter((cells) => !/`test\/\S+\.test\.ts`/.test(cells.at(-2) ?? ''))
-    expect(unproved.map((cells) => cells[1])).toEqual([])
+  test('says in each entry what happens, what is seen, what to do, and which test proves it', () => {
+    expect(entries.length).toBeGreaterThan(25)
+    const fields = [
+      /^- \*\*Handling:\*\* \S/m,
+      /^- \*\*Symptoms:\*\* \S/m,
+      /^- \*\*Action:\*\* \S/m,
+    ]
+    const wanted = [...fields, /^- \*\*Tests:\*\* `test\/\S+\.test\.ts`/m]
+    const gaps = entries.filter((entry) => wanted.some((field) => !field.test(entry)))
+    expect(gaps.map((entry) => entry.split('\n')[0])).toEqual([])
+  })
+
+  test('says for each limit which test proves it', () => {
+    expect(limits.length).toBeGreaterThan(10)
+    expect(limits.filter((limit) => !/ Tests: `test\/\S+\.test\.ts`/.test(limit))).toEqual([])
+  })
+
+  test('links only to entries that are there', () => {
+    const page = read('docs/FAILURES.md')
+    const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading))
+    const links = [...page.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor)
+    expect(links.length).toBeGreaterThan(0)
+    expect(links.filter((anchor) => !headings.includes(anchor))).toEqual([])
   })
 })
 
+/** An entry is a heading with its list; a limit is an item of the section with that name. */
+function entriesAndLimits(page: string): [entries: string[], limits: string[]] {
+  const sections = page.split(/^## /m)
+  const limits = sections.find((section) => section.startsWith('Limits\n')) ?? ''
+  return [
+    sections.flatMap((section) => section.split(/^### /m).slice(1)),
+    limits.split('\n').filter((line) => line.startsWith('- ')),
+  ]
+}
+
+/** The anchor that GitHub gives a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-')
+}
+
 describe('SECURITY.md', () => {
+  // An item that ends with a colon introduces the promises beneath it.
   const promises = read('SECURITY.md')
+    .split('## Not guaranteed')[0]!
     .split('\n')
-    .filter((line) => line.startsWith('| ') && !/^\| (promise|-)/.test(line))
-    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .filter((line) => /^ *- .*[^:]$/.test(line))
 
   test('names for each promise the test that holds it', () => {
     expect(promises.length).toBeGreaterThan(15)
-    const unproved = promises.filter((cells) => !/`test\/\S+\.test\.ts`/.test(cells[2] ?? ''))
-    expect(unproved.map((cells) => cells[1])).toEqual([])
+    expect(promises.filter((promise) => !/ Tests?: `test\/\S+\.test\.ts`/.test(promise))).toEqual(
+      [],
+    )
   })
 })
 

@@ -45,9 +45,9 @@ test('each question has an answer', async () => {
 
 const INTRODUCTION = `# Questions and answers
 
-Thirty questions that are asked in practice. Each answer is what the query gives on the world of \`collab-sync demo\` after its second run, with the world's last day fixed at 2025-11-03; a test runs them all, as \`collab_reader\`. On data of your own put \`current_date\` where that day stands.
+Thirty common questions, each with its query and the answer for the data of \`collab-sync demo\` after its second run. The last day of that data is fixed at 2025-11-03; on your own data, write \`current_date\` in its place. A test executes every query as the role \`collab_reader\`. Run the queries with \`collab-sync psql\` or any SQL program. [DICTIONARY.md](DICTIONARY.md) describes the views.
 
-The tables know what the service answered when it was asked, and no more. What came and went between two looks no look can show, nor when between them something happened; "Looks do not show" says what that means for an answer. Where the last look at something failed, or is longer ago than \`FRESHNESS_PROMISE\` allows, \`is_stale\` is true in its row. Tests let random worlds live for weeks, with failures, and compare all answers with what the calls returned and that with what truly happened.`
+The tables contain what the service returned at each check. A value that appeared and disappeared between two checks is unknown, and so is the exact time of a change between them. _Limits of the answer_ says what this means for a question. If the last check of a scope failed or is older than \`FRESHNESS_PROMISE\`, \`is_stale\` is true in its rows. Other tests simulate weeks of random changes and failures, and compare each answer with the responses of the service and with the changes that were made.`
 
 async function section({ by, question, sql, unseen }: Question): Promise<string> {
   const { rows, fields } = await askAsReader({ text: sql, rowMode: 'array', types: AS_TEXT })
@@ -57,7 +57,7 @@ async function section({ by, question, sql, unseen }: Question): Promise<string>
     `| ${names.map(() => '---').join(' | ')} |`,
     ...rows.map((row: (string | null)[]) => `| ${row.map(cell).join(' | ')} |`),
   ]
-  return `## ${question}\n\nAsked by ${by}.\n\n\`\`\`sql\n${sql};\n\`\`\`\n\n${table.join('\n')}${unseen === undefined ? '' : `\n\nLooks do not show: ${unseen}`}`
+  return `## ${question}\n\nAsked by ${by}.\n\n\`\`\`sql\n${sql};\n\`\`\`\n\n${table.join('\n')}${unseen === undefined ? '' : `\n\nLimits of the answer: ${unseen}`}`
 }
 
 function askAsReader(query: object): Promise<QueryResult> {

@@ -3,11 +3,11 @@ export interface Question {
   readonly by: 'customer success' | 'product' | 'security' | 'data engineering'
   readonly question: string
   readonly sql: string
-  /** What the answer cannot tell, as looks from time to time do not show it. */
+  /** What the answer does not contain, because the service is checked only from time to time. */
   readonly unseen?: string
 }
 
-/** The demo's world has `now` at 2025-11-03 12:00 UTC; in real life put `now()` where that day stands. */
+/** The demo's world has `now` at 2025-11-03 12:00 UTC; on other data write `now()` in its place. */
 export const questions: readonly Question[] = [
   {
     by: 'customer success',
@@ -19,7 +19,7 @@ group by organization_id
 order by comments desc, organization_id
 limit 5`,
     unseen:
-      'Comments that were written and deleted between two looks. Without `COMMENT_WRITTEN_MEMBER`, on which day a comment was written that was edited before its first look: it stands on the day of that edit.',
+      'Comments that were written and deleted between two checks are not counted. Without `COMMENT_WRITTEN_MEMBER`, a comment that was edited before its first check counts on the day of that edit.',
   },
   {
     by: 'customer success',
@@ -36,21 +36,21 @@ from (
 where lately < before
 order by before - lately desc, organization_id
 limit 5`,
-    unseen: 'Comments of either month that are deleted by now.',
+    unseen: 'Comments of either period that have been deleted since are not counted.',
   },
   {
     by: 'customer success',
-    question: 'Which threads of one customer were never answered by somebody else?',
+    question: 'Which threads of one customer did no other user answer?',
     sql: `select document_id, annotation_id, comments, first_comment_at
 from reporting.thread_summary
 where organization_id = 'org-0' and comments > 0 and first_answer_at is null
 order by first_comment_at desc, document_id, annotation_id
 limit 5`,
-    unseen: 'Answers that are deleted by now.',
+    unseen: 'Answers that have been deleted since are not counted.',
   },
   {
     by: 'customer success',
-    question: 'How long does it take until somebody answers, by customer?',
+    question: 'How long does a first answer take, by customer?',
     sql: `select organization_id, count(*) as answered_threads,
   round(percentile_cont(0.5) within group (order by hours_to_first_answer)::numeric, 1) as median_hours
 from reporting.thread_summary
@@ -59,11 +59,11 @@ group by organization_id
 order by median_hours desc, organization_id
 limit 5`,
     unseen:
-      'Answers that are deleted by now. Without `COMMENT_WRITTEN_MEMBER`, that an answer was edited before its first look: it seems later than it was.',
+      'Answers that have been deleted since are not counted. Without `COMMENT_WRITTEN_MEMBER`, an answer that was edited before its first check seems later than it was.',
   },
   {
     by: 'customer success',
-    question: 'Who are the most active people of a customer?',
+    question: 'Who are the most active users of a customer?',
     sql: `select author_user_id, author_name, sum(comments) as comments
 from reporting.author_activity
 where organization_id = 'org-0'
@@ -73,7 +73,7 @@ limit 5`,
   },
   {
     by: 'product',
-    question: 'How many people comment each week?',
+    question: 'How many users comment each week?',
     sql: `select week, count(distinct (organization_id, author_user_id)) as authors, sum(comments) as comments
 from reporting.author_activity
 group by week
@@ -107,7 +107,7 @@ order by min(thread_summary.comments)`,
   },
   {
     by: 'product',
-    question: 'Which statuses and types are there, and how common is each?',
+    question: 'Which statuses and types exist, and how frequent is each?',
     sql: `select field, value, sum(comments) as comments
 from reporting.observed_values
 group by field, value
@@ -115,17 +115,17 @@ order by field, comments desc, value`,
   },
   {
     by: 'product',
-    question: 'From which status to which do comments go?',
+    question: 'Which changes of status are the most frequent?',
     sql: `select from_status, to_status, sum(transitions) as transitions
 from reporting.status_transitions
 group by from_status, to_status
 order by transitions desc, from_status, to_status`,
     unseen:
-      'A status that was set and set on before the next look: the way counts as one step. Steps from versions that `prune` removed, which are in no count.',
+      'If a status changed twice between two checks, this counts as one transition. Transitions from versions that `prune` removed are not counted.',
   },
   {
     by: 'product',
-    question: 'Where do people ask for a total (in any language, here Chinese)?',
+    question: 'Which customers mention a total in their comments (in any language, here Chinese)?',
     sql: `select organization_id, count(*) as comments
 from reporting.comments
 where comment_text ilike '%合计%'
@@ -142,11 +142,11 @@ where is_deleted
 order by organization_id, document_id, annotation_id, comment_id
 limit 5`,
     unseen:
-      'Comments that were deleted before any look saw them, and what was written after the last look.',
+      'Comments that were written and deleted between two checks are missing. The text is that of the last check.',
   },
   {
     by: 'security',
-    question: 'Whose comments were changed after they were written?',
+    question: "Which users' comments were edited or deleted after they were written?",
     sql: `select organization_id, author_user_id, count(*) as changes,
   count(*) filter (where change = 'deleted') as deletions
 from reporting.edits_and_deletions
@@ -154,11 +154,12 @@ group by organization_id, author_user_id
 order by changes desc, organization_id, author_user_id
 limit 5`,
     unseen:
-      'Several edits between two looks count as one, edits before the first look as none. Versions that `prune` removed are in no count.',
+      'Several edits between two checks count as one, and edits before the first check are not counted. Versions that `prune` removed are not counted.',
   },
   {
     by: 'security',
-    question: 'Who is in documents without being in the organization (guests)?',
+    question:
+      'Which organizations have guests: users of documents who are not in the organization?',
     sql: `select organization_id, count(*) as guests, sum(documents) as places
 from reporting.user_directory
 where not listed and left_at is null and documents > 0
@@ -168,13 +169,13 @@ limit 5`,
   },
   {
     by: 'security',
-    question: 'Who left an organization, and are they still anywhere?',
+    question: 'Who left an organization, and are they still in its documents or groups?',
     sql: `select organization_id, user_id, name, documents, user_groups,
   case when left_at is not null then 'left' when removal_held_since is not null then 'held' else 'refused' end as removal
 from reporting.user_directory
 where left_at is not null or removal_held_since is not null or removal_refused_at is not null
 order by organization_id, user_id`,
-    unseen: 'Who left and came back between two looks.',
+    unseen: 'Users who left and returned between two checks are missing.',
   },
   {
     by: 'security',
@@ -186,7 +187,7 @@ where organization_id = 'org-0' and document_id = 'doc-0' and until is null
 order by user_id
 limit 5`,
     unseen:
-      "Changes since the document's last good check: its `checked_at` in `collab.documents` says when that was.",
+      'Changes since the last successful check of the document are missing. `checked_at` of `collab.documents` shows its time.',
   },
   {
     by: 'data engineering',
@@ -197,7 +198,7 @@ from reporting.coverage
 group by level
 order by known, level`,
     unseen:
-      'What happened in the service since the last checks: fresh means checked well as lately as promised.',
+      'Fresh means that the last successful check is within `FRESHNESS_PROMISE`. Changes in the service since that check are missing.',
   },
   {
     by: 'data engineering',
@@ -214,11 +215,11 @@ order by known, level`,
 from reporting.comments_with_deleted
 where changed_at > (select min(finished_at) from reporting.runs)`,
     unseen:
-      'What changed in runs that `prune` removed: the oldest that is kept stands for the first.',
+      'If `prune` removed the first run, the oldest run that is kept takes its place, and changes before it are missing.',
   },
   {
     by: 'product',
-    question: 'At which hours of the day do people write, by the clocks of New York?',
+    question: 'At which hours of the day, in New York time, do users write?',
     sql: `select extract(hour from written_at at time zone 'America/New_York') as hour, count(*) as comments,
   count(*) filter (where written_at_is_exact) as exact
 from reporting.comments
@@ -227,7 +228,7 @@ group by hour
 order by comments desc, hour
 limit 5`,
     unseen:
-      'When a comment was written that is not exact and was edited before its first look: its hour is that of the edit.',
+      'If the time of a comment is not exact and it was edited before its first check, it counts at the hour of the edit.',
   },
   {
     by: 'customer success',
@@ -239,7 +240,7 @@ from reporting.thread_summary
 where comments > 0 and in_catalog
 group by answered
 order by threads desc, answered`,
-    unseen: 'Answers that are deleted by now.',
+    unseen: 'Answers that have been deleted since are not counted.',
   },
   {
     by: 'customer success',
@@ -254,18 +255,18 @@ limit 5`,
   },
   {
     by: 'customer success',
-    question: 'Which threads have waited for an answer for more than a week?',
+    question: 'Which threads have had no answer for more than a week?',
     sql: `select organization_id, document_id, annotation_id, first_comment_at, is_stale
 from reporting.thread_summary
 where in_catalog and first_comment_at < date '2025-11-03' - 7 and first_answer_at is null
 order by first_comment_at, organization_id, document_id, annotation_id
 limit 5`,
     unseen:
-      'Answers since the last good check, which is longer ago than promised where `is_stale`.',
+      'Answers since the last successful check are missing. If `is_stale` is true, that check is older than `FRESHNESS_PROMISE` or a later one failed.',
   },
   {
     by: 'customer success',
-    question: 'How many people of each customer wrote nothing in the last four weeks?',
+    question: 'How many users of each customer wrote nothing in the last four weeks?',
     sql: `select u.organization_id, count(*) as people, count(*) filter (where not exists (
     select from reporting.author_activity a
     where a.organization_id = u.organization_id and a.author_user_id = u.user_id and a.week > date '2025-11-03' - 28
@@ -276,7 +277,7 @@ group by u.organization_id
 order by silent desc, u.organization_id
 limit 5`,
     unseen:
-      'Who wrote only what is deleted by now, or wrote in documents that the catalog does not list.',
+      'Users count as silent if all their comments have been deleted since, or are in documents that are not in the catalog.',
   },
   {
     by: 'data engineering',
@@ -301,7 +302,7 @@ limit 5`,
   },
   {
     by: 'security',
-    question: 'Who was renamed, and how were they called before?',
+    question: 'Who was renamed, and what was the name before?',
     sql: `select organization_id, user_id, b.name as before, v.name as after
 from collab.user_versions v
 join collab.user_versions b using (organization_id, user_id)
@@ -309,11 +310,11 @@ where b.version = v.version - 1 and b.name is distinct from v.name
 order by organization_id, user_id, v.version desc
 limit 5`,
     unseen:
-      'Names that somebody had between two looks only, those of before the first look, and those that `prune` or `erase` removed.',
+      'Names that a user had only between two checks or before the first check are missing, as are names that `prune` or `erase` removed.',
   },
   {
     by: 'security',
-    question: 'Who came, left or was renamed since the first run?',
+    question: 'Who joined, left or was renamed since the first run?',
     sql: `select organization_id, n.user_id, t.name as name_then, n.name, t.listed as listed_then, n.listed
 from reporting.user_directory n
 left join reporting.user_directory_at((select min(finished_at) from reporting.runs)) t using (organization_id, user_id)
@@ -321,16 +322,16 @@ where (t.name, t.listed) is distinct from (n.name, n.listed)
 order by organization_id, n.user_id
 limit 10`,
     unseen:
-      'Who came and left between two looks. Where `prune` removed the first run, the oldest that is kept stands for it, and what is no longer known of that time is null.',
+      'Users who joined and left between two checks are missing. If `prune` removed the first run, the oldest run that is kept takes its place, and values of that time that are no longer stored are null.',
   },
   {
     by: 'product',
-    question: 'Which statuses and types came up only after the first run?',
+    question: 'Which statuses and types are new since the first run?',
     sql: `select field, value, sum(comments) as comments, min(first_seen_at) > (select min(finished_at) from reporting.runs) as is_new
 from reporting.observed_values
 group by field, value
 order by is_new desc, field, value`,
     unseen:
-      'Values that were there between two looks only. Where `prune` removed the first run, the oldest that is kept stands for it, and a value is as old as the oldest version with it that is kept.',
+      'Values that existed only between two checks are missing. If `prune` removed the first run, the oldest run that is kept takes its place, and a value is as old as the oldest stored version that has it.',
   },
 ]

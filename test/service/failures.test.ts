@@ -91,7 +91,7 @@ describe('what a failure means', () => {
     const rows = FAILURES.map(({ http = [], code = [], retryAfter, shape = [], kind, because }) => {
       const words = [...code, ...shape].map((word) => `\`${word}\``)
       const met = [...http.map((status) => `HTTP ${status}`), ...words]
-      if (retryAfter) met.push('it says when to come again')
+      if (retryAfter) met.push('`Retry-After`')
       return `| ${met.join(', ')} | ${kind} | ${because} |`
     })
     const page = readFileSync(join(import.meta.dirname, '../../docs/FAILURES.md'), 'utf8')

@@ -53,10 +53,12 @@ interface Row {
 // prettier-ignore
 export const FAILURES: readonly Row[] = [
   { http: [401], code: ['UNAUTHENTICATED'],
-                                kind: 'credentials', because: 'key or token are refused, for every scope alike' },
-  { http: ['3xx'],              kind: 'refused',     because: 'not followed: it could carry the credentials elsewhere' },
-  { http: [429], code: ['RESOURCE_EXHAUSTED', 'TOO_MANY_REQUESTS', 'RATE_LIMIT_EXCEEDED', 'THROTTLED'], retryAfter: true,
-                                kind: 'throttled',   because: 'the service gets more calls than it takes: no fault of this scope' },
+                                kind: 'credentials', because: 'the service refuses key or token, for every scope' },
+  { http: ['3xx'],              kind: 'refused',     because: 'not followed: it could send the credentials to another server' },
+  { http: [429], retryAfter: true,
+                                kind: 'throttled',   because: 'the service receives too many calls; the scope is not at fault' },
+  { code: ['RESOURCE_EXHAUSTED', 'TOO_MANY_REQUESTS', 'RATE_LIMIT_EXCEEDED', 'THROTTLED'],
+                                kind: 'throttled',   because: 'as 429' },
 
   { code: ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL', 'ABORTED'],
                                 kind: 'retry',       because: 'the usual transient codes' },
@@ -65,24 +67,24 @@ export const FAILURES: readonly Row[] = [
   { code: ['PERMISSION_DENIED', 'NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION'],
                                 kind: 'refused',     because: 'as 403, 404 and 409' },
 
-  { http: [408, 425],           kind: 'retry',       because: 'the service asks to come again' },
-  { http: ['5xx'],              kind: 'retry',       because: 'the fault is on the other side and may pass' },
-  { http: [400, 413, 422],      kind: 'refused',     because: 'the same request will be as wrong again' },
+  { http: [408, 425],           kind: 'retry',       because: 'the service requests a retry' },
+  { http: ['5xx'],              kind: 'retry',       because: 'a failure of the service, which may be temporary' },
+  { http: [400, 413, 422],      kind: 'refused',     because: 'the same request would fail again' },
   { http: [403, 404, 409],      kind: 'refused',     because: 'this scope is forbidden, gone or in conflict' },
-  { http: [206],                kind: 'unknown',     because: 'a part that nobody asked for must not pass for the whole' },
+  { http: [206],                kind: 'unknown',     because: 'collab-sync never requests a part, and a part is not a full response' },
 
   { http: [407], shape: ['unreachable'],
-                                kind: 'unreachable', because: 'no connection: it concerns the address, not this scope' },
+                                kind: 'unreachable', because: 'no connection; the address is at fault, not this scope' },
   { shape: ['timeout', 'connection'],
-                                kind: 'retry',       because: 'the network: nothing is known of the answer' },
+                                kind: 'retry',       because: 'the network failed, so the response is unknown' },
   { shape: ['body_cut', 'body_empty', 'body_unreadable', 'body_ambiguous', 'no_data'],
-                                kind: 'retry',       because: 'an answer damaged on its way, or of a proxy' },
+                                kind: 'retry',       because: 'the response was damaged, or a proxy sent it' },
   { shape: ['error_without_code'],
-                                kind: 'retry',       because: 'a failure that the service does not explain' },
+                                kind: 'retry',       because: 'the service does not explain the failure' },
   { shape: ['body_too_large', 'too_many_records'],
-                                kind: 'refused',     because: 'it will be as large again' },
-  { shape: ['throttled'],       kind: 'refused',     because: 'skipped: the service has taken no call for `SYNC_THROTTLED_MAX_MS`' },
-  { shape: ['failed_status'],   kind: 'unknown',     because: '`result.status` speaks of a failure; only `success` is shown' },
+                                kind: 'refused',     because: 'the next response would be as large' },
+  { shape: ['throttled'],       kind: 'refused',     because: 'skipped: the service has throttled every call for `SYNC_THROTTLED_MAX_MS`' },
+  { shape: ['failed_status'],   kind: 'unknown',     because: '`result.status` is not `success`, the only documented value' },
 ]
 
 /** The meaning of a failure, by the table. */
