@@ -59,7 +59,7 @@ test('export writes to standard output, which a pipe may close when it has enoug
   )
   expect(code).toBe(0)
   expect(stdout).toBe(
-    'organization_id,active,checked_at,failing_since,is_stale,in_catalog\r\no,true,,,true,true\r\n',
+    'organization_id,active,checked_at,failing_since,is_stale,in_catalog,name\r\no,true,,,true,true,\r\n',
   )
 
   const running = command.start(['export', 'collab.comments', '--format', 'ndjson'], settings)
@@ -105,7 +105,7 @@ test('members of collab_reader export what they may read and follow the feed, no
       stderr: expect.stringMatching(/--since \S+Z$/m),
     })
     expect(organizations.stdout).toBe(
-      'organization_id,active,checked_at,failing_since,is_stale,in_catalog\r\no,true,,,true,true\r\n',
+      'organization_id,active,checked_at,failing_since,is_stale,in_catalog,name\r\no,true,,,true,true,\r\n',
     )
     expect((await as(reader, 'changes', '--limit', '3')).stdout.trimEnd().split('\n')).toHaveLength(
       3,
