@@ -411,7 +411,7 @@ function importLines(lines: readonly CatalogLine[], beforeLast = async () => {})
 
 function namedLines(): CatalogLine[] {
   return [
-    { organizationId: here, organizationName: `${PERSON.name} <${PERSON.email}>` },
+    { organizationId: here, organizationName: `1:1 <${PERSON.email}>` },
     {
       organizationId: here,
       documentId: first.documentId,
@@ -445,7 +445,7 @@ test('an erasure takes the person out of names in the catalog, and no way to imp
     where o.name is not null and d.name is not null and g.name is not null`)
   const pseudonym = expect.stringMatching(/^erased:[0-9a-f]{32}$/)
   expect(names).toEqual({
-    organization: expect.stringMatching(/^erased <erased:[0-9a-f]{32}>$/),
+    organization: expect.stringMatching(/^1:1 <erased:[0-9a-f]{32}>$/),
     document: expect.stringMatching(/^1:1 with erased:[0-9a-f]{32}$/),
     user_group: pseudonym,
   })

@@ -10,10 +10,10 @@ from (
   select c.annotation_key, c.comment_id, length(c.words) as units,
     coalesce(c.author_user_id in ($2, $7), false) or coalesce(lower(c.author_email) = any($4), false)
       or coalesce((position(' ' in c.author_email) > 0 or position('<' in c.author_email) > 0 or position('%' in c.author_email) > 0
-          or position('&' in c.author_email) > 0 or position('\' in c.author_email) > 0)
+          or position('\' in c.author_email) > 0)
         and c.author_email ~* $3, false)
       or (coalesce(position($2 in c.words) > 0, false) or position('@' in c.words) > 0 or position('%' in c.words) > 0
-          or position('&' in c.words) > 0 or position('\' in c.words) > 0 or position('hmac:' in c.words) > 0)
+          or position('\' in c.words) > 0 or position('hmac:' in c.words) > 0)
         and c.words ~* $3
       or num_nonnulls(/* comment columns but states: c.{column} */ c.comment_text, c.comment_html, c.author_user_id,
         c.author_name, c.author_email, c.rest /* end */) = 0

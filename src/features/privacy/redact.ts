@@ -7,6 +7,7 @@ import {
   WORDS,
   bareComment,
   erasedAs,
+  redactJson,
   redactMembers,
   redactMessage,
   redactPath,
@@ -18,8 +19,8 @@ export type { Redaction } from './redact-members.ts'
 
 /**
  * A comment as received, without what may not be stored.
- * The words of a comment are its author's: they are emptied when the author is erased. In the words of somebody else just
- * addresses and ids of an erased person are replaced.
+ * The words of a comment are its author's: they are emptied when the author is erased. In the words of others, only
+ * addresses of an erased person and ids in URLs are replaced.
  */
 export function redactComment(item: unknown, redaction: Redaction): unknown {
   if (!isObject(item)) return redactOther(item, redaction)
@@ -53,6 +54,7 @@ function redactOther(item: unknown, redaction: Redaction): unknown {
 export function redactRow(row: object, redaction: Redaction): Record<string, unknown> {
   return redactMembers(row as Json, redaction, (name, value) => {
     if (name === 'path' && Array.isArray(value)) return redactPath(value, redaction)
-    return WORDS.has(name) ? redactMessage(value, redaction) : LEFT_OUT
+    if (WORDS.has(name)) return redactMessage(value, redaction)
+    return typeof value === 'string' ? redactJson(value, redaction) : LEFT_OUT
   })
 }

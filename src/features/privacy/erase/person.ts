@@ -9,24 +9,20 @@ import {
 } from '../people.ts'
 import type { Redaction } from '../redact.ts'
 
-/** Any run of characters that a URL, HTML or JSON may write a character as. */
-const ENCODED = '[%&\\\\][%&#;\\\\a-z0-9]*'
-/** What may stand before an id: nothing of a word, and a letter where it ends an encoded character. */
-const BEFORE_ID = '(?:^|[^a-z0-9]|%[0-9a-f]{2}|%25[0-9a-f]{2}|\\\\u[0-9a-f]{4}|\\\\[bfnrt])'
-const AFTER_ID = '(?:[^a-z0-9]|$)'
-/** Any address, and all that may be an encoded one: where just the hash of one is known. */
-const ANY_ADDRESS = '@|[%&\\\\][#a-z0-9]'
+/** Percent-encoding and escapes of JSON: jsonb escapes some characters, and a rejected record is stored as it was received. */
+const ENCODED = '[%\\\\][%\\\\a-z0-9]*'
+/** Any address, where only the hash of one is known. */
+const ANY_ADDRESS = '@|%40|\\\\u0040'
 
 /**
- * A regular expression of PostgreSQL, whatever the case, for every text in which an id or an address may stand, however it is
- * encoded. It finds more than that: src/features/privacy decides.
+ * A regular expression of PostgreSQL, whatever the case, for every text in which an id or an address may stand. It finds more
+ * than that: redact-text.ts and redact-members.ts decide.
  */
-export function patternOf(userId: string | null, emails: readonly string[]): string {
-  const isHashed = emails.some(isHashedEmail)
+function patternOf(userId: string | null, emails: readonly string[]): string {
   return [
     ...emails.map(encodedPattern),
-    ...(isHashed ? [ANY_ADDRESS] : []),
-    ...(userId === null ? [] : [BEFORE_ID + encodedPattern(userId) + AFTER_ID]),
+    ...(emails.some(isHashedEmail) ? [ANY_ADDRESS] : []),
+    ...(userId === null ? [] : [`(?:^|[^a-z0-9])${encodedPattern(userId)}(?:[^a-z0-9]|$)`]),
   ].join('|')
 }
 
@@ -41,11 +37,11 @@ function containing(text: string): string {
 }
 
 function encodedPattern(text: string): string {
-  return [...text.toLowerCase()]
+  return [...text]
     .map((character) => {
-      const upper = character.toUpperCase()
-      const either = upper === character ? [character] : [character, upper]
-      return `(?:${either.map((each) => `\\\\*${literal(each)}`).join('|')}|${ENCODED})`
+      // PostgreSQL knows the case of ASCII alone where the database has the locale C.
+      const either = new Set([character.toLowerCase(), character.toUpperCase()])
+      return `(?:${[...either].map((each) => `\\\\*${literal(each)}`).join('|')}|${ENCODED})`
     })
     .join('')
 }
@@ -62,7 +58,7 @@ export const IDENTITY = z.object({
 })
 export type Identity = z.infer<typeof IDENTITY>
 
-/** What rows are found by that may speak of a person; pattern.ts makes the patterns. */
+/** What rows are found by that may speak of a person. */
 export interface PersonSearch {
   readonly userId: string | null
   readonly pseudonym: string
