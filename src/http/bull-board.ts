@@ -1,9 +1,8 @@
-import { createBullBoard } from '@bull-board/api'
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import type { AppControllerRoute } from '@bull-board/api/typings/app'
-import { FastifyAdapter } from '@bull-board/fastify'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { codeOf } from '../core/database/connection-errors.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
+import { ProblemError } from './problem.ts'
 
 /**
  * What the page of Bull Board needs of a content security policy: as our own pages, and the `<base>` that its relative
@@ -21,34 +20,72 @@ export const BULL_BOARD_CSP = [
 ].join('; ')
 
 /**
- * Bull Board for the queues, to look at and not to touch: what its buttons do (retry, remove, empty) is done to deliveries
- * only, of which PostgreSQL keeps the truth, so that they would help nobody. To be registered with a prefix, behind the
- * authentication, in a scope without `@fastify/static` of its own. It asks nothing of the queue before a page is looked at.
- * @param queue on Redis or PostgreSQL
+ * Bull Board for the queues, where it is installed: read-only, because its buttons (retry, remove, empty) change deliveries
+ * only, and PostgreSQL decides what is done. Register it with a prefix, behind the authentication, in a scope without
+ * `@fastify/static` of its own. It reads the queue only for a request.
+ * @param options.load imports the two packages
  */
-export function bullBoard({ bull }: JobQueue): FastifyPluginAsync {
-  return async (scope) => {
-    const queues = Object.values(bull).map((each) => {
-      const queue = new BullMQAdapter(each, { readOnlyMode: true })
-      queue.setFormatter('data', idsOf)
-      return queue
+export async function bullBoard(
+  scope: FastifyInstance,
+  { queue, load = loadBullBoard }: { queue: JobQueue; load?: typeof loadBullBoard },
+): Promise<void> {
+  scope.addHook('onRoute', (route) => {
+    route.config = { ...route.config, right: 'admin' }
+  })
+  const installed = await load().catch((error: unknown) => {
+    if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error
+    return null
+  })
+  if (installed === null) {
+    scope.get('/', () => {
+      throw new ProblemError(404, NOT_INSTALLED)
     })
-    const board = new LookOnly().setBasePath(scope.prefix)
-    createBullBoard({ queues, serverAdapter: board, options: { uiConfig: UI } })
-    // Errors are answered in one place, by the server that this is a part of.
-    board.setErrorHandler((error) => {
-      throw error
-    })
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, right: 'admin' }
-    })
-    scope.addHook('onSend', async (_request, reply, payload) => {
-      if (!String(reply.getHeader('content-type')).startsWith('text/html')) return payload
-      reply.header('content-security-policy', BULL_BOARD_CSP)
-      return typeof payload === 'string' ? withoutStrangers(payload) : payload
-    })
-    await scope.register(board.registerPlugin())
+    return
   }
+  const { createBullBoard, BullMQAdapter, FastifyAdapter } = installed
+  /** Registers the routes that only read. */
+  class ReadOnlyAdapter extends FastifyAdapter {
+    override setApiRoutes(routes: AppControllerRoute[]): this {
+      return super.setApiRoutes(routes.filter(({ method }) => method === 'get')) as this
+    }
+  }
+  const board = new ReadOnlyAdapter().setBasePath(scope.prefix)
+  const { setQueues } = createBullBoard({
+    queues: [],
+    serverAdapter: board,
+    options: { uiConfig: UI },
+  })
+  // The queue may open after the server. Until then it throws here, and the server reports that it is unavailable.
+  scope.addHook('preHandler', async () => {
+    const adapters = Object.values(queue.bull).map((bull) => {
+      const adapter = new BullMQAdapter(bull, { readOnlyMode: true })
+      adapter.setFormatter('data', idsOf)
+      return adapter
+    })
+    setQueues(adapters)
+  })
+  // Errors are answered in one place, by the server that this is a part of.
+  board.setErrorHandler((error) => {
+    throw error
+  })
+  scope.addHook('onSend', async (_request, reply, payload) => {
+    if (!String(reply.getHeader('content-type')).startsWith('text/html')) return payload
+    reply.header('content-security-policy', BULL_BOARD_CSP)
+    return typeof payload === 'string' ? withoutStrangers(payload) : payload
+  })
+  await scope.register(board.registerPlugin())
+}
+
+const NOT_INSTALLED =
+  'Bull Board is not installed: run `npm install @bull-board/api@9 @bull-board/fastify@9` beside collab-sync, and restart `serve`.'
+
+async function loadBullBoard() {
+  const [{ createBullBoard }, { BullMQAdapter }, { FastifyAdapter }] = await Promise.all([
+    import('@bull-board/api'),
+    import('@bull-board/api/bullMQAdapter'),
+    import('@bull-board/fastify'),
+  ])
+  return { createBullBoard, BullMQAdapter, FastifyAdapter }
 }
 
 const UI = {
@@ -57,13 +94,6 @@ const UI = {
   hideRedisDetails: true,
   showWorkers: false,
 } as const
-
-/** Registers the routes that only read: what changes something is not there to be asked. */
-class LookOnly extends FastifyAdapter {
-  override setApiRoutes(routes: AppControllerRoute[]): FastifyAdapter {
-    return super.setApiRoutes(routes.filter(({ method }) => method === 'get'))
-  }
-}
 
 /** What jobs of ours hold. Other programs put jobs into the queue too, and these may hold anything. */
 function idsOf(data: unknown): unknown {

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EnvironmentError, UsageError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
-import { migrateQueue, QUEUE_NAMES } from '../core/queue/backend.ts'
-import type { QueueName, QueuePlace } from '../core/queue/backend.ts'
+import { migrateQueue } from '../core/queue/backend.ts'
+import type { QueuePlace } from '../core/queue/backend.ts'
 import { inTime, openQueue } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
 import { requireOwnToken } from '../settings/settings.ts'
@@ -92,9 +92,8 @@ export function openQueueLate(place: QueuePlace, log: Log): LateQueue {
   }
   return {
     place,
-    bull: {
-      requests: lateBull('requests', () => queue),
-      everything: lateBull('everything', () => queue),
+    get bull() {
+      return opened().bull
     },
     deliver: async (jobs) => opened().deliver(jobs),
     countPending: async () => opened().countPending(),
@@ -127,23 +126,4 @@ async function openWhenThere(
     await sleep(PAUSE_MS, undefined, { signal: closing }).catch(() => {})
   }
   return null
-}
-
-type BullQueue = JobQueue['bull'][QueueName]
-
-/** BullMQ's queue, for those who hold it before it is there: by its name alone until then. */
-function lateBull(queue: QueueName, find: () => JobQueue | null): BullQueue {
-  return new Proxy({} as BullQueue, {
-    get(_target, member) {
-      const bull = find()?.bull[queue]
-      if (bull !== undefined) {
-        const value: unknown = Reflect.get(bull, member, bull)
-        return typeof value === 'function' ? value.bind(bull) : value
-      }
-      // What Bull Board looks at when it hears of a queue.
-      if (member === 'name') return QUEUE_NAMES[queue]
-      if (member === 'metaValues') return { version: 'bullmq' }
-      throw new EnvironmentError('The queue does not answer yet.')
-    },
-  })
 }

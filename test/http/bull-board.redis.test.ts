@@ -21,7 +21,7 @@ describe.each(QUEUE_KINDS)('Bull Board with the queue on %s', (kind) => {
     await live.importCatalog()
     app = await live.openApp()
     server = Fastify()
-    await server.register(bullBoard(app.queue), { prefix: '/inside/queues' })
+    await server.register(bullBoard, { prefix: '/inside/queues', queue: app.queue })
   })
   afterEach(async () => {
     await server?.close()
@@ -93,15 +93,19 @@ describe.each(QUEUE_KINDS)('Bull Board with the queue on %s', (kind) => {
   })
 })
 
-test('while the queue is away its page is there, and what it asks is answered by the server around it', async () => {
+test('while the queue is not open yet, and without Bull Board, the server around it answers', async () => {
   const place = { kind: 'redis', url: 'redis://127.0.0.1:1', prefix: randomPrefix() } as const
   const queue = openQueueLate(place, createLog('silent'))
   const outer = Fastify()
   outer.setErrorHandler((error, _request, reply) => reply.status(503).send(String(error)))
-  await outer.register(bullBoard(queue), { prefix: '/queues' })
-  expect((await outer.inject('/queues')).statusCode).toBe(200)
-  const { statusCode, body } = await outer.inject('/queues/api/queues')
-  expect([statusCode, body]).toEqual([503, 'EnvironmentError: The queue does not answer yet.'])
+  await outer.register(bullBoard, { prefix: '/queues', queue })
+  const load = () => import('no-such-package' as string)
+  await outer.register(bullBoard, { prefix: '/missing', queue, load })
+  for (const path of ['/queues', '/queues/api/queues'])
+    expect((await outer.inject(path)).body).toBe('EnvironmentError: The queue does not answer yet.')
+  expect((await outer.inject('/missing')).body).toMatch(
+    /^ProblemError: Bull Board is not installed: run `npm install /,
+  )
   await outer.close()
   await queue.close()
 })

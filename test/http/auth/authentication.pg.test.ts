@@ -69,7 +69,6 @@ describe('without the token', () => {
         '/',
         '/v1/runs',
         '/openapi.json',
-        '/openapi.json',
         '/metrics',
         '/queues/',
         '/queues/static/*',
