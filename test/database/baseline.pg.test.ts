@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { migrate, requireSchema } from '../../src/core/database/migrate.ts'
+import { migrate } from '../../src/core/database/migrate.ts'
+import { requireSchema } from '../../src/core/database/schema.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import { describeCatalog } from './describe-catalog.ts'
