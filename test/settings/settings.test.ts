@@ -9,7 +9,8 @@ import { readSettings } from '../../src/settings/settings.ts'
 import { readDemoSettings } from '../../src/settings/demo.ts'
 import type { Environment } from '../../src/settings/environment.ts'
 import type { SettingNeed } from '../../src/settings/settings.ts'
-import { envExample, SETTING_LIST } from '../../src/settings/table.ts'
+import { SETTING_LIST } from '../../src/settings/table.ts'
+import { settingsPage } from './settings-page.ts'
 
 const SERVICE = {
   COLLAB_API_URL: 'https://api.example.com/base/',
@@ -349,19 +350,19 @@ describe('secrets', () => {
   })
 })
 
-test('.env.example is what the table says (update it with: npm test -- test/settings -u)', async () => {
-  await expect(envExample()).toMatchFileSnapshot('../../.env.example')
+test('docs/SETTINGS.md is what the table says (update it with: npm run generate)', async () => {
+  await expect(settingsPage()).toMatchFileSnapshot('../../docs/SETTINGS.md')
 })
 
-test('.env.example, as it is, is a valid .env', () => {
-  writeFileSync(join(directory, '.env'), envExample())
-  expect(read({}).collabApiUrl).toBe('https://api.example.com')
-})
-
-test('.env.example stays valid with every line taken out of its comment, but for the token file', () => {
-  const all = envExample().replace(/^# (?=[A-Z_]+=)(?!COLLAB_AUTH_TOKEN_FILE)/gm, '')
-  writeFileSync(join(directory, '.env'), all)
-  expect(read({}).catalogSql).toMatch(/^select/)
+test('.env.example is valid, as it is and with every comment removed from a setting', () => {
+  const example = readFileSync(join(import.meta.dirname, '../../.env.example'), 'utf8')
+  for (const text of [example, example.replace(/^# (?=[A-Z_]+=)/gm, '')]) {
+    writeFileSync(join(directory, '.env'), text)
+    expect(read({}, ['service', 'database', 'queue', 'http']).collabApiUrl).toBe(
+      'https://api.example.com',
+    )
+    expect(misspeltSettings({}, directory)).toEqual([])
+  }
 })
 
 test('every setting is used by something', () => {
