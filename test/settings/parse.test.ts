@@ -296,6 +296,12 @@ describe('a time', () => {
   })
 })
 
+test('a path under which a proxy serves is one that can stand in front of any path', () => {
+  expect(meant(parse.basePath, ['/a', '/sync/b.c~d'])).toEqual(['/a', '/sync/b.c~d'])
+  const odd = ['/', 'sync', '/sync/', '//sync', '/a/../b', '/a?b', 'https://h/sync']
+  expect(refused(parse.basePath, odd)).toEqual(odd)
+})
+
 test('a text is any without a NUL, a prefix of keys a short one without spaces', () => {
   expect(meant(parse.text, ['any text', 'a\0b'])).toEqual(['any text', undefined])
   expect(complaint(parse.text, '\0')).toBe('must not hold a NUL character')
