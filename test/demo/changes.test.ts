@@ -5,6 +5,7 @@ import {
   deleteComment,
   edit,
   joinGroup,
+  leaveDocument,
   removeUser,
   renameUser,
   restoreComment,
@@ -102,6 +103,15 @@ describe('a change to people', () => {
     expect(expected).toMatchObject({ listed: false, removed: true, name: name ?? null })
     addUser(world, organizationId, { userId })
     expect([...expectedUsers(world)].find(isIts)).toMatchObject({ listed: true, removed: false })
+  })
+
+  test('lets a user leave one document and stay in the organization', () => {
+    const world = createWorld(options)
+    const userId = world.documentUsers('org-0', 'doc-0')?.[0]?.userId as string
+    leaveDocument(world, 'org-0', 'doc-0', userId)
+    const left = world.documentUsers('org-0', 'doc-0')?.map((user) => user.userId)
+    expect(left).not.toContain(userId)
+    expect(world.users('org-0')?.map((user) => user.userId)).toContain(userId)
   })
 })
 
