@@ -8,7 +8,7 @@ import {
   shorten,
   time,
 } from '../src/documents/format.ts'
-import { table } from '../src/cli/output.ts'
+import { table } from '../src/cli/table.ts'
 import { scopeOf } from '../src/cli/requested-scope.ts'
 
 test.each([

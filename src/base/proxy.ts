@@ -1,5 +1,6 @@
 import { EnvHttpProxyAgent, ProxyAgent } from 'undici'
 import { UsageError } from './errors.ts'
+import { isThisMachine } from './this-machine.ts'
 
 const HTTPS_PROXY = ['https_proxy', 'HTTPS_PROXY']
 const HTTP_PROXY = ['http_proxy', 'HTTP_PROXY']
@@ -9,8 +10,7 @@ const HTTP_PROXY = ['http_proxy', 'HTTP_PROXY']
  * An address of this machine is called without the proxy, which could not reach it.
  */
 export function hasProxy(address: string): boolean {
-  const { hostname } = new URL(address)
-  if (/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) return false
+  if (isThisMachine(new URL(address).hostname)) return false
   return nameOfSet([...HTTPS_PROXY, ...HTTP_PROXY]) !== undefined
 }
 

@@ -1,3 +1,5 @@
+import { isObject } from './json.ts'
+
 /**
  * What the document shows, and `Date.prototype.toISOString` writes: such a text needs no copy in `rest`. Of a day that is in
  * every year, so that it is known without a Date, whose making and writing was a tenth of what reading a comment costs.
@@ -69,7 +71,7 @@ const SECONDS_BELOW = 100_000_000_000
 export function readWritten(record: unknown, path: readonly string[]): string | null {
   let value = record
   for (const name of path) {
-    if (!isMembers(value) || !Object.hasOwn(value, name)) return null
+    if (!isObject(value) || !Object.hasOwn(value, name)) return null
     value = value[name]
   }
   return writtenOf(value)
@@ -80,7 +82,7 @@ export function writtenOf(value: unknown): string | null {
   if (typeof value === 'number')
     return value > 0 ? isoOf(value < SECONDS_BELOW ? value * 1000 : value) : null
   if (typeof value === 'string') return DAY.test(value) ? null : (readTimestamp(value)?.iso ?? null)
-  if (!isMembers(value)) return null
+  if (!isObject(value)) return null
   const seconds = value['seconds'] ?? value['_seconds']
   const nanos = value['nanoseconds'] ?? value['_nanoseconds'] ?? value['nanos'] ?? value['_nanos']
   if (typeof seconds !== 'number' || !(seconds > 0)) return null
@@ -92,8 +94,4 @@ const DAY = /^\d{4}-\d\d-\d\d$/
 
 function isoOf(ms: number): string | null {
   return fromMs(Math.floor(ms), null)?.iso ?? null
-}
-
-function isMembers(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,27 +1,24 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
+import { define, JSON_OPTION, wholeFromOne } from './define.ts'
+import type { ActionOf } from './define.ts'
 import * as help from './help.ts'
-import { JSON_OPTION, wholeFromOne } from './operator-commands.ts'
-import type { ActionOf } from './operator-commands.ts'
 import { collect } from './scope-options.ts'
 
 /** The command for what there is to sync. */
 export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
-  const catalog = program
-    .command('catalog')
-    .summary('what there is to sync')
-    .description(help.CATALOG)
-  const importing = catalog.command('import').description(help.CATALOG_IMPORT)
+  const catalog = define(program, 'catalog', help.CATALOG, { summary: 'what there is to sync' })
+  const importing = define(catalog, 'import', help.CATALOG_IMPORT)
   addLoadOptions(importing, 'deactivate what the file does not list; its rows stay')
     .argument('<file>', 'NDJSON or CSV, or - for standard input')
     .addHelpText('after', help.CATALOG_IMPORT_AFTER)
     .action(actionOf(async () => (await import('./commands/catalog.ts')).catalogImport))
-  const refreshing = catalog.command('refresh').description(help.CATALOG_REFRESH)
+  const refreshing = define(catalog, 'refresh', help.CATALOG_REFRESH)
   addLoadOptions(
     refreshing,
     'deactivate what the query does not list (default: CATALOG_PRUNE)',
   ).action(actionOf(async () => (await import('./commands/catalog.ts')).catalogRefresh))
-  addLineOptions(catalog.command('show').description(help.CATALOG_SHOW), false)
+  addLineOptions(define(catalog, 'show', help.CATALOG_SHOW), false)
     .option(...JSON_OPTION)
     .action(
       actionOf(async (options: object) =>
@@ -31,17 +28,15 @@ export function addCatalogCommands(program: Command, actionOf: ActionOf): void {
       ),
     )
 
-  addLineOptions(catalog.command('add').description(help.CATALOG_ADD))
+  addLineOptions(define(catalog, 'add', help.CATALOG_ADD))
     .option('--add', 'also the organization and the document of it, where the catalog lacks them')
     .option(...JSON_OPTION)
     .addHelpText('after', help.CATALOG_ADD_AFTER)
     .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogAdd))
-  addLineOptions(catalog.command('remove').description(help.CATALOG_REMOVE))
+  addLineOptions(define(catalog, 'remove', help.CATALOG_REMOVE))
     .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/catalog-lines.ts')).catalogRemove))
-  catalog
-    .command('list')
-    .description(help.CATALOG_LIST)
+  define(catalog, 'list', help.CATALOG_LIST)
     .option('--organization <id>', 'its user groups and documents')
     .option('--document <id>', 'its annotations; of one organization')
     .option('--limit <n>', 'how many are listed', wholeFromOne, 50)

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { CHANGED_OBJECTS } from '../base/columns.ts'
 import { EXPORT_FORMATS } from '../features/export/text.ts'
-import { JSON_OPTION, wholeFromOne } from './operator-commands.ts'
-import type { ActionOf } from './operator-commands.ts'
+import { define, JSON_OPTION, wholeFromOne } from './define.ts'
+import type { ActionOf } from './define.ts'
 
 /** The commands for what is stored: handing it out, who may see it, and taking it away. */
 export function addDataCommands(program: Command, actionOf: ActionOf): void {
@@ -14,12 +14,12 @@ export function addDataCommands(program: Command, actionOf: ActionOf): void {
 }
 
 function addExport(program: Command, actionOf: ActionOf): void {
-  program
-    .command('export')
-    .summary('write a table or view to a file')
-    .description(
-      `Writes a table or view of the schemas collab and reporting, all of one moment, in constant memory. A file is there when all of it is written, or not at all. What else there is to say goes to stderr: the number of rows, and what to give as --since or --after next time. With --state it loads a copy elsewhere: first all rows, later those that changed, deletions too.`,
-    )
+  define(
+    program,
+    'export',
+    `Writes a table or view of the schemas collab and reporting, all of one moment, in constant memory. A file is there when all of it is written, or not at all. What else there is to say goes to stderr: the number of rows, and what to give as --since or --after next time. With --state it loads a copy elsewhere: first all rows, later those that changed, deletions too.`,
+    { summary: 'write a table or view to a file' },
+  )
     .argument('<table>', 'a table or view, with its schema or without')
     .option('--organization <id>', 'only this organization')
     .option('--since <time>', 'only what changed since then (changed_at), in ISO 8601', time)
@@ -62,12 +62,12 @@ Examples:
 }
 
 function addChanges(program: Command, actionOf: ActionOf): void {
-  program
-    .command('changes')
-    .summary('what changed since a cursor')
-    .description(
-      `Prints what changed in the tables of schema collab, one JSON document a line: cursor, object, change, key, row, at, run_id; of people also person, a keyed hash of their id. The row is as it is when it is read, null where it is gone. None is left out, and the changes of each row come in their order, but one may come again.`,
-    )
+  define(
+    program,
+    'changes',
+    `Prints what changed in the tables of schema collab, one JSON document a line: cursor, object, change, key, row, at, run_id; of people also person, a keyed hash of their id. The row is as it is when it is read, null where it is gone. None is left out, and the changes of each row come in their order, but one may come again.`,
+    { summary: 'what changed since a cursor' },
+  )
     .option('--after <cursor>', 'only what comes behind it (default: as far back as the feed goes)')
     .option('--objects <names>', `only these, with commas: ${CHANGED_OBJECTS.join(', ')}`, objects)
     .option('--limit <n>', 'at most so many', wholeFromOne)
@@ -96,15 +96,13 @@ function objects(text: string): string[] {
 }
 
 function addToken(program: Command, actionOf: ActionOf): void {
-  const token = program
-    .command('token')
-    .summary('tokens of serve, each for one person or program')
-    .description(
-      `Tokens that serve takes beside HTTP_TOKEN, once that is set: named, with rights, withdrawn one by one and without a restart. read: everything that only reads, but the queue's dashboard. operate: also what changes something (runs, held listings, rejected records, the schedule). admin: everything, as HTTP_TOKEN.`,
-    )
-  token
-    .command('add')
-    .description('Adds a token, and prints it this once: PostgreSQL keeps a hash of it.')
+  const token = define(
+    program,
+    'token',
+    `Tokens that serve takes beside HTTP_TOKEN, once that is set: named, with rights, withdrawn one by one and without a restart. read: everything that only reads, but the queue's dashboard. operate: also what changes something (runs, held listings, rejected records, the schedule). admin: everything, as HTTP_TOKEN.`,
+    { summary: 'tokens of serve, each for one person or program' },
+  )
+  define(token, 'add', 'Adds a token, and prints it this once: PostgreSQL keeps a hash of it.')
     .argument('<name>', 'whose it is or what for: up to 64 letters, digits and . _ -')
     .addOption(
       new Option('--rights <rights>', 'what it allows')
@@ -113,32 +111,27 @@ function addToken(program: Command, actionOf: ActionOf): void {
     )
     .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/token.ts')).tokenAdd))
-  token
-    .command('list')
-    .description('Lists names and rights; nobody can read a token again.')
+  define(token, 'list', 'Lists names and rights; nobody can read a token again.')
     .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/token.ts')).tokenList))
-  token
-    .command('remove')
-    .description('Withdraws a token and the sessions that began with it, within a second.')
+  define(token, 'remove', 'Withdraws a token and the sessions that began with it, within a second.')
     .argument('<name>', 'the name that it was added with')
     .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/token.ts')).tokenRemove))
 }
 
 function addErase(program: Command, actionOf: ActionOf): void {
-  const erase = program
-    .command('erase')
-    .summary('erase a person')
-    .description('Erases what is stored of somebody.')
+  const erase = define(program, 'erase', 'Erases what is stored of somebody.', {
+    summary: 'erase a person',
+  })
   const addKind = (name: string, argument: readonly [string, string], text: string) =>
-    erase
-      .command(name)
-      .description(
-        `${text} Addresses go wherever they stand, in any letter case and however they are encoded; ids where a whole value or a part of a URL is one. A pseudonym takes their place, so that rows and counts stay, and the next syncs store nothing of the person either. Runs go on beside it. Where it was interrupted, repeat it: it goes on. sync.erasures keeps the proof.
+    define(
+      erase,
+      name,
+      `${text} Addresses go wherever they stand, in any letter case and however they are encoded; ids where a whole value or a part of a URL is one. A pseudonym takes their place, so that rows and counts stay, and the next syncs store nothing of the person either. Runs go on beside it. Where it was interrupted, repeat it: it goes on. sync.erasures keeps the proof.
 
 A name alone in what others wrote stays; the command says how many comments hold it. Backups, replicas, exports and ids in the catalog are not in its reach.`,
-      )
+    )
       .argument(...argument)
       .requiredOption('--reason <text>', 'why; kept with the proof, so name nobody in it')
       .option('--organization <id>', 'only in this organization (default: in all, also later ones)')
@@ -167,12 +160,12 @@ Example:
 }
 
 function addPrune(program: Command, actionOf: ActionOf): void {
-  program
-    .command('prune')
-    .summary('delete old history and runs')
-    .description(
-      `Deletes what ended before a time: superseded versions of comments and of people, past memberships, the feed of changes, and settled runs with their items, failures, rejected records and resolved holds, and what users did. What is current stays, deleted comments too. In small steps: syncs go on beside it, and it may be stopped and repeated.`,
-    )
+  define(
+    program,
+    'prune',
+    `Deletes what ended before a time: superseded versions of comments and of people, past memberships, the feed of changes, and settled runs with their items, failures, rejected records and resolved holds, and what users did. What is current stays, deleted comments too. In small steps: syncs go on beside it, and it may be stopped and repeated.`,
+    { summary: 'delete old history and runs' },
+  )
     .requiredOption('--older-than <age>', 'such as 400d; d for days, w for weeks', age)
     .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/prune.ts')).pruneCommand))

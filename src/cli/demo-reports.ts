@@ -1,7 +1,8 @@
 import type { Database } from '../core/database/pool.ts'
 import * as demo from '../core/database/statements/demo.ts'
 import { count, shorten, time } from '../documents/format.ts'
-import { heading, print, table } from './output.ts'
+import { heading, print } from './output.ts'
+import { table } from './table.ts'
 
 /** A few questions that analysts ask, answered from `reporting` and `collab`. */
 export type DemoReports = Awaited<ReturnType<typeof readDemoReports>>

@@ -3,7 +3,7 @@
 export const PROGRAM =
   prose(`Keeps the comments and users of a collaboration backend in PostgreSQL, every night and on demand.
 
-Settings come from the environment or a file .env in the working directory (see .env.example). Without DATABASE_URL an
+Settings come from the environment or a file .env in the working directory (docs/SETTINGS.md lists them). Without DATABASE_URL an
 embedded PostgreSQL is kept in .collab-sync/, which migrate creates; without REDIS_URL the queue is kept in PostgreSQL.`)
 
 export const PROGRAM_AFTER = `

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto'
-import CliTable from 'cli-table3'
 import picocolors from 'picocolors'
 import { printable } from '../base/printable.ts'
 
@@ -55,38 +54,6 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${printable(JSON.stringify(value, null, 2), '\n')}\n`)
 }
 
-/** A column of a table: its heading; `right` is for numbers. A text is the heading of a column of texts. */
-export type Column = string | StyledColumn
-
-interface StyledColumn {
-  readonly head: string
-  readonly align?: 'left' | 'right'
-  /** So many characters, and longer cells are wrapped between words; as wide as the longest cell when left out. */
-  readonly width?: number
-}
-
-/** A table without rules, two spaces between its columns; no table at all where there are no rows. */
-export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
-  const styled = columns.map((column): StyledColumn =>
-    typeof column === 'string' ? { head: column } : column,
-  )
-  const built = new CliTable({
-    head: styled.map(({ head }) => paint.dim(head)),
-    colWidths: styled.map(({ width }) => width ?? null),
-    wordWrap: true,
-    colAligns: styled.map(({ align }) => align ?? 'left'),
-    chars: NO_RULES,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  })
-  built.push(...rows.map((row) => row.map((cell) => harmless(cell))))
-  return indent(built.toString())
-}
-
-/** Columns of numbers. */
-export function numberColumns(...heads: string[]): Column[] {
-  return heads.map((head) => ({ head, align: 'right' }))
-}
-
 /** Facts with their names in one column: ` name   fact`. */
 export function facts(pairs: readonly (readonly [name: string, fact: string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length))
@@ -98,31 +65,6 @@ export function facts(pairs: readonly (readonly [name: string, fact: string])[])
 /** A heading over a part of a page. */
 export function heading(text: string): string {
   return `\n${paint.bold(text)}`
-}
-
-const NO_RULES = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-}
-
-function indent(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => `  ${line}`.trimEnd())
-    .join('\n')
 }
 
 function marked(color: (text: string) => string): (text: string) => string {
@@ -138,7 +80,7 @@ function shown(text: string): string {
 }
 
 /** Printable but for our own colours. */
-function harmless(text: string, kept = ''): string {
+export function harmless(text: string, kept = ''): string {
   const own = text.match(OWN_COLOR) ?? []
   const others = text.split(OWN_COLOR).filter((_part, place) => place % 2 === 0)
   return others.map((part, place) => printable(part, kept) + (own[place] ?? '')).join('')

@@ -2,14 +2,10 @@ import { Command, Help } from 'commander'
 import type { Option } from 'commander'
 import { addCatalogCommands } from './catalog-commands.ts'
 import { addDataCommands } from './data-commands.ts'
+import { DEMO_OPTION, define, JSON_OPTION } from './define.ts'
+import type { ActionOf } from './define.ts'
 import * as help from './help.ts'
-import {
-  addOperatorCommands,
-  addScheduleCommand,
-  DEMO_OPTION,
-  JSON_OPTION,
-} from './operator-commands.ts'
-import type { ActionOf } from './operator-commands.ts'
+import { addOperatorCommands, addScheduleCommand } from './operator-commands.ts'
 import { version } from '../base/version.ts'
 import { ADD_OPTION, addScopeOptions, collect } from './scope-options.ts'
 
@@ -55,7 +51,7 @@ function optionDescription(this: Help, option: Option): string {
 }
 
 function addRunCommands(program: Command, actionOf: ActionOf): void {
-  addScopeOptions(program.command('run').summary('sync now, in this process').description(help.RUN))
+  addScopeOptions(define(program, 'run', help.RUN, { summary: 'sync now, in this process' }))
     .option('--failed-of <run>', 'only what failed in that run')
     .option('--failing', 'only what fails now')
     .option(...ADD_OPTION)
@@ -71,10 +67,9 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
     )
 
   addScopeOptions(
-    program
-      .command('enqueue')
-      .summary('ask the workers for a run, print its id')
-      .description(help.ENQUEUE),
+    define(program, 'enqueue', help.ENQUEUE, {
+      summary: 'ask the workers for a run, print its id',
+    }),
   )
     .option('--failed-of <run>', 'only what failed in that run')
     .option('--failing', 'only what fails now')
@@ -84,10 +79,7 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
     .addHelpText('after', help.ENQUEUE_AFTER)
     .action(actionOf(async () => (await import('./commands/enqueue.ts')).enqueue))
 
-  program
-    .command('hint')
-    .summary('say that comments changed')
-    .description(help.HINT)
+  define(program, 'hint', help.HINT, { summary: 'say that comments changed' })
     .option('--organization <id>', 'the organization', collect)
     .option('--document <id>', 'a document of it: all its annotations')
     .option('--annotation <id>', 'only this annotation of the document')
@@ -96,16 +88,11 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
     .addHelpText('after', help.HINT_AFTER)
     .action(actionOf(async () => (await import('./commands/hint.ts')).hintCommand))
 
-  program
-    .command('worker')
-    .summary('work jobs until asked to stop')
-    .description(help.WORKER)
-    .action(actionOf(async () => (await import('./commands/worker.ts')).worker))
+  define(program, 'worker', help.WORKER, { summary: 'work jobs until asked to stop' }).action(
+    actionOf(async () => (await import('./commands/worker.ts')).worker),
+  )
 
-  program
-    .command('serve')
-    .summary('pages, API, probes and metrics over HTTP')
-    .description(help.SERVE)
+  define(program, 'serve', help.SERVE, { summary: 'pages, API, probes and metrics over HTTP' })
     .addHelpText('after', help.SERVE_AFTER)
     .option(...DEMO_OPTION)
     .action(actionOf(async () => (await import('./commands/serve.ts')).serve))
@@ -114,18 +101,12 @@ function addRunCommands(program: Command, actionOf: ActionOf): void {
 }
 
 function addSetUpCommands(program: Command, actionOf: ActionOf): void {
-  program
-    .command('demo')
-    .summary('the whole job on this machine alone')
-    .description(help.DEMO)
+  define(program, 'demo', help.DEMO, { summary: 'the whole job on this machine alone' })
     .option('--keep', 'afterwards keep PostgreSQL up until Ctrl-C, to look around')
     .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/demo.ts')).demo))
 
-  program
-    .command('migrate')
-    .summary('create or upgrade the tables')
-    .description(help.MIGRATE)
+  define(program, 'migrate', help.MIGRATE, { summary: 'create or upgrade the tables' })
     .option(...JSON_OPTION)
     .action(actionOf(async () => (await import('./commands/migrate.ts')).migrate))
 }

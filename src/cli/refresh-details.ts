@@ -1,7 +1,8 @@
 import type { Refresh } from '../documents/freshness.ts'
 import { count, duration, roughAge, time } from '../documents/format.ts'
 import { printable } from '../base/printable.ts'
-import { heading, numberColumns, paint, table } from './output.ts'
+import { heading, paint } from './output.ts'
+import { numberColumns, table } from './table.ts'
 
 const DAY_S = 86_400
 

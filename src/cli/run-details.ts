@@ -24,7 +24,8 @@ import {
   time,
 } from '../documents/format.ts'
 import { printable } from '../base/printable.ts'
-import { facts, heading, numberColumns, paint, print, printJson, table } from './output.ts'
+import { facts, heading, paint, print, printJson } from './output.ts'
+import { numberColumns, table } from './table.ts'
 
 /** A run as it is. @throws UsageError where it is gone */
 export async function requireRunDetails(database: Database, runId: string): Promise<RunDetails> {

@@ -1,6 +1,6 @@
 import { format } from 'node:util'
 import type { App } from '../worker/app.ts'
-import { migrate, requireSchema } from '../core/database/migrate.ts'
+import { requireSchema } from '../core/database/schema.ts'
 import { checkDatabase } from '../core/database/connection-errors.ts'
 import { createLog } from '../base/log.ts'
 import type { Log } from '../base/log.ts'
@@ -77,11 +77,21 @@ async function withStoreUntil<T>(
   const store = await openStore(settings, { log, applicationName: name, say: note, signal, madeBy })
   try {
     await checkDatabase(store.database)
-    if (store.isNew || migrates) await migrate(store.databaseUrl, settings, { signal })
+    if (store.isNew || migrates) await migrateStore(store, settings, signal)
     return await work(store)
   } finally {
     await store.close()
   }
+}
+
+/** Brings the tables of a store to this program's version. What that needs is loaded only here. */
+export async function migrateStore(
+  { databaseUrl }: Store,
+  settings: Settings,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { migrate } = await import('../core/database/migrate.ts')
+  await migrate(databaseUrl, settings, { signal })
 }
 
 /**

@@ -1,4 +1,5 @@
-import { migrate, requireSchema } from '../core/database/migrate.ts'
+import { migrate } from '../core/database/migrate.ts'
+import { requireSchema } from '../core/database/schema.ts'
 import { checkDatabase } from '../core/database/connection-errors.ts'
 import type { Database } from '../core/database/pool.ts'
 import { explainingLoss } from '../core/database/connection-errors.ts'

@@ -13,12 +13,12 @@ interface AnswerOptions {
   cacheMaxBytes: number
 }
 
-/** The records of one listing as JSON text, in up to KEY_ORDERS orders of their members. */
+/** The records of one listing as JSON texts, in one of KEY_ORDERS orders of their members. */
 interface Cached {
-  revision: number
-  orders: string[][]
+  readonly revision: number
+  readonly items: string[]
   /** Roughly: two bytes a character. */
-  bytes: number
+  readonly bytes: number
 }
 
 const KEY_ORDERS = 3
@@ -123,34 +123,28 @@ export class Answers {
     order: number,
     make: () => readonly object[] | undefined,
   ): string[] | undefined {
-    const found = this.#cache.get(key)
-    const isFresh = found?.revision === revision
-    const kept = isFresh ? found.orders[order] : undefined
-    if (kept) return kept
+    const entryKey = `${order} ${key}`
+    const found = this.#cache.get(entryKey)
+    if (found?.revision === revision) return found.items
     const items = make()?.map((record) => textOf(record, order))
-    if (!items) return undefined
-    if (found && !isFresh) this.#forget(key, found)
-    const entry = isFresh ? found : { revision, orders: [], bytes: key.length * 2 }
-    this.#remember(key, entry, items, order)
+    if (items) this.#remember(entryKey, revision, items)
     return items
   }
 
-  #remember(key: string, entry: Cached, items: string[], order: number): void {
-    if (!this.#cache.has(key)) this.#cachedBytes += entry.bytes
-    const bytes = items.reduce((sum, item) => sum + item.length * 2, 0)
-    entry.orders[order] = items
-    entry.bytes += bytes
+  #remember(key: string, revision: number, items: string[]): void {
+    this.#forget(key)
+    const bytes = items.reduce((sum, item) => sum + item.length * 2, key.length * 2)
     this.#cachedBytes += bytes
-    this.#cache.set(key, entry)
-    for (const [oldKey, old] of this.#cache) {
+    this.#cache.set(key, { revision, items, bytes })
+    for (const oldKey of this.#cache.keys()) {
       if (this.#cachedBytes <= this.#options.cacheMaxBytes) break
-      this.#forget(oldKey, old)
+      this.#forget(oldKey)
     }
   }
 
-  #forget(key: string, entry: Cached): void {
+  #forget(key: string): void {
+    this.#cachedBytes -= this.#cache.get(key)?.bytes ?? 0
     this.#cache.delete(key)
-    this.#cachedBytes -= entry.bytes
   }
 
   #keyOrder(): number {

@@ -43,11 +43,4 @@ export const ChangesPageSchema = pageSchema(ChangeSchema).extend({
 })
 
 /** What changed behind a cursor, in the order in which each row did. */
-export interface ChangesPage {
-  readonly items: readonly Change[]
-  /** Null where there is no more now. */
-  readonly nextCursor: string | null
-  /** Where to go on later. */
-  readonly cursor: string
-  readonly heldBack: number
-}
+export type ChangesPage = Readonly<z.output<typeof ChangesPageSchema>>

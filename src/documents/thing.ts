@@ -33,15 +33,10 @@ const IDS_OF_KIND: Readonly<Record<ThingKind, readonly (keyof typeof idsShape)[]
   user: ['organizationId', 'userId'],
 }
 
+const IdsSchema = z.object({ ...idsShape, organizationId: z.string() })
+
 /** The ids that name a thing: an organization and what is in it. */
-export interface ThingIds {
-  readonly organizationId: string
-  readonly documentId?: string | undefined
-  readonly annotationId?: string | undefined
-  readonly commentId?: number | undefined
-  readonly organizationUserGroupId?: string | undefined
-  readonly userId?: string | undefined
-}
+export type ThingIds = Readonly<z.output<typeof IdsSchema>>
 
 /** The ids of a scope or a thing, null or absent where there is none. */
 export type SomeThingIds = { readonly [Name in keyof ThingIds]?: ThingIds[Name] | null | undefined }
@@ -80,11 +75,6 @@ export const ThingRequestSchema = z
   .refine((request) => kindOf(request) !== null, 'the ids do not name a thing')
 
 export type ThingRequest = z.input<typeof ThingRequestSchema>
-
-const IdsSchema = z.object({
-  ...idsShape,
-  organizationId: z.string(),
-}) as unknown as z.ZodType<ThingIds>
 
 /** Some words of a text, with what became of them from one version to the next. */
 export const WordsSchema = z.object({

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { requireDefinitions } from '../core/database/definitions.ts'
 import type { Definitions } from '../core/database/definitions.ts'
-import { requireSchema } from '../core/database/migrate.ts'
+import { requireSchema } from '../core/database/schema.ts'
 import { checkDatabase } from '../core/database/connection-errors.ts'
 import type { Database } from '../core/database/pool.ts'
 import type { Log } from '../base/log.ts'

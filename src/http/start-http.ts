@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EnvironmentError, UsageError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
+import { isThisMachine } from '../base/this-machine.ts'
 import { migrateQueue } from '../core/queue/backend.ts'
 import type { QueuePlace } from '../core/queue/backend.ts'
 import { inTime, openQueue } from '../core/queue/queue.ts'
 import type { JobQueue } from '../core/queue/queue.ts'
 import { requireOwnToken } from '../settings/settings.ts'
 import type { Settings } from '../settings/table.ts'
-import { isLoopback } from './auth/authentication.ts'
 import { createServer } from './server.ts'
 import type { HttpParts } from './server.ts'
 
@@ -56,7 +56,7 @@ export async function startHttp(parts: HttpParts): Promise<RunningHttp> {
 export function checkReach(settings: Settings): void {
   const { httpHost, httpToken } = settings
   requireOwnToken(settings)
-  if (httpToken === undefined && !isLoopback(httpHost))
+  if (httpToken === undefined && !isThisMachine(httpHost))
     throw new UsageError(
       `HTTP_TOKEN is not set, so HTTP_HOST must be an address of this machine alone. Example: HTTP_HOST=127.0.0.1, or HTTP_TOKEN=the-output-of-openssl-rand-hex-32`,
     )

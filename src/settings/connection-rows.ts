@@ -1,5 +1,4 @@
 import { databaseAddress } from './database-address.ts'
-import { redisAddress, serviceAddress } from './parse-address.ts'
 import * as parse from './parse.ts'
 import { inGroup } from './setting.ts'
 
@@ -7,7 +6,7 @@ import { inGroup } from './setting.ts'
 export const SERVICE_ROWS = inGroup('service', {
   collabApiUrl: {
     name: 'COLLAB_API_URL',
-    parse: serviceAddress,
+    parse: parse.serviceAddress,
     required: true,
     meaning: 'Base address of the service.',
     example: 'https://api.example.com',
@@ -83,7 +82,7 @@ export const DATABASE_ROWS = inGroup('database', {
 export const QUEUE_ROWS = inGroup('queue', {
   redisUrl: {
     name: 'REDIS_URL',
-    parse: redisAddress,
+    parse: parse.redisAddress,
     meaning: 'Redis for BullMQ. Without it BullMQ keeps its queue in PostgreSQL.',
     example: 'redis://127.0.0.1:6379',
     secret: true,

@@ -1,5 +1,4 @@
 import * as parse from './parse.ts'
-import * as parseNotify from './parse-notify.ts'
 import { inGroup } from './setting.ts'
 
 /** How operators and their programs reach `serve`. */
@@ -80,7 +79,7 @@ export const TELEMETRY_ROWS = inGroup('telemetry', {
 export const NOTIFY_ROWS = inGroup('notify', {
   notifyUrls: {
     name: 'NOTIFY_URL',
-    parse: parseNotify.receivers,
+    parse: parse.receivers,
     meaning:
       'Who is notified when something needs a person, and when it is well again: addresses that take a POST, with spaces between; slack+https:// and teams+https:// for these two. The same for all workers and `serve`.',
     example:
@@ -89,7 +88,7 @@ export const NOTIFY_ROWS = inGroup('notify', {
   },
   notifySecret: {
     name: 'NOTIFY_SECRET',
-    parse: parseNotify.signingSecret,
+    parse: parse.signingSecret,
     meaning:
       'What messages to NOTIFY_URL are signed with (Standard Webhooks): whsec_ and the output of openssl rand -base64 32.',
     example: 'whsec_bm90IGEgc2VjcmV0IGJ1dCBhbiBleGFtcGxlIQ==',
@@ -97,21 +96,21 @@ export const NOTIFY_ROWS = inGroup('notify', {
   },
   freshnessPromiseMs: {
     name: 'FRESHNESS_PROMISE',
-    parse: parseNotify.duration,
+    parse: parse.duration,
     default: '26h',
     meaning:
       'Every scope of the catalog is checked well at least so often, such as 75s, 26h or 7d; what is not is stale, and people are told. migrate stores it, the same for all processes.',
   },
   changeTargetMs: {
     name: 'CHANGE_TARGET',
-    parse: parseNotify.duration,
+    parse: parse.duration,
     default: '1h',
     meaning:
       'Within which a change should be seen: reported only. migrate stores it, the same for all processes.',
   },
   nightlyLateAfterMs: {
     name: 'NIGHTLY_LATE_AFTER',
-    parse: parseNotify.duration,
+    parse: parse.duration,
     default: '30m',
     meaning:
       'How long after its time a nightly run may begin, and how far beyond half as long again as usual it may take, before somebody is notified.',

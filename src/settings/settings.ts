@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts'
+import { isThisMachine } from '../base/this-machine.ts'
 import { readTexts } from './environment.ts'
 import type { Environment } from './environment.ts'
 import { SETTING_LIST, SETTINGS } from './table.ts'
@@ -128,7 +129,7 @@ function faultsTogether(
 /** Whether an address leads to another machine without TLS. */
 function isWithoutTls(url: string): boolean {
   const { protocol, hostname } = new URL(url)
-  return protocol === 'http:' && !/^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname)
+  return protocol === 'http:' && !isThisMachine(hostname)
 }
 
 function fault(setting: Setting, complaint: string): string {

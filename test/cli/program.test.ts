@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createProgram } from '../../src/cli/program.ts'
-import { table } from '../../src/cli/output.ts'
+import { table } from '../../src/cli/table.ts'
 import { staleParts } from '../../src/cli/refresh-details.ts'
 import { SERVE_AFTER } from '../../src/cli/help.ts'
 

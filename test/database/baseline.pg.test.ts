@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { migrate, requireSchema } from '../../src/core/database/migrate.ts'
+import { migrate } from '../../src/core/database/migrate.ts'
+import { requireSchema } from '../../src/core/database/schema.ts'
 import { UsageError } from '../../src/base/errors.ts'
 import { createTestDatabase } from '../helpers/database.ts'
 import { describeCatalog } from './describe-catalog.ts'
@@ -16,7 +17,7 @@ test('tables of a state before the baseline are refused in one sentence, and lef
     )
     const before = await describeCatalog(pool, true)
     const refused = new UsageError(
-      'The tables are of a state before version 0.1.0, which begins anew: name an empty database in DATABASE_URL, and sync again.',
+      'The tables are older than version 0.1.0, which cannot upgrade them. Set DATABASE_URL to an empty database and sync again.',
     )
     await expect(migrate(database.url)).rejects.toThrow(refused)
     await expect(requireSchema(pool)).rejects.toThrow(refused)

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkCollation } from '../../src/cli/doctor/check-collation.ts'
-import { describeServer } from '../../src/cli/doctor/check-database.ts'
+import { checkCollation, describeServer } from '../../src/cli/doctor/check-database.ts'
 import { migrate } from '../../src/core/database/migrate.ts'
 import * as users from '../../src/core/database/statements/users.ts'
 import { createEmptyDatabase, onServer } from '../helpers/database.ts'

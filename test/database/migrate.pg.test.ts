@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { migrate, requireSchema } from '../../src/core/database/migrate.ts'
+import { migrate } from '../../src/core/database/migrate.ts'
+import { requireSchema } from '../../src/core/database/schema.ts'
 import { openDatabase } from '../../src/core/database/pool.ts'
 import type { Database } from '../../src/core/database/pool.ts'
 import { EnvironmentError } from '../../src/base/errors.ts'

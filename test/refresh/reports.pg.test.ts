@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkRefresh } from '../../src/cli/doctor/check-refresh.ts'
+import { checkRefresh } from '../../src/cli/doctor/check-database.ts'
 import { refreshLines } from '../../src/cli/refresh-details.ts'
 import { readFreshness } from '../../src/client/freshness.ts'
 import { setDefinitions } from '../../src/core/database/definitions.ts'

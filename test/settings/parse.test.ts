@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { cronPattern, timeZone } from '../../src/documents/schedule.ts'
 import { databaseAddress } from '../../src/settings/database-address.ts'
-import { redisAddress, serviceAddress } from '../../src/settings/parse-address.ts'
 import * as parse from '../../src/settings/parse.ts'
 
 type Parser = { safeParse(text: string): { success: boolean; data?: unknown } }
@@ -112,10 +111,10 @@ describe('a word', () => {
 describe('an address', () => {
   test('begins with one of its schemes in any case, and stays as it is written', () => {
     const good = ['redis://u:p%40@h/1', 'RediSS://h', 'redis://h:1?family=6']
-    expect(meant(redisAddress, good)).toEqual(good)
+    expect(meant(parse.redisAddress, good)).toEqual(good)
     const odd = ['redis:/h', 'mysql://h', 'x redis://h', 'redis://u:100%@h', 'redis']
-    expect(refused(redisAddress, odd)).toEqual(odd)
-    expect(complaint(redisAddress, 'x')).toBe(
+    expect(refused(parse.redisAddress, odd)).toEqual(odd)
+    expect(complaint(parse.redisAddress, 'x')).toBe(
       'must be an address that starts with redis:// or rediss:// (special characters in a password are written as %XX)',
     )
   })
@@ -178,19 +177,21 @@ describe('an address', () => {
   })
 
   test('of the service loses the slashes at its end, and holds neither credentials nor a query', () => {
-    expect(meant(serviceAddress, ['https://h/a//', 'http://h', 'HTTPS://H/a/b'])).toEqual([
+    expect(meant(parse.serviceAddress, ['https://h/a//', 'http://h', 'HTTPS://H/a/b'])).toEqual([
       'https://h/a',
       'http://h',
       'https://h/a/b',
     ])
-    expect(['h', 'ftp://h'].map((text) => complaint(serviceAddress, text))).toEqual([
+    expect(['h', 'ftp://h'].map((text) => complaint(parse.serviceAddress, text))).toEqual([
       'must be an address that starts with https:// or http://',
       'must be an address that starts with https:// or http://',
     ])
     for (const text of ['https://u:p@h', 'https://u@h', 'https://:p@h'])
-      expect(complaint(serviceAddress, text)).toBe('must not hold a user name or password')
+      expect(complaint(parse.serviceAddress, text)).toBe('must not hold a user name or password')
     for (const text of ['https://h?a', 'https://h/#a', 'https://h/?'])
-      expect(complaint(serviceAddress, text)).toBe('must not hold a query or fragment (? or #)')
+      expect(complaint(parse.serviceAddress, text)).toBe(
+        'must not hold a query or fragment (? or #)',
+      )
   })
 
   test('of a range has bits that its family knows', () => {
@@ -293,6 +294,12 @@ describe('a time', () => {
       refused(timeZone, ['+02:00', 'Mars/Olympus', '', '+01', '/UTC', 'Factory']),
     ).toHaveLength(6)
   })
+})
+
+test('a path under which a proxy serves is one that can stand in front of any path', () => {
+  expect(meant(parse.basePath, ['/a', '/sync/b.c~d'])).toEqual(['/a', '/sync/b.c~d'])
+  const odd = ['/', 'sync', '/sync/', '//sync', '/a/../b', '/a?b', 'https://h/sync']
+  expect(refused(parse.basePath, odd)).toEqual(odd)
 })
 
 test('a text is any without a NUL, a prefix of keys a short one without spaces', () => {

@@ -9,7 +9,8 @@ import { readSettings } from '../../src/settings/settings.ts'
 import { readDemoSettings } from '../../src/settings/demo.ts'
 import type { Environment } from '../../src/settings/environment.ts'
 import type { SettingNeed } from '../../src/settings/settings.ts'
-import { envExample, SETTING_LIST } from '../../src/settings/table.ts'
+import { SETTING_LIST } from '../../src/settings/table.ts'
+import { settingsPage } from './settings-page.ts'
 
 const SERVICE = {
   COLLAB_API_URL: 'https://api.example.com/base/',
@@ -39,43 +40,19 @@ function faultsOf(environment: Environment, need?: SettingNeed[]): string[] {
 
 describe('what is read', () => {
   test('the least that the service needs gives every default', () => {
-    expect(read(SERVICE)).toEqual({
+    expect(read(SERVICE)).toMatchObject({
       collabApiUrl: 'https://api.example.com/base',
       apiKey: 'key-1',
       authToken: 'token-1',
-      apiKeyHeader: 'x-service-api-key',
-      authTokenHeader: 'x-service-auth-token',
       allowHttp: false,
       databasePoolSize: 12,
-      home: '.collab-sync/',
-      queuePrefix: 'bull',
-      httpHost: '127.0.0.1',
-      httpPort: 8080,
       httpTrustedProxies: ['127.0.0.0/8', '::1'],
-      httpKeepAliveS: 650,
-      metricsHost: '127.0.0.1',
-      traces: false,
-      cron: '0 2 * * *',
-      timeZone: 'UTC',
-      reportTimeZone: 'UTC',
       operations: ['users', 'comments'],
-      concurrency: 16,
-      timeoutMs: 30_000,
-      retries: 5,
-      retryAfterMaxMs: 120_000,
-      throttledMaxMs: 900_000,
-      maxIds: 30,
-      maxBodyBytes: 67_108_864,
       shrinkLimit: 0.5,
       heldAcceptAfter: null,
-      catalogPrune: false,
-      privacyEmail: 'keep',
-      privacyRaw: 'keep',
       freshnessPromiseMs: 93_600_000,
-      changeTargetMs: 3_600_000,
-      nightlyLateAfterMs: 1_800_000,
-      logLevel: 'info',
     })
+    expect(read(SERVICE)).not.toHaveProperty('databaseUrl')
   })
 
   test('nothing at all is enough for a command that needs no service', () => {
@@ -197,33 +174,6 @@ describe('what is read', () => {
     writeFileSync(directory, '')
     expect(faultsOf({}, [])[0]).toMatch(/\.env cannot be read \(ENOTDIR\)/)
   })
-
-  test.each([
-    ['50%', 0.5],
-    ['50', 0.5],
-    ['0.5', 0.5],
-    ['1%', 0.01],
-    ['1', 1],
-    ['100%', 1],
-    ['0', 0],
-  ])('SYNC_SHRINK_LIMIT=%s means %d', (text, value) => {
-    expect(read({ SYNC_SHRINK_LIMIT: text }, []).shrinkLimit).toBe(value)
-  })
-
-  test('operations come in the same order however they are written', () => {
-    expect(read({ SYNC_OPERATIONS: 'comments, users' }, []).operations).toEqual([
-      'users',
-      'comments',
-    ])
-    expect(read({ SYNC_OPERATIONS: 'comments' }, []).operations).toEqual(['comments'])
-  })
-
-  test.each(['0 2 * * *', '30 0 2 * * *', '@daily', '0 0 L * *', '0 2 1-7 * +1'])(
-    '%s is a cron pattern',
-    (cron) => {
-      expect(read({ SYNC_CRON: cron }, []).cron).toBe(cron)
-    },
-  )
 })
 
 describe('what is refused', () => {
@@ -237,52 +187,15 @@ describe('what is refused', () => {
     ])
   })
 
-  test.each([
-    ['SYNC_CONCURRENCY', ['0', '-1', '1.5', '1e2', '0x10', '1025', '16 calls']],
-    ['SYNC_RATE_LIMIT', ['0', '-5', 'fast', '100001']],
-    ['SYNC_TIMEOUT_MS', ['0', '99', '30s']],
-    ['SYNC_RETRIES', ['-1', '101', 'five']],
-    ['SYNC_MAX_IDS', ['0', '10001']],
-    ['SYNC_RETRY_AFTER_MAX_MS', ['-1', '86400001']],
-    ['SYNC_THROTTLED_MAX_MS', ['-1', '86400001']],
-    ['SYNC_MAX_BODY_BYTES', ['64MiB', '10', '600000000']],
-    ['SYNC_SHRINK_LIMIT', ['101%', '200', '-1', 'half', '50 %']],
-    ['SYNC_CRON', ['5', '0 99 * * *', 'nightly', '* * * * * * *', '* * * * * *', '@sometimes']],
-    ['SYNC_TZ', ['+02:00', 'Berlin', 'UTC+99']],
-    ['SYNC_OPERATIONS', ['user', 'users;comments', 'users,,comments']],
-    ['LOG_LEVEL', ['verbose', 'INFO']],
-    ['CATALOG_PRUNE', ['yes', '2']],
-    ['COLLAB_ALLOW_HTTP', ['y']],
-    ['COLLAB_API_KEY_HEADER', ['x service', 'x:y', 'schlüssel', 'Content-Type', 'host']],
-    ['COLLAB_API_KEY', ['two\nlines', 'schlüssel']],
-    [
-      'COLLAB_API_URL',
-      ['api.example.com', 'ftp://h', 'https://u:p@h', 'https://h?x=1', 'https://h#f'],
-    ],
-    ['HTTP_HOST', ['127.0.0.1:8080', 'http://h', '1.2.3', 'a b', '-x']],
-    ['HTTP_PORT', ['-1', '65536', 'http']],
-    ['HTTP_BASE_PATH', ['/', 'sync', '/sync/', '//sync', '/a/../b', '/a?b', 'https://h/sync']],
-    ['HTTP_KEEP_ALIVE_S', ['0', '86401', '10m']],
-    ['METRICS_PORT', ['-1', '65536', 'metrics']],
-    ['METRICS_HOST', ['0.0.0.0:9464']],
-    ['TRACES', ['yes', '2']],
-    ['HTTP_TRUSTED_PROXIES', ['10.0.0.0/33', '0.0.0.0/0', '::/0', 'proxy', '10.0.0.1 x', '10.0/8']],
-    ['HTTP_TOKEN', ['fifteen-letters', 'sixteen letters here', 'sechzehn-zeichen-\u00fc']],
-    ['DATABASE_URL', ['db.example.com', 'mysql://h/d', 'postgres://u:a#b@h/d', 'host=x dbname=y']],
-    ['REDIS_URL', ['127.0.0.1:6379', 'http://h', 'redis://u:100%@h']],
-    ['QUEUE_DATABASE_URL', ['redis://h']],
-    ['QUEUE_PREFIX', ['my queue']],
-  ])('%s refuses what it cannot mean', (name, texts) => {
-    for (const text of texts) {
-      const faults = faultsOf({ ...SERVICE, [name]: text }, [
-        'service',
-        'database',
-        'queue',
-        'http',
-      ])
-      expect(faults, text).toHaveLength(1)
-      expect(faults[0]).toMatch(new RegExp(`^${name} must .*\\. Example: ${name}=.`))
-    }
+  // docs/SETTINGS.md has what each setting accepts, and parse.test.ts what that means.
+  const settings = SETTING_LIST.map(({ setting }) => setting)
+  const strict = settings.filter(({ parse }) => !parse.safeParse('? ?').success)
+  test.each(strict)('$name refuses what it cannot mean', ({ name }) => {
+    const need: SettingNeed[] = ['service', 'database', 'queue', 'http']
+    const secret = { NOTIFY_SECRET: 'whsec_bm90IGEgc2VjcmV0IGJ1dCBhbiBleGFtcGxlIQ==' }
+    const faults = faultsOf({ ...SERVICE, ...secret, [name]: '? ?' }, need)
+    const own = faults.filter((fault) => fault.startsWith(`${name} must `))
+    expect(own).toEqual([expect.stringMatching(new RegExp(`\\. Example: ${name}=.`))])
   })
 
   test('both a token and a token file are one too many', () => {
@@ -349,19 +262,19 @@ describe('secrets', () => {
   })
 })
 
-test('.env.example is what the table says (update it with: npm test -- test/settings -u)', async () => {
-  await expect(envExample()).toMatchFileSnapshot('../../.env.example')
+test('docs/SETTINGS.md is what the table says (update it with: npm run generate)', async () => {
+  await expect(settingsPage()).toMatchFileSnapshot('../../docs/SETTINGS.md')
 })
 
-test('.env.example, as it is, is a valid .env', () => {
-  writeFileSync(join(directory, '.env'), envExample())
-  expect(read({}).collabApiUrl).toBe('https://api.example.com')
-})
-
-test('.env.example stays valid with every line taken out of its comment, but for the token file', () => {
-  const all = envExample().replace(/^# (?=[A-Z_]+=)(?!COLLAB_AUTH_TOKEN_FILE)/gm, '')
-  writeFileSync(join(directory, '.env'), all)
-  expect(read({}).catalogSql).toMatch(/^select/)
+test('.env.example is valid, as it is and with every comment removed from a setting', () => {
+  const example = readFileSync(join(import.meta.dirname, '../../.env.example'), 'utf8')
+  for (const text of [example, example.replace(/^# (?=[A-Z_]+=)/gm, '')]) {
+    writeFileSync(join(directory, '.env'), text)
+    expect(read({}, ['service', 'database', 'queue', 'http']).collabApiUrl).toBe(
+      'https://api.example.com',
+    )
+    expect(misspeltSettings({}, directory)).toEqual([])
+  }
 })
 
 test('every setting is used by something', () => {

@@ -13,16 +13,8 @@ import { UsageError } from '../../base/errors.ts'
 import { count, counted, shorten, time } from '../../documents/format.ts'
 import type { Store } from '../../worker/store.ts'
 import { EXIT } from '../exit.ts'
-import {
-  heading,
-  note,
-  numberColumns,
-  paint,
-  print,
-  printJson,
-  progressNotes,
-  table,
-} from '../output.ts'
+import { heading, note, paint, print, printJson, progressNotes } from '../output.ts'
+import { numberColumns, table } from '../table.ts'
 import { withTables } from '../with-store.ts'
 
 /** What an import did, and what the catalog holds after it. */

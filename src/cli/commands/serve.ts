@@ -1,6 +1,5 @@
 import { collabSyncOn } from '../../client/open-collab-sync.ts'
 import { requireDefinitions } from '../../core/database/definitions.ts'
-import { migrate } from '../../core/database/migrate.ts'
 import { UsageError } from '../../base/errors.ts'
 import { checkReach, openQueueLate, startHttp } from '../../http/start-http.ts'
 import type { Log } from '../../base/log.ts'
@@ -11,7 +10,7 @@ import { openStore } from '../../worker/store.ts'
 import type { Store } from '../../worker/store.ts'
 import { EXIT } from '../exit.ts'
 import { onStopDeadline, stopOnSignals } from '../signals.ts'
-import { commandLog, commandSettings, openTracing } from '../with-store.ts'
+import { commandLog, commandSettings, migrateStore, openTracing } from '../with-store.ts'
 
 /**
  * `collab-sync serve`: the HTTP side, until SIGTERM or SIGINT. Neither PostgreSQL nor the queue need be there, at its start
@@ -39,7 +38,7 @@ export async function serve({ demo }: { demo?: boolean }): Promise<number> {
       signal: stop.starting,
       ...(demo && { madeBy: 'demo' }),
     })
-    if (store.isNew) await migrate(store.databaseUrl, settings)
+    if (store.isNew) await migrateStore(store, settings)
     stop.started()
     await serveOn(store, settings, log, stop.requested)
   } catch (error) {

@@ -13,7 +13,8 @@ import type {
 } from '../../documents/thing.ts'
 import { UsageError } from '../../base/errors.ts'
 import { printable } from '../../base/printable.ts'
-import { facts, heading, note, numberColumns, paint, print, printJson, table } from '../output.ts'
+import { facts, heading, note, paint, print, printJson } from '../output.ts'
+import { numberColumns, table } from '../table.ts'
 import { inWordsOfCommand } from '../requested-scope.ts'
 import { withTables } from '../with-store.ts'
 

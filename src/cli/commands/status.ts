@@ -9,10 +9,9 @@ import * as observed from '../../core/database/statements/observed.ts'
 import * as workersOf from '../../core/database/statements/workers.ts'
 import { readAttention } from '../../client/waiting.ts'
 import type { AttentionByKind } from '../../documents/attention.ts'
-import type { Freshness } from '../../documents/freshness.ts'
 import { describeMemberChange } from '../../documents/member-change.ts'
 import { scopesDone, scopesInAll } from '../../documents/run.ts'
-import type { Run, Wait } from '../../documents/run.ts'
+import type { Run } from '../../documents/run.ts'
 import type { NightlySchedule } from '../../documents/schedule.ts'
 import { UsageError } from '../../base/errors.ts'
 import {
@@ -27,7 +26,8 @@ import {
 } from '../../documents/format.ts'
 import { printable } from '../../base/printable.ts'
 import type { Settings } from '../../settings/table.ts'
-import { facts, heading, numberColumns, paint, print, printJson, table } from '../output.ts'
+import { facts, heading, paint, print, printJson } from '../output.ts'
+import { numberColumns, table } from '../table.ts'
 import { failuresTable, LEFT_ALONE, paintedStatus, printRun } from '../run-details.ts'
 import { refreshLines, staleParts } from '../refresh-details.ts'
 import { findRun } from '../requested-scope.ts'
@@ -36,19 +36,7 @@ import { withTables } from '../with-store.ts'
 type WorkerReport = RowOf<typeof workersOf.read>
 
 /** What `status` prints: the document of `--json`. */
-interface Overview {
-  readonly readAt: Date
-  readonly runs: readonly Run[]
-  readonly workers: readonly WorkerReport[]
-  /** What live workers wait for, by kind. */
-  readonly waiting: readonly Wait[]
-  /** What needs a person now, the most urgent first. */
-  readonly attention: readonly AttentionByKind[]
-  /** Members of records that are new, gone or of another type since a week ago; 10 at most. */
-  readonly memberChanges: readonly RowOf<typeof observed.recent>[]
-  readonly freshness: Freshness
-  readonly schedule: NightlySchedule
-}
+type Overview = Awaited<ReturnType<typeof readOverview>>
 
 const MEMBER_CHANGES_SHOWN = 10
 
@@ -69,8 +57,12 @@ export async function status(text: string | undefined, options: StatusOptions): 
     throw new UsageError('--cursor needs --failures.')
   const command = { name: 'status', demo: options.demo }
   return withTables(command, async ({ database }, { settings }) => {
-    if (text === undefined) await printOverview(database, settings, options)
-    else if (options.failures) await printFailures(database, await findRun(database, text), options)
+    if (text === undefined) {
+      const overview = await readOverview(database, settings, options.limit ?? 10)
+      if (options.json) printJson(overview)
+      else print(describe(overview))
+    } else if (options.failures)
+      await printFailures(database, await findRun(database, text), options)
     else await printRun(database, await findRun(database, text), { json: options.json })
   })
 }
@@ -90,34 +82,23 @@ async function printFailures(
     )
 }
 
-async function printOverview(
-  database: Database,
-  settings: Settings,
-  { json, limit = 10 }: StatusOptions,
-): Promise<void> {
+async function readOverview(database: Database, settings: Settings, limit: number) {
   const [runs, workers, waiting, attention, memberChanges, freshness, schedule] = await Promise.all(
     [
       readRecentRuns(database, limit),
       workersOf.read.all(database, { deadAfterS: DEAD_AFTER_S }),
+      // What live workers wait for, by kind.
       readWaits(database, null),
+      // The most urgent first.
       readAttention(database),
+      // Members of records that are new, gone or of another type since a week ago.
       observed.recent.all(database, { limit: MEMBER_CHANGES_SHOWN }),
       readFreshness(database),
       readSchedule(database, settings),
     ],
   )
-  const overview: Overview = {
-    readAt: new Date(),
-    runs,
-    workers,
-    waiting,
-    attention,
-    memberChanges,
-    freshness,
-    schedule,
-  }
-  if (json) printJson(overview)
-  else print(describe(overview))
+  const readAt = new Date()
+  return { readAt, runs, workers, waiting, attention, memberChanges, freshness, schedule }
 }
 
 function describe(overview: Overview): string {

@@ -3,7 +3,8 @@ import type { Right } from '../../http/auth/access-tokens.ts'
 import * as tokens from '../../core/database/statements/tokens.ts'
 import { time } from '../../documents/format.ts'
 import { processUser } from '../../base/process-user.ts'
-import { note, print, printJson, table } from '../output.ts'
+import { note, print, printJson } from '../output.ts'
+import { table } from '../table.ts'
 import { withTables } from '../with-store.ts'
 
 /** `collab-sync token add NAME --rights R`: prints a new token of `serve`, once. */

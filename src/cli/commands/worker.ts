@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { jobs } from '../../../jobs/index.ts'
 import { openApp } from '../../worker/app.ts'
 import type { App, AppWatch } from '../../worker/app.ts'
-import { migrate } from '../../core/database/migrate.ts'
 import { checkDatabase } from '../../core/database/connection-errors.ts'
 import { EnvironmentError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
@@ -16,7 +15,7 @@ import type { MetricsListener, WorkerMetrics } from '../../worker/telemetry/work
 import { startWorker } from '../../worker/worker.ts'
 import { EXIT } from '../exit.ts'
 import { onStopDeadline, stopOnSignals } from '../signals.ts'
-import { commandLog, openTracing } from '../with-store.ts'
+import { commandLog, migrateStore, openTracing } from '../with-store.ts'
 
 /** Machines of one system start in any order: PostgreSQL, Redis and the tables are waited for that long. */
 const PATIENCE_MS = 60_000
@@ -46,7 +45,7 @@ export async function worker(): Promise<number> {
   let store: Store | null = null
   try {
     store = await openStore(settings, { log, applicationName: 'worker', signal: stop.starting })
-    if (store.isNew) await migrate(store.databaseUrl, settings)
+    if (store.isNew) await migrateStore(store, settings)
     const metrics = await openMetrics(settings)
     app = await openPatiently(settings, store, log, stop.starting, metrics?.watch)
     stop.starting.throwIfAborted()

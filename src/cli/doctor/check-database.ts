@@ -1,9 +1,10 @@
+import { readRefresh } from '../../client/freshness.ts'
 import { readSchedule } from '../../client/schedule.ts'
 import { countCatalog } from '../../features/catalog/catalog.ts'
 import { DEAD_AFTER_S } from '../../core/database/claims.ts'
 import { readHeldBack } from '../../features/export/changes.ts'
 import { requireDefinitions } from '../../core/database/definitions.ts'
-import { requireSchema } from '../../core/database/migrate.ts'
+import { requireSchema } from '../../core/database/schema.ts'
 import { checkDatabase, codeOf, describeDatabase } from '../../core/database/connection-errors.ts'
 import { rolledBack } from '../../core/database/pool.ts'
 import type { Database } from '../../core/database/pool.ts'
@@ -20,9 +21,7 @@ import { postgresStore } from '../../core/rate-limit/stores.ts'
 import type { Settings } from '../../settings/table.ts'
 import type { Store } from '../../worker/store.ts'
 import { describeHolder } from '../commands/changes.ts'
-import { staleParts } from '../refresh-details.ts'
-import { checkCollation } from './check-collation.ts'
-import { checkRefresh } from './check-refresh.ts'
+import { describePause, staleParts } from '../refresh-details.ts'
 import { broken, fail, guarded, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
@@ -169,6 +168,27 @@ function clock({ clockAheadMs }: Server, { queuePlace }: Store): Finding {
   )
 }
 
+/** PostgreSQL records the version of a database's collation since then. */
+const FIRST_VERSION = 15
+
+/**
+ * Warns where an upgrade of the operating system or of ICU changed how the server sorts texts: indexes made before are in another
+ * order, so that a lookup may miss rows and a unique index may hold a text twice.
+ * @param version of the server, such as `15.4`
+ */
+export async function checkCollation(database: Database, version: string): Promise<Finding[]> {
+  if (Number.parseInt(version) < FIRST_VERSION) return []
+  const { databaseName, madeWith, now, isChanged } = await serverStatements.collation.one(database)
+  if (!isChanged) return []
+  return [
+    warn(
+      'collation',
+      `the indexes of this database were made with version ${madeWith} of its collation, and the server now sorts by version ${now}`,
+      `stop the workers, then in psql: reindex database ${databaseName}; alter database ${databaseName} refresh collation version;`,
+    ),
+  ]
+}
+
 async function catalog(database: Database): Promise<Finding> {
   const { active } = await countCatalog(database)
   if (active.organizations === 0) {
@@ -207,6 +227,31 @@ async function freshness(database: Database): Promise<Finding> {
     `${count(stale)} of ${counted(all, 'scope')} are stale: ${staleParts(read)}`,
     'collab-sync run; reporting.freshness names them',
   )
+}
+
+/** Continuous refresh: whether its budget keeps the promise and whether it is paused. Nothing where there is none. */
+export async function checkRefresh(database: Database): Promise<Finding[]> {
+  const refresh = await readRefresh(database)
+  if (refresh === null) return []
+  const { boundS, budget, fault, pausedSince } = refresh
+  const mend = 'a larger REFRESH_BUDGET or a longer FRESHNESS_PROMISE, then collab-sync migrate'
+  return [
+    fault === null
+      ? ok(
+          'refresh',
+          `a budget of ${budget} calls a second looks at everything within ${duration(boundS * 1000)}`,
+        )
+      : fail('refresh', fault, mend),
+    ...(pausedSince === null
+      ? []
+      : [
+          warn(
+            'refresh',
+            describePause(refresh),
+            'mend what the reason names; it goes on by itself',
+          ),
+        ]),
+  ]
 }
 
 async function schedule(database: Database, settings: Settings): Promise<Finding> {

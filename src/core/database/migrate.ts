@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { EnvironmentError, SchemaError, UsageError } from '../../base/errors.ts'
+import { EnvironmentError } from '../../base/errors.ts'
 import { requireTimeZone, setDefinitions } from './definitions.ts'
 import type { Definitions } from './definitions.ts'
 import { checkDatabase, codeOf, describeDatabase } from './connection-errors.ts'
 import { openDatabase, transactionOn } from './pool.ts'
-import type { Client, Database } from './pool.ts'
+import type { Client } from './pool.ts'
+import { INSUFFICIENT_PRIVILEGE, MIGRATIONS, readApplied, refuseOthers } from './schema.ts'
 import { deriveWritten } from './written.ts'
 import type { Derived, OnDerived } from './written.ts'
 
@@ -33,7 +34,10 @@ export interface Migrated {
 export async function migrate(
   url: string,
   definitions?: Definitions,
-  { onDerived = () => {}, signal }: { onDerived?: OnDerived; signal?: AbortSignal } = {},
+  {
+    onDerived = () => {},
+    signal,
+  }: { onDerived?: OnDerived; signal?: AbortSignal | undefined } = {},
 ): Promise<Migrated> {
   const database = openDatabase(url, { max: 1, applicationName: 'migrate', signal })
   try {
@@ -61,34 +65,8 @@ export async function migrate(
   }
 }
 
-/**
- * Checks that the tables are of this program's version.
- * @throws SchemaError that says to run `collab-sync migrate`, or that the program is too old; UsageError where the
- *   tables are older than version 0.1.0
- */
-export async function requireSchema(database: Database): Promise<void> {
-  const applied = await readApplied(database).catch((error: unknown) => {
-    // A role that may only read the views may not read this. If something is missing, PostgreSQL then names it.
-    if (codeOf(error) === INSUFFICIENT_PRIVILEGE) return ownMigrations()
-    throw error
-  })
-  refuseOthers(applied)
-  if (applied.length === 0)
-    throw new SchemaError(
-      `The database at ${describeDatabase(database)} has no tables of collab-sync yet. Run \`collab-sync migrate\`.`,
-    )
-  if (!ownMigrations().every((name) => applied.includes(name)))
-    throw new SchemaError(
-      `The tables are older than this program: their last migration is ${applied.at(-1)}. Run \`collab-sync migrate\`.`,
-    )
-}
-
-const MIGRATIONS = fileURLToPath(import.meta.resolve('#sql/migrations'))
 const READER_ROLE = fileURLToPath(import.meta.resolve('#sql/roles/collab_reader.sql'))
 const MIGRATE_LOCK = 4_013_071_001
-/** Names of migrations before version 0.1.0 began, which were never released; today's have three digits. */
-const BEFORE_BASELINE = /^\d{4}_/
-const INSUFFICIENT_PRIVILEGE = '42501'
 
 async function applyPending(client: Client, isFirst: boolean): Promise<string[]> {
   const { runner } = await import('node-pg-migrate')
@@ -123,37 +101,4 @@ async function grantReaderRole(client: Client): Promise<Migrated['readerRole']> 
     if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
     return { granted: false, statements }
   }
-}
-
-async function readApplied(from: Database | Client): Promise<string[]> {
-  try {
-    const { rows } = await from.query<{ name: string }>(
-      'select name from collab_sync.migrations order by name',
-    )
-    return rows.map(({ name }) => name)
-  } catch (error) {
-    // No such table, no such schema.
-    if (['42P01', '3F000'].includes(codeOf(error) ?? '')) return []
-    throw error
-  }
-}
-
-function refuseOthers(applied: string[]): void {
-  const own = ownMigrations()
-  const unknown = applied.filter((name) => !own.includes(name))
-  if (unknown.some((name) => BEFORE_BASELINE.test(name)))
-    throw new UsageError(
-      'The tables are of a state before version 0.1.0, which begins anew: name an empty database in DATABASE_URL, and sync again.',
-    )
-  if (unknown.length > 0)
-    throw new SchemaError(
-      `The tables were made by a newer version of collab-sync (${unknown.join(', ')}). Update this program.`,
-    )
-}
-
-function ownMigrations(): string[] {
-  return readdirSync(MIGRATIONS)
-    .filter((name) => name.endsWith('.sql'))
-    .map((name) => name.slice(0, -'.sql'.length))
-    .toSorted()
 }

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import Cursor from 'pg-cursor'
+import type Cursor from 'pg-cursor'
 import { openingReason } from '../../core/database/connection-errors.ts'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
 import { columnsFault, memberOfColumn, parseLine } from './lines.ts'
@@ -75,6 +75,7 @@ function messageOf(error: unknown): string {
  * connection is lost.
  */
 async function* rowsOf(client: pg.Client, text: string): AsyncGenerator<NumberedLine> {
+  const { default: Cursor } = await import('pg-cursor')
   const cursor = client.query(new Cursor<Record<string, string | null>>(text))
   for (let number = 0; ;) {
     const rows = await readSome(cursor)

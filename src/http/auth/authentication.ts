@@ -1,6 +1,6 @@
-import { isIPv4 } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Right } from './access-tokens.ts'
+import { isThisMachine } from '../../base/this-machine.ts'
 import type { Database } from '../../core/database/pool.ts'
 import { ProblemError } from '../problem.ts'
 import { sessionTokenId } from './sessions.ts'
@@ -119,19 +119,13 @@ function unauthorized(detail: string): ProblemError {
   })
 }
 
-/** Names by which a machine calls itself; nobody else's name server can make one of them lead here. */
-export function isLoopback(host: string): boolean {
-  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1')
-  return name === 'localhost' || name === '::1' || (isIPv4(name) && name.startsWith('127.'))
-}
-
 /**
  * What is wrong with the `Host` of a request to a server without a token; null where nothing is. A page of a stranger
  * whose name leads to this machine (DNS rebinding) is found by it.
  */
 function hostFault(request: FastifyRequest): string | null {
   const host = parsed(`http://${request.headers.host ?? ''}`)
-  if (host === null || !isLoopback(host.hostname))
+  if (host === null || !isThisMachine(host.hostname))
     return 'Without HTTP_TOKEN this server answers to names of this machine only, such as localhost.'
   const port = Number(host.port || 80)
   return port === request.socket.localPort
