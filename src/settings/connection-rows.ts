@@ -22,34 +22,34 @@ export const SERVICE_ROWS = inGroup('service', {
   authToken: {
     name: 'COLLAB_AUTH_TOKEN',
     parse: parse.headerValue,
-    meaning: 'Value of the header x-service-auth-token. This one or COLLAB_AUTH_TOKEN_FILE.',
+    meaning: 'Value of the header x-service-auth-token. Set this or COLLAB_AUTH_TOKEN_FILE.',
     example: 'your-auth-token',
     secret: true,
   },
   authTokenFile: {
     name: 'COLLAB_AUTH_TOKEN_FILE',
     parse: parse.text,
-    meaning: 'A file that holds the token; it is read again when the service refuses the token.',
+    meaning: 'File that contains the token. It is read again when the service refuses the token.',
     example: '/run/secrets/collab-auth-token',
   },
   apiKeyHeader: {
     name: 'COLLAB_API_KEY_HEADER',
     parse: parse.headerName,
     default: 'x-service-api-key',
-    meaning: 'Name of the header for the key, for a deployment that names it otherwise.',
+    meaning: 'Name of the header for the key, if your deployment uses another one.',
   },
   authTokenHeader: {
     name: 'COLLAB_AUTH_TOKEN_HEADER',
     parse: parse.headerName,
     default: 'x-service-auth-token',
-    meaning: 'Name of the header for the token, for a deployment that names it otherwise.',
+    meaning: 'Name of the header for the token, if your deployment uses another one.',
   },
   allowHttp: {
     name: 'COLLAB_ALLOW_HTTP',
     parse: parse.flag,
     default: '0',
     meaning:
-      '1 allows http:// to another machine: key, token and comments then cross the network in the clear.',
+      '1 allows http:// to another machine. Key, token and comments then cross the network unencrypted.',
     example: '1',
   },
 })
@@ -60,7 +60,7 @@ export const DATABASE_ROWS = inGroup('database', {
     name: 'DATABASE_URL',
     parse: databaseAddress,
     meaning:
-      'PostgreSQL 14 or newer. Without it an embedded PostgreSQL is kept in COLLAB_SYNC_HOME.',
+      'PostgreSQL 14 or newer. If it is not set, collab-sync keeps an embedded PostgreSQL in COLLAB_SYNC_HOME.',
     example: 'postgres://collab:secret@db.example.com:5432/collab',
     secret: true,
   },
@@ -68,13 +68,14 @@ export const DATABASE_ROWS = inGroup('database', {
     name: 'DATABASE_POOL_SIZE',
     parse: parse.wholeNumber(2, 1000),
     default: '12',
-    meaning: 'Most PostgreSQL connections of one process, those of the queue aside.',
+    meaning:
+      'Maximum number of PostgreSQL connections of one process, not counting those of the queue.',
   },
   home: {
     name: 'COLLAB_SYNC_HOME',
     parse: parse.text,
     default: '.collab-sync/',
-    meaning: 'Where the embedded PostgreSQL keeps its files.',
+    meaning: 'Directory of the embedded PostgreSQL.',
   },
 })
 
@@ -83,7 +84,7 @@ export const QUEUE_ROWS = inGroup('queue', {
   redisUrl: {
     name: 'REDIS_URL',
     parse: parse.redisAddress,
-    meaning: 'Redis for BullMQ. Without it BullMQ keeps its queue in PostgreSQL.',
+    meaning: 'Redis for BullMQ. If it is not set, BullMQ keeps its queue in PostgreSQL.',
     example: 'redis://127.0.0.1:6379',
     secret: true,
   },
@@ -91,7 +92,7 @@ export const QUEUE_ROWS = inGroup('queue', {
     name: 'QUEUE_DATABASE_URL',
     parse: databaseAddress,
     meaning:
-      'Where BullMQ keeps its queue without REDIS_URL. Without it DATABASE_URL, or a database beside the embedded one.',
+      'Database in which BullMQ keeps its queue if REDIS_URL is not set. Default: DATABASE_URL, or a separate database of the embedded PostgreSQL.',
     example: 'postgres://collab:secret@db.example.com:5432/collab_queue',
     secret: true,
   },
@@ -99,6 +100,6 @@ export const QUEUE_ROWS = inGroup('queue', {
     name: 'QUEUE_PREFIX',
     parse: parse.keyPrefix,
     default: 'bull',
-    meaning: 'Prefix of the queue: every program that enqueues needs the same.',
+    meaning: 'Prefix of the queue. Every program that adds jobs needs the same value.',
   },
 })

@@ -20,7 +20,7 @@ export const HTTP_ROWS = inGroup('http', {
     name: 'HTTP_TOKEN',
     parse: parse.accessToken,
     meaning:
-      'What people and programs show to `serve`, 16 characters or more. Without it this machine alone is served.',
+      'Token that users and programs send to `serve`, at least 16 characters. If it is not set, `serve` accepts connections from this machine only.',
     example: 'the-output-of-openssl-rand-hex-32',
     secret: true,
   },
@@ -29,7 +29,7 @@ export const HTTP_ROWS = inGroup('http', {
     parse: parse.addressRanges,
     default: '127.0.0.0/8 ::1',
     meaning:
-      'Addresses of proxies before `serve` that say in X-Forwarded-For whose request it is, with spaces between. Nobody else is believed.',
+      'Addresses of proxies in front of `serve` whose X-Forwarded-For is trusted, separated by spaces.',
     example: '10.0.0.0/8 2001:db8::/32',
   },
   httpBasePath: {
@@ -44,7 +44,7 @@ export const HTTP_ROWS = inGroup('http', {
     parse: parse.wholeNumber(1, 86_400),
     default: '650',
     meaning:
-      'Seconds until `serve` closes an idle connection. Must be longer than the idle timeout of the load balancer before it, which otherwise answers 502 now and then.',
+      'Seconds until `serve` closes an idle connection. Must be longer than the idle timeout of the load balancer in front of it, which otherwise sometimes returns 502.',
   },
 })
 
@@ -54,7 +54,7 @@ export const TELEMETRY_ROWS = inGroup('telemetry', {
     name: 'METRICS_PORT',
     parse: parse.wholeNumber(0, 65_535),
     meaning:
-      'Port on which a worker serves its own /metrics for Prometheus; 0 takes a free one. Without it none.',
+      'Port on which a worker serves its own /metrics for Prometheus; 0 selects a free one. If it is not set, a worker serves no metrics.',
     example: '9464',
   },
   metricsHost: {
@@ -62,7 +62,7 @@ export const TELEMETRY_ROWS = inGroup('telemetry', {
     parse: parse.hostName,
     default: '127.0.0.1',
     meaning:
-      'Where a worker listens on METRICS_PORT. Its numbers ask for no token: let nobody but Prometheus reach it.',
+      'Address on which a worker listens for METRICS_PORT. The metrics require no token: only Prometheus should reach it.',
     example: '0.0.0.0',
   },
   traces: {
@@ -70,7 +70,7 @@ export const TELEMETRY_ROWS = inGroup('telemetry', {
     parse: parse.flag,
     default: '0',
     meaning:
-      '1 gives runs, jobs and commits spans of OpenTelemetry, for what `node --import` has registered to send.',
+      '1 creates OpenTelemetry spans for runs, jobs and commits. An instrumentation that `node --import` loads exports them.',
     example: '1',
   },
 })
@@ -81,7 +81,7 @@ export const NOTIFY_ROWS = inGroup('notify', {
     name: 'NOTIFY_URL',
     parse: parse.receivers,
     meaning:
-      'Who is notified when something needs a person, and when it is well again: addresses that take a POST, with spaces between; slack+https:// and teams+https:// for these two. The same for all workers and `serve`.',
+      'Addresses that are notified when a problem needs a person, and when it is resolved, separated by spaces. Each receives a POST; slack+https:// and teams+https:// select the formats of Slack and Teams. Set the same value for all workers and `serve`.',
     example:
       'https://alerts.example.com/collab slack+https://hooks.slack.com/services/T0/B0/secret',
     secret: true,
@@ -90,7 +90,7 @@ export const NOTIFY_ROWS = inGroup('notify', {
     name: 'NOTIFY_SECRET',
     parse: parse.signingSecret,
     meaning:
-      'What messages to NOTIFY_URL are signed with (Standard Webhooks): whsec_ and the output of openssl rand -base64 32.',
+      'Secret that signs messages to NOTIFY_URL (Standard Webhooks): whsec_ and the output of openssl rand -base64 32.',
     example: 'whsec_bm90IGEgc2VjcmV0IGJ1dCBhbiBleGFtcGxlIQ==',
     secret: true,
   },
@@ -99,20 +99,20 @@ export const NOTIFY_ROWS = inGroup('notify', {
     parse: parse.duration,
     default: '26h',
     meaning:
-      'Every scope of the catalog is checked well at least so often, such as 75s, 26h or 7d; what is not is stale, and people are told. migrate stores it, the same for all processes.',
+      'Maximum age of the last valid response of each scope, such as 75s, 26h or 7d. Older scopes are stale and are reported. migrate stores it; it must be the same for all processes.',
   },
   changeTargetMs: {
     name: 'CHANGE_TARGET',
     parse: parse.duration,
     default: '1h',
     meaning:
-      'Within which a change should be seen: reported only. migrate stores it, the same for all processes.',
+      'Time within which a change should be stored; used in reports only. migrate stores it; it must be the same for all processes.',
   },
   nightlyLateAfterMs: {
     name: 'NIGHTLY_LATE_AFTER',
     parse: parse.duration,
     default: '30m',
     meaning:
-      'How long after its time a nightly run may begin, and how far beyond half as long again as usual it may take, before somebody is notified.',
+      'Delay after which a nightly run that has not started is reported. A run that takes more than 1.5 times as long as usual is reported after the same delay.',
   },
 })
