@@ -25,12 +25,12 @@ comment on column collab_store.users.organization_key is 'The organization in wh
 comment on column collab_store.users.source is 'What the name and e-mail come from: 3 the organization''s listing or a direct answer about the user, 2 a document''s or group''s listing, 1 an author of a comment. A lower one never overwrites a higher.';
 comment on column collab_store.users.listed is 'True while the organization''s own listing holds the user.';
 comment on column collab_store.users.first_seen_at is 'When a check first saw the person here (our clock).';
-comment on column collab_store.users.changed_at is 'When a check last found anything in this row changed (our clock).';
+comment on column collab_store.users.changed_at is 'When a check last changed this row.';
 comment on column collab_store.users.removed_at is 'When the organization''s listing first lacked a person who had been in it; null while listed, and for those never listed.';
 comment on column collab_store.users.source_at is 'For source 1: lastUpdated of the comment the name was taken from, so that the newest one wins.';
 comment on column collab_store.users.digest is 'Digest of the record as received, with its keys sorted.';
 comment on column collab_store.users.user_id is 'The service''s userId.';
-comment on column collab_store.users.name is 'Name as last received; null where the service left it out.';
+comment on column collab_store.users.name is 'Name as last received; null if the service sent none.';
 comment on column collab_store.users.email is 'E-mail as last received; null where the service left it out.';
 comment on column collab_store.users.rest is 'Members of the received object that the other columns cannot give back exactly; null when there are none.';
 comment on column collab_store.users.version is 'Number of the current version, from 1; null for 1. Earlier ones are in user_versions.';
@@ -60,7 +60,7 @@ comment on column collab_store.user_versions.version is 'Counts from 1.';
 comment on column collab_store.user_versions.valid_from is 'When a check first saw this version (our clock).';
 comment on column collab_store.user_versions.valid_to is 'When a check first saw the next one (our clock).';
 comment on column collab_store.user_versions.removed_at is 'removed_at of users in this version.';
-comment on column collab_store.user_versions.listed is 'Whether the organization''s own listing held the person.';
+comment on column collab_store.user_versions.listed is 'Whether the organization''s own listing contained the user.';
 comment on column collab_store.user_versions.change is 'What made this version; null where that is not known.';
 comment on column collab_store.user_versions.user_id is 'The service''s userId.';
 comment on column collab_store.user_versions.name is 'Name in this version.';
@@ -78,7 +78,7 @@ comment on table collab_store.document_users is 'Who is, or was, in a document''
 comment on column collab_store.document_users.document_key is 'Whose listing it is: a row of documents.';
 comment on column collab_store.document_users.first_seen_at is 'When a check first saw the user in it.';
 comment on column collab_store.document_users.joined_at is 'When the present (or last) stay began: later than first_seen_at for one who came back.';
-comment on column collab_store.document_users.removed_at is 'When a check first found the user gone; null while in it.';
+comment on column collab_store.document_users.removed_at is 'When a check first no longer found the user; null for current members.';
 comment on column collab_store.document_users.user_id is 'The service''s userId.';
 
 create table collab_store.user_group_members (
@@ -93,7 +93,7 @@ comment on table collab_store.user_group_members is 'Who is, or was, in a user g
 comment on column collab_store.user_group_members.user_group_key is 'Whose listing it is: a row of user_groups.';
 comment on column collab_store.user_group_members.first_seen_at is 'When a check first saw the user in it.';
 comment on column collab_store.user_group_members.joined_at is 'When the present (or last) stay began.';
-comment on column collab_store.user_group_members.removed_at is 'When a check first found the user gone; null while in it.';
+comment on column collab_store.user_group_members.removed_at is 'When a check first no longer found the user; null for current members.';
 comment on column collab_store.user_group_members.user_id is 'The service''s userId.';
 
 create table collab_store.past_memberships (

@@ -48,9 +48,9 @@ create index comments_activity on collab_store.comments (organization_key, day, 
   include (deleted_at);
 comment on table collab_store.comments is 'One row a comment, deleted ones too, with the current version''s content.';
 comment on column collab_store.comments.comment_id is 'The service''s commentId, unique within its annotation.';
-comment on column collab_store.comments.last_updated is 'lastUpdated of the service (the service''s clock).';
+comment on column collab_store.comments.last_updated is 'The service''s lastUpdated (the service''s clock).';
 comment on column collab_store.comments.first_seen_at is 'When a check first saw the comment (our clock): when its answer came where refresh saw it, when its batch was begun where a run did.';
-comment on column collab_store.comments.changed_at is 'When a check last found anything in this row changed (our clock).';
+comment on column collab_store.comments.changed_at is 'When a check last changed this row.';
 comment on column collab_store.comments.version_at is 'When a check first saw the current version (our clock), as first_seen_at.';
 comment on column collab_store.comments.deleted_at is 'When the service answered null for this comment''s id; null while it is live.';
 comment on column collab_store.comments.organization_key is 'The organization of the annotation''s document, here as well because reports count by it without asking the catalog (docs/decisions).';

@@ -24,7 +24,7 @@ create index failures_unresolved on sync.failures (batch_key, scope_no) where re
 -- Without it PostgreSQL may read all failures backward for each organization: 43 s at 260,000 failing scopes, with it 0.18 s.
 create index failures_unresolved_of_organization on sync.failures (organization_id, failure_id) where resolved_at is null;
 comment on table sync.failures is 'Scopes that gave no usable answer, one row each and run.';
-comment on column sync.failures.failure_id is 'Our id of the row.';
+comment on column sync.failures.failure_id is 'Internal ID.';
 comment on column sync.failures.run_id is 'The run in which the scope was asked for; its row in sync.runs.';
 comment on column sync.failures.at is 'When the worker gave the scope up.';
 comment on column sync.failures.batch_key is 'Where the scope lies, so that it can be tried again by itself.';
@@ -108,7 +108,7 @@ create index on sync.rejected_records (run_id, rejected_record_id);
 create unique index one_row_a_rejected_record on sync.rejected_records (digest, md5(reason));
 create index rejected_records_in_place on sync.rejected_records (organization_id, operation) where gone_at is null;
 comment on table sync.rejected_records is 'Records, or members of records, that PostgreSQL or our types cannot hold, as received.';
-comment on column sync.rejected_records.rejected_record_id is 'Our id of the row.';
+comment on column sync.rejected_records.rejected_record_id is 'Internal ID.';
 comment on column sync.rejected_records.run_id is 'The run that last saw it. It may be pruned before.';
 comment on column sync.rejected_records.at is 'When it was last received.';
 comment on column sync.rejected_records.operation is 'users or comments.';
@@ -221,7 +221,7 @@ create index on sync.held (run_id);
 create index refused_listings on sync.held (kind, scope_key) where is_standing;
 create index held_waiting on sync.held (organization_id, held_id) where resolved_at is null;
 comment on table sync.held is 'Listings that lost so many users, at once or within seven days, that collab-sync removed none of them. The removal is applied when an operator accepts it, or when HELD_ACCEPT_AFTER nightly runs have returned the same response. After a refusal the listing is held again only when the response changes.';
-comment on column sync.held.held_id is 'Our id of the row.';
+comment on column sync.held.held_id is 'Internal ID.';
 comment on column sync.held.run_id is 'The run that last saw this answer.';
 comment on column sync.held.at is 'When the answer was first seen.';
 comment on column sync.held.resolved_at is 'When it was applied or withdrawn; null while it waits.';

@@ -127,7 +127,7 @@ create table sync.catalog_imports (
 create unique index catalog_imports_held on sync.catalog_imports (state) where state = 'held';
 create index catalog_imports_last_seen on sync.catalog_imports (last_seen_at);
 comment on table sync.catalog_imports is 'Imports of the catalog: who, when, how many scopes came and went. One that is held has changed nothing.';
-comment on column sync.catalog_imports.import_id is 'Our id of the row.';
+comment on column sync.catalog_imports.import_id is 'Internal ID.';
 comment on column sync.catalog_imports.at is 'When it was made first (our clock).';
 comment on column sync.catalog_imports.last_seen_at is 'When an import last lacked just the same, or failed just the same (our clock).';
 comment on column sync.catalog_imports.source is 'The file, CATALOG_SQL, or what named single lines, such as catalog add.';
