@@ -171,12 +171,12 @@ select kind, scope_key, organization_id, document_id, organization_user_group_id
 from sync.held
 where resolved_at is null or is_standing;
 comment on view collab_store.disputed_removals is 'Removals that are held for a decision or were refused, one row each: the listing keeps users whom the last response did not contain.';
-comment on column collab_store.disputed_removals.kind is 'Whose listing: organization, document or group.';
+comment on column collab_store.disputed_removals.kind is 'Whose listing it is: organization, document or group.';
 comment on column collab_store.disputed_removals.scope_key is 'Our key of the organization, document or user group.';
 comment on column collab_store.disputed_removals.organization_id is 'The requested organization.';
-comment on column collab_store.disputed_removals.document_id is 'The requested document, if any.';
-comment on column collab_store.disputed_removals.organization_user_group_id is 'The user group asked for, if any.';
-comment on column collab_store.disputed_removals.missing_user_ids is 'Users whom the response did not contain and who stay in the listing.';
+comment on column collab_store.disputed_removals.document_id is 'The requested document; null if none.';
+comment on column collab_store.disputed_removals.organization_user_group_id is 'The requested user group; null if none.';
+comment on column collab_store.disputed_removals.missing_user_ids is 'Users who are missing from the response and stay in the listing.';
 comment on column collab_store.disputed_removals.removal_held_since is 'When the response was first received; null once the removal was refused.';
 comment on column collab_store.disputed_removals.removal_refused_at is 'When the removal was refused; null while it is held.';
 
@@ -225,9 +225,9 @@ select kind, organization_id, document_id, organization_user_group_id, count(rem
 from collab_store.disputed_removals
 group by 1, 2, 3, 4;
 comment on view collab_store.disputed_listings is 'Listings with disputed removals, each once.';
-comment on column collab_store.disputed_listings.kind is 'Whose listing: organization, document or group.';
+comment on column collab_store.disputed_listings.kind is 'Whose listing it is: organization, document or group.';
 comment on column collab_store.disputed_listings.organization_id is 'The requested organization.';
-comment on column collab_store.disputed_listings.document_id is 'The requested document, if any.';
-comment on column collab_store.disputed_listings.organization_user_group_id is 'The user group asked for, if any.';
+comment on column collab_store.disputed_listings.document_id is 'The requested document; null if none.';
+comment on column collab_store.disputed_listings.organization_user_group_id is 'The requested user group; null if none.';
 comment on column collab_store.disputed_listings.is_held is 'Whether removals are held for a decision.';
 comment on column collab_store.disputed_listings.is_refused is 'Whether removals were refused, and the response has not changed since.';
