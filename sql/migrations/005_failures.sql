@@ -39,7 +39,7 @@ comment on column sync.failures.annotation_id is 'The requested annotation; null
 comment on column sync.failures.organization_user_group_id is 'The requested user group; null if none.';
 comment on column sync.failures.error_status is 'error.status of the response, or a lower-case code of collab-sync such as timeout.';
 comment on column sync.failures.error_message is 'error.message of the response or of the network, shortened; never contains credentials.';
-comment on column sync.failures.resolved_at is 'When the scope next returned a usable response, in any run; null until then. A response with held removals counts.';
+comment on column sync.failures.resolved_at is 'When the scope next returned a usable response, in any run, even with held removals; null until then.';
 comment on column sync.failures.resolved_by is 'The run that received this response; it may have been pruned.';
 comment on index sync.failures_of_organization is 'Failures of one organization, newest first.';
 comment on index sync.failures_unresolved is 'Failures that the next usable response of their scope resolves.';
@@ -117,14 +117,14 @@ comment on column sync.rejected_records.organization_id is 'The requested organi
 comment on column sync.rejected_records.document_id is 'The requested document; null if none.';
 comment on column sync.rejected_records.annotation_id is 'The requested annotation; null if none.';
 comment on column sync.rejected_records.organization_user_group_id is 'The requested user group; null if none.';
-comment on column sync.rejected_records.reason is 'What is wrong, with the name of the field, and which column was set to null if the rest of the record was stored.';
+comment on column sync.rejected_records.reason is 'What is wrong, with the name of the field, and the column set to null if the rest of the record was stored.';
 comment on column sync.rejected_records.record is 'JSON text of the record, as received.';
 comment on column sync.rejected_records.is_whole is 'True if nothing of the record was stored; false if the rest of it, or an equal record, was.';
-comment on column sync.rejected_records.digest is 'Digest of the operation, the four IDs and the record (in any field order), by which the record is recognized and dismissed. If the record''s text is not known, its reason is hashed instead.';
+comment on column sync.rejected_records.digest is 'Digest of the operation, the four IDs and the record in any field order, which identifies it. If the record''s text is not known, the reason is hashed instead.';
 comment on column sync.rejected_records.first_seen_at is 'When it was first received.';
-comment on column sync.rejected_records.last_seen_at is 'When it was last received. Continuous refresh updates this at most once an hour.';
+comment on column sync.rejected_records.last_seen_at is 'When it was last received; continuous refresh updates this at most once an hour.';
 comment on column sync.rejected_records.times is 'Number of times this was recorded.';
-comment on column sync.rejected_records.gone_at is 'When its scope first returned a complete response without it: the record was corrected and stored, or deleted. Null until then.';
+comment on column sync.rejected_records.gone_at is 'When its scope first returned a complete response without it, because it was corrected or deleted; null until then.';
 comment on index sync.one_row_a_rejected_record is 'The same record has one row per reason.';
 comment on index sync.rejected_records_in_place is 'Rejected records still received, by organization.';
 
@@ -139,7 +139,7 @@ create table sync.set_aside_records (
   set_aside_by text not null,
   reason text not null
 );
-comment on table sync.set_aside_records is 'Rejected records that an operator dismissed for good. The same content in the same scope makes no later run partial. Only the digest of the record is stored.';
+comment on table sync.set_aside_records is 'Digests of rejected records that an operator dismissed. The same content in the same scope makes no later run partial.';
 comment on column sync.set_aside_records.digest is 'As in sync.rejected_records.';
 comment on column sync.set_aside_records.set_aside_at is 'When it was dismissed.';
 comment on column sync.set_aside_records.operation is 'users or comments.';
@@ -174,27 +174,27 @@ select r.rejected_record_id, r.run_id, r.at, r.operation, r.organization_id, r.d
   ) as is_open
 from sync.rejected_records r
 left join sync.set_aside_records s using (digest);
-comment on view sync.unstored_records is 'Rejected records, with whether they are still received and whether an operator dismissed them. A run is partial if it receives a whole record that was not dismissed.';
+comment on view sync.unstored_records is 'Rejected records with their state. A run is partial if it receives a whole record that was not dismissed.';
 comment on column sync.unstored_records.rejected_record_id is 'As in sync.rejected_records.';
-comment on column sync.unstored_records.run_id is 'The run that last received it.';
-comment on column sync.unstored_records.at is 'When it was last received.';
+comment on column sync.unstored_records.run_id is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.at is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.operation is 'users or comments.';
 comment on column sync.unstored_records.organization_id is 'The requested organization.';
 comment on column sync.unstored_records.document_id is 'The requested document; null if none.';
 comment on column sync.unstored_records.annotation_id is 'The requested annotation; null if none.';
 comment on column sync.unstored_records.organization_user_group_id is 'The requested user group; null if none.';
-comment on column sync.unstored_records.reason is 'What is wrong with it.';
-comment on column sync.unstored_records.record is 'JSON text of the record, as received.';
-comment on column sync.unstored_records.is_whole is 'True if nothing of the record was stored.';
+comment on column sync.unstored_records.reason is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.record is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.is_whole is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.digest is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.set_aside_at is 'When an operator dismissed it; null if none did.';
 comment on column sync.unstored_records.set_aside_by is 'Who dismissed it.';
 comment on column sync.unstored_records.set_aside_reason is 'Reason that the operator gave.';
-comment on column sync.unstored_records.first_seen_at is 'When it was first received.';
-comment on column sync.unstored_records.last_seen_at is 'When it was last received.';
-comment on column sync.unstored_records.times is 'Number of times this was recorded.';
-comment on column sync.unstored_records.gone_at is 'When its scope first returned a complete response without it; null until then.';
-comment on column sync.unstored_records.is_open is 'True while the record needs a decision: it was in the last response of its scope, it was not dismissed, and the catalog lists the scope.';
+comment on column sync.unstored_records.first_seen_at is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.last_seen_at is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.times is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.gone_at is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.is_open is 'True if it needs a decision: the last response of its scope contained it, it was not dismissed, and the catalog lists the scope.';
 
 create table sync.held (
   held_id bigint generated always as identity primary key,
@@ -230,9 +230,9 @@ comment on column sync.held.batch_key is 'The batch of the listing''s scope.';
 comment on column sync.held.scope_key is 'Internal key of the organization, document or user group.';
 comment on column sync.held.users_before is 'Number of users in the listing before.';
 comment on column sync.held.repeats is 'Number of later scheduled runs that received the same response.';
-comment on column sync.held.is_loss is 'True if too many users are missing; false if the response may be incomplete, in which case the next complete response decides.';
+comment on column sync.held.is_loss is 'True if too many users are missing; false if the response may be incomplete: then the next complete response decides.';
 comment on column sync.held.kind is 'Whose listing it is: organization, document or group.';
-comment on column sync.held.resolution is 'accepted or refused (by an operator), repeated (HELD_ACCEPT_AFTER nightly runs returned the same response), or recovered (a later response contained the users again).';
+comment on column sync.held.resolution is 'accepted or refused (by an operator), repeated (HELD_ACCEPT_AFTER nightly runs returned the same response), or recovered (the users returned).';
 comment on column sync.held.content_digest is 'Digest of the response, to recognize the same response.';
 comment on column sync.held.organization_id is 'The requested organization.';
 comment on column sync.held.document_id is 'The requested document; null if none.';

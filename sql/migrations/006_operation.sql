@@ -16,7 +16,7 @@ comment on column sync.schedule.set_at is 'When a user set or removed it.';
 create table sync.nightly_due (
   due_at timestamptz primary key
 );
-comment on table sync.nightly_due is 'Past and future due times of the nightly run. Workers and the command schedule store the next 31 times in advance, so that missed runs are detected even if no worker was running. Changing or removing the schedule deletes future times. prune deletes times together with their runs.';
+comment on table sync.nightly_due is 'Past and future due times of the nightly run. Workers and the command schedule store the next 31 in advance, so that missed runs are detected even if no worker was running. A change of the schedule deletes future times.';
 comment on column sync.nightly_due.due_at is 'Due time according to the schedule at that time.';
 
 create unlogged table sync.pace (
@@ -42,7 +42,7 @@ comment on column sync.access_tokens.token_id is 'Internal ID; never reused, so 
 comment on column sync.access_tokens.created_at is 'When it was added.';
 comment on column sync.access_tokens.name is 'Its owner or purpose.';
 comment on column sync.access_tokens.rights is 'read: read everything except the queue''s dashboard. operate: also change things. admin: everything.';
-comment on column sync.access_tokens.token_hash is 'SHA-256 of the token, which is not stored itself. A token has 256 random bits, so a slow hash is not needed.';
+comment on column sync.access_tokens.token_hash is 'SHA-256 of the token. A slow hash is not needed for 256 random bits.';
 comment on column sync.access_tokens.created_by is 'PostgreSQL role that added it.';
 
 -- Notifications sent to NOTIFY_URL, recorded so that each problem is sent once, however many workers run.
@@ -53,7 +53,7 @@ create table sync.notify_watch (
 );
 comment on table sync.notify_watch is 'Lock for the check for new notifications: a process locks the only row during the check.';
 comment on column sync.notify_watch.only_row is 'Ensures that there is one row.';
-comment on column sync.notify_watch.looked_at is 'When a process last checked, so that several processes do not check more often than one.';
+comment on column sync.notify_watch.looked_at is 'When a process last checked, to limit how often processes check.';
 comment on column sync.notify_watch.watching_since is 'When a process with NOTIFY_URL first checked. Runs that finished earlier are not reported.';
 insert into sync.notify_watch default values;
 
@@ -69,10 +69,10 @@ create table sync.notifications (
   facts jsonb not null
 );
 create index notifications_not_well on sync.notifications (subject, noted_at) where well_at is null;
-comment on table sync.notifications is 'Notifications: failed and cancelled runs, changed record fields, each kind of sync.attention, and the resolution of a kind. Kept for 90 days.';
+comment on table sync.notifications is 'Notifications, kept for 90 days: failed and cancelled runs, changed record fields, each kind of sync.attention, and its resolution.';
 comment on column sync.notifications.notification_id is 'ID of the message (header webhook-id), so that receivers can drop duplicates.';
 comment on column sync.notifications.noted_at is 'When it was created.';
-comment on column sync.notifications.missing_since is 'When a check first no longer found the problem. It is resolved if the next check does not find it either.';
+comment on column sync.notifications.missing_since is 'When a check first no longer found the problem; the next check confirms that it is resolved.';
 comment on column sync.notifications.well_at is 'When it was resolved; null until then, and for what cannot be resolved.';
 comment on column sync.notifications.run_id is 'The run concerned; null if none. It may have been pruned.';
 comment on column sync.notifications.thing is 'Identifies the subject, so that it is sent once.';
@@ -93,10 +93,10 @@ create table sync.notification_deliveries (
 create index notification_deliveries_due on sync.notification_deliveries (receiver, next_at)
   where sent_at is null and given_up_at is null;
 comment on table sync.notification_deliveries is 'Delivery of each message to each receiver of NOTIFY_URL.';
-comment on column sync.notification_deliveries.notification_id is 'The message.';
+comment on column sync.notification_deliveries.notification_id is 'The message to deliver.';
 comment on column sync.notification_deliveries.next_at is 'When to try next. While a worker tries, when another worker may.';
 comment on column sync.notification_deliveries.sent_at is 'When the receiver accepted it (status 2xx); null until then.';
-comment on column sync.notification_deliveries.given_up_at is 'When delivery ended without success: a day after creation (see problem), or, without a problem, because the message has become obsolete. Null until then.';
+comment on column sync.notification_deliveries.given_up_at is 'When delivery ended without success: a day after creation, or, without a problem, because the message became obsolete. Null until then.';
 comment on column sync.notification_deliveries.attempts is 'Number of times a worker claimed it. Each claim makes up to three attempts.';
 comment on column sync.notification_deliveries.receiver is 'Prefix of the SHA-256 of the receiver''s address, because the address is a secret.';
 comment on column sync.notification_deliveries.problem is 'Why the last attempt failed; null if it did not.';
@@ -132,7 +132,7 @@ comment on column sync.catalog_imports.at is 'When it was first made.';
 comment on column sync.catalog_imports.last_seen_at is 'When an import last had the same missing scopes or the same failure.';
 comment on column sync.catalog_imports.source is 'The file, CATALOG_SQL, or the command that named single lines, such as catalog add.';
 comment on column sync.catalog_imports.requested_by is 'Who requested it, as in sync.actions; schedule for the nightly run.';
-comment on column sync.catalog_imports.state is 'applied: the catalog was changed. held: too many scopes are missing, so nothing was changed until an operator decides. accepted, refused: an operator decided. replaced: a later import superseded it. failed: CATALOG_SQL could not be read.';
+comment on column sync.catalog_imports.state is 'applied: the catalog was changed. held: too many scopes are missing, so nothing was changed until an operator decides. accepted, refused: the decision. replaced: superseded by a later import. failed: CATALOG_SQL could not be read.';
 comment on column sync.catalog_imports.lines is 'Lines or rows read; null if reading failed.';
 comment on column sync.catalog_imports.came is 'Scopes that were added or became active again.';
 comment on column sync.catalog_imports.went is 'Scopes that became inactive.';
@@ -145,7 +145,7 @@ comment on column sync.catalog_imports.problem is 'If failed: why.';
 comment on column sync.catalog_imports.decided_at is 'When an operator accepted or refused it.';
 comment on column sync.catalog_imports.decided_by is 'Who decided, as in sync.actions.';
 comment on column sync.catalog_imports.reason is 'Reason of the decision; null if none was given.';
-comment on column sync.catalog_imports.prunes is 'True if scopes that its lines do not name become inactive; null if it was not read, or if single scopes were added or removed.';
+comment on column sync.catalog_imports.prunes is 'Whether scopes that its lines do not name become inactive; null if it was not read or changed single scopes.';
 
 create table sync.catalog_lacking (
   import_id bigint not null references sync.catalog_imports on delete cascade,
@@ -155,7 +155,7 @@ create table sync.catalog_lacking (
 );
 create index on sync.catalog_lacking (import_id);
 comment on table sync.catalog_lacking is 'Missing scopes of held catalog imports, until an operator decides; thousands per row.';
-comment on column sync.catalog_lacking.import_id is 'The import.';
+comment on column sync.catalog_lacking.import_id is 'The held import.';
 comment on column sync.catalog_lacking.kind is 'Kind of the scopes.';
 comment on column sync.catalog_lacking.keys is 'Internal keys of the scopes.';
 comment on column sync.catalog_lacking.lacking_id is 'Internal number.';

@@ -28,7 +28,7 @@ create table sync.erasures (
 alter table sync.erasures alter column identity set statistics 0; -- the planner keeps no samples of it
 comment on table sync.erasures is 'Proof of every erasure, without the person''s data: what was emptied, when, why and by whom. Also prevents later syncs from storing the person again: do not delete rows.';
 comment on column sync.erasures.erasure_id is 'Number of the erasure, by which workers notice a new one.';
-comment on column sync.erasures.erased_at is 'When it was registered. From then on, workers redact data before they compare or store it.';
+comment on column sync.erasures.erased_at is 'When it was registered. Data is redacted from then on.';
 comment on column sync.erasures.users is 'Rows of collab.users of the person that were emptied, one per organization.';
 comment on column sync.erasures.comments is 'Comments by the person, including deleted ones, whose text, HTML, author and extra fields were emptied.';
 comment on column sync.erasures.comment_versions is 'Earlier versions of comments that were emptied, or in which an ID or address was replaced.';
@@ -38,16 +38,16 @@ comment on column sync.erasures.rejected_records is 'Rows of sync.rejected_recor
 comment on column sync.erasures.messages is 'Other rows, such as failures, observed errors, notifications and jobs, in which an ID or address was replaced.';
 comment on column sync.erasures.held is 'Rows of sync.held whose list of users now has the pseudonym.';
 comment on column sync.erasures.scopes is 'Runs in whose scope or problem an ID or address was replaced.';
-comment on column sync.erasures.mentions_left is 'Comments of other people whose text contains a name of the person, or of a namesake. They were not changed.';
+comment on column sync.erasures.mentions_left is 'Comments of other people whose text contains a name of the person or a namesake, left unchanged.';
 comment on column sync.erasures.organization_id is 'Organization to which the erasure is limited; null for all, including later ones.';
-comment on column sync.erasures.pseudonym is 'Replacement for the user ID, or for the address if there is no ID: a salted hash of it.';
-comment on column sync.erasures.email_hashes is 'Salted hashes of the person''s known e-mail addresses, to recognize them in later responses.';
+comment on column sync.erasures.pseudonym is 'Replacement for the user ID or, without one, the address: a salted hash of it.';
+comment on column sync.erasures.email_hashes is 'Salted hashes of the person''s known e-mail addresses, which later syncs redact.';
 comment on column sync.erasures.reason is 'Reason that the operator gave.';
 comment on column sync.erasures.erased_by is 'PostgreSQL role that did it.';
-comment on column sync.erasures.name_hashes is 'Salted hashes of the person''s known names, to recognize them next to an ID or address of the person.';
+comment on column sync.erasures.name_hashes is 'Salted hashes of the person''s known names.';
 comment on column sync.erasures.identity is 'User ID, names and e-mail addresses to search for; null once finished_at is set.';
-comment on column sync.erasures.finished_at is 'When all stored data was rewritten; null while in progress or interrupted. If interrupted, repeat the erasure to continue it.';
-comment on column sync.erasures.user_versions is 'Earlier versions of users that were emptied, or in which an ID or address was replaced.';
+comment on column sync.erasures.finished_at is 'When all stored data was rewritten; null while in progress or interrupted, in which case the erasure can be repeated.';
+comment on column sync.erasures.user_versions is 'Earlier versions of users that were emptied or changed likewise.';
 
 create table sync.privacy (
   only_row boolean primary key default true check (only_row),

@@ -10,7 +10,7 @@ create table collab_store.recent_threads (
 ) with (fillfactor = 90);
 create index recent_threads_active on collab_store.recent_threads (active_at, annotation_key);
 comment on table collab_store.recent_threads is 'Annotations that changed within the last eleven days, which continuous refresh checks more often than others. Written when a check finds a change; unused without continuous refresh.';
-comment on column collab_store.recent_threads.annotation_key is 'Key of the annotation.';
+comment on column collab_store.recent_threads.annotation_key is 'The annotation that changed.';
 comment on column collab_store.recent_threads.active_at is 'When it last changed, as far as known: lastUpdated of the last change found, or the middle of the time between two checks if the change has none. Never in the future.';
 comment on column collab_store.recent_threads.written_in is 'Transaction that wrote the row. A pass whose snapshot does not include it has not checked the current state.';
 comment on index collab_store.recent_threads_active is 'A class is a range of this index.';
@@ -36,13 +36,13 @@ comment on table sync.refresh_sweeps is 'Progress of continuous refresh by class
 comment on column sync.refresh_sweeps.class is '0: changed less than 4 minutes ago. Each following class covers four times as long, up to 11.4 days (6). 7: the whole catalog.';
 comment on column sync.refresh_sweeps.pass is 'Number of the current pass.';
 comment on column sync.refresh_sweeps.started_at is 'When this pass began; the limits of the class are relative to it.';
-comment on column sync.refresh_sweeps.snapshot is 'Oldest transaction in progress when the pass began. The pass has seen the writes of older ones.';
+comment on column sync.refresh_sweeps.snapshot is 'Oldest open transaction when the pass began. The pass has seen the writes of older ones.';
 comment on column sync.refresh_sweeps.is_planned is 'Whether the whole pass has been assigned to workers.';
 comment on column sync.refresh_sweeps.after_active_at is 'Cursor: active_at of the last thread assigned.';
 comment on column sync.refresh_sweeps.after_key is 'Cursor: key of the last thread assigned.';
 comment on column sync.refresh_sweeps.before_started_at is 'When the previous pass began.';
 comment on column sync.refresh_sweeps.threads is 'Threads in the class when this pass began; for class 7, the scopes of the catalog.';
-comment on column sync.refresh_sweeps.virtual_time is 'Checks so far divided by the weight of the class. The class with the lowest value is next.';
+comment on column sync.refresh_sweeps.virtual_time is 'Checks so far divided by the weight of the class; the lowest class is next.';
 comment on column sync.refresh_sweeps.found is 'Checks that found a change, with a half-life of one day.';
 comment on column sync.refresh_sweeps.gap_s is 'Total seconds between consecutive checks of a thread, with a half-life of one day.';
 comment on column sync.refresh_sweeps.learned_at is 'When found and gap_s were last updated.';

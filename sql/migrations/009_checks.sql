@@ -156,7 +156,7 @@ select organization_key,
 from collab_store.checks
 group by 1;
 comment on view collab_store.organization_checks is 'Checks of each organization in the catalog, for totals. Computed once per query, whatever its filter.';
-comment on column collab_store.organization_checks.organization_key is 'The organization.';
+comment on column collab_store.organization_checks.organization_key is 'The organization with these checks.';
 comment on column collab_store.organization_checks.annotations_checked_at is 'The oldest of the last successful checks of its annotations; null if one was never checked.';
 comment on column collab_store.organization_checks.stale_annotations is 'Annotations of the organization that may be out of date.';
 comment on column collab_store.organization_checks.stale_listings is 'Listings of the organization (its own and those of its documents and user groups) that may be out of date.';

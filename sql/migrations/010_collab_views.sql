@@ -5,7 +5,7 @@
 -- text is stored once.
 -- PostgreSQL knows no key of a view, so each COMMENT ends with it. `collab-sync dictionary` reads it there.
 create schema collab;
-comment on schema collab is 'The service''s data as of the last check. Start with schema reporting for ready-made queries. Times come from collab-sync''s clock, unless a comment names the service''s clock. FRESHNESS_PROMISE decides which data counts as stale: see reporting.freshness.';
+comment on schema collab is 'The service''s data as of the last check. Schema reporting has ready-made queries, and its comment explains times, checked_at, is_stale and in_catalog.';
 
 create view collab.organizations as
 select x.organization_id, x.active,
@@ -19,11 +19,11 @@ left join collab_store.batches b
   on b.organization_key = x.organization_key and b.operation = 'users' and b.batch_no = 0;
 comment on view collab.organizations is 'Organizations of the catalog. Key: organization_id.';
 comment on column collab.organizations.organization_id is 'The service''s organizationId.';
-comment on column collab.organizations.active is 'False once the catalog no longer lists it. It is then no longer checked, but its rows are kept.';
-comment on column collab.organizations.checked_at is 'Start of the last successful check of the organization''s own user listing; null if there was none.';
-comment on column collab.organizations.failing_since is 'When a check of its own user listing first failed after the last successful one; null if the last check succeeded.';
-comment on column collab.organizations.is_stale is 'True if its own user listing may be out of date, as defined in reporting.freshness.';
-comment on column collab.organizations.in_catalog is 'Whether the catalog lists it; if not, it is no longer checked.';
+comment on column collab.organizations.active is 'False once the catalog no longer lists it; its rows are kept.';
+comment on column collab.organizations.checked_at is 'Last successful check of its own user listing; null if none.';
+comment on column collab.organizations.failing_since is 'First failed check since the last successful one; null if none failed.';
+comment on column collab.organizations.is_stale is 'True if its own user listing may be out of date.';
+comment on column collab.organizations.in_catalog is 'Same as active.';
 comment on column collab.organizations.name is 'Display name from the catalog (organizationName); null if none was given.';
 
 create view collab.user_groups as
@@ -39,11 +39,11 @@ join collab_store.batches b using (batch_key);
 comment on view collab.user_groups is 'Organization user groups of the catalog. Key: organization_id, organization_user_group_id.';
 comment on column collab.user_groups.organization_id is 'The service''s organizationId.';
 comment on column collab.user_groups.organization_user_group_id is 'The service''s ID of the organization user group.';
-comment on column collab.user_groups.active is 'False once the catalog no longer lists it. It is then no longer checked, but its rows are kept.';
-comment on column collab.user_groups.checked_at is 'Start of the last successful check of the group''s user listing; null if there was none.';
-comment on column collab.user_groups.failing_since is 'When a check of its user listing first failed after the last successful one; null if the last check succeeded.';
-comment on column collab.user_groups.is_stale is 'True if its user listing may be out of date, as defined in reporting.freshness.';
-comment on column collab.user_groups.in_catalog is 'Whether the catalog lists it and its organization; if not, it is no longer checked.';
+comment on column collab.user_groups.active is 'False once the catalog no longer lists it; its rows are kept.';
+comment on column collab.user_groups.checked_at is 'Last successful check of the group''s user listing; null if none.';
+comment on column collab.user_groups.failing_since is 'First failed check since the last successful one; null if none failed.';
+comment on column collab.user_groups.is_stale is 'True if its user listing may be out of date.';
+comment on column collab.user_groups.in_catalog is 'Whether the catalog lists it and its organization.';
 comment on column collab.user_groups.name is 'Display name from the catalog (organizationUserGroupName); null if none was given.';
 
 create view collab.documents as
@@ -59,11 +59,11 @@ join collab_store.batches b using (batch_key);
 comment on view collab.documents is 'Documents of the catalog. Key: organization_id, document_id.';
 comment on column collab.documents.organization_id is 'The service''s organizationId.';
 comment on column collab.documents.document_id is 'The service''s documentId.';
-comment on column collab.documents.active is 'False once the catalog no longer lists it. It is then no longer checked, but its rows are kept.';
-comment on column collab.documents.checked_at is 'Start of the last successful check of the document''s user listing; null if there was none. collab.annotations has the checks of its comments.';
-comment on column collab.documents.failing_since is 'When a check of its user listing first failed after the last successful one; null if the last check succeeded.';
-comment on column collab.documents.is_stale is 'True if its user listing may be out of date, as defined in reporting.freshness.';
-comment on column collab.documents.in_catalog is 'Whether the catalog lists it and its organization; if not, it is no longer checked.';
+comment on column collab.documents.active is 'False once the catalog no longer lists it; its rows are kept.';
+comment on column collab.documents.checked_at is 'Last successful check of its user listing; null if none.';
+comment on column collab.documents.failing_since is 'First failed check since the last successful one; null if none failed.';
+comment on column collab.documents.is_stale is 'True if its user listing may be out of date.';
+comment on column collab.documents.in_catalog is 'Whether the catalog lists it and its organization.';
 comment on column collab.documents.name is 'Display name from the catalog (documentName); null if none was given.';
 
 create view collab.annotations as
@@ -82,13 +82,13 @@ comment on view collab.annotations is 'Comment annotations of the catalog. Each 
 comment on column collab.annotations.organization_id is 'The service''s organizationId.';
 comment on column collab.annotations.document_id is 'The service''s documentId.';
 comment on column collab.annotations.annotation_id is 'The service''s annotationId.';
-comment on column collab.annotations.active is 'False once the catalog no longer lists it. It is then no longer checked, but its rows are kept.';
+comment on column collab.annotations.active is 'False once the catalog no longer lists it; its rows are kept.';
 comment on column collab.annotations.comment_count is 'Live comments, as of checked_at.';
-comment on column collab.annotations.checked_at is 'Start of the last successful check of its comments; null if there was none.';
+comment on column collab.annotations.checked_at is 'Last successful check of its comments; null if none.';
 comment on column collab.annotations.changed_at is 'When a check last found one of its comments added, changed, deleted or restored.';
-comment on column collab.annotations.failing_since is 'When a check of its comments first failed after the last successful one; null if the last check succeeded.';
-comment on column collab.annotations.is_stale is 'True if its comments may be out of date, as defined in reporting.freshness.';
-comment on column collab.annotations.in_catalog is 'Whether the catalog lists it, its document and its organization; if not, it is no longer checked.';
+comment on column collab.annotations.failing_since is 'First failed check since the last successful one; null if none failed.';
+comment on column collab.annotations.is_stale is 'True if its comments may be out of date.';
+comment on column collab.annotations.in_catalog is 'Whether the catalog lists it, its document and its organization.';
 
 -- Each row shows when its source was last checked successfully, whether it may be out of date, and whether it is
 -- still checked. Rows take this from their scope, totals from the scopes of their organization. These are outer
@@ -107,7 +107,7 @@ join collab_store.organizations o using (organization_key)
 left join collab_store.batches b
   on b.organization_key = o.organization_key and b.operation = 'users' and b.batch_no = 0
 left join collab_store.disputed_organization_users r on r.organization_key = u.organization_key and r.user_id = u.user_id;
-comment on view collab.users is 'One row per user and organization: listed users, and users seen only in a document, in a user group or as authors. Key: organization_id, user_id.';
+comment on view collab.users is 'One row per user and organization, including users seen only in a document, in a user group or as authors. Key: organization_id, user_id.';
 comment on column collab.users.organization_id is 'The service''s organizationId.';
 comment on column collab.users.user_id is 'The service''s userId.';
 comment on column collab.users.name is 'Name as last received; null if the service sent none.';
@@ -116,13 +116,13 @@ comment on column collab.users.raw is 'The complete JSON object as last received
 comment on column collab.users.listed is 'Whether the organization''s own listing contains the user.';
 comment on column collab.users.first_seen_at is 'When collab-sync first received the user in this organization.';
 comment on column collab.users.changed_at is 'When a check last changed this row.';
-comment on column collab.users.removed_at is 'When the organization''s listing first no longer contained the user; null while listed, and for users who were never listed.';
-comment on column collab.users.person is 'Keyed hash of user_id, which identifies users in the feed of changes, even after an erasure. The same in all organizations.';
-comment on column collab.users.checked_at is 'Start of the last successful check of the organization''s own listing; null if there was none.';
+comment on column collab.users.removed_at is 'When the organization''s listing first no longer contained the user; null while or never listed.';
+comment on column collab.users.person is 'Keyed hash of user_id, which identifies the user in the feed of changes, even after an erasure. Equal in all organizations.';
+comment on column collab.users.checked_at is 'Last successful check of the organization''s own listing; null if none.';
 comment on column collab.users.is_stale is 'True if the organization''s own listing may be out of date.';
-comment on column collab.users.in_catalog is 'Whether the catalog lists the organization and its own listing contains the user; if not, the row is no longer checked.';
-comment on column collab.users.removal_held_since is 'Since when the user''s removal from the organization''s own listing has been pending approval; null if none is. A changed response restarts it.';
-comment on column collab.users.removal_refused_at is 'When an operator refused to remove the user from the organization''s own listing; null if none was refused. The user stays until the response changes.';
+comment on column collab.users.in_catalog is 'Whether the catalog lists the organization, and its own listing the user.';
+comment on column collab.users.removal_held_since is 'Since when the removal from the organization''s own listing has been pending approval; null if none is. A changed response restarts it.';
+comment on column collab.users.removal_refused_at is 'When an operator refused this removal; null if none did. The user stays until the response changes.';
 
 create view collab.user_versions as
 select o.organization_id, v.user_id, v.version, v.name, v.email, v.listed, v.removed_at, v.change, v.valid_from, v.valid_to,
@@ -145,13 +145,13 @@ left join collab_store.batches b
 comment on view collab.user_versions is 'All stored versions of users (name, e-mail address, listing), including the current one. Key: organization_id, user_id, version.';
 comment on column collab.user_versions.organization_id is 'The service''s organizationId.';
 comment on column collab.user_versions.user_id is 'The service''s userId.';
-comment on column collab.user_versions.version is 'Version number of the user, from 1. The first versions are missing if they were pruned or are older than the recording of versions.';
+comment on column collab.user_versions.version is 'Version number of the user, from 1. Early versions are missing if they were pruned or not recorded.';
 comment on column collab.user_versions.name is 'Name in this version; null if the service sent none.';
-comment on column collab.user_versions.email is 'E-mail address in this version; null if the service sent none or PRIVACY_EMAIL excludes it.';
+comment on column collab.user_versions.email is 'E-mail address in this version; null if none was sent or PRIVACY_EMAIL excludes it.';
 comment on column collab.user_versions.listed is 'Whether the organization''s own listing contained the user.';
-comment on column collab.user_versions.removed_at is 'When the organization''s listing first no longer contained the user; null while listed, and for users not listed before.';
+comment on column collab.user_versions.removed_at is 'removed_at of collab.users in this version.';
 comment on column collab.user_versions.change is 'What created this version: added, edited (name or address), listed (first time in the organization''s listing), removed (from it) or restored (to it). Null if unknown.';
-comment on column collab.user_versions.valid_from is 'When a check first received this version. It was created between that check and the previous one.';
+comment on column collab.user_versions.valid_from is 'When a check first received this version.';
 comment on column collab.user_versions.valid_to is 'When a check first received the next version; null for the current one.';
 comment on column collab.user_versions.checked_at is 'As in collab.users.';
 comment on column collab.user_versions.is_stale is 'As in collab.users. There may be a newer version.';
@@ -174,11 +174,11 @@ comment on column collab.document_users.document_id is 'The service''s documentI
 comment on column collab.document_users.user_id is 'The service''s userId of the member.';
 comment on column collab.document_users.first_seen_at is 'When a check first found the user in the document.';
 comment on column collab.document_users.removed_at is 'When a check first no longer found the user; null for current members.';
-comment on column collab.document_users.checked_at is 'Start of the last successful check of the document''s user listing; null if there was none.';
+comment on column collab.document_users.checked_at is 'Last successful check of the document''s user listing; null if none.';
 comment on column collab.document_users.is_stale is 'True if that listing may be out of date.';
-comment on column collab.document_users.in_catalog is 'Whether the catalog lists the document; if not, it is no longer checked.';
-comment on column collab.document_users.removal_held_since is 'Since when the user''s removal from the document''s listing has been pending approval; null if none is. A changed response restarts it.';
-comment on column collab.document_users.removal_refused_at is 'When an operator refused to remove the user from the document''s listing; null if none was refused. The user stays until the response changes.';
+comment on column collab.document_users.in_catalog is 'Whether the catalog lists the document.';
+comment on column collab.document_users.removal_held_since is 'Since when the removal has been pending approval; null if none is.';
+comment on column collab.document_users.removal_refused_at is 'When an operator refused this removal; null if none did.';
 
 create view collab.user_group_members as
 select o.organization_id, g.organization_user_group_id, m.user_id, m.first_seen_at, m.removed_at,
@@ -197,11 +197,11 @@ comment on column collab.user_group_members.organization_user_group_id is 'Id of
 comment on column collab.user_group_members.user_id is 'The service''s userId of the member.';
 comment on column collab.user_group_members.first_seen_at is 'When a check first found the user in the group.';
 comment on column collab.user_group_members.removed_at is 'When a check first no longer found the user; null for current members.';
-comment on column collab.user_group_members.checked_at is 'Start of the last successful check of the group''s user listing; null if there was none.';
-comment on column collab.user_group_members.is_stale is 'True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
-comment on column collab.user_group_members.in_catalog is 'Whether the catalog lists the group; if not, it is no longer checked.';
-comment on column collab.user_group_members.removal_held_since is 'Since when the user''s removal from the group''s listing has been pending approval; null if none is. A changed response restarts it.';
-comment on column collab.user_group_members.removal_refused_at is 'When an operator refused to remove the user from the group''s listing; null if none was refused. The user stays until the response changes.';
+comment on column collab.user_group_members.checked_at is 'Last successful check of the group''s user listing; null if none.';
+comment on column collab.user_group_members.is_stale is 'True if that listing may be out of date.';
+comment on column collab.user_group_members.in_catalog is 'Whether the catalog lists the group.';
+comment on column collab.user_group_members.removal_held_since is 'Since when the removal has been pending approval; null if none is.';
+comment on column collab.user_group_members.removal_refused_at is 'When an operator refused this removal; null if none did.';
 
 -- Joined instead of annotations. PostgreSQL drops it, or the batches in it, from plans that do not need them.
 create view collab_store.checked_annotations as
@@ -225,7 +225,7 @@ comment on column collab_store.checked_annotations.changed_at is 'As in annotati
 comment on column collab_store.checked_annotations.first_comment_at is 'As in annotations.';
 comment on column collab_store.checked_annotations.last_comment_at is 'As in annotations.';
 comment on column collab_store.checked_annotations.first_answer_at is 'As in annotations.';
-comment on column collab_store.checked_annotations.checked_at is 'Start of the last successful check of its comments; null if there was none.';
+comment on column collab_store.checked_annotations.checked_at is 'Last successful check of its comments; null if none.';
 comment on column collab_store.checked_annotations.is_stale is 'As in collab.comments.';
 
 -- Rows of a thread have the check and staleness of their annotation.
@@ -248,7 +248,7 @@ from collab_store.comments c
 join collab_store.checked_annotations a using (annotation_key)
 join collab_store.documents d using (document_key)
 join collab_store.organizations o on o.organization_key = d.organization_key;
-comment on view collab.comments is 'Comments as of the last check, including deleted ones. Key: organization_id, document_id, annotation_id, comment_id.';
+comment on view collab.comments is 'Comments as of the last check, including deleted ones, which keep their last content. Key: organization_id, document_id, annotation_id, comment_id.';
 comment on column collab.comments.organization_id is 'The service''s organizationId.';
 comment on column collab.comments.document_id is 'The service''s documentId.';
 comment on column collab.comments.annotation_id is 'The service''s annotationId.';
@@ -258,19 +258,19 @@ comment on column collab.comments.comment_html is 'HTML body as received. It is 
 comment on column collab.comments.author_user_id is 'The author''s userId, as received with the comment.';
 comment on column collab.comments.author_name is 'The author''s name, as received with the comment. reporting.comments has the current one.';
 comment on column collab.comments.author_email is 'The author''s e-mail address, as received with the comment.';
-comment on column collab.comments.status is 'Status as received, such as added. The service does not document the possible values.';
-comment on column collab.comments.type is 'Type as received, such as text. The service does not document the possible values.';
+comment on column collab.comments.status is 'Status as received, such as added. The possible values are undocumented.';
+comment on column collab.comments.type is 'Type as received, such as text. The possible values are undocumented.';
 comment on column collab.comments.last_updated is 'The service''s lastUpdated (the service''s clock).';
 comment on column collab.comments.raw is 'The complete JSON object as last received, unknown fields included.';
 comment on column collab.comments.first_seen_at is 'When collab-sync first received the comment.';
-comment on column collab.comments.changed_at is 'When a check last changed this row, including deletion. Use it to load new and changed comments.';
-comment on column collab.comments.deleted_at is 'When the service returned null for the comment''s ID; null while it is live. The row keeps the last content.';
-comment on column collab.comments.checked_at is 'Start of the last successful check of the annotation''s comments; null if there was none.';
+comment on column collab.comments.changed_at is 'When a check last changed this row, including deletion.';
+comment on column collab.comments.deleted_at is 'When the service returned null for the comment''s ID; null while it is live.';
+comment on column collab.comments.checked_at is 'Last successful check of the annotation''s comments; null if none.';
 comment on column collab.comments.is_stale is 'True if the annotation''s comments may be out of date.';
-comment on column collab.comments.in_catalog is 'Whether the catalog lists the annotation; if not, it is no longer checked.';
-comment on column collab.comments.written_at is 'When the comment was written (the service''s clock): the field named by COMMENT_WRITTEN_MEMBER, or lastUpdated of the first version received, which is too late if the comment was edited before. Null if the service sent neither.';
-comment on column collab.comments.written_at_is_exact is 'True if written_at comes from COMMENT_WRITTEN_MEMBER; false if the comment may be older.';
-comment on column collab.comments.written_not_before is 'Earliest possible time of writing: start of the last successful check of the thread before the one that first received the comment. Null if written_at is exact, if there was no such check, or if it may have missed the comment.';
+comment on column collab.comments.in_catalog is 'Whether the catalog lists the annotation.';
+comment on column collab.comments.written_at is 'As in reporting.comments.';
+comment on column collab.comments.written_at_is_exact is 'As in reporting.comments.';
+comment on column collab.comments.written_not_before is 'As in reporting.comments.';
 
 create view collab.comment_versions as
 select o.organization_id, d.document_id, a.annotation_id, v.comment_id, v.version,
@@ -294,14 +294,14 @@ comment on column collab.comment_versions.document_id is 'The service''s documen
 comment on column collab.comment_versions.annotation_id is 'The service''s annotationId.';
 comment on column collab.comment_versions.comment_id is 'The service''s commentId, unique within its annotation.';
 comment on column collab.comment_versions.version is 'Version number of the comment, from 1.';
-comment on column collab.comment_versions.comment_text is 'Plain text; null if the service sent none, as for a voice comment.';
-comment on column collab.comment_versions.comment_html is 'HTML body as received. It is user input: always escape it.';
-comment on column collab.comment_versions.status is 'Status as received, such as added. The service does not document the possible values.';
-comment on column collab.comment_versions.type is 'Type as received, such as text. The service does not document the possible values.';
+comment on column collab.comment_versions.comment_text is 'As in collab.comments.';
+comment on column collab.comment_versions.comment_html is 'As in collab.comments.';
+comment on column collab.comment_versions.status is 'As in collab.comments.';
+comment on column collab.comment_versions.type is 'As in collab.comments.';
 comment on column collab.comment_versions.last_updated is 'The service''s lastUpdated (the service''s clock).';
 comment on column collab.comment_versions.change is 'What created this version: added, edited, deleted or restored. A deleted version repeats the last content.';
-comment on column collab.comment_versions.valid_from is 'When a check first received this version. It was created between that check and the previous one.';
+comment on column collab.comment_versions.valid_from is 'When a check first received this version.';
 comment on column collab.comment_versions.valid_to is 'When a check first received the next version; null for the current one.';
-comment on column collab.comment_versions.checked_at is 'Start of the last successful check of the annotation''s comments; null if there was none.';
-comment on column collab.comment_versions.is_stale is 'True if the annotation''s comments may be out of date. There may be a newer version.';
-comment on column collab.comment_versions.in_catalog is 'Whether the catalog lists the annotation; if not, it is no longer checked.';
+comment on column collab.comment_versions.checked_at is 'Last successful check of the annotation''s comments; null if none.';
+comment on column collab.comment_versions.is_stale is 'True if the annotation''s comments may be out of date.';
+comment on column collab.comment_versions.in_catalog is 'Whether the catalog lists the annotation.';

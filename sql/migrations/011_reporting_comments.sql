@@ -4,7 +4,7 @@
 -- other role can.
 -- Change a view only by adding columns at its end.
 create schema reporting;
-comment on schema reporting is 'Ready-made queries for analysts. Deleted comments are excluded unless stated otherwise. Times come from collab-sync''s clock, unless a comment names the service''s clock. reporting.freshness defines which data is stale.';
+comment on schema reporting is 'Ready-made queries for analysts, without deleted comments unless stated otherwise. Times come from collab-sync''s clock, unless a comment names the service''s clock. A change happened between the check that found it and the previous one. Only scopes in the catalog are checked; checked_at is the start of a check, and reporting.freshness defines is_stale.';
 
 create view reporting.comments as
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id,
@@ -32,19 +32,19 @@ comment on column reporting.comments.author_user_id is 'The author''s userId.';
 comment on column reporting.comments.author_name is 'The author''s current name, or the name received with the comment if no other is known.';
 comment on column reporting.comments.author_email is 'The author''s current e-mail address, or the address received with the comment.';
 comment on column reporting.comments.comment_text is 'Plain text; null if the service sent none, as for a voice comment.';
-comment on column reporting.comments.status is 'Status as received, such as added. The service does not document the possible values.';
-comment on column reporting.comments.type is 'Type as received, such as text. The service does not document the possible values.';
-comment on column reporting.comments.last_updated is 'The service''s lastUpdated (the service''s clock): when the comment was written or last edited. For the time of writing, use written_at.';
+comment on column reporting.comments.status is 'Status as received, such as added. The possible values are undocumented.';
+comment on column reporting.comments.type is 'Type as received, such as text. The possible values are undocumented.';
+comment on column reporting.comments.last_updated is 'The service''s lastUpdated (the service''s clock): when written or last edited. See written_at.';
 comment on column reporting.comments.first_seen_at is 'When collab-sync first received the comment.';
 comment on column reporting.comments.changed_at is 'When a check last found the comment changed.';
-comment on column reporting.comments.checked_at is 'Start of the last successful check of the annotation''s comments; null if there was none.';
+comment on column reporting.comments.checked_at is 'Last successful check of the annotation''s comments; null if none.';
 comment on column reporting.comments.is_stale is 'True if the annotation''s comments may be out of date.';
-comment on column reporting.comments.in_catalog is 'Whether the catalog lists the annotation; if not, it is no longer checked.';
-comment on column reporting.comments.author_name_then is 'The author''s name as last received with the comment. If the service sends current names with old comments, collab.user_versions has the name at first_seen_at.';
+comment on column reporting.comments.in_catalog is 'Whether the catalog lists the annotation.';
+comment on column reporting.comments.author_name_then is 'The author''s name as last received with the comment. If the service sends current names, collab.user_versions has the name at first_seen_at.';
 comment on column reporting.comments.author_email_then is 'The author''s e-mail address as last received with the comment.';
-comment on column reporting.comments.written_at is 'When the comment was written (the service''s clock): the field named by COMMENT_WRITTEN_MEMBER, or lastUpdated of the first version received, which is too late if the comment was edited before. Null if the service sent neither.';
+comment on column reporting.comments.written_at is 'When the comment was written (the service''s clock): the field COMMENT_WRITTEN_MEMBER, or else lastUpdated of the first version received, which is too late if the comment had been edited. Null if the service sent neither.';
 comment on column reporting.comments.written_at_is_exact is 'True if written_at comes from COMMENT_WRITTEN_MEMBER; false if the comment may be older.';
-comment on column reporting.comments.written_not_before is 'Earliest possible time of writing: start of the last successful check of the thread before the one that first received the comment. Null if written_at is exact, if there was no such check, or if it may have missed the comment.';
+comment on column reporting.comments.written_not_before is 'Earliest possible writing time: start of the last successful check before the one that first received the comment. Null if written_at is exact, or if there was no such check or it may have missed the comment.';
 
 create view reporting.comments_with_deleted as
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.author_user_id,
@@ -65,23 +65,23 @@ comment on column reporting.comments_with_deleted.organization_id is 'The servic
 comment on column reporting.comments_with_deleted.document_id is 'The service''s documentId.';
 comment on column reporting.comments_with_deleted.annotation_id is 'The service''s annotationId.';
 comment on column reporting.comments_with_deleted.comment_id is 'The service''s commentId, unique within its annotation.';
-comment on column reporting.comments_with_deleted.author_user_id is 'The author''s userId.';
-comment on column reporting.comments_with_deleted.author_name is 'The author''s current name, or the name received with the comment if no other is known.';
-comment on column reporting.comments_with_deleted.author_email is 'The author''s current e-mail address, or the address received with the comment.';
+comment on column reporting.comments_with_deleted.author_user_id is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.author_name is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.author_email is 'As in reporting.comments.';
 comment on column reporting.comments_with_deleted.comment_text is 'Plain text, of deleted comments the last one received; null if the service sent none, as for a voice comment.';
-comment on column reporting.comments_with_deleted.status is 'Last status received, such as added. The service does not document the possible values.';
-comment on column reporting.comments_with_deleted.type is 'Last type received, such as text. The service does not document the possible values.';
+comment on column reporting.comments_with_deleted.status is 'Last status received. The possible values are undocumented.';
+comment on column reporting.comments_with_deleted.type is 'Last type received. The possible values are undocumented.';
 comment on column reporting.comments_with_deleted.last_updated is 'The service''s lastUpdated (the service''s clock), of deleted comments the last one received.';
-comment on column reporting.comments_with_deleted.first_seen_at is 'When collab-sync first received the comment.';
+comment on column reporting.comments_with_deleted.first_seen_at is 'As in reporting.comments.';
 comment on column reporting.comments_with_deleted.changed_at is 'When a check last found the comment changed or deleted.';
 comment on column reporting.comments_with_deleted.is_deleted is 'True if the service returned null for the comment''s ID.';
-comment on column reporting.comments_with_deleted.deleted_at is 'When a check found the comment deleted; null while it is live. It was deleted between that check and the previous one.';
-comment on column reporting.comments_with_deleted.checked_at is 'Start of the last successful check of the annotation''s comments; null if there was none.';
+comment on column reporting.comments_with_deleted.deleted_at is 'When a check found the comment deleted; null while it is live.';
+comment on column reporting.comments_with_deleted.checked_at is 'Last successful check of the annotation''s comments; null if none.';
 comment on column reporting.comments_with_deleted.is_stale is 'True if the annotation''s comments may be out of date.';
-comment on column reporting.comments_with_deleted.in_catalog is 'Whether the catalog lists the annotation; if not, it is no longer checked.';
-comment on column reporting.comments_with_deleted.written_at is 'When the comment was written (the service''s clock): the field named by COMMENT_WRITTEN_MEMBER, or lastUpdated of the first version received, which is too late if the comment was edited before. Null if the service sent neither.';
-comment on column reporting.comments_with_deleted.written_at_is_exact is 'True if written_at comes from COMMENT_WRITTEN_MEMBER; false if the comment may be older.';
-comment on column reporting.comments_with_deleted.written_not_before is 'Earliest possible time of writing: start of the last successful check of the thread before the one that first received the comment. Null if written_at is exact, if there was no such check, or if it may have missed the comment.';
+comment on column reporting.comments_with_deleted.in_catalog is 'Whether the catalog lists the annotation.';
+comment on column reporting.comments_with_deleted.written_at is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.written_at_is_exact is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.written_not_before is 'As in reporting.comments.';
 
 -- Each part has its own joins, so that a filter reaches the rows of each. Comments that never changed and edited
 -- comments are selected separately because each has its own index by time (comments_noticed, comments_changed).
@@ -125,18 +125,18 @@ comment on column reporting.comment_history.document_id is 'The service''s docum
 comment on column reporting.comment_history.annotation_id is 'The service''s annotationId.';
 comment on column reporting.comment_history.comment_id is 'The service''s commentId, unique within its annotation.';
 comment on column reporting.comment_history.version is 'Version number of the comment, from 1.';
-comment on column reporting.comment_history.change is 'What created this version: added, edited, deleted or restored. A deleted version repeats the last content.';
+comment on column reporting.comment_history.change is 'As in collab.comment_versions.';
 comment on column reporting.comment_history.author_user_id is 'The author''s userId, as last received.';
 comment on column reporting.comment_history.author_name is 'The author''s current name.';
 comment on column reporting.comment_history.comment_text is 'Plain text of this version; null if the service sent none.';
 comment on column reporting.comment_history.status is 'Status in this version.';
 comment on column reporting.comment_history.type is 'Type in this version.';
 comment on column reporting.comment_history.last_updated is 'lastUpdated of this version (the service''s clock).';
-comment on column reporting.comment_history.valid_from is 'When a check first received this version. It was created between that check and the previous one.';
-comment on column reporting.comment_history.valid_to is 'When a check first received the next version; null for the current one.';
-comment on column reporting.comment_history.checked_at is 'Start of the last successful check of the annotation''s comments; null if there was none.';
-comment on column reporting.comment_history.is_stale is 'True if the annotation''s comments may be out of date. There may be a newer version.';
-comment on column reporting.comment_history.in_catalog is 'Whether the catalog lists the annotation; if not, it is no longer checked.';
+comment on column reporting.comment_history.valid_from is 'As in collab.comment_versions.';
+comment on column reporting.comment_history.valid_to is 'As in collab.comment_versions.';
+comment on column reporting.comment_history.checked_at is 'Last successful check of the annotation''s comments; null if none.';
+comment on column reporting.comment_history.is_stale is 'True if the annotation''s comments may be out of date.';
+comment on column reporting.comment_history.in_catalog is 'Whether the catalog lists the annotation.';
 
 create function reporting.comments_at(known_at timestamptz)
 returns table (organization_id text, document_id text, annotation_id text, comment_id bigint, version integer,
@@ -187,7 +187,7 @@ comment on column reporting.edits_and_deletions.annotation_id is 'The service''s
 comment on column reporting.edits_and_deletions.comment_id is 'The service''s commentId, unique within its annotation.';
 comment on column reporting.edits_and_deletions.version is 'Version number that the change created, from 2.';
 comment on column reporting.edits_and_deletions.change is 'What happened: edited, deleted or restored. Several edits between two checks appear as one.';
-comment on column reporting.edits_and_deletions.noticed_at is 'When a check found the change. It happened between that check and the previous one; for an edit, last_updated has the service''s time.';
+comment on column reporting.edits_and_deletions.noticed_at is 'When a check found the change. For an edit, last_updated is more precise.';
 comment on column reporting.edits_and_deletions.not_before is 'When a check first received the previous version. The change is later. Null if that version was pruned.';
 comment on column reporting.edits_and_deletions.author_user_id is 'userId of the comment''s author. The service does not send who made the change.';
 comment on column reporting.edits_and_deletions.author_name is 'The author''s current name.';
@@ -198,9 +198,9 @@ comment on column reporting.edits_and_deletions.comment_text is 'Plain text afte
 comment on column reporting.edits_and_deletions.last_updated_before is 'lastUpdated before the change (the service''s clock).';
 comment on column reporting.edits_and_deletions.last_updated is 'lastUpdated after the change (the service''s clock); for a deletion, the last one.';
 comment on column reporting.edits_and_deletions.hours_since_previous is 'Hours between the two lastUpdated values; 0 for a deletion, for which the service sends no time.';
-comment on column reporting.edits_and_deletions.checked_at is 'Start of the last successful check of the annotation''s comments; null if there was none.';
-comment on column reporting.edits_and_deletions.is_stale is 'True if the annotation''s comments may be out of date. There may be newer changes.';
-comment on column reporting.edits_and_deletions.in_catalog is 'Whether the catalog lists the annotation; if not, it is no longer checked.';
+comment on column reporting.edits_and_deletions.checked_at is 'Last successful check of the annotation''s comments; null if none.';
+comment on column reporting.edits_and_deletions.is_stale is 'True if the annotation''s comments may be out of date.';
+comment on column reporting.edits_and_deletions.in_catalog is 'Whether the catalog lists the annotation.';
 
 create view reporting.status_transitions as
 select t.organization_id, t.from_status, t.to_status, t.transitions, t.median_hours,
@@ -217,15 +217,15 @@ from (
 ) t
 left join collab_store.organizations o using (organization_id)
 left join collab_store.organization_checks s on s.organization_key = o.organization_key;
-comment on view reporting.status_transitions is 'How often comments changed from one status to another and how long that took, by organization, including deleted comments. For a median across organizations, use reporting.edits_and_deletions.';
+comment on view reporting.status_transitions is 'How often comments, including deleted ones, changed from one status to another and how long that took, by organization. For a median across organizations, use reporting.edits_and_deletions.';
 comment on column reporting.status_transitions.organization_id is 'The service''s organizationId.';
 comment on column reporting.status_transitions.from_status is 'Status before; null if the service sent none.';
 comment on column reporting.status_transitions.to_status is 'Status after; null if the service sent none.';
 comment on column reporting.status_transitions.transitions is 'Number of times a check found this change. Changes between two checks appear as one.';
 comment on column reporting.status_transitions.median_hours is 'Median hours between lastUpdated of the two versions (the service''s clock).';
-comment on column reporting.status_transitions.checked_at is 'The oldest of the last successful checks of the organization''s annotations in the catalog; null if one was never checked.';
+comment on column reporting.status_transitions.checked_at is 'Least recent successful check of the organization''s annotations; null if one has none.';
 comment on column reporting.status_transitions.is_stale is 'True if stale_annotations is not 0.';
-comment on column reporting.status_transitions.in_catalog is 'Whether the catalog lists the organization; if not, it is no longer checked.';
+comment on column reporting.status_transitions.in_catalog is 'Whether the catalog lists the organization.';
 comment on column reporting.status_transitions.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
 comment on column reporting.status_transitions.transitions_not_in_catalog is 'Transitions in annotations that left the catalog and are no longer checked.';
 
@@ -273,9 +273,9 @@ comment on column reporting.observed_values.comments is 'Live comments that curr
 comment on column reporting.observed_values.versions is 'Versions of comments that had it, including past and deleted ones.';
 comment on column reporting.observed_values.first_seen_at is 'When a check first received it, among stored versions. Pruning can make this later.';
 comment on column reporting.observed_values.last_new_at is 'When a check last received a new version with it.';
-comment on column reporting.observed_values.checked_at is 'The oldest of the last successful checks of the organization''s annotations in the catalog; null if one was never checked.';
+comment on column reporting.observed_values.checked_at is 'Least recent successful check of the organization''s annotations; null if one has none.';
 comment on column reporting.observed_values.is_stale is 'True if stale_annotations is not 0.';
-comment on column reporting.observed_values.in_catalog is 'Whether the catalog lists the organization; if not, it is no longer checked.';
+comment on column reporting.observed_values.in_catalog is 'Whether the catalog lists the organization.';
 comment on column reporting.observed_values.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
 comment on column reporting.observed_values.comments_not_in_catalog is 'Comments in annotations that left the catalog and are no longer checked.';
 
@@ -304,13 +304,13 @@ left join (
 ) g on g.organization_key = o.organization_key and g.day = coalesce(n.day, 'infinity');
 comment on view reporting.comment_activity_daily is 'Live comments by organization and the day (REPORT_TZ) on which they were written. reporting.comment_activity_daily_in() takes any time zone.';
 comment on column reporting.comment_activity_daily.organization_id is 'The service''s organizationId.';
-comment on column reporting.comment_activity_daily.day is 'Day (REPORT_TZ) of written_at; edits do not move it. Null if the service sent no time.';
-comment on column reporting.comment_activity_daily.comments is 'Live comments written on that day, including those in annotations that left the catalog.';
+comment on column reporting.comment_activity_daily.day is 'Day (REPORT_TZ) of written_at; null if the service sent no time.';
+comment on column reporting.comment_activity_daily.comments is 'Live comments of that day, including those in annotations that left the catalog.';
 comment on column reporting.comment_activity_daily.authors is 'Distinct authors of these comments.';
 comment on column reporting.comment_activity_daily.annotations is 'Distinct annotations with these comments.';
-comment on column reporting.comment_activity_daily.checked_at is 'The oldest of the last successful checks of the organization''s annotations in the catalog; null if one was never checked.';
-comment on column reporting.comment_activity_daily.is_stale is 'True if stale_annotations is not 0: comments may be missing on any day.';
-comment on column reporting.comment_activity_daily.in_catalog is 'Whether the catalog lists the organization; if not, it is no longer checked.';
+comment on column reporting.comment_activity_daily.checked_at is 'Least recent successful check of the organization''s annotations; null if one has none.';
+comment on column reporting.comment_activity_daily.is_stale is 'True if stale_annotations is not 0.';
+comment on column reporting.comment_activity_daily.in_catalog is 'Whether the catalog lists the organization.';
 comment on column reporting.comment_activity_daily.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
 comment on column reporting.comment_activity_daily.comments_not_in_catalog is 'Comments in annotations that left the catalog and are no longer checked.';
 
@@ -323,7 +323,7 @@ as $$
   from reporting.comments c
   group by 1, 2
 $$;
-comment on function reporting.comment_activity_daily_in(text) is 'reporting.comment_activity_daily by the days of a time zone, such as ''Europe/Berlin''. It reads the comments themselves: with millions of comments, filter by organization.';
+comment on function reporting.comment_activity_daily_in(text) is 'reporting.comment_activity_daily in a given time zone. It reads all comments: with millions of them, filter by organization.';
 
 -- The weeks of an organization are generated from its first to its last, and each is a range of comments_activity. A
 -- filter on weeks then reads only these weeks, although the index is by day. Times before 2000 or after 2100 are
@@ -392,14 +392,14 @@ left join (
   and g.author = coalesce('=' || w.author_user_id, '');
 comment on view reporting.author_activity is 'Live comments by organization, author and the week (REPORT_TZ) in which they were written.';
 comment on column reporting.author_activity.organization_id is 'The service''s organizationId.';
-comment on column reporting.author_activity.week is 'Monday (REPORT_TZ) of the week of written_at; edits do not move it. Null if the service sent no time.';
+comment on column reporting.author_activity.week is 'Monday (REPORT_TZ) of the week of written_at; null if the service sent no time.';
 comment on column reporting.author_activity.author_user_id is 'The author''s userId; null if the service sent none.';
 comment on column reporting.author_activity.author_name is 'The author''s current name.';
-comment on column reporting.author_activity.comments is 'Live comments that the author wrote in that week, including those in annotations that left the catalog.';
+comment on column reporting.author_activity.comments is 'Live comments of the author in that week, including those in annotations that left the catalog.';
 comment on column reporting.author_activity.annotations is 'Distinct annotations with these comments.';
-comment on column reporting.author_activity.checked_at is 'The oldest of the last successful checks of the organization''s annotations in the catalog; null if one was never checked.';
-comment on column reporting.author_activity.is_stale is 'True if stale_annotations is not 0: comments may be missing in any week.';
-comment on column reporting.author_activity.in_catalog is 'Whether the catalog lists the organization; if not, it is no longer checked.';
+comment on column reporting.author_activity.checked_at is 'Least recent successful check of the organization''s annotations; null if one has none.';
+comment on column reporting.author_activity.is_stale is 'True if stale_annotations is not 0.';
+comment on column reporting.author_activity.in_catalog is 'Whether the catalog lists the organization.';
 comment on column reporting.author_activity.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
 comment on column reporting.author_activity.comments_not_in_catalog is 'Comments in annotations that left the catalog and are no longer checked.';
 
@@ -413,7 +413,7 @@ as $$
   left join collab.users u on u.organization_id = c.organization_id and u.user_id = c.author_user_id
   group by 1, 2, 3
 $$;
-comment on function reporting.author_activity_in(text) is 'reporting.author_activity by the weeks of a time zone. See reporting.comment_activity_daily_in().';
+comment on function reporting.author_activity_in(text) is 'reporting.author_activity in a given time zone. See reporting.comment_activity_daily_in().';
 
 create view reporting.thread_summary as
 select o.organization_id, d.document_id, a.annotation_id, a.comment_count as comments, cardinality(a.authors) as people,
@@ -425,7 +425,7 @@ select o.organization_id, d.document_id, a.annotation_id, a.comment_count as com
 from collab_store.checked_annotations a
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key);
-comment on view reporting.thread_summary is 'One row per annotation, with its live comments. Shows which threads are busy, unanswered or inactive. Key: organization_id, document_id, annotation_id.';
+comment on view reporting.thread_summary is 'One row per annotation, with its live comments. Key: organization_id, document_id, annotation_id.';
 comment on column reporting.thread_summary.organization_id is 'The service''s organizationId.';
 comment on column reporting.thread_summary.document_id is 'The service''s documentId.';
 comment on column reporting.thread_summary.annotation_id is 'The service''s annotationId.';
@@ -433,15 +433,15 @@ comment on column reporting.thread_summary.comments is 'Live comments.';
 comment on column reporting.thread_summary.people is 'Distinct authors (userIds) of the live comments.';
 comment on column reporting.thread_summary.first_comment_at is 'When the first live comment was written (written_at of reporting.comments).';
 comment on column reporting.thread_summary.last_comment_at is 'When the last live comment was written; edits do not move it.';
-comment on column reporting.thread_summary.first_answer_at is 'When an author other than that of the first comment first wrote; null if none did or if the first author is unknown.';
+comment on column reporting.thread_summary.first_answer_at is 'When an author other than that of the first comment first wrote; null if none did or the first author is unknown.';
 comment on column reporting.thread_summary.hours_to_first_answer is 'Hours from first_comment_at to first_answer_at.';
 comment on column reporting.thread_summary.hours_since_last_comment is 'Hours from last_comment_at to now.';
 comment on column reporting.thread_summary.changed_at is 'When a check last found one of its comments added, changed, deleted or restored.';
-comment on column reporting.thread_summary.checked_at is 'Start of the last successful check of the annotation''s comments; null if there was none.';
+comment on column reporting.thread_summary.checked_at is 'Last successful check of the annotation''s comments; null if none.';
 comment on column reporting.thread_summary.is_stale is 'True if the annotation''s comments may be out of date.';
 comment on column reporting.thread_summary.in_catalog is 'True while the catalog lists the annotation: only then is it checked.';
-comment on column reporting.thread_summary.organization_name is 'Display name of the organization from the catalog; null if none was given.';
-comment on column reporting.thread_summary.document_name is 'Display name of the document from the catalog; null if none was given.';
+comment on column reporting.thread_summary.organization_name is 'The organization''s display name; null if none.';
+comment on column reporting.thread_summary.document_name is 'The document''s display name; null if none.';
 
 create view reporting.document_engagement as
 select o.organization_id, d.document_id, t.annotations, t.annotations_with_comments, t.comments, cardinality(p.authors)::bigint as people,
@@ -478,7 +478,7 @@ cross join lateral (
   from collab_store.document_users s
   where s.document_key = d.document_key and s.removed_at is null
 ) m;
-comment on view reporting.document_engagement is 'One row per document, with its live comments and current members. Shows which documents are discussed, and by how many of their members. Key: organization_id, document_id.';
+comment on view reporting.document_engagement is 'One row per document, with its live comments and current members. Key: organization_id, document_id.';
 comment on column reporting.document_engagement.organization_id is 'The service''s organizationId.';
 comment on column reporting.document_engagement.document_id is 'The service''s documentId.';
 comment on column reporting.document_engagement.annotations is 'Annotations of the document in the catalog.';
@@ -490,10 +490,10 @@ comment on column reporting.document_engagement.members_who_comment is 'Members 
 comment on column reporting.document_engagement.first_comment_at is 'When the first live comment was written (written_at of reporting.comments).';
 comment on column reporting.document_engagement.last_comment_at is 'When the last live comment was written; edits do not move it.';
 comment on column reporting.document_engagement.days_since_last_comment is 'Days from last_comment_at to now.';
-comment on column reporting.document_engagement.checked_at is 'The oldest of the last successful checks of the document''s user listing and of its annotations in the catalog; null if one was never checked.';
+comment on column reporting.document_engagement.checked_at is 'Oldest last successful check of the document''s user listing and annotations; null if one was never checked.';
 comment on column reporting.document_engagement.is_stale is 'True if its user listing, or the comments of one of its annotations in the catalog, may be out of date.';
-comment on column reporting.document_engagement.in_catalog is 'Whether the catalog lists the document and its organization; if not, it is no longer checked.';
+comment on column reporting.document_engagement.in_catalog is 'Whether the catalog lists the document and its organization.';
 comment on column reporting.document_engagement.stale_annotations is 'Annotations of the document in the catalog that may be out of date.';
 comment on column reporting.document_engagement.comments_not_in_catalog is 'Comments in annotations that left the catalog and are no longer checked.';
-comment on column reporting.document_engagement.organization_name is 'Display name of the organization from the catalog; null if none was given.';
-comment on column reporting.document_engagement.document_name is 'Display name of the document from the catalog; null if none was given.';
+comment on column reporting.document_engagement.organization_name is 'The organization''s display name; null if none.';
+comment on column reporting.document_engagement.document_name is 'The document''s display name; null if none.';

@@ -49,16 +49,16 @@ comment on column reporting.memberships.organization_user_group_id is 'The servi
 comment on column reporting.memberships.user_id is 'The service''s userId.';
 comment on column reporting.memberships.name is 'The user''s current name.';
 comment on column reporting.memberships.email is 'The user''s current e-mail address.';
-comment on column reporting.memberships.since is 'When a check first found the user there in this stay. The stay began between that check and the previous one; for the first check of a listing, at any earlier time.';
-comment on column reporting.memberships.until is 'When a check first no longer found the user; the stay ended between that check and the previous one. Null for a current stay.';
-comment on column reporting.memberships.checked_at is 'Start of the last successful check of the user listing; null if there was none.';
+comment on column reporting.memberships.since is 'When a check first found the user in this stay. If that was the first check of the listing, the stay may be older.';
+comment on column reporting.memberships.until is 'When a check first no longer found the user; null while current.';
+comment on column reporting.memberships.checked_at is 'Last successful check of that user listing; null if none.';
 comment on column reporting.memberships.is_stale is 'True if that listing may be out of date.';
-comment on column reporting.memberships.in_catalog is 'Whether the catalog lists the document or user group; if not, it is no longer checked.';
-comment on column reporting.memberships.removal_held_since is 'Since when the user''s removal has been pending approval; null if none is, and for past stays. A changed response restarts it.';
-comment on column reporting.memberships.removal_refused_at is 'When an operator refused to remove the user; null if none was refused, and for past stays. The user stays until the response changes.';
-comment on column reporting.memberships.organization_name is 'Display name of the organization from the catalog; null if none was given.';
-comment on column reporting.memberships.document_name is 'Display name of the document from the catalog; null if none was given, and for a user group.';
-comment on column reporting.memberships.user_group_name is 'Display name of the user group from the catalog; null if none was given, and for a document.';
+comment on column reporting.memberships.in_catalog is 'Whether the catalog lists the document or user group.';
+comment on column reporting.memberships.removal_held_since is 'Since when the removal has been pending approval; null if none is.';
+comment on column reporting.memberships.removal_refused_at is 'When an operator refused this removal; null if none did.';
+comment on column reporting.memberships.organization_name is 'The organization''s display name; null if none.';
+comment on column reporting.memberships.document_name is 'The document''s display name; null if none.';
+comment on column reporting.memberships.user_group_name is 'The user group''s display name; null if none.';
 
 create function reporting.memberships_at(known_at timestamptz)
 returns table (organization_id text, kind text, document_id text, organization_user_group_id text, user_id text, name text,
@@ -69,7 +69,7 @@ as $$
   from reporting.memberships m
   where m.since <= known_at and (m.until is null or m.until > known_at)
 $$;
-comment on function reporting.memberships_at(timestamptz) is 'Members of documents and user groups as known to collab-sync at the given time, without pruned stays. Users have their current names; reporting.user_directory_at() has the names at that time.';
+comment on function reporting.memberships_at(timestamptz) is 'Members of documents and user groups as known to collab-sync at the given time, without pruned stays. Users have their current names; reporting.user_directory_at() has earlier ones.';
 
 create view reporting.user_directory as
 select o.organization_id, p.user_id, p.name, p.email, p.listed, p.documents, p.user_groups, p.document_ids,
@@ -121,17 +121,17 @@ comment on column reporting.user_directory.organization_id is 'The service''s or
 comment on column reporting.user_directory.user_id is 'The service''s userId.';
 comment on column reporting.user_directory.name is 'Name as last received; null if the service sent none.';
 comment on column reporting.user_directory.email is 'E-mail address as last received; null if the service sent none.';
-comment on column reporting.user_directory.listed is 'Whether the organization''s own listing contains the user; false for users who left it, and for guests and authors who were never in it.';
-comment on column reporting.user_directory.documents is 'Documents that the user is in, as of their last checks, including those that left the catalog.';
-comment on column reporting.user_directory.user_groups is 'User groups that the user is in, as of their last checks, including those that left the catalog.';
+comment on column reporting.user_directory.listed is 'Whether the organization''s own listing contains the user. Guests and authors may never have been in it.';
+comment on column reporting.user_directory.documents is 'Documents of the user, including those that left the catalog.';
+comment on column reporting.user_directory.user_groups is 'User groups of the user, including those that left the catalog.';
 comment on column reporting.user_directory.document_ids is 'documentIds of these documents, sorted.';
 comment on column reporting.user_directory.organization_user_group_ids is 'IDs of these user groups, sorted.';
 comment on column reporting.user_directory.first_seen_at is 'When collab-sync first received the user in this organization.';
-comment on column reporting.user_directory.left_at is 'When a check first no longer found the user in the organization''s listing; they left between that check and the previous one. Null while listed, and for users never listed.';
+comment on column reporting.user_directory.left_at is 'When a check first no longer found the user in the organization''s listing; null while or never listed.';
 comment on column reporting.user_directory.checked_at is 'As in collab.users, of the organization''s own listing only.';
 comment on column reporting.user_directory.is_stale is 'As in collab.users, of name, email, listed and left_at only. For documents and user_groups, see stale_listings.';
 comment on column reporting.user_directory.in_catalog is 'As in collab.users.';
-comment on column reporting.user_directory.stale_listings is 'Listings of the organization in the catalog (its own and those of its documents and user groups) that may be out of date.';
+comment on column reporting.user_directory.stale_listings is 'Listings of the organization (its own and those of its documents and user groups) that may be out of date.';
 comment on column reporting.user_directory.documents_not_in_catalog is 'Documents among them that left the catalog and are no longer checked.';
 comment on column reporting.user_directory.user_groups_not_in_catalog is 'User groups among them that left the catalog and are no longer checked.';
 comment on column reporting.user_directory.removal_held_since is 'As in collab.users, of the organization''s own listing only. reporting.memberships has those of documents and user groups.';
@@ -174,7 +174,7 @@ as $$
   ) c on c.organization_id = p.organization_id and c.user_id = p.user_id
   where p.first_seen_at <= known_at
 $$;
-comment on function reporting.user_directory_at(timestamptz) is 'reporting.user_directory as known to collab-sync at the given time. If is_known_then is false, part of that state is no longer stored, because it was pruned or is older than the recording of versions. Then name, email, listed and left_at are null, or documents, user_groups and their IDs.';
+comment on function reporting.user_directory_at(timestamptz) is 'reporting.user_directory as known to collab-sync at the given time. If is_known_then is false, part of that state was pruned or not recorded: name, email, listed and left_at, or documents, user_groups and their IDs, are null.';
 
 create view reporting.freshness as
 select 'organization' as level, x.organization_id, null::text as document_id, null::text as annotation_id,
@@ -200,19 +200,19 @@ from collab.annotations x
 left join collab_store.organizations o using (organization_id)
 left join collab_store.documents d on d.organization_key = o.organization_key and d.document_id = x.document_id
 where x.in_catalog;
-comment on view reporting.freshness is 'One row per organization, user group, document and annotation of the catalog, with the age of its last successful check.';
+comment on view reporting.freshness is 'One row per organization, user group, document and annotation of the catalog, with its last successful check.';
 comment on column reporting.freshness.level is 'What the row describes: organization, user group, document or annotation.';
 comment on column reporting.freshness.organization_id is 'The service''s organizationId.';
 comment on column reporting.freshness.document_id is 'The service''s documentId, for documents and annotations.';
 comment on column reporting.freshness.annotation_id is 'The service''s annotationId, for annotations.';
 comment on column reporting.freshness.organization_user_group_id is 'The service''s ID of the user group, for user groups.';
-comment on column reporting.freshness.checked_at is 'Start of the last successful check; null if there was none.';
+comment on column reporting.freshness.checked_at is 'Last successful check; null if none.';
 comment on column reporting.freshness.age is 'Time since checked_at; null if never checked.';
-comment on column reporting.freshness.failing_since is 'When a check first failed after the last successful one; null if the last check succeeded.';
-comment on column reporting.freshness.is_stale is 'True if the stored data may be out of date: the last check failed, no check ever succeeded, or the last successful one is older than FRESHNESS_PROMISE allows or than a full run that was stopped because the service could not be called.';
-comment on column reporting.freshness.organization_name is 'Display name of the organization from the catalog; null if none was given.';
-comment on column reporting.freshness.document_name is 'Display name of the document from the catalog; null if none was given or the row has no document.';
-comment on column reporting.freshness.user_group_name is 'Display name of the user group from the catalog; null if none was given or the row has no user group.';
+comment on column reporting.freshness.failing_since is 'First failed check since the last successful one; null if none failed.';
+comment on column reporting.freshness.is_stale is 'True if the stored data may be out of date: the last check failed, there was none, or the last successful one is older than FRESHNESS_PROMISE allows or than a full run that was stopped because the service could not be called.';
+comment on column reporting.freshness.organization_name is 'The organization''s display name; null if none.';
+comment on column reporting.freshness.document_name is 'The document''s display name; null if none.';
+comment on column reporting.freshness.user_group_name is 'The user group''s display name; null if none.';
 
 create view reporting.coverage as
 select s.organization_id, s.level, count(*) filter (where s.in_catalog) as known,
@@ -259,9 +259,9 @@ comment on column reporting.coverage.fresh is 'Checked successfully within FRESH
 comment on column reporting.coverage.stale is 'Last successful check older than FRESHNESS_PROMISE allows, or last check failed; no removal held.';
 comment on column reporting.coverage.never_synced is 'Never checked successfully; no removal held.';
 comment on column reporting.coverage.failing is 'Last check failed. Also counted as stale, held or never_synced.';
-comment on column reporting.coverage.held is 'A removal is pending approval, whatever the age of the last successful check. At level user: users whose removal from the organization''s listing is pending.';
+comment on column reporting.coverage.held is 'A removal is pending approval. At level user: users whose removal from the organization''s listing is pending.';
 comment on column reporting.coverage.not_in_catalog is 'Stored scopes that the catalog no longer lists; at level user, authors and members who are not in the organization''s listing.';
-comment on column reporting.coverage.refused is 'An operator refused a removal, so users stay whom the last response did not contain. Also counted as fresh, stale, held or never_synced. At level user: users whose removal from the organization''s listing was refused.';
+comment on column reporting.coverage.refused is 'An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal from the organization''s listing was refused.';
 
 -- The exporting role can read only views, and pg_stat_activity hides the details of other sessions from it.
 create function reporting.export_times(out taken_at timestamptz, out next_since timestamptz)
@@ -273,5 +273,5 @@ as $$
     (select min(i.claimed_at) from sync.runs r join sync.run_items i using (run_id)
       where r.status in ('queued', 'running') and i.state = 'pending'))
 $$;
-comment on function reporting.export_times() is 'taken_at: time of the current transaction''s snapshot. next_since: the earliest time that the next export must read from, because open transactions and work items use their start time and are not in this snapshot. Called by collab-sync export.';
+comment on function reporting.export_times() is 'taken_at: time of this transaction''s snapshot. next_since: earliest time that the next export must read from, because open transactions and work items use their start time and are not in this snapshot.';
 revoke all on function reporting.export_times() from public;

@@ -33,18 +33,18 @@ left join (
   where hour > now() - interval '24 hours'
   group by class
 ) h using (class);
-comment on view reporting.refresh_classes is 'Continuous refresh by class: number of threads, how often they are checked, and what the checks of the last day found. Empty if REFRESH_BUDGET is not set. Excludes checks requested by hints.';
+comment on view reporting.refresh_classes is 'Continuous refresh by class: number of threads, how often they are checked, and the results of the last day, without checks requested by hints. Empty if REFRESH_BUDGET is not set.';
 comment on column reporting.refresh_classes.class is '0 to 6: threads by time since their last change. 7: all scopes of the catalog by batch, least recently checked first.';
 comment on column reporting.refresh_classes.quiet_from is 'Minimum time since the last change of its threads; null for class 7.';
 comment on column reporting.refresh_classes.quiet_to is 'Maximum time since the last change, exclusive; null for class 7.';
-comment on column reporting.refresh_classes.threads is 'Threads in the class now; for class 7, all scopes of the catalog, including user listings and the threads of the other classes.';
+comment on column reporting.refresh_classes.threads is 'Threads in the class now; for class 7, all scopes of the catalog.';
 comment on column reporting.refresh_classes.looks is 'Scopes fetched in the last 24 hours, counted by whole hours.';
 comment on column reporting.refresh_classes.calls is 'Calls sent for them, including retries and requests by ID.';
 comment on column reporting.refresh_classes.found is 'Scopes among them that had changed.';
 comment on column reporting.refresh_classes.failed is 'Scopes among them without a usable response.';
 comment on column reporting.refresh_classes.share is 'Fraction of the looks of all classes; null if there were none.';
-comment on column reporting.refresh_classes.looked_at_every is 'Time between the starts of the last two passes; for class 7, time since the least recently checked batch was checked. Null if not known yet.';
-comment on column reporting.refresh_classes.whole_since is 'Start of the last pass that checked every thread; for class 7, the oldest check. Null if there was none.';
+comment on column reporting.refresh_classes.looked_at_every is 'Time between the starts of the last two passes; for class 7, age of the oldest check of a batch. Null if unknown.';
+comment on column reporting.refresh_classes.whole_since is 'Start of the last pass that checked every thread; for class 7, the oldest check. Null if none.';
 
 -- Three indexes find the changes of a day: comments by the day of writing, edits by lastUpdated, and changes without
 -- a time by when they were received. Each day is selected separately, so that `where day` does not read the others.
@@ -103,15 +103,15 @@ cross join lateral (
   having count(*) > 0
 ) n
 left join collab_store.organizations o using (organization_key);
-comment on view reporting.change_delay_daily is 'Delay until changes of comments were stored, by day (REPORT_TZ) and organization, and in total for all organizations that the reader can see. It runs from written_at (new comments) or lastUpdated (edits) to the check that found the change. Covers 400 days; filter by day, and only these days are read. Excludes comments found by the first check of a thread, comments without a time, and all but the last of several edits between two checks.';
+comment on view reporting.change_delay_daily is 'Delay until changes of comments were stored, by day (REPORT_TZ) and organization, and for all visible organizations together. It runs from written_at (new comments) or lastUpdated (edits) to the check that found the change. Covers 400 days; filter by day, and only these days are read. Excludes comments found by the first check of a thread, comments without a time, and all but the last of several edits between two checks.';
 comment on column reporting.change_delay_daily.organization_id is 'The service''s organizationId; null for all organizations together.';
 comment on column reporting.change_delay_daily.day is 'Day (REPORT_TZ) of the change; for undated changes, the day on which they were found.';
 comment on column reporting.change_delay_daily.changes is 'Comments added, edited, deleted or restored, as far as found by now.';
-comment on column reporting.change_delay_daily.undated is 'Changes among them without a time from the service: deletions, and edits that kept lastUpdated. The following columns exclude them.';
+comment on column reporting.change_delay_daily.undated is 'Changes without a time from the service: deletions, and edits that kept lastUpdated. The following columns exclude them.';
 comment on column reporting.change_delay_daily.undated_share is 'undated divided by changes.';
 comment on column reporting.change_delay_daily.p50_seconds is 'Median delay in seconds; null if all changes are undated.';
 comment on column reporting.change_delay_daily.p95_seconds is '95th percentile of the delay in seconds; null if all changes are undated.';
-comment on column reporting.change_delay_daily.mean_seconds is 'Mean delay in seconds; null if all changes are undated. A change that the service dates later than the check counts as 0.';
+comment on column reporting.change_delay_daily.mean_seconds is 'Mean delay in seconds; null if all changes are undated. A negative delay counts as 0.';
 comment on column reporting.change_delay_daily.within_target is 'Changes found within CHANGE_TARGET.';
 comment on column reporting.change_delay_daily.within_target_share is 'Fraction of the dated changes found within CHANGE_TARGET.';
-comment on column reporting.change_delay_daily.is_final is 'True if the day ended longer ago than FRESHNESS_PROMISE. Until then, slow changes may still be missing.';
+comment on column reporting.change_delay_daily.is_final is 'True if the day ended longer ago than FRESHNESS_PROMISE; before, slow changes may be missing.';

@@ -207,7 +207,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   select format('%s-%s-%s-0-0', collab_store.feed_identity(), x, x) from collab_store.feed_horizon(pg_current_snapshot()) x
 $$;
-comment on function reporting.changes_cursor() is 'Returns the cursor for reporting.changes() after reading all other tables in the same repeatable-read transaction. No change is missed; recent changes may be repeated.';
+comment on function reporting.changes_cursor() is 'The cursor for reporting.changes() after reading other tables in the same repeatable-read transaction. No change is missed; recent changes may be repeated.';
 
 create function reporting.changes_held_back(out lines bigint, out since timestamptz, out pid integer, out role_name text,
   out database_name text, out application_name text)
@@ -230,7 +230,7 @@ as $$
     limit 1
   ) h on true
 $$;
-comment on function reporting.changes_held_back() is 'Committed changes that the feed does not return yet (lines), because an older transaction of this database is still open, and which transaction that is.';
+comment on function reporting.changes_held_back() is 'Committed changes that the feed does not return yet (lines), and the older open transaction that they wait for.';
 
 create function reporting.changes_as_json(after text default null, max_changes integer default 1000, objects text[] default null, until text default null)
 returns table (cursor text, object text, change text, key json, "row" json, at timestamptz, run_id uuid, person uuid)
@@ -364,7 +364,7 @@ begin
     else format('%s-%s-%s-0-0', own_feed, high, high) end, null::text, case when wanted = 0 then 'more' else 'end' end, null::json, null::json, null::timestamptz, null::uuid, null::uuid;
 end
 $$;
-comment on function reporting.changes_as_json(text, integer, text[], text) is 'Like reporting.changes() in two thirds of the time: row is JSON text with the columns in the order of their view, so jsonb operators do not work on it. With the last cursor of a page as until, it returns the rows of this page. Used by collab-sync changes and GET /v1/changes.';
+comment on function reporting.changes_as_json(text, integer, text[], text) is 'Like reporting.changes() in two thirds of the time: row is JSON text with the columns in the order of their view, without support for jsonb operators. With the last cursor of a page as until, it returns the rows of this page. Used by collab-sync changes and GET /v1/changes.';
 
 create function reporting.changes(after text default null, max_changes integer default 1000, objects text[] default null)
 returns table (cursor text, object text, change text, key json, "row" jsonb, at timestamptz, run_id uuid, person uuid)
@@ -373,7 +373,7 @@ as $$
   select c.cursor, c.object, c.change, c.key, c."row"::jsonb, c.at, c.run_id, c.person
   from reporting.changes_as_json($1, $2, $3) c
 $$;
-comment on function reporting.changes(text, integer, text[]) is 'Returns changes after a cursor, or all stored changes if it is null, in the order of the changes of each row. row is the current row, null if it no longer exists. A last row without an object has the next cursor and whether there is more. Each call reads up to max_changes. Start with an export and reporting.changes_cursor().';
+comment on function reporting.changes(text, integer, text[]) is 'Changes after a cursor, or all stored changes if it is null, in order for each row. row is the current row, null if it no longer exists. A last row without an object has the next cursor and whether there is more. Each call reads up to max_changes. Start with an export and reporting.changes_cursor().';
 
 create function collab_store.run_of(object text, key integer, comment_id bigint, person uuid, since timestamptz) returns uuid
 language sql stable

@@ -11,19 +11,19 @@ select run_id, trigger, status, retry_of, requested_at, started_at, finished_at,
 from sync.runs;
 comment on view reporting.runs is 'One row per run, until it is pruned. Counts are 0 until the run finishes, except calls and retries. Key: run_id.';
 comment on column reporting.runs.run_id is 'Random ID, as shown by status and the logs.';
-comment on column reporting.runs.trigger is 'What started it: schedule (nightly), cli, http, api (a program, through the queue), hint (a change notification), or refresh (continuous refresh of one day, finished after midnight in SYNC_TZ; its scopes are single checks).';
+comment on column reporting.runs.trigger is 'What started it: schedule (nightly), cli, http, api (a program, through the queue), hint (a change notification), or refresh (continuous refresh of one day; its scopes are single checks).';
 comment on column reporting.runs.status is 'queued, running, or the result: succeeded (everything was written), partial (some scopes failed or are held, or whole records were rejected; everything else was written), failed, cancelled.';
-comment on column reporting.runs.retry_of is 'The run whose failed scopes this run fetches again; null if it is not a retry.';
+comment on column reporting.runs.retry_of is 'The run whose failed scopes this run retries; null if none.';
 comment on column reporting.runs.requested_at is 'When it was requested.';
 comment on column reporting.runs.started_at is 'When a worker first processed it.';
 comment on column reporting.runs.finished_at is 'When it finished; null until then.';
-comment on column reporting.runs.calls is 'Calls sent to the service, including retries and failed calls. Updated about every second, also after the run has finished; the last second of a killed worker is missing.';
+comment on column reporting.runs.calls is 'Calls sent to the service, including retries and failed calls. Updated about every second, also after the run; the last second of a killed worker is missing.';
 comment on column reporting.runs.retries is 'Calls that were retries.';
 comment on column reporting.runs.scopes_expected is 'Scopes in the catalog when the run started, the denominator of its progress.';
 comment on column reporting.runs.scopes_planned is 'Scopes of the run.';
 comment on column reporting.runs.scopes_succeeded is 'Scopes whose response was stored.';
 comment on column reporting.runs.scopes_failed is 'Scopes without a usable response. reporting.run_failures counts them by cause.';
-comment on column reporting.runs.scopes_held is 'Scopes whose additions were stored but whose removals needed approval. reporting.coverage counts those still pending.';
+comment on column reporting.runs.scopes_held is 'Scopes whose additions were stored but whose removals needed approval.';
 comment on column reporting.runs.scopes_skipped is 'Scopes not fetched because the run was stopped or cancelled.';
 comment on column reporting.runs.records_received is 'Records in the stored responses, including nulls.';
 comment on column reporting.runs.records_inserted is 'Records that created a row.';
@@ -36,8 +36,8 @@ comment on column reporting.runs.documents_done is 'Documents whose user listing
 comment on column reporting.runs.groups_done is 'User groups whose user listing was stored.';
 comment on column reporting.runs.annotations_done is 'Annotations whose comments were stored.';
 comment on column reporting.runs.users_written is 'Rows of collab.users inserted or updated, including users_removed.';
-comment on column reporting.runs.users_removed is 'Users removed because their organization''s listing no longer contained them. Excludes removals that an operator approved.';
-comment on column reporting.runs.members_removed is 'Memberships of documents and user groups that ended because the listing no longer contained the user. Excludes removals that an operator approved.';
+comment on column reporting.runs.users_removed is 'Users removed because their organization''s listing no longer contained them, without removals that an operator approved.';
+comment on column reporting.runs.members_removed is 'Memberships that ended because the listing of the document or user group no longer contained the user, without removals that an operator approved.';
 comment on column reporting.runs.comments_written is 'Rows of collab.comments inserted or updated, without deletions.';
 comment on column reporting.runs.comments_deleted is 'Comments whose deletion the service confirmed.';
 comment on column reporting.runs.rejected is 'Rejected records, and rejected fields of records that were stored without them.';
@@ -59,7 +59,7 @@ comment on view reporting.run_failures is 'Failed scopes of a run, counted by ca
 comment on column reporting.run_failures.run_id is 'The run, as in reporting.runs.';
 comment on column reporting.run_failures.operation is 'users or comments.';
 comment on column reporting.run_failures.http_status is 'HTTP status of the last response; null if there was none.';
-comment on column reporting.run_failures.error_status is 'The service''s error code, or a lower-case code of collab-sync such as timeout; other for other texts of the service; null if there was no code.';
+comment on column reporting.run_failures.error_status is 'The service''s error code, or one of collab-sync in lower case, such as timeout; other for other texts; null if none.';
 comment on column reporting.run_failures.organization_id is 'The service''s organizationId.';
 comment on column reporting.run_failures.scopes is 'Scopes of the organization that failed with this cause.';
 comment on column reporting.run_failures.resolved is 'Scopes among them that have returned a usable response since, in any run.';
@@ -86,13 +86,13 @@ left join lateral (
   limit 1
 ) r on true
 where n.due_at <= now();
-comment on view reporting.nightly is 'One row for each time at which the nightly run was due, until it is pruned. A scheduled run belongs to the latest due time before it was requested: a run that starts after several missed nights belongs to the last of them. Empty if no worker keeps the schedule. Key: due_at.';
+comment on view reporting.nightly is 'One row per due time of the nightly run, until it is pruned. A scheduled run belongs to the latest due time before it was requested, even if it starts after several missed nights. Empty if no worker keeps the schedule. Key: due_at.';
 comment on column reporting.nightly.due_at is 'When the run was due according to the schedule at that time.';
 comment on column reporting.nightly.run_id is 'The scheduled run started for it, as in reporting.runs; null if none was started.';
 comment on column reporting.nightly.begun_at is 'When a worker first processed the run.';
 comment on column reporting.nightly.ended_at is 'When the run finished; null until then.';
-comment on column reporting.nightly.status is 'Status of the run, as in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if the run of an earlier night is still in progress. A scheduled run that starts later replaces missed; a run that was started manually does not.';
-comment on column reporting.nightly.complete_up_to is 'The tables contain everything that happened in the service before this time, which is when the first batch of the run was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET: see reporting.freshness.';
+comment on column reporting.nightly.status is 'As in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress. A scheduled run that starts later replaces missed; a manual run does not.';
+comment on column reporting.nightly.complete_up_to is 'The tables contain everything that happened in the service before this time, when the first batch was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET.';
 
 create view reporting.days as
 select t.today - n as day, (t.today - n)::timestamp at time zone t.report_time_zone as begins_at,
@@ -102,7 +102,7 @@ cross join generate_series(0, 399) n;
 comment on view reporting.days is 'The last 400 days in REPORT_TZ, including today. Join it so that charts show days without rows as 0. Key: day.';
 comment on column reporting.days.day is 'The date in REPORT_TZ.';
 comment on column reporting.days.begins_at is 'First moment of the day.';
-comment on column reporting.days.ends_at is 'First moment of the next day. A day with a clock change is not 24 hours long.';
+comment on column reporting.days.ends_at is 'First moment of the next day, not always 24 hours later.';
 
 create view reporting.settings as
 select report_time_zone, freshness_promise, change_target,

@@ -30,7 +30,7 @@ comment on column sync.open_holds.is_overdue is 'True if the last check of the l
 create function sync.counted(n bigint, noun text) returns text
 language sql immutable parallel safe
 return to_char(n, 'FM999,999,999,999') || ' ' || noun || case n when 1 then '' else 's' end;
-comment on function sync.counted(bigint, text) is 'Formats a number with its noun: 1 scope, 1,000 scopes.';
+comment on function sync.counted(bigint, text) is 'A number with its noun: 1 scope, 1,000 scopes.';
 
 create function sync.attention_sentence(kind text, count bigint, organizations bigint, organization_id text) returns text
 language sql stable parallel safe
@@ -42,7 +42,7 @@ return case kind
     when 'rejected' then sync.counted(count, 'record') || ' could not be stored, in '
   end
   || case organizations when 1 then 'organization ' || to_json(organization_id) || '.' else sync.counted(organizations, 'organization') || '.' end;
-comment on function sync.attention_sentence(text, bigint, bigint, text) is 'Returns the sentence of sync.attention for kinds that are counted by organization. Arguments: kind, count, number of organizations, ID of the first.';
+comment on function sync.attention_sentence(text, bigint, bigint, text) is 'The sentence of sync.attention for kinds that are counted by organization.';
 
 -- One row per organization for problems of organizations, one row per other problem. Only the column words contains
 -- texts from outside (the service, a database).
@@ -232,16 +232,16 @@ select 'no_schedule', 'low', null, 1, set_at, set_at, 'No nightly run is schedul
   '`collab-sync schedule set "0 2 * * *"` sets one.', '/schedule', null
 from sync.schedule
 where cron is null;
-comment on view sync.attention is 'Open problems that need action. Key: kind, organization_id.';
-comment on column sync.attention.kind is 'By organization: failing, overdue, never_checked, held, rejected. Others: catalog_held, catalog_failed, worker_blocked, no_worker, nightly_missed, nightly_late, credentials, unreachable, throttled, refresh_paused, settings_differ, catalog_empty, no_schedule.';
-comment on column sync.attention.urgency is 'high, medium or low.';
-comment on column sync.attention.organization_id is 'The service''s organizationId; null if the whole installation is affected.';
-comment on column sync.attention.count is 'Number of scopes, listings, records, workers or settings.';
-comment on column sync.attention.since is 'When the problem began; null if unknown.';
-comment on column sync.attention.latest is 'When the problem last grew.';
-comment on column sync.attention.sentence is 'Describes the problem.';
-comment on column sync.attention.fix is 'What an operator can do about it.';
-comment on column sync.attention.path is 'Page of `collab-sync serve` that shows it.';
+comment on view sync.attention is 'As reporting.attention, with the messages of others. Key: kind, organization_id.';
+comment on column sync.attention.kind is 'As in reporting.attention.';
+comment on column sync.attention.urgency is 'As in reporting.attention.';
+comment on column sync.attention.organization_id is 'As in reporting.attention.';
+comment on column sync.attention.count is 'As in reporting.attention.';
+comment on column sync.attention.since is 'As in reporting.attention.';
+comment on column sync.attention.latest is 'As in reporting.attention.';
+comment on column sync.attention.sentence is 'As in reporting.attention.';
+comment on column sync.attention.fix is 'As in reporting.attention.';
+comment on column sync.attention.path is 'As in reporting.attention.';
 comment on column sync.attention.words is 'Message of the service, a database or a worker; null if there is none.';
 
 create view sync.attention_by_kind as
@@ -257,16 +257,16 @@ select a.kind, min(a.urgency) as urgency, sum(a.count)::bigint as count, count(a
 from sync.attention a
 group by a.kind;
 comment on view sync.attention_by_kind is 'sync.attention aggregated by kind.';
-comment on column sync.attention_by_kind.kind is 'As in sync.attention.';
-comment on column sync.attention_by_kind.urgency is 'As in sync.attention.';
+comment on column sync.attention_by_kind.kind is 'As in reporting.attention.';
+comment on column sync.attention_by_kind.urgency is 'As in reporting.attention.';
 comment on column sync.attention_by_kind.count is 'Sum of the counts.';
 comment on column sync.attention_by_kind.organizations is 'Number of organizations; 0 if the whole installation is affected.';
 comment on column sync.attention_by_kind.since is 'When the first of the problems began; null if unknown.';
 comment on column sync.attention_by_kind.latest is 'When one of them last grew.';
-comment on column sync.attention_by_kind.sentence is 'Describes the problem.';
-comment on column sync.attention_by_kind.fix is 'What an operator can do about it.';
-comment on column sync.attention_by_kind.path is 'Page that shows it; for failing scopes, the page of the run that failed last.';
-comment on column sync.attention_by_kind.words is 'Message of the service, a database or a worker; null if there is none.';
+comment on column sync.attention_by_kind.sentence is 'As in reporting.attention.';
+comment on column sync.attention_by_kind.fix is 'As in reporting.attention.';
+comment on column sync.attention_by_kind.path is 'As in reporting.attention; for failing scopes, the page of the run that failed last.';
+comment on column sync.attention_by_kind.words is 'As in sync.attention.';
 comment on column sync.attention_by_kind.first is 'The five organizations with the highest counts: organizationId and count.';
 
 create view reporting.attention as

@@ -59,21 +59,21 @@ export interface ReportingAttention<V extends Values = PgValues> {
 export interface ReportingAuthorActivity<V extends Values = PgValues> {
   /** The service's organizationId. */
   organization_id: string
-  /** Monday (REPORT_TZ) of the week of written_at; edits do not move it. Null if the service sent no time. */
+  /** Monday (REPORT_TZ) of the week of written_at; null if the service sent no time. */
   week: V['date'] | null
   /** The author's userId; null if the service sent none. */
   author_user_id: string | null
   /** The author's current name. */
   author_name: string | null
-  /** Live comments that the author wrote in that week, including those in annotations that left the catalog. */
+  /** Live comments of the author in that week, including those in annotations that left the catalog. */
   comments: V['bigint'] | null
   /** Distinct annotations with these comments. */
   annotations: V['bigint'] | null
-  /** The oldest of the last successful checks of the organization's annotations in the catalog; null if one was never checked. */
+  /** Least recent successful check of the organization's annotations; null if one has none. */
   checked_at: V['timestamptz'] | null
-  /** True if stale_annotations is not 0: comments may be missing in any week. */
+  /** True if stale_annotations is not 0. */
   is_stale: boolean | null
-  /** Whether the catalog lists the organization; if not, it is no longer checked. */
+  /** Whether the catalog lists the organization. */
   in_catalog: boolean
   /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
@@ -81,7 +81,7 @@ export interface ReportingAuthorActivity<V extends Values = PgValues> {
   comments_not_in_catalog: V['bigint'] | null
 }
 
-/** Delay until changes of comments were stored, by day (REPORT_TZ) and organization, and in total for all organizations that the reader can see. It runs from written_at (new comments) or lastUpdated (edits) to the check that found the change. Covers 400 days; filter by day, and only these days are read. Excludes comments found by the first check of a thread, comments without a time, and all but the last of several edits between two checks. */
+/** Delay until changes of comments were stored, by day (REPORT_TZ) and organization, and for all visible organizations together. It runs from written_at (new comments) or lastUpdated (edits) to the check that found the change. Covers 400 days; filter by day, and only these days are read. Excludes comments found by the first check of a thread, comments without a time, and all but the last of several edits between two checks. */
 export interface ReportingChangeDelayDaily<V extends Values = PgValues> {
   /** The service's organizationId; null for all organizations together. */
   organization_id: string | null
@@ -89,7 +89,7 @@ export interface ReportingChangeDelayDaily<V extends Values = PgValues> {
   day: V['date'] | null
   /** Comments added, edited, deleted or restored, as far as found by now. */
   changes: V['bigint'] | null
-  /** Changes among them without a time from the service: deletions, and edits that kept lastUpdated. The following columns exclude them. */
+  /** Changes without a time from the service: deletions, and edits that kept lastUpdated. The following columns exclude them. */
   undated: V['bigint'] | null
   /** undated divided by changes. */
   undated_share: V['numeric'] | null
@@ -97,13 +97,13 @@ export interface ReportingChangeDelayDaily<V extends Values = PgValues> {
   p50_seconds: V['numeric'] | null
   /** 95th percentile of the delay in seconds; null if all changes are undated. */
   p95_seconds: V['numeric'] | null
-  /** Mean delay in seconds; null if all changes are undated. A change that the service dates later than the check counts as 0. */
+  /** Mean delay in seconds; null if all changes are undated. A negative delay counts as 0. */
   mean_seconds: V['numeric'] | null
   /** Changes found within CHANGE_TARGET. */
   within_target: V['bigint'] | null
   /** Fraction of the dated changes found within CHANGE_TARGET. */
   within_target_share: V['numeric'] | null
-  /** True if the day ended longer ago than FRESHNESS_PROMISE. Until then, slow changes may still be missing. */
+  /** True if the day ended longer ago than FRESHNESS_PROMISE; before, slow changes may be missing. */
   is_final: boolean | null
 }
 
@@ -111,19 +111,19 @@ export interface ReportingChangeDelayDaily<V extends Values = PgValues> {
 export interface ReportingCommentActivityDaily<V extends Values = PgValues> {
   /** The service's organizationId. */
   organization_id: string
-  /** Day (REPORT_TZ) of written_at; edits do not move it. Null if the service sent no time. */
+  /** Day (REPORT_TZ) of written_at; null if the service sent no time. */
   day: V['date'] | null
-  /** Live comments written on that day, including those in annotations that left the catalog. */
+  /** Live comments of that day, including those in annotations that left the catalog. */
   comments: V['bigint'] | null
   /** Distinct authors of these comments. */
   authors: V['bigint'] | null
   /** Distinct annotations with these comments. */
   annotations: V['bigint'] | null
-  /** The oldest of the last successful checks of the organization's annotations in the catalog; null if one was never checked. */
+  /** Least recent successful check of the organization's annotations; null if one has none. */
   checked_at: V['timestamptz'] | null
-  /** True if stale_annotations is not 0: comments may be missing on any day. */
+  /** True if stale_annotations is not 0. */
   is_stale: boolean | null
-  /** Whether the catalog lists the organization; if not, it is no longer checked. */
+  /** Whether the catalog lists the organization. */
   in_catalog: boolean
   /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
@@ -143,7 +143,7 @@ export interface ReportingCommentHistory<V extends Values = PgValues> {
   comment_id: V['bigint']
   /** Version number of the comment, from 1. */
   version: number
-  /** What created this version: added, edited, deleted or restored. A deleted version repeats the last content. */
+  /** As in collab.comment_versions. */
   change: string
   /** The author's userId, as last received. */
   author_user_id: string | null
@@ -157,15 +157,15 @@ export interface ReportingCommentHistory<V extends Values = PgValues> {
   type: string | null
   /** lastUpdated of this version (the service's clock). */
   last_updated: V['timestamptz'] | null
-  /** When a check first received this version. It was created between that check and the previous one. */
+  /** As in collab.comment_versions. */
   valid_from: V['timestamptz']
-  /** When a check first received the next version; null for the current one. */
+  /** As in collab.comment_versions. */
   valid_to: V['timestamptz'] | null
-  /** Start of the last successful check of the annotation's comments; null if there was none. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
-  /** True if the annotation's comments may be out of date. There may be a newer version. */
+  /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists the annotation; if not, it is no longer checked. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
 }
 
@@ -187,31 +187,31 @@ export interface ReportingComments<V extends Values = PgValues> {
   author_email: string | null
   /** Plain text; null if the service sent none, as for a voice comment. */
   comment_text: string | null
-  /** Status as received, such as added. The service does not document the possible values. */
+  /** Status as received, such as added. The possible values are undocumented. */
   status: string | null
-  /** Type as received, such as text. The service does not document the possible values. */
+  /** Type as received, such as text. The possible values are undocumented. */
   type: string | null
-  /** The service's lastUpdated (the service's clock): when the comment was written or last edited. For the time of writing, use written_at. */
+  /** The service's lastUpdated (the service's clock): when written or last edited. See written_at. */
   last_updated: V['timestamptz'] | null
   /** When collab-sync first received the comment. */
   first_seen_at: V['timestamptz']
   /** When a check last found the comment changed. */
   changed_at: V['timestamptz']
-  /** Start of the last successful check of the annotation's comments; null if there was none. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
   /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists the annotation; if not, it is no longer checked. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
-  /** The author's name as last received with the comment. If the service sends current names with old comments, collab.user_versions has the name at first_seen_at. */
+  /** The author's name as last received with the comment. If the service sends current names, collab.user_versions has the name at first_seen_at. */
   author_name_then: string | null
   /** The author's e-mail address as last received with the comment. */
   author_email_then: string | null
-  /** When the comment was written (the service's clock): the field named by COMMENT_WRITTEN_MEMBER, or lastUpdated of the first version received, which is too late if the comment was edited before. Null if the service sent neither. */
+  /** When the comment was written (the service's clock): the field COMMENT_WRITTEN_MEMBER, or else lastUpdated of the first version received, which is too late if the comment had been edited. Null if the service sent neither. */
   written_at: V['timestamptz'] | null
   /** True if written_at comes from COMMENT_WRITTEN_MEMBER; false if the comment may be older. */
   written_at_is_exact: boolean | null
-  /** Earliest possible time of writing: start of the last successful check of the thread before the one that first received the comment. Null if written_at is exact, if there was no such check, or if it may have missed the comment. */
+  /** Earliest possible writing time: start of the last successful check before the one that first received the comment. Null if written_at is exact, or if there was no such check or it may have missed the comment. */
   written_not_before: V['timestamptz'] | null
 }
 
@@ -225,39 +225,39 @@ export interface ReportingCommentsWithDeleted<V extends Values = PgValues> {
   annotation_id: string | null
   /** The service's commentId, unique within its annotation. */
   comment_id: V['bigint']
-  /** The author's userId. */
+  /** As in reporting.comments. */
   author_user_id: string | null
-  /** The author's current name, or the name received with the comment if no other is known. */
+  /** As in reporting.comments. */
   author_name: string | null
-  /** The author's current e-mail address, or the address received with the comment. */
+  /** As in reporting.comments. */
   author_email: string | null
   /** Plain text, of deleted comments the last one received; null if the service sent none, as for a voice comment. */
   comment_text: string | null
-  /** Last status received, such as added. The service does not document the possible values. */
+  /** Last status received. The possible values are undocumented. */
   status: string | null
-  /** Last type received, such as text. The service does not document the possible values. */
+  /** Last type received. The possible values are undocumented. */
   type: string | null
   /** The service's lastUpdated (the service's clock), of deleted comments the last one received. */
   last_updated: V['timestamptz'] | null
-  /** When collab-sync first received the comment. */
+  /** As in reporting.comments. */
   first_seen_at: V['timestamptz']
   /** When a check last found the comment changed or deleted. */
   changed_at: V['timestamptz']
   /** True if the service returned null for the comment's ID. */
   is_deleted: boolean | null
-  /** When a check found the comment deleted; null while it is live. It was deleted between that check and the previous one. */
+  /** When a check found the comment deleted; null while it is live. */
   deleted_at: V['timestamptz'] | null
-  /** Start of the last successful check of the annotation's comments; null if there was none. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
   /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists the annotation; if not, it is no longer checked. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
-  /** When the comment was written (the service's clock): the field named by COMMENT_WRITTEN_MEMBER, or lastUpdated of the first version received, which is too late if the comment was edited before. Null if the service sent neither. */
+  /** As in reporting.comments. */
   written_at: V['timestamptz'] | null
-  /** True if written_at comes from COMMENT_WRITTEN_MEMBER; false if the comment may be older. */
+  /** As in reporting.comments. */
   written_at_is_exact: boolean | null
-  /** Earliest possible time of writing: start of the last successful check of the thread before the one that first received the comment. Null if written_at is exact, if there was no such check, or if it may have missed the comment. */
+  /** As in reporting.comments. */
   written_not_before: V['timestamptz'] | null
 }
 
@@ -277,11 +277,11 @@ export interface ReportingCoverage<V extends Values = PgValues> {
   never_synced: V['bigint'] | null
   /** Last check failed. Also counted as stale, held or never_synced. */
   failing: V['bigint'] | null
-  /** A removal is pending approval, whatever the age of the last successful check. At level user: users whose removal from the organization's listing is pending. */
+  /** A removal is pending approval. At level user: users whose removal from the organization's listing is pending. */
   held: V['bigint'] | null
   /** Stored scopes that the catalog no longer lists; at level user, authors and members who are not in the organization's listing. */
   not_in_catalog: V['bigint'] | null
-  /** An operator refused a removal, so users stay whom the last response did not contain. Also counted as fresh, stale, held or never_synced. At level user: users whose removal from the organization's listing was refused. */
+  /** An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal from the organization's listing was refused. */
   refused: V['bigint'] | null
 }
 
@@ -291,11 +291,11 @@ export interface ReportingDays<V extends Values = PgValues> {
   day: V['date'] | null
   /** First moment of the day. */
   begins_at: V['timestamptz'] | null
-  /** First moment of the next day. A day with a clock change is not 24 hours long. */
+  /** First moment of the next day, not always 24 hours later. */
   ends_at: V['timestamptz'] | null
 }
 
-/** One row per document, with its live comments and current members. Shows which documents are discussed, and by how many of their members. */
+/** One row per document, with its live comments and current members. */
 export interface ReportingDocumentEngagement<V extends Values = PgValues> {
   /** The service's organizationId. */
   organization_id: string
@@ -319,19 +319,19 @@ export interface ReportingDocumentEngagement<V extends Values = PgValues> {
   last_comment_at: V['timestamptz'] | null
   /** Days from last_comment_at to now. */
   days_since_last_comment: V['numeric'] | null
-  /** The oldest of the last successful checks of the document's user listing and of its annotations in the catalog; null if one was never checked. */
+  /** Oldest last successful check of the document's user listing and annotations; null if one was never checked. */
   checked_at: V['timestamptz'] | null
   /** True if its user listing, or the comments of one of its annotations in the catalog, may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists the document and its organization; if not, it is no longer checked. */
+  /** Whether the catalog lists the document and its organization. */
   in_catalog: boolean | null
   /** Annotations of the document in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
   /** Comments in annotations that left the catalog and are no longer checked. */
   comments_not_in_catalog: V['bigint'] | null
-  /** Display name of the organization from the catalog; null if none was given. */
+  /** The organization's display name; null if none. */
   organization_name: string | null
-  /** Display name of the document from the catalog; null if none was given. */
+  /** The document's display name; null if none. */
   document_name: string | null
 }
 
@@ -349,7 +349,7 @@ export interface ReportingEditsAndDeletions<V extends Values = PgValues> {
   version: number
   /** What happened: edited, deleted or restored. Several edits between two checks appear as one. */
   change: string
-  /** When a check found the change. It happened between that check and the previous one; for an edit, last_updated has the service's time. */
+  /** When a check found the change. For an edit, last_updated is more precise. */
   noticed_at: V['timestamptz']
   /** When a check first received the previous version. The change is later. Null if that version was pruned. */
   not_before: V['timestamptz'] | null
@@ -371,15 +371,15 @@ export interface ReportingEditsAndDeletions<V extends Values = PgValues> {
   last_updated: V['timestamptz'] | null
   /** Hours between the two lastUpdated values; 0 for a deletion, for which the service sends no time. */
   hours_since_previous: V['numeric'] | null
-  /** Start of the last successful check of the annotation's comments; null if there was none. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
-  /** True if the annotation's comments may be out of date. There may be newer changes. */
+  /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists the annotation; if not, it is no longer checked. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
 }
 
-/** One row per organization, user group, document and annotation of the catalog, with the age of its last successful check. */
+/** One row per organization, user group, document and annotation of the catalog, with its last successful check. */
 export interface ReportingFreshness<V extends Values = PgValues> {
   /** What the row describes: organization, user group, document or annotation. */
   level: string
@@ -391,19 +391,19 @@ export interface ReportingFreshness<V extends Values = PgValues> {
   annotation_id: string | null
   /** The service's ID of the user group, for user groups. */
   organization_user_group_id: string | null
-  /** Start of the last successful check; null if there was none. */
+  /** Last successful check; null if none. */
   checked_at: V['timestamptz'] | null
   /** Time since checked_at; null if never checked. */
   age: V['interval'] | null
-  /** When a check first failed after the last successful one; null if the last check succeeded. */
+  /** First failed check since the last successful one; null if none failed. */
   failing_since: V['timestamptz'] | null
-  /** True if the stored data may be out of date: the last check failed, no check ever succeeded, or the last successful one is older than FRESHNESS_PROMISE allows or than a full run that was stopped because the service could not be called. */
+  /** True if the stored data may be out of date: the last check failed, there was none, or the last successful one is older than FRESHNESS_PROMISE allows or than a full run that was stopped because the service could not be called. */
   is_stale: boolean | null
-  /** Display name of the organization from the catalog; null if none was given. */
+  /** The organization's display name; null if none. */
   organization_name: string | null
-  /** Display name of the document from the catalog; null if none was given or the row has no document. */
+  /** The document's display name; null if none. */
   document_name: string | null
-  /** Display name of the user group from the catalog; null if none was given or the row has no user group. */
+  /** The user group's display name; null if none. */
   user_group_name: string | null
 }
 
@@ -423,29 +423,29 @@ export interface ReportingMemberships<V extends Values = PgValues> {
   name: string | null
   /** The user's current e-mail address. */
   email: string | null
-  /** When a check first found the user there in this stay. The stay began between that check and the previous one; for the first check of a listing, at any earlier time. */
+  /** When a check first found the user in this stay. If that was the first check of the listing, the stay may be older. */
   since: V['timestamptz']
-  /** When a check first no longer found the user; the stay ended between that check and the previous one. Null for a current stay. */
+  /** When a check first no longer found the user; null while current. */
   until: V['timestamptz'] | null
-  /** Start of the last successful check of the user listing; null if there was none. */
+  /** Last successful check of that user listing; null if none. */
   checked_at: V['timestamptz'] | null
   /** True if that listing may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists the document or user group; if not, it is no longer checked. */
+  /** Whether the catalog lists the document or user group. */
   in_catalog: boolean | null
-  /** Since when the user's removal has been pending approval; null if none is, and for past stays. A changed response restarts it. */
+  /** Since when the removal has been pending approval; null if none is. */
   removal_held_since: V['timestamptz'] | null
-  /** When an operator refused to remove the user; null if none was refused, and for past stays. The user stays until the response changes. */
+  /** When an operator refused this removal; null if none did. */
   removal_refused_at: V['timestamptz'] | null
-  /** Display name of the organization from the catalog; null if none was given. */
+  /** The organization's display name; null if none. */
   organization_name: string | null
-  /** Display name of the document from the catalog; null if none was given, and for a user group. */
+  /** The document's display name; null if none. */
   document_name: string | null
-  /** Display name of the user group from the catalog; null if none was given, and for a document. */
+  /** The user group's display name; null if none. */
   user_group_name: string | null
 }
 
-/** One row for each time at which the nightly run was due, until it is pruned. A scheduled run belongs to the latest due time before it was requested: a run that starts after several missed nights belongs to the last of them. Empty if no worker keeps the schedule. */
+/** One row per due time of the nightly run, until it is pruned. A scheduled run belongs to the latest due time before it was requested, even if it starts after several missed nights. Empty if no worker keeps the schedule. */
 export interface ReportingNightly<V extends Values = PgValues> {
   /** When the run was due according to the schedule at that time. */
   due_at: V['timestamptz'] | null
@@ -455,21 +455,21 @@ export interface ReportingNightly<V extends Values = PgValues> {
   begun_at: V['timestamptz'] | null
   /** When the run finished; null until then. */
   ended_at: V['timestamptz'] | null
-  /** Status of the run, as in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if the run of an earlier night is still in progress. A scheduled run that starts later replaces missed; a run that was started manually does not. */
+  /** As in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress. A scheduled run that starts later replaces missed; a manual run does not. */
   status: string | null
-  /** The tables contain everything that happened in the service before this time, which is when the first batch of the run was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET: see reporting.freshness. */
+  /** The tables contain everything that happened in the service before this time, when the first batch was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET. */
   complete_up_to: V['timestamptz'] | null
 }
 
-/** Fields of the comments and users that were read, at most 2,000 paths. Shows which fields the service sends, and which are new, absent or of a different type. */
+/** Fields of the comments and users that were read, at most 2,000 paths, with new and absent fields. */
 export interface ReportingObservedMembers<V extends Values = PgValues> {
   /** Kind of record: comment or user. */
   object: string
-  /** Path of at most 20 levels: names joined by dots, [] for array elements, * for the keys of an object that has had more than 50 different keys. Names longer than 100 characters are replaced by …, because they may be IDs. */
+  /** Path of at most 20 names joined by dots; [] for array elements, * for the keys of objects with more than 50 different keys, … for names longer than 100 characters, which may be IDs. */
   member: string | null
   /** JSON types of its values: string, number, boolean, object, array, null. */
   types: readonly string[]
-  /** Records that contained it, among all records of responses that had changed. Keys merged into one path are counted from then on. */
+  /** Records that contained it, among all records of responses that had changed. */
   records: V['bigint']
   /** When the first record that contained it was counted. */
   first_seen_at: V['timestamptz']
@@ -495,11 +495,11 @@ export interface ReportingObservedValues<V extends Values = PgValues> {
   first_seen_at: V['timestamptz'] | null
   /** When a check last received a new version with it. */
   last_new_at: V['timestamptz'] | null
-  /** The oldest of the last successful checks of the organization's annotations in the catalog; null if one was never checked. */
+  /** Least recent successful check of the organization's annotations; null if one has none. */
   checked_at: V['timestamptz'] | null
   /** True if stale_annotations is not 0. */
   is_stale: boolean | null
-  /** Whether the catalog lists the organization; if not, it is no longer checked. */
+  /** Whether the catalog lists the organization. */
   in_catalog: boolean | null
   /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
@@ -507,7 +507,7 @@ export interface ReportingObservedValues<V extends Values = PgValues> {
   comments_not_in_catalog: V['bigint'] | null
 }
 
-/** Continuous refresh by class: number of threads, how often they are checked, and what the checks of the last day found. Empty if REFRESH_BUDGET is not set. Excludes checks requested by hints. */
+/** Continuous refresh by class: number of threads, how often they are checked, and the results of the last day, without checks requested by hints. Empty if REFRESH_BUDGET is not set. */
 export interface ReportingRefreshClasses<V extends Values = PgValues> {
   /** 0 to 6: threads by time since their last change. 7: all scopes of the catalog by batch, least recently checked first. */
   class: number | null
@@ -515,7 +515,7 @@ export interface ReportingRefreshClasses<V extends Values = PgValues> {
   quiet_from: V['interval'] | null
   /** Maximum time since the last change, exclusive; null for class 7. */
   quiet_to: V['interval'] | null
-  /** Threads in the class now; for class 7, all scopes of the catalog, including user listings and the threads of the other classes. */
+  /** Threads in the class now; for class 7, all scopes of the catalog. */
   threads: V['bigint'] | null
   /** Scopes fetched in the last 24 hours, counted by whole hours. */
   looks: V['bigint'] | null
@@ -527,9 +527,9 @@ export interface ReportingRefreshClasses<V extends Values = PgValues> {
   failed: V['bigint'] | null
   /** Fraction of the looks of all classes; null if there were none. */
   share: V['numeric'] | null
-  /** Time between the starts of the last two passes; for class 7, time since the least recently checked batch was checked. Null if not known yet. */
+  /** Time between the starts of the last two passes; for class 7, age of the oldest check of a batch. Null if unknown. */
   looked_at_every: V['interval'] | null
-  /** Start of the last pass that checked every thread; for class 7, the oldest check. Null if there was none. */
+  /** Start of the last pass that checked every thread; for class 7, the oldest check. Null if none. */
   whole_since: V['timestamptz'] | null
 }
 
@@ -541,7 +541,7 @@ export interface ReportingRunFailures<V extends Values = PgValues> {
   operation: string | null
   /** HTTP status of the last response; null if there was none. */
   http_status: number | null
-  /** The service's error code, or a lower-case code of collab-sync such as timeout; other for other texts of the service; null if there was no code. */
+  /** The service's error code, or one of collab-sync in lower case, such as timeout; other for other texts; null if none. */
   error_status: string | null
   /** The service's organizationId. */
   organization_id: string | null
@@ -559,11 +559,11 @@ export interface ReportingRunFailures<V extends Values = PgValues> {
 export interface ReportingRuns<V extends Values = PgValues> {
   /** Random ID, as shown by status and the logs. */
   run_id: string
-  /** What started it: schedule (nightly), cli, http, api (a program, through the queue), hint (a change notification), or refresh (continuous refresh of one day, finished after midnight in SYNC_TZ; its scopes are single checks). */
+  /** What started it: schedule (nightly), cli, http, api (a program, through the queue), hint (a change notification), or refresh (continuous refresh of one day; its scopes are single checks). */
   trigger: string
   /** queued, running, or the result: succeeded (everything was written), partial (some scopes failed or are held, or whole records were rejected; everything else was written), failed, cancelled. */
   status: string
-  /** The run whose failed scopes this run fetches again; null if it is not a retry. */
+  /** The run whose failed scopes this run retries; null if none. */
   retry_of: string | null
   /** When it was requested. */
   requested_at: V['timestamptz']
@@ -571,7 +571,7 @@ export interface ReportingRuns<V extends Values = PgValues> {
   started_at: V['timestamptz'] | null
   /** When it finished; null until then. */
   finished_at: V['timestamptz'] | null
-  /** Calls sent to the service, including retries and failed calls. Updated about every second, also after the run has finished; the last second of a killed worker is missing. */
+  /** Calls sent to the service, including retries and failed calls. Updated about every second, also after the run; the last second of a killed worker is missing. */
   calls: V['bigint']
   /** Calls that were retries. */
   retries: V['bigint']
@@ -583,7 +583,7 @@ export interface ReportingRuns<V extends Values = PgValues> {
   scopes_succeeded: V['bigint']
   /** Scopes without a usable response. reporting.run_failures counts them by cause. */
   scopes_failed: V['bigint']
-  /** Scopes whose additions were stored but whose removals needed approval. reporting.coverage counts those still pending. */
+  /** Scopes whose additions were stored but whose removals needed approval. */
   scopes_held: V['bigint']
   /** Scopes not fetched because the run was stopped or cancelled. */
   scopes_skipped: V['bigint']
@@ -609,9 +609,9 @@ export interface ReportingRuns<V extends Values = PgValues> {
   annotations_done: V['bigint']
   /** Rows of collab.users inserted or updated, including users_removed. */
   users_written: V['bigint']
-  /** Users removed because their organization's listing no longer contained them. Excludes removals that an operator approved. */
+  /** Users removed because their organization's listing no longer contained them, without removals that an operator approved. */
   users_removed: V['bigint']
-  /** Memberships of documents and user groups that ended because the listing no longer contained the user. Excludes removals that an operator approved. */
+  /** Memberships that ended because the listing of the document or user group no longer contained the user, without removals that an operator approved. */
   members_removed: V['bigint']
   /** Rows of collab.comments inserted or updated, without deletions. */
   comments_written: V['bigint']
@@ -635,7 +635,7 @@ export interface ReportingSettings<V extends Values = PgValues> {
   schedule_time_zone: string
 }
 
-/** How often comments changed from one status to another and how long that took, by organization, including deleted comments. For a median across organizations, use reporting.edits_and_deletions. */
+/** How often comments, including deleted ones, changed from one status to another and how long that took, by organization. For a median across organizations, use reporting.edits_and_deletions. */
 export interface ReportingStatusTransitions<V extends Values = PgValues> {
   /** The service's organizationId. */
   organization_id: string | null
@@ -647,11 +647,11 @@ export interface ReportingStatusTransitions<V extends Values = PgValues> {
   transitions: V['bigint'] | null
   /** Median hours between lastUpdated of the two versions (the service's clock). */
   median_hours: V['numeric'] | null
-  /** The oldest of the last successful checks of the organization's annotations in the catalog; null if one was never checked. */
+  /** Least recent successful check of the organization's annotations; null if one has none. */
   checked_at: V['timestamptz'] | null
   /** True if stale_annotations is not 0. */
   is_stale: boolean | null
-  /** Whether the catalog lists the organization; if not, it is no longer checked. */
+  /** Whether the catalog lists the organization. */
   in_catalog: boolean | null
   /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
@@ -659,7 +659,7 @@ export interface ReportingStatusTransitions<V extends Values = PgValues> {
   transitions_not_in_catalog: V['bigint'] | null
 }
 
-/** One row per annotation, with its live comments. Shows which threads are busy, unanswered or inactive. */
+/** One row per annotation, with its live comments. */
 export interface ReportingThreadSummary<V extends Values = PgValues> {
   /** The service's organizationId. */
   organization_id: string
@@ -675,7 +675,7 @@ export interface ReportingThreadSummary<V extends Values = PgValues> {
   first_comment_at: V['timestamptz'] | null
   /** When the last live comment was written; edits do not move it. */
   last_comment_at: V['timestamptz'] | null
-  /** When an author other than that of the first comment first wrote; null if none did or if the first author is unknown. */
+  /** When an author other than that of the first comment first wrote; null if none did or the first author is unknown. */
   first_answer_at: V['timestamptz'] | null
   /** Hours from first_comment_at to first_answer_at. */
   hours_to_first_answer: V['numeric'] | null
@@ -683,15 +683,15 @@ export interface ReportingThreadSummary<V extends Values = PgValues> {
   hours_since_last_comment: V['numeric'] | null
   /** When a check last found one of its comments added, changed, deleted or restored. */
   changed_at: V['timestamptz'] | null
-  /** Start of the last successful check of the annotation's comments; null if there was none. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
   /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
   /** True while the catalog lists the annotation: only then is it checked. */
   in_catalog: boolean | null
-  /** Display name of the organization from the catalog; null if none was given. */
+  /** The organization's display name; null if none. */
   organization_name: string | null
-  /** Display name of the document from the catalog; null if none was given. */
+  /** The document's display name; null if none. */
   document_name: string | null
 }
 
@@ -705,11 +705,11 @@ export interface ReportingUserDirectory<V extends Values = PgValues> {
   name: string | null
   /** E-mail address as last received; null if the service sent none. */
   email: string | null
-  /** Whether the organization's own listing contains the user; false for users who left it, and for guests and authors who were never in it. */
+  /** Whether the organization's own listing contains the user. Guests and authors may never have been in it. */
   listed: boolean | null
-  /** Documents that the user is in, as of their last checks, including those that left the catalog. */
+  /** Documents of the user, including those that left the catalog. */
   documents: V['bigint'] | null
-  /** User groups that the user is in, as of their last checks, including those that left the catalog. */
+  /** User groups of the user, including those that left the catalog. */
   user_groups: V['bigint'] | null
   /** documentIds of these documents, sorted. */
   document_ids: readonly string[] | null
@@ -717,7 +717,7 @@ export interface ReportingUserDirectory<V extends Values = PgValues> {
   organization_user_group_ids: readonly string[] | null
   /** When collab-sync first received the user in this organization. */
   first_seen_at: V['timestamptz'] | null
-  /** When a check first no longer found the user in the organization's listing; they left between that check and the previous one. Null while listed, and for users never listed. */
+  /** When a check first no longer found the user in the organization's listing; null while or never listed. */
   left_at: V['timestamptz'] | null
   /** As in collab.users, of the organization's own listing only. */
   checked_at: V['timestamptz'] | null
@@ -725,7 +725,7 @@ export interface ReportingUserDirectory<V extends Values = PgValues> {
   is_stale: boolean | null
   /** As in collab.users. */
   in_catalog: boolean | null
-  /** Listings of the organization in the catalog (its own and those of its documents and user groups) that may be out of date. */
+  /** Listings of the organization (its own and those of its documents and user groups) that may be out of date. */
   stale_listings: V['bigint'] | null
   /** Documents among them that left the catalog and are no longer checked. */
   documents_not_in_catalog: V['bigint'] | null
@@ -745,19 +745,19 @@ export interface CollabAnnotations<V extends Values = PgValues> {
   document_id: string
   /** The service's annotationId. */
   annotation_id: string
-  /** False once the catalog no longer lists it. It is then no longer checked, but its rows are kept. */
+  /** False once the catalog no longer lists it; its rows are kept. */
   active: boolean
   /** Live comments, as of checked_at. */
   comment_count: number
-  /** Start of the last successful check of its comments; null if there was none. */
+  /** Last successful check of its comments; null if none. */
   checked_at: V['timestamptz'] | null
   /** When a check last found one of its comments added, changed, deleted or restored. */
   changed_at: V['timestamptz'] | null
-  /** When a check of its comments first failed after the last successful one; null if the last check succeeded. */
+  /** First failed check since the last successful one; null if none failed. */
   failing_since: V['timestamptz'] | null
-  /** True if its comments may be out of date, as defined in reporting.freshness. */
+  /** True if its comments may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists it, its document and its organization; if not, it is no longer checked. */
+  /** Whether the catalog lists it, its document and its organization. */
   in_catalog: boolean | null
 }
 
@@ -773,31 +773,31 @@ export interface CollabCommentVersions<V extends Values = PgValues> {
   comment_id: V['bigint']
   /** Version number of the comment, from 1. */
   version: number
-  /** Plain text; null if the service sent none, as for a voice comment. */
+  /** As in collab.comments. */
   comment_text: string | null
-  /** HTML body as received. It is user input: always escape it. */
+  /** As in collab.comments. */
   comment_html: string | null
-  /** Status as received, such as added. The service does not document the possible values. */
+  /** As in collab.comments. */
   status: string | null
-  /** Type as received, such as text. The service does not document the possible values. */
+  /** As in collab.comments. */
   type: string | null
   /** The service's lastUpdated (the service's clock). */
   last_updated: V['timestamptz'] | null
   /** What created this version: added, edited, deleted or restored. A deleted version repeats the last content. */
   change: string
-  /** When a check first received this version. It was created between that check and the previous one. */
+  /** When a check first received this version. */
   valid_from: V['timestamptz']
   /** When a check first received the next version; null for the current one. */
   valid_to: V['timestamptz'] | null
-  /** Start of the last successful check of the annotation's comments; null if there was none. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
-  /** True if the annotation's comments may be out of date. There may be a newer version. */
+  /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists the annotation; if not, it is no longer checked. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
 }
 
-/** Comments as of the last check, including deleted ones. */
+/** Comments as of the last check, including deleted ones, which keep their last content. */
 export interface CollabComments<V extends Values = PgValues> {
   /** The service's organizationId. */
   organization_id: string
@@ -817,9 +817,9 @@ export interface CollabComments<V extends Values = PgValues> {
   author_name: string | null
   /** The author's e-mail address, as received with the comment. */
   author_email: string | null
-  /** Status as received, such as added. The service does not document the possible values. */
+  /** Status as received, such as added. The possible values are undocumented. */
   status: string | null
-  /** Type as received, such as text. The service does not document the possible values. */
+  /** Type as received, such as text. The possible values are undocumented. */
   type: string | null
   /** The service's lastUpdated (the service's clock). */
   last_updated: V['timestamptz'] | null
@@ -827,21 +827,21 @@ export interface CollabComments<V extends Values = PgValues> {
   raw: V['jsonb'] | null
   /** When collab-sync first received the comment. */
   first_seen_at: V['timestamptz']
-  /** When a check last changed this row, including deletion. Use it to load new and changed comments. */
+  /** When a check last changed this row, including deletion. */
   changed_at: V['timestamptz']
-  /** When the service returned null for the comment's ID; null while it is live. The row keeps the last content. */
+  /** When the service returned null for the comment's ID; null while it is live. */
   deleted_at: V['timestamptz'] | null
-  /** Start of the last successful check of the annotation's comments; null if there was none. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
   /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists the annotation; if not, it is no longer checked. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
-  /** When the comment was written (the service's clock): the field named by COMMENT_WRITTEN_MEMBER, or lastUpdated of the first version received, which is too late if the comment was edited before. Null if the service sent neither. */
+  /** As in reporting.comments. */
   written_at: V['timestamptz'] | null
-  /** True if written_at comes from COMMENT_WRITTEN_MEMBER; false if the comment may be older. */
+  /** As in reporting.comments. */
   written_at_is_exact: boolean | null
-  /** Earliest possible time of writing: start of the last successful check of the thread before the one that first received the comment. Null if written_at is exact, if there was no such check, or if it may have missed the comment. */
+  /** As in reporting.comments. */
   written_not_before: V['timestamptz'] | null
 }
 
@@ -857,15 +857,15 @@ export interface CollabDocumentUsers<V extends Values = PgValues> {
   first_seen_at: V['timestamptz']
   /** When a check first no longer found the user; null for current members. */
   removed_at: V['timestamptz'] | null
-  /** Start of the last successful check of the document's user listing; null if there was none. */
+  /** Last successful check of the document's user listing; null if none. */
   checked_at: V['timestamptz'] | null
   /** True if that listing may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists the document; if not, it is no longer checked. */
+  /** Whether the catalog lists the document. */
   in_catalog: boolean | null
-  /** Since when the user's removal from the document's listing has been pending approval; null if none is. A changed response restarts it. */
+  /** Since when the removal has been pending approval; null if none is. */
   removal_held_since: V['timestamptz'] | null
-  /** When an operator refused to remove the user from the document's listing; null if none was refused. The user stays until the response changes. */
+  /** When an operator refused this removal; null if none did. */
   removal_refused_at: V['timestamptz'] | null
 }
 
@@ -875,15 +875,15 @@ export interface CollabDocuments<V extends Values = PgValues> {
   organization_id: string
   /** The service's documentId. */
   document_id: string
-  /** False once the catalog no longer lists it. It is then no longer checked, but its rows are kept. */
+  /** False once the catalog no longer lists it; its rows are kept. */
   active: boolean
-  /** Start of the last successful check of the document's user listing; null if there was none. collab.annotations has the checks of its comments. */
+  /** Last successful check of its user listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** When a check of its user listing first failed after the last successful one; null if the last check succeeded. */
+  /** First failed check since the last successful one; null if none failed. */
   failing_since: V['timestamptz'] | null
-  /** True if its user listing may be out of date, as defined in reporting.freshness. */
+  /** True if its user listing may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists it and its organization; if not, it is no longer checked. */
+  /** Whether the catalog lists it and its organization. */
   in_catalog: boolean | null
   /** Display name from the catalog (documentName); null if none was given. */
   name: string | null
@@ -893,15 +893,15 @@ export interface CollabDocuments<V extends Values = PgValues> {
 export interface CollabOrganizations<V extends Values = PgValues> {
   /** The service's organizationId. */
   organization_id: string
-  /** False once the catalog no longer lists it. It is then no longer checked, but its rows are kept. */
+  /** False once the catalog no longer lists it; its rows are kept. */
   active: boolean
-  /** Start of the last successful check of the organization's own user listing; null if there was none. */
+  /** Last successful check of its own user listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** When a check of its own user listing first failed after the last successful one; null if the last check succeeded. */
+  /** First failed check since the last successful one; null if none failed. */
   failing_since: V['timestamptz'] | null
-  /** True if its own user listing may be out of date, as defined in reporting.freshness. */
+  /** True if its own user listing may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists it; if not, it is no longer checked. */
+  /** Same as active. */
   in_catalog: boolean
   /** Display name from the catalog (organizationName); null if none was given. */
   name: string | null
@@ -919,15 +919,15 @@ export interface CollabUserGroupMembers<V extends Values = PgValues> {
   first_seen_at: V['timestamptz']
   /** When a check first no longer found the user; null for current members. */
   removed_at: V['timestamptz'] | null
-  /** Start of the last successful check of the group's user listing; null if there was none. */
+  /** Last successful check of the group's user listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows. */
+  /** True if that listing may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists the group; if not, it is no longer checked. */
+  /** Whether the catalog lists the group. */
   in_catalog: boolean | null
-  /** Since when the user's removal from the group's listing has been pending approval; null if none is. A changed response restarts it. */
+  /** Since when the removal has been pending approval; null if none is. */
   removal_held_since: V['timestamptz'] | null
-  /** When an operator refused to remove the user from the group's listing; null if none was refused. The user stays until the response changes. */
+  /** When an operator refused this removal; null if none did. */
   removal_refused_at: V['timestamptz'] | null
 }
 
@@ -937,15 +937,15 @@ export interface CollabUserGroups<V extends Values = PgValues> {
   organization_id: string
   /** The service's ID of the organization user group. */
   organization_user_group_id: string
-  /** False once the catalog no longer lists it. It is then no longer checked, but its rows are kept. */
+  /** False once the catalog no longer lists it; its rows are kept. */
   active: boolean
-  /** Start of the last successful check of the group's user listing; null if there was none. */
+  /** Last successful check of the group's user listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** When a check of its user listing first failed after the last successful one; null if the last check succeeded. */
+  /** First failed check since the last successful one; null if none failed. */
   failing_since: V['timestamptz'] | null
-  /** True if its user listing may be out of date, as defined in reporting.freshness. */
+  /** True if its user listing may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists it and its organization; if not, it is no longer checked. */
+  /** Whether the catalog lists it and its organization. */
   in_catalog: boolean | null
   /** Display name from the catalog (organizationUserGroupName); null if none was given. */
   name: string | null
@@ -957,19 +957,19 @@ export interface CollabUserVersions<V extends Values = PgValues> {
   organization_id: string
   /** The service's userId. */
   user_id: string
-  /** Version number of the user, from 1. The first versions are missing if they were pruned or are older than the recording of versions. */
+  /** Version number of the user, from 1. Early versions are missing if they were pruned or not recorded. */
   version: number | null
   /** Name in this version; null if the service sent none. */
   name: string | null
-  /** E-mail address in this version; null if the service sent none or PRIVACY_EMAIL excludes it. */
+  /** E-mail address in this version; null if none was sent or PRIVACY_EMAIL excludes it. */
   email: string | null
   /** Whether the organization's own listing contained the user. */
   listed: boolean
-  /** When the organization's listing first no longer contained the user; null while listed, and for users not listed before. */
+  /** removed_at of collab.users in this version. */
   removed_at: V['timestamptz'] | null
   /** What created this version: added, edited (name or address), listed (first time in the organization's listing), removed (from it) or restored (to it). Null if unknown. */
   change: string | null
-  /** When a check first received this version. It was created between that check and the previous one. */
+  /** When a check first received this version. */
   valid_from: V['timestamptz'] | null
   /** When a check first received the next version; null for the current one. */
   valid_to: V['timestamptz'] | null
@@ -981,7 +981,7 @@ export interface CollabUserVersions<V extends Values = PgValues> {
   in_catalog: boolean | null
 }
 
-/** One row per user and organization: listed users, and users seen only in a document, in a user group or as authors. */
+/** One row per user and organization, including users seen only in a document, in a user group or as authors. */
 export interface CollabUsers<V extends Values = PgValues> {
   /** The service's organizationId. */
   organization_id: string
@@ -999,19 +999,19 @@ export interface CollabUsers<V extends Values = PgValues> {
   first_seen_at: V['timestamptz']
   /** When a check last changed this row. */
   changed_at: V['timestamptz']
-  /** When the organization's listing first no longer contained the user; null while listed, and for users who were never listed. */
+  /** When the organization's listing first no longer contained the user; null while or never listed. */
   removed_at: V['timestamptz'] | null
-  /** Keyed hash of user_id, which identifies users in the feed of changes, even after an erasure. The same in all organizations. */
+  /** Keyed hash of user_id, which identifies the user in the feed of changes, even after an erasure. Equal in all organizations. */
   person: string
-  /** Start of the last successful check of the organization's own listing; null if there was none. */
+  /** Last successful check of the organization's own listing; null if none. */
   checked_at: V['timestamptz'] | null
   /** True if the organization's own listing may be out of date. */
   is_stale: boolean | null
-  /** Whether the catalog lists the organization and its own listing contains the user; if not, the row is no longer checked. */
+  /** Whether the catalog lists the organization, and its own listing the user. */
   in_catalog: boolean | null
-  /** Since when the user's removal from the organization's own listing has been pending approval; null if none is. A changed response restarts it. */
+  /** Since when the removal from the organization's own listing has been pending approval; null if none is. A changed response restarts it. */
   removal_held_since: V['timestamptz'] | null
-  /** When an operator refused to remove the user from the organization's own listing; null if none was refused. The user stays until the response changes. */
+  /** When an operator refused this removal; null if none did. The user stays until the response changes. */
   removal_refused_at: V['timestamptz'] | null
 }
 
