@@ -28,7 +28,7 @@ comment on table sync.failures is 'One row per run and scope without a usable re
 comment on column sync.failures.failure_id is 'Internal ID.';
 comment on column sync.failures.run_id is 'The run that fetched the scope, as in sync.runs.';
 comment on column sync.failures.at is 'When the worker gave up on the scope.';
-comment on column sync.failures.batch_key is 'The batch of the scope, so that the scope can be retried.';
+comment on column sync.failures.batch_key is 'The batch of the scope.';
 comment on column sync.failures.http_status is 'HTTP status of the last response; null if there was none.';
 comment on column sync.failures.attempts is 'Number of calls made for it.';
 comment on column sync.failures.scope_no is 'Position of the scope in its batch.';
@@ -120,7 +120,7 @@ comment on column sync.rejected_records.organization_user_group_id is 'The reque
 comment on column sync.rejected_records.reason is 'What is wrong, with the name of the field, and the column set to null if the rest of the record was stored.';
 comment on column sync.rejected_records.record is 'JSON text of the record, as received.';
 comment on column sync.rejected_records.is_whole is 'True if nothing of the record was stored; false if the rest of it, or an equal record, was.';
-comment on column sync.rejected_records.digest is 'Digest of the operation, the four IDs and the record in any field order, which identifies it. If the record''s text is not known, the reason is hashed instead.';
+comment on column sync.rejected_records.digest is 'Digest of the operation, the four IDs and the record, which identifies it; if the record''s text is not known, of the reason.';
 comment on column sync.rejected_records.first_seen_at is 'When it was first received.';
 comment on column sync.rejected_records.last_seen_at is 'When it was last received; continuous refresh updates this at most once an hour.';
 comment on column sync.rejected_records.times is 'Number of times this was recorded.';
@@ -233,7 +233,7 @@ comment on column sync.held.repeats is 'Number of later scheduled runs that rece
 comment on column sync.held.is_loss is 'True if too many users are missing; false if the response may be incomplete: then the next complete response decides.';
 comment on column sync.held.kind is 'Whose listing it is: organization, document or group.';
 comment on column sync.held.resolution is 'accepted or refused (by an operator), repeated (HELD_ACCEPT_AFTER nightly runs returned the same response), or recovered (the users returned).';
-comment on column sync.held.content_digest is 'Digest of the response, to recognize the same response.';
+comment on column sync.held.content_digest is 'Digest of the response.';
 comment on column sync.held.organization_id is 'The requested organization.';
 comment on column sync.held.document_id is 'The requested document; null if none.';
 comment on column sync.held.organization_user_group_id is 'The requested user group; null if none.';

@@ -38,11 +38,11 @@ create table sync.access_tokens (
   created_by text not null default session_user
 );
 comment on table sync.access_tokens is 'Access tokens of `collab-sync serve` besides HTTP_TOKEN, created by `collab-sync token add`. Deleting a row revokes the token and its sessions.';
-comment on column sync.access_tokens.token_id is 'Internal ID; never reused, so that no session outlives its token.';
+comment on column sync.access_tokens.token_id is 'Internal ID; never reused.';
 comment on column sync.access_tokens.created_at is 'When it was added.';
 comment on column sync.access_tokens.name is 'Its owner or purpose.';
 comment on column sync.access_tokens.rights is 'read: read everything except the queue''s dashboard. operate: also change things. admin: everything.';
-comment on column sync.access_tokens.token_hash is 'SHA-256 of the token. A slow hash is not needed for 256 random bits.';
+comment on column sync.access_tokens.token_hash is 'SHA-256 of the token.';
 comment on column sync.access_tokens.created_by is 'PostgreSQL role that added it.';
 
 -- Notifications sent to NOTIFY_URL, recorded so that each problem is sent once, however many workers run.
@@ -70,7 +70,7 @@ create table sync.notifications (
 );
 create index notifications_not_well on sync.notifications (subject, noted_at) where well_at is null;
 comment on table sync.notifications is 'Notifications, kept for 90 days: failed and cancelled runs, changed record fields, each kind of sync.attention, and its resolution.';
-comment on column sync.notifications.notification_id is 'ID of the message (header webhook-id), so that receivers can drop duplicates.';
+comment on column sync.notifications.notification_id is 'ID of the message (header webhook-id).';
 comment on column sync.notifications.noted_at is 'When it was created.';
 comment on column sync.notifications.missing_since is 'When a check first no longer found the problem; the next check confirms that it is resolved.';
 comment on column sync.notifications.well_at is 'When it was resolved; null until then, and for what cannot be resolved.';
@@ -78,7 +78,7 @@ comment on column sync.notifications.run_id is 'The run concerned; null if none.
 comment on column sync.notifications.thing is 'Identifies the subject, so that it is sent once.';
 comment on column sync.notifications.kind is 'Type of the message, such as scopes.failing.';
 comment on column sync.notifications.subject is 'The kind of sync.attention that has to be resolved; null if none.';
-comment on column sync.notifications.facts is 'Data of the message: IDs, counts, times, and for a kind of sync.attention its sentence and words.';
+comment on column sync.notifications.facts is 'Data of the message: IDs, counts, times; for sync.attention its sentence and words.';
 
 create table sync.notification_deliveries (
   notification_id uuid not null references sync.notifications on delete cascade,
@@ -140,7 +140,7 @@ comment on column sync.catalog_imports.scopes is 'If held: active scopes of the 
 comment on column sync.catalog_imports.lacking is 'If held: active scopes missing from it.';
 comment on column sync.catalog_imports.organizations is 'If held: organizations of which more than ten scopes and more than a tenth are missing.';
 comment on column sync.catalog_imports.first_organization_id is 'The one among them with the most missing scopes.';
-comment on column sync.catalog_imports.lacking_digest is 'Digest of the missing scopes, to recognize the same ones.';
+comment on column sync.catalog_imports.lacking_digest is 'Digest of the missing scopes.';
 comment on column sync.catalog_imports.problem is 'If failed: why.';
 comment on column sync.catalog_imports.decided_at is 'When an operator accepted or refused it.';
 comment on column sync.catalog_imports.decided_by is 'Who decided, as in sync.actions.';

@@ -30,12 +30,12 @@ comment on table sync.erasures is 'Proof of every erasure, without the person''s
 comment on column sync.erasures.erasure_id is 'Number of the erasure, by which workers notice a new one.';
 comment on column sync.erasures.erased_at is 'When it was registered. Data is redacted from then on.';
 comment on column sync.erasures.users is 'Rows of collab.users of the person that were emptied, one per organization.';
-comment on column sync.erasures.comments is 'Comments by the person, including deleted ones, whose text, HTML, author and extra fields were emptied.';
+comment on column sync.erasures.comments is 'Emptied comments by the person, including deleted ones.';
 comment on column sync.erasures.comment_versions is 'Earlier versions of comments that were emptied, or in which an ID or address was replaced.';
-comment on column sync.erasures.memberships is 'Memberships of documents and user groups, including past stays, that now have the pseudonym.';
+comment on column sync.erasures.memberships is 'Memberships, including past stays, that now have the pseudonym.';
 comment on column sync.erasures.mentions_in_records is 'Records of other people in which an ID, address or name of the person was replaced.';
 comment on column sync.erasures.rejected_records is 'Rows of sync.rejected_records in which the person was replaced.';
-comment on column sync.erasures.messages is 'Other rows, such as failures, observed errors, notifications and jobs, in which an ID or address was replaced.';
+comment on column sync.erasures.messages is 'Other rows, such as failures, notifications and jobs, in which an ID or address was replaced.';
 comment on column sync.erasures.held is 'Rows of sync.held whose list of users now has the pseudonym.';
 comment on column sync.erasures.scopes is 'Runs in whose scope or problem an ID or address was replaced.';
 comment on column sync.erasures.mentions_left is 'Comments of other people whose text contains a name of the person or a namesake, left unchanged.';

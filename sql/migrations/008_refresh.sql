@@ -32,16 +32,16 @@ create table sync.refresh_sweeps (
   whole_since timestamptz,
   whole_snapshot xid8
 ) with (fillfactor = 20);
-comment on table sync.refresh_sweeps is 'Progress of continuous refresh by class: 0 to 6 are threads by time since their last change, 7 is the whole catalog by batch.';
+comment on table sync.refresh_sweeps is 'Progress of continuous refresh by class.';
 comment on column sync.refresh_sweeps.class is '0: changed less than 4 minutes ago. Each following class covers four times as long, up to 11.4 days (6). 7: the whole catalog.';
 comment on column sync.refresh_sweeps.pass is 'Number of the current pass.';
-comment on column sync.refresh_sweeps.started_at is 'When this pass began; the limits of the class are relative to it.';
+comment on column sync.refresh_sweeps.started_at is 'When this pass began; the class limits are relative to it.';
 comment on column sync.refresh_sweeps.snapshot is 'Oldest open transaction when the pass began. The pass has seen the writes of older ones.';
 comment on column sync.refresh_sweeps.is_planned is 'Whether the whole pass has been assigned to workers.';
 comment on column sync.refresh_sweeps.after_active_at is 'Cursor: active_at of the last thread assigned.';
 comment on column sync.refresh_sweeps.after_key is 'Cursor: key of the last thread assigned.';
 comment on column sync.refresh_sweeps.before_started_at is 'When the previous pass began.';
-comment on column sync.refresh_sweeps.threads is 'Threads in the class when this pass began; for class 7, the scopes of the catalog.';
+comment on column sync.refresh_sweeps.threads is 'Threads, or for class 7 scopes, when this pass began.';
 comment on column sync.refresh_sweeps.virtual_time is 'Checks so far divided by the weight of the class; the lowest class is next.';
 comment on column sync.refresh_sweeps.found is 'Checks that found a change, with a half-life of one day.';
 comment on column sync.refresh_sweeps.gap_s is 'Total seconds between consecutive checks of a thread, with a half-life of one day.';
@@ -64,7 +64,7 @@ create table sync.refresh_pages (
   worker_id text,
   claimed_at timestamptz not null
 );
-comment on table sync.refresh_pages is 'Pages that workers are refreshing, until each of their threads was checked. If a worker is dead, another one takes over its pages.';
+comment on table sync.refresh_pages is 'Pages that workers are refreshing. If a worker is dead, another one takes over its pages.';
 comment on column sync.refresh_pages.page_id is 'Internal number, assigned when the page is handed out.';
 comment on column sync.refresh_pages.class is 'As in refresh_sweeps.';
 comment on column sync.refresh_pages.pass is 'Pass of the page.';
@@ -87,7 +87,7 @@ create table sync.refresh_hours (
   failed bigint not null default 0,
   primary key (hour, class)
 ) with (fillfactor = 50);
-comment on table sync.refresh_hours is 'Counts of continuous refresh by hour and class. The checks of the last page of a killed worker are missing.';
+comment on table sync.refresh_hours is 'Counts of continuous refresh by hour and class, without the last page of a killed worker.';
 comment on column sync.refresh_hours.hour is 'Start of the hour.';
 comment on column sync.refresh_hours.class is 'As in refresh_sweeps; 8 for hints.';
 comment on column sync.refresh_hours.looks is 'Scopes fetched.';

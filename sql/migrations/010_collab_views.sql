@@ -154,7 +154,7 @@ comment on column collab.user_versions.change is 'What created this version: add
 comment on column collab.user_versions.valid_from is 'When a check first received this version.';
 comment on column collab.user_versions.valid_to is 'When a check first received the next version; null for the current one.';
 comment on column collab.user_versions.checked_at is 'As in collab.users.';
-comment on column collab.user_versions.is_stale is 'As in collab.users. There may be a newer version.';
+comment on column collab.user_versions.is_stale is 'As in collab.users.';
 comment on column collab.user_versions.in_catalog is 'As in collab.users.';
 
 create view collab.document_users as

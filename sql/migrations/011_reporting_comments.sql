@@ -31,9 +31,9 @@ comment on column reporting.comments.comment_id is 'The service''s commentId, un
 comment on column reporting.comments.author_user_id is 'The author''s userId.';
 comment on column reporting.comments.author_name is 'The author''s current name, or the name received with the comment if no other is known.';
 comment on column reporting.comments.author_email is 'The author''s current e-mail address, or the address received with the comment.';
-comment on column reporting.comments.comment_text is 'Plain text; null if the service sent none, as for a voice comment.';
-comment on column reporting.comments.status is 'Status as received, such as added. The possible values are undocumented.';
-comment on column reporting.comments.type is 'Type as received, such as text. The possible values are undocumented.';
+comment on column reporting.comments.comment_text is 'As in collab.comments.';
+comment on column reporting.comments.status is 'As in collab.comments.';
+comment on column reporting.comments.type is 'As in collab.comments.';
 comment on column reporting.comments.last_updated is 'The service''s lastUpdated (the service''s clock): when written or last edited. See written_at.';
 comment on column reporting.comments.first_seen_at is 'When collab-sync first received the comment.';
 comment on column reporting.comments.changed_at is 'When a check last found the comment changed.';
@@ -68,10 +68,10 @@ comment on column reporting.comments_with_deleted.comment_id is 'The service''s 
 comment on column reporting.comments_with_deleted.author_user_id is 'As in reporting.comments.';
 comment on column reporting.comments_with_deleted.author_name is 'As in reporting.comments.';
 comment on column reporting.comments_with_deleted.author_email is 'As in reporting.comments.';
-comment on column reporting.comments_with_deleted.comment_text is 'Plain text, of deleted comments the last one received; null if the service sent none, as for a voice comment.';
-comment on column reporting.comments_with_deleted.status is 'Last status received. The possible values are undocumented.';
-comment on column reporting.comments_with_deleted.type is 'Last type received. The possible values are undocumented.';
-comment on column reporting.comments_with_deleted.last_updated is 'The service''s lastUpdated (the service''s clock), of deleted comments the last one received.';
+comment on column reporting.comments_with_deleted.comment_text is 'Plain text; of deleted comments the last one received. Null if the service sent none.';
+comment on column reporting.comments_with_deleted.status is 'As in collab.comments, as last received.';
+comment on column reporting.comments_with_deleted.type is 'As in collab.comments, as last received.';
+comment on column reporting.comments_with_deleted.last_updated is 'As in reporting.comments; of deleted comments the last one received.';
 comment on column reporting.comments_with_deleted.first_seen_at is 'As in reporting.comments.';
 comment on column reporting.comments_with_deleted.changed_at is 'When a check last found the comment changed or deleted.';
 comment on column reporting.comments_with_deleted.is_deleted is 'True if the service returned null for the comment''s ID.';
@@ -128,7 +128,7 @@ comment on column reporting.comment_history.version is 'Version number of the co
 comment on column reporting.comment_history.change is 'As in collab.comment_versions.';
 comment on column reporting.comment_history.author_user_id is 'The author''s userId, as last received.';
 comment on column reporting.comment_history.author_name is 'The author''s current name.';
-comment on column reporting.comment_history.comment_text is 'Plain text of this version; null if the service sent none.';
+comment on column reporting.comment_history.comment_text is 'As in collab.comment_versions.';
 comment on column reporting.comment_history.status is 'Status in this version.';
 comment on column reporting.comment_history.type is 'Type in this version.';
 comment on column reporting.comment_history.last_updated is 'lastUpdated of this version (the service''s clock).';
@@ -188,16 +188,16 @@ comment on column reporting.edits_and_deletions.comment_id is 'The service''s co
 comment on column reporting.edits_and_deletions.version is 'Version number that the change created, from 2.';
 comment on column reporting.edits_and_deletions.change is 'What happened: edited, deleted or restored. Several edits between two checks appear as one.';
 comment on column reporting.edits_and_deletions.noticed_at is 'When a check found the change. For an edit, last_updated is more precise.';
-comment on column reporting.edits_and_deletions.not_before is 'When a check first received the previous version. The change is later. Null if that version was pruned.';
-comment on column reporting.edits_and_deletions.author_user_id is 'userId of the comment''s author. The service does not send who made the change.';
+comment on column reporting.edits_and_deletions.not_before is 'When a check first received the previous version; null if that was pruned.';
+comment on column reporting.edits_and_deletions.author_user_id is 'userId of the comment''s author, who need not have made the change.';
 comment on column reporting.edits_and_deletions.author_name is 'The author''s current name.';
 comment on column reporting.edits_and_deletions.status_before is 'Status before the change.';
 comment on column reporting.edits_and_deletions.status is 'Status after the change; for a deletion, the last one.';
 comment on column reporting.edits_and_deletions.text_before is 'Plain text before the change.';
 comment on column reporting.edits_and_deletions.comment_text is 'Plain text after the change; for a deletion, the last one.';
 comment on column reporting.edits_and_deletions.last_updated_before is 'lastUpdated before the change (the service''s clock).';
-comment on column reporting.edits_and_deletions.last_updated is 'lastUpdated after the change (the service''s clock); for a deletion, the last one.';
-comment on column reporting.edits_and_deletions.hours_since_previous is 'Hours between the two lastUpdated values; 0 for a deletion, for which the service sends no time.';
+comment on column reporting.edits_and_deletions.last_updated is 'lastUpdated after the change; for a deletion, the last one.';
+comment on column reporting.edits_and_deletions.hours_since_previous is 'Hours between the two lastUpdated values; 0 for a deletion.';
 comment on column reporting.edits_and_deletions.checked_at is 'Last successful check of the annotation''s comments; null if none.';
 comment on column reporting.edits_and_deletions.is_stale is 'True if the annotation''s comments may be out of date.';
 comment on column reporting.edits_and_deletions.in_catalog is 'Whether the catalog lists the annotation.';
@@ -227,7 +227,7 @@ comment on column reporting.status_transitions.checked_at is 'Least recent succe
 comment on column reporting.status_transitions.is_stale is 'True if stale_annotations is not 0.';
 comment on column reporting.status_transitions.in_catalog is 'Whether the catalog lists the organization.';
 comment on column reporting.status_transitions.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
-comment on column reporting.status_transitions.transitions_not_in_catalog is 'Transitions in annotations that left the catalog and are no longer checked.';
+comment on column reporting.status_transitions.transitions_not_in_catalog is 'Transitions in annotations that left the catalog.';
 
 create view reporting.observed_values as
 select v.organization_id, v.field, v.value, v.comments, v.versions, v.first_seen_at, v.last_new_at,
@@ -277,7 +277,7 @@ comment on column reporting.observed_values.checked_at is 'Least recent successf
 comment on column reporting.observed_values.is_stale is 'True if stale_annotations is not 0.';
 comment on column reporting.observed_values.in_catalog is 'Whether the catalog lists the organization.';
 comment on column reporting.observed_values.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
-comment on column reporting.observed_values.comments_not_in_catalog is 'Comments in annotations that left the catalog and are no longer checked.';
+comment on column reporting.observed_values.comments_not_in_catalog is 'Comments in annotations that left the catalog.';
 
 -- PostgreSQL drops the following joins from plans that need none of their columns.
 create view reporting.comment_activity_daily as
@@ -312,7 +312,7 @@ comment on column reporting.comment_activity_daily.checked_at is 'Least recent s
 comment on column reporting.comment_activity_daily.is_stale is 'True if stale_annotations is not 0.';
 comment on column reporting.comment_activity_daily.in_catalog is 'Whether the catalog lists the organization.';
 comment on column reporting.comment_activity_daily.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
-comment on column reporting.comment_activity_daily.comments_not_in_catalog is 'Comments in annotations that left the catalog and are no longer checked.';
+comment on column reporting.comment_activity_daily.comments_not_in_catalog is 'Comments in annotations that left the catalog.';
 
 create function reporting.comment_activity_daily_in(time_zone text)
 returns table (organization_id text, day date, comments bigint, authors bigint, annotations bigint)
@@ -401,7 +401,7 @@ comment on column reporting.author_activity.checked_at is 'Least recent successf
 comment on column reporting.author_activity.is_stale is 'True if stale_annotations is not 0.';
 comment on column reporting.author_activity.in_catalog is 'Whether the catalog lists the organization.';
 comment on column reporting.author_activity.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
-comment on column reporting.author_activity.comments_not_in_catalog is 'Comments in annotations that left the catalog and are no longer checked.';
+comment on column reporting.author_activity.comments_not_in_catalog is 'Comments in annotations that left the catalog.';
 
 create function reporting.author_activity_in(time_zone text)
 returns table (organization_id text, week date, author_user_id text, author_name text, comments bigint, annotations bigint)
@@ -436,7 +436,7 @@ comment on column reporting.thread_summary.last_comment_at is 'When the last liv
 comment on column reporting.thread_summary.first_answer_at is 'When an author other than that of the first comment first wrote; null if none did or the first author is unknown.';
 comment on column reporting.thread_summary.hours_to_first_answer is 'Hours from first_comment_at to first_answer_at.';
 comment on column reporting.thread_summary.hours_since_last_comment is 'Hours from last_comment_at to now.';
-comment on column reporting.thread_summary.changed_at is 'When a check last found one of its comments added, changed, deleted or restored.';
+comment on column reporting.thread_summary.changed_at is 'As in collab.annotations.';
 comment on column reporting.thread_summary.checked_at is 'Last successful check of the annotation''s comments; null if none.';
 comment on column reporting.thread_summary.is_stale is 'True if the annotation''s comments may be out of date.';
 comment on column reporting.thread_summary.in_catalog is 'True while the catalog lists the annotation: only then is it checked.';
@@ -494,6 +494,6 @@ comment on column reporting.document_engagement.checked_at is 'Oldest last succe
 comment on column reporting.document_engagement.is_stale is 'True if its user listing, or the comments of one of its annotations in the catalog, may be out of date.';
 comment on column reporting.document_engagement.in_catalog is 'Whether the catalog lists the document and its organization.';
 comment on column reporting.document_engagement.stale_annotations is 'Annotations of the document in the catalog that may be out of date.';
-comment on column reporting.document_engagement.comments_not_in_catalog is 'Comments in annotations that left the catalog and are no longer checked.';
+comment on column reporting.document_engagement.comments_not_in_catalog is 'Comments in annotations that left the catalog.';
 comment on column reporting.document_engagement.organization_name is 'The organization''s display name; null if none.';
 comment on column reporting.document_engagement.document_name is 'The document''s display name; null if none.';

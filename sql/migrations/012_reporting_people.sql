@@ -119,23 +119,23 @@ cross join lateral (
 comment on view reporting.user_directory is 'One row per user and organization: their documents and user groups, and users who left. Key: organization_id, user_id.';
 comment on column reporting.user_directory.organization_id is 'The service''s organizationId.';
 comment on column reporting.user_directory.user_id is 'The service''s userId.';
-comment on column reporting.user_directory.name is 'Name as last received; null if the service sent none.';
-comment on column reporting.user_directory.email is 'E-mail address as last received; null if the service sent none.';
+comment on column reporting.user_directory.name is 'As in collab.users.';
+comment on column reporting.user_directory.email is 'As in collab.users.';
 comment on column reporting.user_directory.listed is 'Whether the organization''s own listing contains the user. Guests and authors may never have been in it.';
 comment on column reporting.user_directory.documents is 'Documents of the user, including those that left the catalog.';
 comment on column reporting.user_directory.user_groups is 'User groups of the user, including those that left the catalog.';
 comment on column reporting.user_directory.document_ids is 'documentIds of these documents, sorted.';
 comment on column reporting.user_directory.organization_user_group_ids is 'IDs of these user groups, sorted.';
-comment on column reporting.user_directory.first_seen_at is 'When collab-sync first received the user in this organization.';
+comment on column reporting.user_directory.first_seen_at is 'As in collab.users.';
 comment on column reporting.user_directory.left_at is 'When a check first no longer found the user in the organization''s listing; null while or never listed.';
-comment on column reporting.user_directory.checked_at is 'As in collab.users, of the organization''s own listing only.';
-comment on column reporting.user_directory.is_stale is 'As in collab.users, of name, email, listed and left_at only. For documents and user_groups, see stale_listings.';
+comment on column reporting.user_directory.checked_at is 'As in collab.users.';
+comment on column reporting.user_directory.is_stale is 'As in collab.users; for documents and user_groups, see stale_listings.';
 comment on column reporting.user_directory.in_catalog is 'As in collab.users.';
 comment on column reporting.user_directory.stale_listings is 'Listings of the organization (its own and those of its documents and user groups) that may be out of date.';
-comment on column reporting.user_directory.documents_not_in_catalog is 'Documents among them that left the catalog and are no longer checked.';
-comment on column reporting.user_directory.user_groups_not_in_catalog is 'User groups among them that left the catalog and are no longer checked.';
-comment on column reporting.user_directory.removal_held_since is 'As in collab.users, of the organization''s own listing only. reporting.memberships has those of documents and user groups.';
-comment on column reporting.user_directory.removal_refused_at is 'As in collab.users, of the organization''s own listing only.';
+comment on column reporting.user_directory.documents_not_in_catalog is 'Documents that left the catalog.';
+comment on column reporting.user_directory.user_groups_not_in_catalog is 'User groups that left the catalog.';
+comment on column reporting.user_directory.removal_held_since is 'As in collab.users; for documents and user groups, see reporting.memberships.';
+comment on column reporting.user_directory.removal_refused_at is 'As in collab.users.';
 
 create function reporting.user_directory_at(known_at timestamptz)
 returns table (organization_id text, user_id text, name text, email text, listed boolean, documents bigint, user_groups bigint,
@@ -260,7 +260,7 @@ comment on column reporting.coverage.stale is 'Last successful check older than 
 comment on column reporting.coverage.never_synced is 'Never checked successfully; no removal held.';
 comment on column reporting.coverage.failing is 'Last check failed. Also counted as stale, held or never_synced.';
 comment on column reporting.coverage.held is 'A removal is pending approval. At level user: users whose removal from the organization''s listing is pending.';
-comment on column reporting.coverage.not_in_catalog is 'Stored scopes that the catalog no longer lists; at level user, authors and members who are not in the organization''s listing.';
+comment on column reporting.coverage.not_in_catalog is 'Stored scopes that the catalog no longer lists; at level user, authors and members outside the organization''s listing.';
 comment on column reporting.coverage.refused is 'An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal from the organization''s listing was refused.';
 
 -- The exporting role can read only views, and pg_stat_activity hides the details of other sessions from it.

@@ -34,7 +34,7 @@ left join (
   group by class
 ) h using (class);
 comment on view reporting.refresh_classes is 'Continuous refresh by class: number of threads, how often they are checked, and the results of the last day, without checks requested by hints. Empty if REFRESH_BUDGET is not set.';
-comment on column reporting.refresh_classes.class is '0 to 6: threads by time since their last change. 7: all scopes of the catalog by batch, least recently checked first.';
+comment on column reporting.refresh_classes.class is '0 to 6: threads by time since their last change. 7: all scopes, least recently checked first.';
 comment on column reporting.refresh_classes.quiet_from is 'Minimum time since the last change of its threads; null for class 7.';
 comment on column reporting.refresh_classes.quiet_to is 'Maximum time since the last change, exclusive; null for class 7.';
 comment on column reporting.refresh_classes.threads is 'Threads in the class now; for class 7, all scopes of the catalog.';

@@ -29,7 +29,7 @@ comment on column reporting.runs.records_received is 'Records in the stored resp
 comment on column reporting.runs.records_inserted is 'Records that created a row.';
 comment on column reporting.runs.records_updated is 'Records that changed a row.';
 comment on column reporting.runs.records_unchanged is 'Records that changed nothing.';
-comment on column reporting.runs.records_rejected is 'Records that created no row: records that could not be stored, and duplicates within a response.';
+comment on column reporting.runs.records_rejected is 'Records that created no row: not storable, or duplicates within a response.';
 comment on column reporting.runs.records_null is 'Nulls in responses to requests by ID.';
 comment on column reporting.runs.organizations_done is 'Organizations whose own user listing was stored.';
 comment on column reporting.runs.documents_done is 'Documents whose user listing was stored.';
@@ -62,7 +62,7 @@ comment on column reporting.run_failures.http_status is 'HTTP status of the last
 comment on column reporting.run_failures.error_status is 'The service''s error code, or one of collab-sync in lower case, such as timeout; other for other texts; null if none.';
 comment on column reporting.run_failures.organization_id is 'The service''s organizationId.';
 comment on column reporting.run_failures.scopes is 'Scopes of the organization that failed with this cause.';
-comment on column reporting.run_failures.resolved is 'Scopes among them that have returned a usable response since, in any run.';
+comment on column reporting.run_failures.resolved is 'Scopes among them with a usable response since, in any run.';
 comment on column reporting.run_failures.first_at is 'When the first of these scopes failed.';
 comment on column reporting.run_failures.last_at is 'When the last of these scopes failed.';
 
@@ -87,8 +87,8 @@ left join lateral (
 ) r on true
 where n.due_at <= now();
 comment on view reporting.nightly is 'One row per due time of the nightly run, until it is pruned. A scheduled run belongs to the latest due time before it was requested, even if it starts after several missed nights. Empty if no worker keeps the schedule. Key: due_at.';
-comment on column reporting.nightly.due_at is 'When the run was due according to the schedule at that time.';
-comment on column reporting.nightly.run_id is 'The scheduled run started for it, as in reporting.runs; null if none was started.';
+comment on column reporting.nightly.due_at is 'When the run was due.';
+comment on column reporting.nightly.run_id is 'The scheduled run started for it; null if none was started.';
 comment on column reporting.nightly.begun_at is 'When a worker first processed the run.';
 comment on column reporting.nightly.ended_at is 'When the run finished; null until then.';
 comment on column reporting.nightly.status is 'As in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress. A scheduled run that starts later replaces missed; a manual run does not.';
@@ -110,7 +110,7 @@ select report_time_zone, freshness_promise, change_target,
 from collab_store.definitions;
 comment on view reporting.settings is 'The settings that reports depend on. Always one row.';
 comment on column reporting.settings.report_time_zone is 'REPORT_TZ: time zone of days and weeks in reports.';
-comment on column reporting.settings.freshness_promise is 'FRESHNESS_PROMISE: data that was not checked successfully for longer than this is stale.';
-comment on column reporting.settings.change_target is 'CHANGE_TARGET: time within which a change should be stored. reporting.change_delay_daily measures it.';
-comment on column reporting.settings.schedule is 'Cron expression of the nightly run, as last stored by a worker or the command schedule; null if none is scheduled.';
+comment on column reporting.settings.freshness_promise is 'FRESHNESS_PROMISE: data not checked successfully for longer is stale.';
+comment on column reporting.settings.change_target is 'CHANGE_TARGET: time within which a change should be stored.';
+comment on column reporting.settings.schedule is 'Cron expression of the nightly run; null if none is scheduled.';
 comment on column reporting.settings.schedule_time_zone is 'Time zone of the cron expression.';

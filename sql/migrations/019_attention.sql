@@ -24,7 +24,7 @@ comment on column sync.open_holds.held_id is 'As in sync.held.';
 comment on column sync.open_holds.organization_id is 'The organization of the listing.';
 comment on column sync.open_holds.at is 'When the response was first received.';
 comment on column sync.open_holds.is_failing is 'Whether the last check of the listing failed.';
-comment on column sync.open_holds.is_overdue is 'True if the last check of the listing did not fail and the last successful one is older than promised.';
+comment on column sync.open_holds.is_overdue is 'Whether the last check did not fail and the last successful one is older than promised.';
 
 
 create function sync.counted(n bigint, noun text) returns text

@@ -77,7 +77,7 @@ export interface ReportingAuthorActivity<V extends Values = PgValues> {
   in_catalog: boolean
   /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
-  /** Comments in annotations that left the catalog and are no longer checked. */
+  /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
 }
 
@@ -127,7 +127,7 @@ export interface ReportingCommentActivityDaily<V extends Values = PgValues> {
   in_catalog: boolean
   /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
-  /** Comments in annotations that left the catalog and are no longer checked. */
+  /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
 }
 
@@ -149,7 +149,7 @@ export interface ReportingCommentHistory<V extends Values = PgValues> {
   author_user_id: string | null
   /** The author's current name. */
   author_name: string | null
-  /** Plain text of this version; null if the service sent none. */
+  /** As in collab.comment_versions. */
   comment_text: string | null
   /** Status in this version. */
   status: string | null
@@ -185,11 +185,11 @@ export interface ReportingComments<V extends Values = PgValues> {
   author_name: string | null
   /** The author's current e-mail address, or the address received with the comment. */
   author_email: string | null
-  /** Plain text; null if the service sent none, as for a voice comment. */
+  /** As in collab.comments. */
   comment_text: string | null
-  /** Status as received, such as added. The possible values are undocumented. */
+  /** As in collab.comments. */
   status: string | null
-  /** Type as received, such as text. The possible values are undocumented. */
+  /** As in collab.comments. */
   type: string | null
   /** The service's lastUpdated (the service's clock): when written or last edited. See written_at. */
   last_updated: V['timestamptz'] | null
@@ -231,13 +231,13 @@ export interface ReportingCommentsWithDeleted<V extends Values = PgValues> {
   author_name: string | null
   /** As in reporting.comments. */
   author_email: string | null
-  /** Plain text, of deleted comments the last one received; null if the service sent none, as for a voice comment. */
+  /** Plain text; of deleted comments the last one received. Null if the service sent none. */
   comment_text: string | null
-  /** Last status received. The possible values are undocumented. */
+  /** As in collab.comments, as last received. */
   status: string | null
-  /** Last type received. The possible values are undocumented. */
+  /** As in collab.comments, as last received. */
   type: string | null
-  /** The service's lastUpdated (the service's clock), of deleted comments the last one received. */
+  /** As in reporting.comments; of deleted comments the last one received. */
   last_updated: V['timestamptz'] | null
   /** As in reporting.comments. */
   first_seen_at: V['timestamptz']
@@ -279,7 +279,7 @@ export interface ReportingCoverage<V extends Values = PgValues> {
   failing: V['bigint'] | null
   /** A removal is pending approval. At level user: users whose removal from the organization's listing is pending. */
   held: V['bigint'] | null
-  /** Stored scopes that the catalog no longer lists; at level user, authors and members who are not in the organization's listing. */
+  /** Stored scopes that the catalog no longer lists; at level user, authors and members outside the organization's listing. */
   not_in_catalog: V['bigint'] | null
   /** An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal from the organization's listing was refused. */
   refused: V['bigint'] | null
@@ -327,7 +327,7 @@ export interface ReportingDocumentEngagement<V extends Values = PgValues> {
   in_catalog: boolean | null
   /** Annotations of the document in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
-  /** Comments in annotations that left the catalog and are no longer checked. */
+  /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
   /** The organization's display name; null if none. */
   organization_name: string | null
@@ -351,9 +351,9 @@ export interface ReportingEditsAndDeletions<V extends Values = PgValues> {
   change: string
   /** When a check found the change. For an edit, last_updated is more precise. */
   noticed_at: V['timestamptz']
-  /** When a check first received the previous version. The change is later. Null if that version was pruned. */
+  /** When a check first received the previous version; null if that was pruned. */
   not_before: V['timestamptz'] | null
-  /** userId of the comment's author. The service does not send who made the change. */
+  /** userId of the comment's author, who need not have made the change. */
   author_user_id: string | null
   /** The author's current name. */
   author_name: string | null
@@ -367,9 +367,9 @@ export interface ReportingEditsAndDeletions<V extends Values = PgValues> {
   comment_text: string | null
   /** lastUpdated before the change (the service's clock). */
   last_updated_before: V['timestamptz'] | null
-  /** lastUpdated after the change (the service's clock); for a deletion, the last one. */
+  /** lastUpdated after the change; for a deletion, the last one. */
   last_updated: V['timestamptz'] | null
-  /** Hours between the two lastUpdated values; 0 for a deletion, for which the service sends no time. */
+  /** Hours between the two lastUpdated values; 0 for a deletion. */
   hours_since_previous: V['numeric'] | null
   /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
@@ -447,9 +447,9 @@ export interface ReportingMemberships<V extends Values = PgValues> {
 
 /** One row per due time of the nightly run, until it is pruned. A scheduled run belongs to the latest due time before it was requested, even if it starts after several missed nights. Empty if no worker keeps the schedule. */
 export interface ReportingNightly<V extends Values = PgValues> {
-  /** When the run was due according to the schedule at that time. */
+  /** When the run was due. */
   due_at: V['timestamptz'] | null
-  /** The scheduled run started for it, as in reporting.runs; null if none was started. */
+  /** The scheduled run started for it; null if none was started. */
   run_id: string | null
   /** When a worker first processed the run. */
   begun_at: V['timestamptz'] | null
@@ -503,13 +503,13 @@ export interface ReportingObservedValues<V extends Values = PgValues> {
   in_catalog: boolean | null
   /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
-  /** Comments in annotations that left the catalog and are no longer checked. */
+  /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
 }
 
 /** Continuous refresh by class: number of threads, how often they are checked, and the results of the last day, without checks requested by hints. Empty if REFRESH_BUDGET is not set. */
 export interface ReportingRefreshClasses<V extends Values = PgValues> {
-  /** 0 to 6: threads by time since their last change. 7: all scopes of the catalog by batch, least recently checked first. */
+  /** 0 to 6: threads by time since their last change. 7: all scopes, least recently checked first. */
   class: number | null
   /** Minimum time since the last change of its threads; null for class 7. */
   quiet_from: V['interval'] | null
@@ -547,7 +547,7 @@ export interface ReportingRunFailures<V extends Values = PgValues> {
   organization_id: string | null
   /** Scopes of the organization that failed with this cause. */
   scopes: V['bigint'] | null
-  /** Scopes among them that have returned a usable response since, in any run. */
+  /** Scopes among them with a usable response since, in any run. */
   resolved: V['bigint'] | null
   /** When the first of these scopes failed. */
   first_at: V['timestamptz'] | null
@@ -595,7 +595,7 @@ export interface ReportingRuns<V extends Values = PgValues> {
   records_updated: V['bigint']
   /** Records that changed nothing. */
   records_unchanged: V['bigint']
-  /** Records that created no row: records that could not be stored, and duplicates within a response. */
+  /** Records that created no row: not storable, or duplicates within a response. */
   records_rejected: V['bigint']
   /** Nulls in responses to requests by ID. */
   records_null: V['bigint']
@@ -625,11 +625,11 @@ export interface ReportingRuns<V extends Values = PgValues> {
 export interface ReportingSettings<V extends Values = PgValues> {
   /** REPORT_TZ: time zone of days and weeks in reports. */
   report_time_zone: string
-  /** FRESHNESS_PROMISE: data that was not checked successfully for longer than this is stale. */
+  /** FRESHNESS_PROMISE: data not checked successfully for longer is stale. */
   freshness_promise: V['interval']
-  /** CHANGE_TARGET: time within which a change should be stored. reporting.change_delay_daily measures it. */
+  /** CHANGE_TARGET: time within which a change should be stored. */
   change_target: V['interval']
-  /** Cron expression of the nightly run, as last stored by a worker or the command schedule; null if none is scheduled. */
+  /** Cron expression of the nightly run; null if none is scheduled. */
   schedule: string | null
   /** Time zone of the cron expression. */
   schedule_time_zone: string
@@ -655,7 +655,7 @@ export interface ReportingStatusTransitions<V extends Values = PgValues> {
   in_catalog: boolean | null
   /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
-  /** Transitions in annotations that left the catalog and are no longer checked. */
+  /** Transitions in annotations that left the catalog. */
   transitions_not_in_catalog: V['bigint'] | null
 }
 
@@ -681,7 +681,7 @@ export interface ReportingThreadSummary<V extends Values = PgValues> {
   hours_to_first_answer: V['numeric'] | null
   /** Hours from last_comment_at to now. */
   hours_since_last_comment: V['numeric'] | null
-  /** When a check last found one of its comments added, changed, deleted or restored. */
+  /** As in collab.annotations. */
   changed_at: V['timestamptz'] | null
   /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
@@ -701,9 +701,9 @@ export interface ReportingUserDirectory<V extends Values = PgValues> {
   organization_id: string
   /** The service's userId. */
   user_id: string | null
-  /** Name as last received; null if the service sent none. */
+  /** As in collab.users. */
   name: string | null
-  /** E-mail address as last received; null if the service sent none. */
+  /** As in collab.users. */
   email: string | null
   /** Whether the organization's own listing contains the user. Guests and authors may never have been in it. */
   listed: boolean | null
@@ -715,25 +715,25 @@ export interface ReportingUserDirectory<V extends Values = PgValues> {
   document_ids: readonly string[] | null
   /** IDs of these user groups, sorted. */
   organization_user_group_ids: readonly string[] | null
-  /** When collab-sync first received the user in this organization. */
+  /** As in collab.users. */
   first_seen_at: V['timestamptz'] | null
   /** When a check first no longer found the user in the organization's listing; null while or never listed. */
   left_at: V['timestamptz'] | null
-  /** As in collab.users, of the organization's own listing only. */
+  /** As in collab.users. */
   checked_at: V['timestamptz'] | null
-  /** As in collab.users, of name, email, listed and left_at only. For documents and user_groups, see stale_listings. */
+  /** As in collab.users; for documents and user_groups, see stale_listings. */
   is_stale: boolean | null
   /** As in collab.users. */
   in_catalog: boolean | null
   /** Listings of the organization (its own and those of its documents and user groups) that may be out of date. */
   stale_listings: V['bigint'] | null
-  /** Documents among them that left the catalog and are no longer checked. */
+  /** Documents that left the catalog. */
   documents_not_in_catalog: V['bigint'] | null
-  /** User groups among them that left the catalog and are no longer checked. */
+  /** User groups that left the catalog. */
   user_groups_not_in_catalog: V['bigint'] | null
-  /** As in collab.users, of the organization's own listing only. reporting.memberships has those of documents and user groups. */
+  /** As in collab.users; for documents and user groups, see reporting.memberships. */
   removal_held_since: V['timestamptz'] | null
-  /** As in collab.users, of the organization's own listing only. */
+  /** As in collab.users. */
   removal_refused_at: V['timestamptz'] | null
 }
 
@@ -975,7 +975,7 @@ export interface CollabUserVersions<V extends Values = PgValues> {
   valid_to: V['timestamptz'] | null
   /** As in collab.users. */
   checked_at: V['timestamptz'] | null
-  /** As in collab.users. There may be a newer version. */
+  /** As in collab.users. */
   is_stale: boolean | null
   /** As in collab.users. */
   in_catalog: boolean | null

@@ -3,8 +3,8 @@
 -- finished; otherwise an item that fails after each commit would never be given up.
 -- Params: $1 runId, $2 itemId, $3 batchKey? (null records no batch), $4 claimNo, $5 claimedAt, $6 doneScopes (bits), $7
 -- isEnd, $8 isWhole (the whole batch was fetched), $9 batchXmin? (of the batch's row when it was claimed; a trigger
--- that counts its comments may have written to it since, in this transaction, which has the row locked), $10 and on
--- counts of a commit.
+-- that counts its comments may have written to it since, in this transaction, which has the row locked),
+-- $10 and on counts of a commit.
 -- Prepared.
 with held_batch as (
   update collab_store.batches
@@ -16,17 +16,17 @@ update sync.run_items
 set done_scopes = $6::text::varbit, state = case when $7 then 'done' else 'pending' end,
   finished_at = case when $7 then now() end,
   attempts = case when done_scopes is distinct from $6::text::varbit then 0 else attempts end,
-  /* counts of a commit: {column} = {column} + {parameter} */ scopes_succeeded = scopes_succeeded + $0,
-    scopes_failed = scopes_failed + $1, scopes_held = scopes_held + $2, calls = calls + $3, retries = retries + $4,
-    records_received = records_received + $5, records_inserted = records_inserted + $6,
-    records_updated = records_updated + $7, records_unchanged = records_unchanged + $8,
-    records_rejected = records_rejected + $9, records_null = records_null + $10,
-    organizations_done = organizations_done + $11, documents_done = documents_done + $12, groups_done = groups_done + $13,
-    annotations_done = annotations_done + $14, users_written = users_written + $15, users_removed = users_removed + $16,
-    members_removed = members_removed + $17, comments_written = comments_written + $18,
-    comments_deleted = comments_deleted + $19, rejected = rejected + $20, service_ms = service_ms + $21,
-    waited_ms = waited_ms + $22, waited_throttled_ms = waited_throttled_ms + $23, database_ms = database_ms + $24,
-    cpu_ms = cpu_ms + $25, records_lost = records_lost + $26 /* end */,
+  /* counts of a commit: {column} = {column} + {parameter} */ scopes_succeeded = scopes_succeeded + $10,
+    scopes_failed = scopes_failed + $11, scopes_held = scopes_held + $12, calls = calls + $13, retries = retries + $14,
+    records_received = records_received + $15, records_inserted = records_inserted + $16,
+    records_updated = records_updated + $17, records_unchanged = records_unchanged + $18,
+    records_rejected = records_rejected + $19, records_null = records_null + $20,
+    organizations_done = organizations_done + $21, documents_done = documents_done + $22, groups_done = groups_done + $23,
+    annotations_done = annotations_done + $24, users_written = users_written + $25, users_removed = users_removed + $26,
+    members_removed = members_removed + $27, comments_written = comments_written + $28,
+    comments_deleted = comments_deleted + $29, rejected = rejected + $30, service_ms = service_ms + $31,
+    waited_ms = waited_ms + $32, waited_throttled_ms = waited_throttled_ms + $33, database_ms = database_ms + $34,
+    cpu_ms = cpu_ms + $35, records_lost = records_lost + $36 /* end */,
   -- Sets the planned scopes to those found: $10 to $12 are the scopes that succeeded, failed and are held.
   scopes_planned = case when $7 then scopes_succeeded + scopes_failed + scopes_held + scopes_skipped + $10 + $11 + $12
     else scopes_planned end
