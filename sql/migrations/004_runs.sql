@@ -1,7 +1,7 @@
 -- Up Migration
 -- What the workers did. PostgreSQL stores the life of every run; the queue only delivers jobs.
 create schema sync;
-comment on schema sync is 'Operations: runs and their work items, failures, rejected records, workers, the schedule and what users did. Times come from collab-sync''s clock.';
+comment on schema sync is 'Operations: runs, failures, rejected records, workers, the schedule and actions of users. Times come from collab-sync''s clock.';
 
 create sequence sync.claim_no;
 comment on sequence sync.claim_no is 'Orders claims of work by their start, independently of the clocks of machines.';
@@ -74,7 +74,7 @@ comment on table sync.runs is 'One row per run. Its counts are written once, whe
 comment on column sync.runs.run_id is 'As in reporting.runs.';
 comment on column sync.runs.trigger is 'As in reporting.runs.';
 comment on column sync.runs.status is 'As in reporting.runs; for failed, see problem.';
-comment on column sync.runs.scope is 'What the run is limited to; an empty object means the whole catalog. A retry has the scope of the run in retry_of.';
+comment on column sync.runs.scope is 'What the run is limited to; an empty object means the whole catalog. A retry copies it.';
 comment on column sync.runs.requested_at is 'As in reporting.runs.';
 comment on column sync.runs.started_at is 'As in reporting.runs.';
 comment on column sync.runs.finished_at is 'As in reporting.runs.';
@@ -199,7 +199,7 @@ comment on column sync.run_items.batch_key is 'For sync-batch: the batch whose s
 comment on column sync.run_items.after_key is 'For paging items: the last key of the previous page.';
 comment on column sync.run_items.round is 'Number of earlier pages of its organization. The queue serves low rounds first.';
 comment on column sync.run_items.attempts is 'Number of times a worker claimed it since its last commit of another scope.';
-comment on column sync.run_items.claimed_at is 'When a worker first claimed it. Its responses are not older.';
+comment on column sync.run_items.claimed_at is 'When a worker first claimed it.';
 comment on column sync.run_items.finished_at is 'When it finished; null until then.';
 comment on column sync.run_items.kind is 'Name of its job. refresh: the continuous refresh of one worker and day, without a job.';
 comment on column sync.run_items.state is 'pending or done.';

@@ -94,7 +94,7 @@ create index notification_deliveries_due on sync.notification_deliveries (receiv
   where sent_at is null and given_up_at is null;
 comment on table sync.notification_deliveries is 'Delivery of each message to each receiver of NOTIFY_URL.';
 comment on column sync.notification_deliveries.notification_id is 'The message to deliver.';
-comment on column sync.notification_deliveries.next_at is 'When to try next. While a worker tries, when another worker may.';
+comment on column sync.notification_deliveries.next_at is 'When to try next; during an attempt, when another worker may.';
 comment on column sync.notification_deliveries.sent_at is 'When the receiver accepted it (status 2xx); null until then.';
 comment on column sync.notification_deliveries.given_up_at is 'When delivery ended without success: a day after creation, or, without a problem, because the message became obsolete. Null until then.';
 comment on column sync.notification_deliveries.attempts is 'Number of times a worker claimed it. Each claim makes up to three attempts.';

@@ -26,7 +26,7 @@ create table sync.erasures (
   user_versions bigint not null default 0
 );
 alter table sync.erasures alter column identity set statistics 0; -- the planner keeps no samples of it
-comment on table sync.erasures is 'Proof of every erasure, without the person''s data: what was emptied, when, why and by whom. Also prevents later syncs from storing the person again: do not delete rows.';
+comment on table sync.erasures is 'Proof of every erasure, without the person''s data. Also prevents later syncs from storing the person again: do not delete rows.';
 comment on column sync.erasures.erasure_id is 'Number of the erasure, by which workers notice a new one.';
 comment on column sync.erasures.erased_at is 'When it was registered. Data is redacted from then on.';
 comment on column sync.erasures.users is 'Rows of collab.users of the person that were emptied, one per organization.';
@@ -55,7 +55,7 @@ create table sync.privacy (
 );
 comment on table sync.privacy is 'The secret of this database for pseudonyms and hashes.';
 comment on column sync.privacy.only_row is 'Ensures that there is one row.';
-comment on column sync.privacy.salt is 'With it, guesses can be tested against the hashes; collab_reader cannot read it. If it is replaced, later syncs store erased people again.';
+comment on column sync.privacy.salt is 'Allows testing guesses against the hashes; collab_reader cannot read it. If it is replaced, later syncs store erased people again.';
 insert into sync.privacy (salt)
 values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
 

@@ -114,8 +114,8 @@ create table sync.hints (
   claimed_at timestamptz,
   worker_id text
 ) with (fillfactor = 50);
-comment on table sync.hints is 'Annotations reported as changed that were not checked since. Used with continuous refresh only; without it, a hint starts a run.';
-comment on column sync.hints.annotation_key is 'Key of the annotation. Further hints for it have no effect until it is checked.';
+comment on table sync.hints is 'Annotations reported as changed that continuous refresh has not checked since. Without it, a hint starts a run.';
+comment on column sync.hints.annotation_key is 'The annotation. Further hints for it have no effect until it is checked.';
 comment on column sync.hints.hinted_at is 'When it was last reported; not updated while the hint is unclaimed.';
 comment on column sync.hints.claimed_at is 'When a worker claimed it. A later report needs another check.';
 comment on column sync.hints.worker_id is 'That worker.';

@@ -177,8 +177,8 @@ comment on column collab.document_users.removed_at is 'When a check first no lon
 comment on column collab.document_users.checked_at is 'Last successful check of the document''s user listing; null if none.';
 comment on column collab.document_users.is_stale is 'True if that listing may be out of date.';
 comment on column collab.document_users.in_catalog is 'Whether the catalog lists the document.';
-comment on column collab.document_users.removal_held_since is 'Since when the removal has been pending approval; null if none is.';
-comment on column collab.document_users.removal_refused_at is 'When an operator refused this removal; null if none did.';
+comment on column collab.document_users.removal_held_since is 'As in collab.users, for the document''s listing.';
+comment on column collab.document_users.removal_refused_at is 'As in collab.users, for the document''s listing.';
 
 create view collab.user_group_members as
 select o.organization_id, g.organization_user_group_id, m.user_id, m.first_seen_at, m.removed_at,
@@ -200,8 +200,8 @@ comment on column collab.user_group_members.removed_at is 'When a check first no
 comment on column collab.user_group_members.checked_at is 'Last successful check of the group''s user listing; null if none.';
 comment on column collab.user_group_members.is_stale is 'True if that listing may be out of date.';
 comment on column collab.user_group_members.in_catalog is 'Whether the catalog lists the group.';
-comment on column collab.user_group_members.removal_held_since is 'Since when the removal has been pending approval; null if none is.';
-comment on column collab.user_group_members.removal_refused_at is 'When an operator refused this removal; null if none did.';
+comment on column collab.user_group_members.removal_held_since is 'As in collab.users, for the group''s listing.';
+comment on column collab.user_group_members.removal_refused_at is 'As in collab.users, for the group''s listing.';
 
 -- Joined instead of annotations. PostgreSQL drops it, or the batches in it, from plans that do not need them.
 create view collab_store.checked_annotations as
@@ -302,6 +302,6 @@ comment on column collab.comment_versions.last_updated is 'The service''s lastUp
 comment on column collab.comment_versions.change is 'What created this version: added, edited, deleted or restored. A deleted version repeats the last content.';
 comment on column collab.comment_versions.valid_from is 'When a check first received this version.';
 comment on column collab.comment_versions.valid_to is 'When a check first received the next version; null for the current one.';
-comment on column collab.comment_versions.checked_at is 'Last successful check of the annotation''s comments; null if none.';
-comment on column collab.comment_versions.is_stale is 'True if the annotation''s comments may be out of date.';
-comment on column collab.comment_versions.in_catalog is 'Whether the catalog lists the annotation.';
+comment on column collab.comment_versions.checked_at is 'As in collab.comments.';
+comment on column collab.comment_versions.is_stale is 'As in collab.comments.';
+comment on column collab.comment_versions.in_catalog is 'As in collab.comments.';

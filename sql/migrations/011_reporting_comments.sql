@@ -76,9 +76,9 @@ comment on column reporting.comments_with_deleted.first_seen_at is 'As in report
 comment on column reporting.comments_with_deleted.changed_at is 'When a check last found the comment changed or deleted.';
 comment on column reporting.comments_with_deleted.is_deleted is 'True if the service returned null for the comment''s ID.';
 comment on column reporting.comments_with_deleted.deleted_at is 'When a check found the comment deleted; null while it is live.';
-comment on column reporting.comments_with_deleted.checked_at is 'Last successful check of the annotation''s comments; null if none.';
-comment on column reporting.comments_with_deleted.is_stale is 'True if the annotation''s comments may be out of date.';
-comment on column reporting.comments_with_deleted.in_catalog is 'Whether the catalog lists the annotation.';
+comment on column reporting.comments_with_deleted.checked_at is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.is_stale is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.in_catalog is 'As in reporting.comments.';
 comment on column reporting.comments_with_deleted.written_at is 'As in reporting.comments.';
 comment on column reporting.comments_with_deleted.written_at_is_exact is 'As in reporting.comments.';
 comment on column reporting.comments_with_deleted.written_not_before is 'As in reporting.comments.';
@@ -134,9 +134,9 @@ comment on column reporting.comment_history.type is 'Type in this version.';
 comment on column reporting.comment_history.last_updated is 'lastUpdated of this version (the service''s clock).';
 comment on column reporting.comment_history.valid_from is 'As in collab.comment_versions.';
 comment on column reporting.comment_history.valid_to is 'As in collab.comment_versions.';
-comment on column reporting.comment_history.checked_at is 'Last successful check of the annotation''s comments; null if none.';
-comment on column reporting.comment_history.is_stale is 'True if the annotation''s comments may be out of date.';
-comment on column reporting.comment_history.in_catalog is 'Whether the catalog lists the annotation.';
+comment on column reporting.comment_history.checked_at is 'As in reporting.comments.';
+comment on column reporting.comment_history.is_stale is 'As in reporting.comments.';
+comment on column reporting.comment_history.in_catalog is 'As in reporting.comments.';
 
 create function reporting.comments_at(known_at timestamptz)
 returns table (organization_id text, document_id text, annotation_id text, comment_id bigint, version integer,
@@ -198,9 +198,9 @@ comment on column reporting.edits_and_deletions.comment_text is 'Plain text afte
 comment on column reporting.edits_and_deletions.last_updated_before is 'lastUpdated before the change (the service''s clock).';
 comment on column reporting.edits_and_deletions.last_updated is 'lastUpdated after the change; for a deletion, the last one.';
 comment on column reporting.edits_and_deletions.hours_since_previous is 'Hours between the two lastUpdated values; 0 for a deletion.';
-comment on column reporting.edits_and_deletions.checked_at is 'Last successful check of the annotation''s comments; null if none.';
-comment on column reporting.edits_and_deletions.is_stale is 'True if the annotation''s comments may be out of date.';
-comment on column reporting.edits_and_deletions.in_catalog is 'Whether the catalog lists the annotation.';
+comment on column reporting.edits_and_deletions.checked_at is 'As in reporting.comments.';
+comment on column reporting.edits_and_deletions.is_stale is 'As in reporting.comments.';
+comment on column reporting.edits_and_deletions.in_catalog is 'As in reporting.comments.';
 
 create view reporting.status_transitions as
 select t.organization_id, t.from_status, t.to_status, t.transitions, t.median_hours,
@@ -223,10 +223,10 @@ comment on column reporting.status_transitions.from_status is 'Status before; nu
 comment on column reporting.status_transitions.to_status is 'Status after; null if the service sent none.';
 comment on column reporting.status_transitions.transitions is 'Number of times a check found this change. Changes between two checks appear as one.';
 comment on column reporting.status_transitions.median_hours is 'Median hours between lastUpdated of the two versions (the service''s clock).';
-comment on column reporting.status_transitions.checked_at is 'Least recent successful check of the organization''s annotations; null if one has none.';
+comment on column reporting.status_transitions.checked_at is 'As in reporting.comment_activity_daily.';
 comment on column reporting.status_transitions.is_stale is 'True if stale_annotations is not 0.';
 comment on column reporting.status_transitions.in_catalog is 'Whether the catalog lists the organization.';
-comment on column reporting.status_transitions.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
+comment on column reporting.status_transitions.stale_annotations is 'As in reporting.comment_activity_daily.';
 comment on column reporting.status_transitions.transitions_not_in_catalog is 'Transitions in annotations that left the catalog.';
 
 create view reporting.observed_values as
@@ -273,10 +273,10 @@ comment on column reporting.observed_values.comments is 'Live comments that curr
 comment on column reporting.observed_values.versions is 'Versions of comments that had it, including past and deleted ones.';
 comment on column reporting.observed_values.first_seen_at is 'When a check first received it, among stored versions. Pruning can make this later.';
 comment on column reporting.observed_values.last_new_at is 'When a check last received a new version with it.';
-comment on column reporting.observed_values.checked_at is 'Least recent successful check of the organization''s annotations; null if one has none.';
+comment on column reporting.observed_values.checked_at is 'As in reporting.comment_activity_daily.';
 comment on column reporting.observed_values.is_stale is 'True if stale_annotations is not 0.';
 comment on column reporting.observed_values.in_catalog is 'Whether the catalog lists the organization.';
-comment on column reporting.observed_values.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
+comment on column reporting.observed_values.stale_annotations is 'As in reporting.comment_activity_daily.';
 comment on column reporting.observed_values.comments_not_in_catalog is 'Comments in annotations that left the catalog.';
 
 -- PostgreSQL drops the following joins from plans that need none of their columns.
@@ -397,10 +397,10 @@ comment on column reporting.author_activity.author_user_id is 'The author''s use
 comment on column reporting.author_activity.author_name is 'The author''s current name.';
 comment on column reporting.author_activity.comments is 'Live comments of the author in that week, including those in annotations that left the catalog.';
 comment on column reporting.author_activity.annotations is 'Distinct annotations with these comments.';
-comment on column reporting.author_activity.checked_at is 'Least recent successful check of the organization''s annotations; null if one has none.';
+comment on column reporting.author_activity.checked_at is 'As in reporting.comment_activity_daily.';
 comment on column reporting.author_activity.is_stale is 'True if stale_annotations is not 0.';
 comment on column reporting.author_activity.in_catalog is 'Whether the catalog lists the organization.';
-comment on column reporting.author_activity.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
+comment on column reporting.author_activity.stale_annotations is 'As in reporting.comment_activity_daily.';
 comment on column reporting.author_activity.comments_not_in_catalog is 'Comments in annotations that left the catalog.';
 
 create function reporting.author_activity_in(time_zone text)
@@ -437,9 +437,9 @@ comment on column reporting.thread_summary.first_answer_at is 'When an author ot
 comment on column reporting.thread_summary.hours_to_first_answer is 'Hours from first_comment_at to first_answer_at.';
 comment on column reporting.thread_summary.hours_since_last_comment is 'Hours from last_comment_at to now.';
 comment on column reporting.thread_summary.changed_at is 'As in collab.annotations.';
-comment on column reporting.thread_summary.checked_at is 'Last successful check of the annotation''s comments; null if none.';
-comment on column reporting.thread_summary.is_stale is 'True if the annotation''s comments may be out of date.';
-comment on column reporting.thread_summary.in_catalog is 'True while the catalog lists the annotation: only then is it checked.';
+comment on column reporting.thread_summary.checked_at is 'As in reporting.comments.';
+comment on column reporting.thread_summary.is_stale is 'As in reporting.comments.';
+comment on column reporting.thread_summary.in_catalog is 'As in reporting.comments.';
 comment on column reporting.thread_summary.organization_name is 'The organization''s display name; null if none.';
 comment on column reporting.thread_summary.document_name is 'The document''s display name; null if none.';
 

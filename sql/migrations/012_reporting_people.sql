@@ -256,12 +256,12 @@ comment on column reporting.coverage.organization_id is 'The service''s organiza
 comment on column reporting.coverage.level is 'What is counted: organization, user group, document, annotation or user.';
 comment on column reporting.coverage.known is 'Scopes in the catalog; at level user, users in the organization''s listing.';
 comment on column reporting.coverage.fresh is 'Checked successfully within FRESHNESS_PROMISE, last check did not fail, no removal held.';
-comment on column reporting.coverage.stale is 'Last successful check older than FRESHNESS_PROMISE allows, or last check failed; no removal held.';
+comment on column reporting.coverage.stale is 'Last successful check too old, or last check failed; no removal held.';
 comment on column reporting.coverage.never_synced is 'Never checked successfully; no removal held.';
 comment on column reporting.coverage.failing is 'Last check failed. Also counted as stale, held or never_synced.';
-comment on column reporting.coverage.held is 'A removal is pending approval. At level user: users whose removal from the organization''s listing is pending.';
+comment on column reporting.coverage.held is 'A removal is pending approval. At level user: users whose removal is pending.';
 comment on column reporting.coverage.not_in_catalog is 'Stored scopes that the catalog no longer lists; at level user, authors and members outside the organization''s listing.';
-comment on column reporting.coverage.refused is 'An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal from the organization''s listing was refused.';
+comment on column reporting.coverage.refused is 'An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal was refused.';
 
 -- The exporting role can read only views, and pg_stat_activity hides the details of other sessions from it.
 create function reporting.export_times(out taken_at timestamptz, out next_since timestamptz)

@@ -52,7 +52,7 @@ comment on column sync.member_changes.number is 'Internal number.';
 comment on column sync.member_changes.object is 'Kind of record: comment or user.';
 comment on column sync.member_changes.path is 'Path of the field from the record down.';
 comment on column sync.member_changes.change is 'new, absent (as is_absent of reporting.observed_members), or type: it has a new type.';
-comment on column sync.member_changes.types is 'JSON types: for change type the new ones, otherwise all.';
+comment on column sync.member_changes.types is 'JSON types; for change type, the new ones.';
 comment on column sync.member_changes.noticed_at is 'When collab-sync detected it.';
 comment on column sync.member_changes.told_at is 'When a notification was created; null if none was.';
 
@@ -71,7 +71,7 @@ from collab_store.observed_members o;
 comment on view reporting.observed_members is 'Fields of the comments and users that were read, at most 2,000 paths, with new and absent fields.';
 comment on column reporting.observed_members.object is 'Kind of record: comment or user.';
 comment on column reporting.observed_members.member is 'Path of at most 20 names joined by dots; [] for array elements, * for the keys of objects with more than 50 different keys, … for names longer than 100 characters, which may be IDs.';
-comment on column reporting.observed_members.types is 'JSON types of its values: string, number, boolean, object, array, null.';
+comment on column reporting.observed_members.types is 'JSON types of its values.';
 comment on column reporting.observed_members.records is 'Records that contained it, among all records of responses that had changed.';
 comment on column reporting.observed_members.first_seen_at is 'When the first record that contained it was counted.';
 comment on column reporting.observed_members.last_seen_at is 'When the last record that contained it was counted.';

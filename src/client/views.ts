@@ -69,13 +69,13 @@ export interface ReportingAuthorActivity<V extends Values = PgValues> {
   comments: V['bigint'] | null
   /** Distinct annotations with these comments. */
   annotations: V['bigint'] | null
-  /** Least recent successful check of the organization's annotations; null if one has none. */
+  /** As in reporting.comment_activity_daily. */
   checked_at: V['timestamptz'] | null
   /** True if stale_annotations is not 0. */
   is_stale: boolean | null
   /** Whether the catalog lists the organization. */
   in_catalog: boolean
-  /** Annotations of the organization in the catalog that may be out of date. */
+  /** As in reporting.comment_activity_daily. */
   stale_annotations: V['bigint'] | null
   /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
@@ -87,17 +87,17 @@ export interface ReportingChangeDelayDaily<V extends Values = PgValues> {
   organization_id: string | null
   /** Day (REPORT_TZ) of the change; for undated changes, the day on which they were found. */
   day: V['date'] | null
-  /** Comments added, edited, deleted or restored, as far as found by now. */
+  /** Comments added, edited, deleted or restored, as found so far. */
   changes: V['bigint'] | null
   /** Changes without a time from the service: deletions, and edits that kept lastUpdated. The following columns exclude them. */
   undated: V['bigint'] | null
   /** undated divided by changes. */
   undated_share: V['numeric'] | null
-  /** Median delay in seconds; null if all changes are undated. */
+  /** Median delay in seconds; this and the next two are null if all changes are undated. */
   p50_seconds: V['numeric'] | null
-  /** 95th percentile of the delay in seconds; null if all changes are undated. */
+  /** 95th percentile of the delay in seconds. */
   p95_seconds: V['numeric'] | null
-  /** Mean delay in seconds; null if all changes are undated. A negative delay counts as 0. */
+  /** Mean delay in seconds, where negative delays count as 0. */
   mean_seconds: V['numeric'] | null
   /** Changes found within CHANGE_TARGET. */
   within_target: V['bigint'] | null
@@ -161,11 +161,11 @@ export interface ReportingCommentHistory<V extends Values = PgValues> {
   valid_from: V['timestamptz']
   /** As in collab.comment_versions. */
   valid_to: V['timestamptz'] | null
-  /** Last successful check of the annotation's comments; null if none. */
+  /** As in reporting.comments. */
   checked_at: V['timestamptz'] | null
-  /** True if the annotation's comments may be out of date. */
+  /** As in reporting.comments. */
   is_stale: boolean | null
-  /** Whether the catalog lists the annotation. */
+  /** As in reporting.comments. */
   in_catalog: boolean | null
 }
 
@@ -247,11 +247,11 @@ export interface ReportingCommentsWithDeleted<V extends Values = PgValues> {
   is_deleted: boolean | null
   /** When a check found the comment deleted; null while it is live. */
   deleted_at: V['timestamptz'] | null
-  /** Last successful check of the annotation's comments; null if none. */
+  /** As in reporting.comments. */
   checked_at: V['timestamptz'] | null
-  /** True if the annotation's comments may be out of date. */
+  /** As in reporting.comments. */
   is_stale: boolean | null
-  /** Whether the catalog lists the annotation. */
+  /** As in reporting.comments. */
   in_catalog: boolean | null
   /** As in reporting.comments. */
   written_at: V['timestamptz'] | null
@@ -271,17 +271,17 @@ export interface ReportingCoverage<V extends Values = PgValues> {
   known: V['bigint'] | null
   /** Checked successfully within FRESHNESS_PROMISE, last check did not fail, no removal held. */
   fresh: V['bigint'] | null
-  /** Last successful check older than FRESHNESS_PROMISE allows, or last check failed; no removal held. */
+  /** Last successful check too old, or last check failed; no removal held. */
   stale: V['bigint'] | null
   /** Never checked successfully; no removal held. */
   never_synced: V['bigint'] | null
   /** Last check failed. Also counted as stale, held or never_synced. */
   failing: V['bigint'] | null
-  /** A removal is pending approval. At level user: users whose removal from the organization's listing is pending. */
+  /** A removal is pending approval. At level user: users whose removal is pending. */
   held: V['bigint'] | null
   /** Stored scopes that the catalog no longer lists; at level user, authors and members outside the organization's listing. */
   not_in_catalog: V['bigint'] | null
-  /** An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal from the organization's listing was refused. */
+  /** An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal was refused. */
   refused: V['bigint'] | null
 }
 
@@ -371,11 +371,11 @@ export interface ReportingEditsAndDeletions<V extends Values = PgValues> {
   last_updated: V['timestamptz'] | null
   /** Hours between the two lastUpdated values; 0 for a deletion. */
   hours_since_previous: V['numeric'] | null
-  /** Last successful check of the annotation's comments; null if none. */
+  /** As in reporting.comments. */
   checked_at: V['timestamptz'] | null
-  /** True if the annotation's comments may be out of date. */
+  /** As in reporting.comments. */
   is_stale: boolean | null
-  /** Whether the catalog lists the annotation. */
+  /** As in reporting.comments. */
   in_catalog: boolean | null
 }
 
@@ -467,7 +467,7 @@ export interface ReportingObservedMembers<V extends Values = PgValues> {
   object: string
   /** Path of at most 20 names joined by dots; [] for array elements, * for the keys of objects with more than 50 different keys, … for names longer than 100 characters, which may be IDs. */
   member: string | null
-  /** JSON types of its values: string, number, boolean, object, array, null. */
+  /** JSON types of its values. */
   types: readonly string[]
   /** Records that contained it, among all records of responses that had changed. */
   records: V['bigint']
@@ -495,13 +495,13 @@ export interface ReportingObservedValues<V extends Values = PgValues> {
   first_seen_at: V['timestamptz'] | null
   /** When a check last received a new version with it. */
   last_new_at: V['timestamptz'] | null
-  /** Least recent successful check of the organization's annotations; null if one has none. */
+  /** As in reporting.comment_activity_daily. */
   checked_at: V['timestamptz'] | null
   /** True if stale_annotations is not 0. */
   is_stale: boolean | null
   /** Whether the catalog lists the organization. */
   in_catalog: boolean | null
-  /** Annotations of the organization in the catalog that may be out of date. */
+  /** As in reporting.comment_activity_daily. */
   stale_annotations: V['bigint'] | null
   /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
@@ -647,13 +647,13 @@ export interface ReportingStatusTransitions<V extends Values = PgValues> {
   transitions: V['bigint'] | null
   /** Median hours between lastUpdated of the two versions (the service's clock). */
   median_hours: V['numeric'] | null
-  /** Least recent successful check of the organization's annotations; null if one has none. */
+  /** As in reporting.comment_activity_daily. */
   checked_at: V['timestamptz'] | null
   /** True if stale_annotations is not 0. */
   is_stale: boolean | null
   /** Whether the catalog lists the organization. */
   in_catalog: boolean | null
-  /** Annotations of the organization in the catalog that may be out of date. */
+  /** As in reporting.comment_activity_daily. */
   stale_annotations: V['bigint'] | null
   /** Transitions in annotations that left the catalog. */
   transitions_not_in_catalog: V['bigint'] | null
@@ -683,11 +683,11 @@ export interface ReportingThreadSummary<V extends Values = PgValues> {
   hours_since_last_comment: V['numeric'] | null
   /** As in collab.annotations. */
   changed_at: V['timestamptz'] | null
-  /** Last successful check of the annotation's comments; null if none. */
+  /** As in reporting.comments. */
   checked_at: V['timestamptz'] | null
-  /** True if the annotation's comments may be out of date. */
+  /** As in reporting.comments. */
   is_stale: boolean | null
-  /** True while the catalog lists the annotation: only then is it checked. */
+  /** As in reporting.comments. */
   in_catalog: boolean | null
   /** The organization's display name; null if none. */
   organization_name: string | null
@@ -789,11 +789,11 @@ export interface CollabCommentVersions<V extends Values = PgValues> {
   valid_from: V['timestamptz']
   /** When a check first received the next version; null for the current one. */
   valid_to: V['timestamptz'] | null
-  /** Last successful check of the annotation's comments; null if none. */
+  /** As in collab.comments. */
   checked_at: V['timestamptz'] | null
-  /** True if the annotation's comments may be out of date. */
+  /** As in collab.comments. */
   is_stale: boolean | null
-  /** Whether the catalog lists the annotation. */
+  /** As in collab.comments. */
   in_catalog: boolean | null
 }
 
@@ -863,9 +863,9 @@ export interface CollabDocumentUsers<V extends Values = PgValues> {
   is_stale: boolean | null
   /** Whether the catalog lists the document. */
   in_catalog: boolean | null
-  /** Since when the removal has been pending approval; null if none is. */
+  /** As in collab.users, for the document's listing. */
   removal_held_since: V['timestamptz'] | null
-  /** When an operator refused this removal; null if none did. */
+  /** As in collab.users, for the document's listing. */
   removal_refused_at: V['timestamptz'] | null
 }
 
@@ -925,9 +925,9 @@ export interface CollabUserGroupMembers<V extends Values = PgValues> {
   is_stale: boolean | null
   /** Whether the catalog lists the group. */
   in_catalog: boolean | null
-  /** Since when the removal has been pending approval; null if none is. */
+  /** As in collab.users, for the group's listing. */
   removal_held_since: V['timestamptz'] | null
-  /** When an operator refused this removal; null if none did. */
+  /** As in collab.users, for the group's listing. */
   removal_refused_at: V['timestamptz'] | null
 }
 

@@ -99,7 +99,7 @@ export function dictionaryMarkdown({ schemas, relations, functions }: Dictionary
 
 const INTRODUCTION = `# Dictionary
 
-\`collab-sync dictionary\` generates this page from the comments in the database. Times are \`timestamp with time zone\`, shown here as \`timestamptz\`. They come from the clock of the machine that ran collab-sync, unless a comment names the service's clock. Days and weeks are in \`REPORT_TZ\`, by default UTC.`
+\`collab-sync dictionary\` generates this page from the comments in the database. \`timestamptz\` stands for \`timestamp with time zone\`. Days and weeks are in \`REPORT_TZ\`, by default UTC.`
 
 function relationSection(relation: Relation): string {
   const { schema, name, kind, comment, columns, key, references } = relation
