@@ -1,17 +1,17 @@
 -- Up Migration
--- The catalog, and the batches that group it into units of work.
--- Keys are narrow integers: they cost a third of the service's own ids in every index and every join (docs/decisions).
+-- The catalog, and the batches that group its scopes into units of work.
+-- Keys are integers: in each index and join they cost a third of the service's own IDs (docs/decisions).
 comment on schema collab_sync is
-  'What collab-sync knows of its own tables: which migrations made them. Leave it to the command migrate.';
-comment on table collab_sync.migrations is 'Migrations that were applied, in order.';
-comment on column collab_sync.migrations.id is 'Counts them.';
+  'Internal to the command migrate: which migrations were applied.';
+comment on table collab_sync.migrations is 'Applied migrations, in order.';
+comment on column collab_sync.migrations.id is 'Internal number.';
 comment on column collab_sync.migrations.name is 'File name without .sql.';
 comment on column collab_sync.migrations.run_on is 'When it was applied, in the time zone of that session.';
-comment on sequence collab_sync.migrations_id_seq is 'Numbers of the column id.';
+comment on sequence collab_sync.migrations_id_seq is 'Values of the column id.';
 
 create schema collab_store;
 comment on schema collab_store is
-  'Where collab-sync keeps its rows, with narrow integer keys. Made for the worker: query the views of schema collab instead.';
+  'Internal tables with integer keys, for the worker. Query the views of schema collab instead.';
 
 create table collab_store.organizations (
   organization_key integer generated always as identity primary key,
@@ -23,23 +23,23 @@ create table collab_store.organizations (
   body_digest bytea,
   content_digest bytea,
   organization_id text collate "C" not null unique,
-  -- On the scope, and not in sync.failures, which `prune` empties. Written when a good scope fails and when a failing one is
-  -- good again: a night in which nothing changes of that writes nothing.
+  -- Stored with the scope and not in sync.failures, which `prune` empties. Written when a scope starts to fail and
+  -- when it recovers, so that a night without such changes writes nothing.
   failing_since timestamptz,
-  name text -- without a CHECK: an erasure does not search a column that has one
+  name text -- without a CHECK, because an erasure does not search columns with a CHECK
 );
-comment on table collab_store.organizations is 'Organizations of the catalog. Its own listing of users is scope 0 of users batch 0.';
-comment on column collab_store.organizations.organization_key is 'Our key; the service''s is organization_id.';
-comment on column collab_store.organizations.record_count is 'Users in the last listing that was stored.';
-comment on column collab_store.organizations.users_scopes is 'How many users scopes were ever numbered here: the next one''s place in the batches.';
-comment on column collab_store.organizations.comments_scopes is 'How many comments scopes (annotations) were ever numbered here.';
-comment on column collab_store.organizations.active is 'False when the catalog no longer lists it; it is then not asked for, and its rows stay.';
-comment on column collab_store.organizations.own_checked_at is 'Last good check where it differs from the batch''s; -infinity means never checked, null means the batch''s time holds.';
-comment on column collab_store.organizations.body_digest is 'Digest of the body of the last listing that was stored, whatever the order of its records; an equal body is not parsed.';
-comment on column collab_store.organizations.content_digest is 'Digest of the last stored listing''s records, whatever their order.';
+comment on table collab_store.organizations is 'Organizations of the catalog. The user listing of an organization is scope 0 of its users batch 0.';
+comment on column collab_store.organizations.organization_key is 'Internal key; organization_id is the service''s.';
+comment on column collab_store.organizations.record_count is 'Users in the last stored listing.';
+comment on column collab_store.organizations.users_scopes is 'Number of users scopes ever assigned here, which is the position of the next one in the batches.';
+comment on column collab_store.organizations.comments_scopes is 'Number of comments scopes (annotations) ever assigned here.';
+comment on column collab_store.organizations.active is 'False once the catalog no longer lists it. It is then no longer fetched, but its rows are kept.';
+comment on column collab_store.organizations.own_checked_at is 'Last successful check if it differs from the batch''s; -infinity if never checked; null if the batch''s time applies.';
+comment on column collab_store.organizations.body_digest is 'Digest of the body of the last stored listing, independent of the order of records. A response with the same digest is not parsed.';
+comment on column collab_store.organizations.content_digest is 'Digest of the records of the last stored listing, independent of their order.';
 comment on column collab_store.organizations.organization_id is 'The service''s organizationId.';
-comment on column collab_store.organizations.failing_since is 'When a try for its listing first failed after the last good one; null where the last try was good. Never null alone: own_checked_at is then set too.';
-comment on column collab_store.organizations.name is 'Its name for people, from the catalog lines; null where none was given. It is never sent to the service.';
+comment on column collab_store.organizations.failing_since is 'When a check of its listing first failed after the last successful one; null if the last check succeeded. If set, own_checked_at is set too.';
+comment on column collab_store.organizations.name is 'Display name from the catalog; null if none was given. Never sent to the service.';
 
 create table collab_store.batches (
   batch_key integer generated always as identity primary key,
@@ -51,16 +51,16 @@ create table collab_store.batches (
   operation text not null check (operation in ('users', 'comments')),
   comments integer not null default 0,
   unique (organization_key, operation, batch_no)
-) with (fillfactor = 50); -- updated once a run: room on the page keeps those updates out of the indexes
-comment on table collab_store.batches is 'Up to 256 scopes of one organization and one operation, fixed when they are imported: what one item of a run works on, and what one row says about when they were checked.';
-comment on column collab_store.batches.batch_key is 'Our number, by which items of runs and scopes name it.';
-comment on column collab_store.batches.organization_key is 'The organization whose scopes it holds.';
-comment on column collab_store.batches.batch_no is 'Counts from 0 within the organization and operation.';
-comment on column collab_store.batches.scopes is 'Active scopes in it, as of the last catalog import: what a run plans.';
-comment on column collab_store.batches.version is 'The highest claim number that wrote to any of its scopes; work with a lower number is thrown away, so an older answer never overwrites a newer one.';
-comment on column collab_store.batches.checked_at is 'When the last run that went through the whole batch began to ask; scopes that differ carry their own time.';
-comment on column collab_store.batches.operation is 'users: listings of the organization, its groups and documents. comments: its annotations.';
-comment on column collab_store.batches.comments is 'Live comments stored under its annotations, kept by a trigger: to add them up for a page of large organizations takes half a second.';
+) with (fillfactor = 50); -- updated once per run: free space on the page avoids index updates
+comment on table collab_store.batches is 'Up to 256 scopes of one organization and operation, assigned when they are imported. One work item of a run processes a batch, and one row stores when it was checked.';
+comment on column collab_store.batches.batch_key is 'Internal key, used by work items and scopes.';
+comment on column collab_store.batches.organization_key is 'The organization of its scopes.';
+comment on column collab_store.batches.batch_no is 'Number of the batch within the organization and operation, from 0.';
+comment on column collab_store.batches.scopes is 'Active scopes in the batch as of the last catalog import. Runs are planned from it.';
+comment on column collab_store.batches.version is 'Highest claim number that wrote to one of its scopes. Work with a lower number is discarded, so that an older response never overwrites a newer one.';
+comment on column collab_store.batches.checked_at is 'When the last run that processed the whole batch started to fetch it. Scopes that differ have their own time.';
+comment on column collab_store.batches.operation is 'users: listings of the organization, its user groups and documents. comments: its annotations.';
+comment on column collab_store.batches.comments is 'Live comments stored for its annotations, maintained by a trigger. Summing them for a page of large organizations takes half a second.';
 
 create table collab_store.user_groups (
   user_group_key integer generated always as identity primary key,
@@ -78,23 +78,23 @@ create table collab_store.user_groups (
   unique (organization_key, organization_user_group_id)
 );
 create index on collab_store.user_groups (batch_key);
--- Scopes that differ from their batch are few: totals come from the batches and from these.
+-- Few scopes differ from their batch, so totals are computed from the batches and these scopes.
 create index user_groups_own_check on collab_store.user_groups (batch_key, scope_no) include (own_checked_at, failing_since)
 where own_checked_at is not null and active;
 comment on table collab_store.user_groups is 'Organization user groups of the catalog.';
-comment on column collab_store.user_groups.user_group_key is 'Our number; the service''s id is organization_user_group_id.';
-comment on column collab_store.user_groups.record_count is 'Users in the last listing that was stored.';
-comment on column collab_store.user_groups.organization_key is 'The organization it belongs to.';
-comment on column collab_store.user_groups.batch_key is 'The batch that asks for its members.';
-comment on column collab_store.user_groups.scope_no is 'Its place in the batch, from 0.';
-comment on column collab_store.user_groups.active is 'False when the catalog no longer lists it.';
+comment on column collab_store.user_groups.user_group_key is 'Internal key; organization_user_group_id is the service''s.';
+comment on column collab_store.user_groups.record_count is 'Users in the last stored listing.';
+comment on column collab_store.user_groups.organization_key is 'The organization of the user group.';
+comment on column collab_store.user_groups.batch_key is 'The batch that fetches its members.';
+comment on column collab_store.user_groups.scope_no is 'Position in the batch, from 0.';
+comment on column collab_store.user_groups.active is 'False once the catalog no longer lists it.';
 comment on column collab_store.user_groups.own_checked_at is 'As in organizations.';
 comment on column collab_store.user_groups.body_digest is 'As in organizations.';
 comment on column collab_store.user_groups.content_digest is 'As in organizations.';
-comment on column collab_store.user_groups.organization_user_group_id is 'The service''s organization user group id.';
+comment on column collab_store.user_groups.organization_user_group_id is 'The service''s ID of the organization user group.';
 comment on column collab_store.user_groups.failing_since is 'As in organizations.';
 comment on column collab_store.user_groups.name is 'As in organizations.';
-comment on index collab_store.user_groups_own_check is 'Scopes whose last good check is not their batch''s.';
+comment on index collab_store.user_groups_own_check is 'Scopes whose last successful check differs from their batch''s.';
 
 create table collab_store.documents (
   document_key integer generated always as identity primary key,
@@ -114,23 +114,24 @@ create table collab_store.documents (
 create index on collab_store.documents (batch_key);
 create index documents_own_check on collab_store.documents (batch_key, scope_no) include (own_checked_at, failing_since)
 where own_checked_at is not null and active;
-comment on table collab_store.documents is 'Documents of the catalog. Its scope is its listing of users; its annotations are scopes of their own.';
-comment on column collab_store.documents.document_key is 'Our number; the service''s id is document_id.';
-comment on column collab_store.documents.record_count is 'Users in the last listing that was stored.';
-comment on column collab_store.documents.organization_key is 'The organization that holds it.';
-comment on column collab_store.documents.batch_key is 'The users batch that asks for its listing.';
-comment on column collab_store.documents.scope_no is 'Its place in the batch, from 0.';
-comment on column collab_store.documents.active is 'False when the catalog no longer lists it.';
+comment on table collab_store.documents is 'Documents of the catalog. The scope of a document is its user listing; its annotations are separate scopes.';
+comment on column collab_store.documents.document_key is 'Internal key; document_id is the service''s.';
+comment on column collab_store.documents.record_count is 'Users in the last stored listing.';
+comment on column collab_store.documents.organization_key is 'The organization of the document.';
+comment on column collab_store.documents.batch_key is 'The users batch that fetches its listing.';
+comment on column collab_store.documents.scope_no is 'Position in the batch, from 0.';
+comment on column collab_store.documents.active is 'False once the catalog no longer lists it.';
 comment on column collab_store.documents.own_checked_at is 'As in organizations.';
 comment on column collab_store.documents.body_digest is 'As in organizations.';
 comment on column collab_store.documents.content_digest is 'As in organizations.';
 comment on column collab_store.documents.document_id is 'The service''s documentId.';
 comment on column collab_store.documents.failing_since is 'As in organizations.';
 comment on column collab_store.documents.name is 'As in organizations.';
-comment on index collab_store.documents_own_check is 'Scopes whose last good check is not their batch''s.';
+comment on index collab_store.documents_own_check is 'Scopes whose last successful check differs from their batch''s.';
 
--- What threads are asked for most (first_comment_at to authors) is kept with them, in the transaction that changes their
--- comments: over 5,000,000 comments it cannot be computed in time. collab_store.thread_facts() computes it.
+-- The most requested facts of a thread (first_comment_at to authors) are stored here in the transaction that changes
+-- its comments, because computing them for 5,000,000 comments takes too long. collab_store.thread_facts() computes
+-- them.
 create table collab_store.annotations (
   annotation_key integer generated always as identity primary key,
   document_key integer not null references collab_store.documents,
@@ -149,36 +150,36 @@ create table collab_store.annotations (
   authors text[] not null default '{}',
   failing_since timestamptz,
   unique (document_key, annotation_id)
-) with (fillfactor = 30); -- a row grows fourfold with its first answer: with room for that it stays where it is, and no index is touched
+) with (fillfactor = 30); -- a row grows fourfold with its first response: with free space it stays on its page, and no index is updated
 create index on collab_store.annotations (batch_key);
--- From a comment to its document without the annotation's digests and authors: every report goes that way.
+-- Leads from a comment to its document without reading the annotation's digests and authors. Every report uses it.
 create index annotations_document on collab_store.annotations (annotation_key) include (document_key);
 create index annotations_own_check on collab_store.annotations (batch_key, scope_no) include (own_checked_at, failing_since)
 where own_checked_at is not null and active;
--- What left the catalog is counted apart. There is nothing in it where nothing left.
+-- Scopes that left the catalog are counted separately. The index is empty if none did.
 create index annotations_not_in_catalog on collab_store.annotations (document_key) where not active;
-comment on table collab_store.annotations is 'Comment annotations of the catalog, with what is known of their last stored answer.';
-comment on column collab_store.annotations.annotation_key is 'Our key; comments carry it.';
-comment on column collab_store.annotations.document_key is 'The document that holds it.';
-comment on column collab_store.annotations.batch_key is 'The comments batch that asks for it.';
-comment on column collab_store.annotations.comment_count is 'Live comments stored under it.';
+comment on table collab_store.annotations is 'Comment annotations of the catalog, with facts about their last stored response.';
+comment on column collab_store.annotations.annotation_key is 'Internal key, used by comments.';
+comment on column collab_store.annotations.document_key is 'The document of the annotation.';
+comment on column collab_store.annotations.batch_key is 'The comments batch that fetches it.';
+comment on column collab_store.annotations.comment_count is 'Live comments stored for it.';
 comment on column collab_store.annotations.changed_at is 'When a check last found any of its comments added, changed, deleted or restored.';
 comment on column collab_store.annotations.own_checked_at is 'As in organizations.';
-comment on column collab_store.annotations.scope_no is 'Its place in the batch, from 0.';
-comment on column collab_store.annotations.active is 'False when the catalog no longer lists it.';
-comment on column collab_store.annotations.body_digest is 'Digest of the body of the last response that was stored, whatever the order of its records; null when that response held something that could not be stored.';
-comment on column collab_store.annotations.content_digest is 'Digest of the last stored answer''s comments, whatever their order; null as body_digest.';
+comment on column collab_store.annotations.scope_no is 'Position in the batch, from 0.';
+comment on column collab_store.annotations.active is 'False once the catalog no longer lists it.';
+comment on column collab_store.annotations.body_digest is 'Digest of the body of the last stored response, independent of the order of records; null if part of that response could not be stored.';
+comment on column collab_store.annotations.content_digest is 'Digest of the comments of the last stored response, independent of their order; null as body_digest.';
 comment on column collab_store.annotations.annotation_id is 'The service''s annotationId.';
-comment on column collab_store.annotations.first_comment_at is 'Earliest time a live comment was written.';
-comment on column collab_store.annotations.last_comment_at is 'Latest time a live comment was written.';
-comment on column collab_store.annotations.first_answer_at is 'Earliest time a live comment was written by another author than the first one''s.';
-comment on column collab_store.annotations.authors is 'userIds of the authors of live comments, each once, sorted.';
+comment on column collab_store.annotations.first_comment_at is 'Earliest writing time of its live comments.';
+comment on column collab_store.annotations.last_comment_at is 'Latest writing time of its live comments.';
+comment on column collab_store.annotations.first_answer_at is 'Earliest writing time of a live comment by an author other than that of the first comment.';
+comment on column collab_store.annotations.authors is 'Distinct userIds of the authors of live comments, sorted.';
 comment on column collab_store.annotations.failing_since is 'As in organizations.';
-comment on index collab_store.annotations_own_check is 'Scopes whose last good check is not their batch''s.';
+comment on index collab_store.annotations_own_check is 'Scopes whose last successful check differs from their batch''s.';
 comment on index collab_store.annotations_not_in_catalog is 'Annotations that left the catalog.';
 
--- A trigger, so that the sum is right whatever statement writes to annotations. Once a statement, not once a row; whoever
--- changes counts of comments holds the batch already, so that nobody waits for it.
+-- A trigger keeps the sum correct whichever statement writes to annotations. It fires per statement, not per row.
+-- Transactions that change comment counts have already locked the batch, so the trigger does not wait.
 create function collab_store.add_up_comments() returns trigger
 language plpgsql
 as $$
@@ -196,9 +197,9 @@ begin
   return null;
 end
 $$;
-comment on function collab_store.add_up_comments() is 'Keeps batches.comments equal to the sum of comment_count over the batch''s annotations. For the trigger of annotations.';
+comment on function collab_store.add_up_comments() is 'Updates batches.comments to the sum of comment_count over the batch''s annotations. For the trigger of annotations.';
 
 create trigger add_up_comments after update on collab_store.annotations
 referencing old table as old_rows new table as new_rows
 for each statement execute function collab_store.add_up_comments();
-comment on trigger add_up_comments on collab_store.annotations is 'Keeps batches.comments.';
+comment on trigger add_up_comments on collab_store.annotations is 'Updates batches.comments.';

@@ -1,11 +1,11 @@
 -- Up Migration
--- Comments as of the last check, and their superseded versions. Fixed-width columns first: no padding between them.
--- No foreign key to annotations: its check and row lock would cost every insert about a fifth, and the key can only
--- come from the claimed scope (docs/decisions).
--- When a comment was written: by the member of it that says so (COMMENT_WRITTEN_MEMBER), else by lastUpdated of the first
--- version that was seen, whatever became of it since. What speaks of writing goes by that, and edits move nothing.
--- Where nothing is known but the current lastUpdated, written_at and first_updated are null: a first load without the member
--- is not a byte larger.
+-- Comments as of the last check, and their superseded versions. Fixed-width columns come first, to avoid padding.
+-- There is no foreign key to annotations: its check and row lock would make every insert about a fifth slower, and
+-- the key can only come from the claimed scope (docs/decisions).
+-- The writing time of a comment is the field named by COMMENT_WRITTEN_MEMBER, otherwise lastUpdated of the first
+-- version received. Everything about writing uses it, so that edits do not move comments.
+-- If only the current lastUpdated is known, written_at and first_updated are null: without that field, a first load
+-- does not grow.
 create table collab_store.comments (
   comment_id bigint not null,
   last_updated timestamptz,
@@ -32,44 +32,44 @@ create table collab_store.comments (
   not_before timestamptz,
   primary key (annotation_key, comment_id)
 );
--- Narrowing to a month is by the time itself. What the partial ones hold is nothing at a first load, so that they cost it
--- nothing.
+-- Filters on a month use the time itself. Partial indexes contain nothing at a first load, so they do not slow it
+-- down.
 create index comments_last_updated on collab_store.comments (last_updated);
 create index comments_changed on collab_store.comments (version_at) where version > 1;
--- What a month of history is found by: ranges of pages by when their versions were first seen. Comments that never changed
--- lie in the order in which checks found them, and this index holds them alone. An edited comment stays where it is, and
--- its new version's time would stretch its pages' range to today, until the index excludes nothing: edited ones are found
--- by comments_changed.
+-- Finds a month of history: ranges of pages by the time when their versions were first received. It contains only
+-- comments that never changed, which are stored in the order in which checks found them. An edited comment stays in
+-- place, and the time of its new version would extend the range of its pages to today until the index excluded
+-- nothing. comments_changed finds edited comments.
 create index comments_noticed on collab_store.comments using brin (version_at) with (pages_per_range = 64, autosummarize = on)
   where version = 1;
--- Activity by day and week is counted from this index alone (docs/decisions): an organization's, in the order of its days.
--- It is also the way from an organization to all of its comments.
+-- Activity by day and week is counted from this index alone (docs/decisions), an organization's in the order of its
+-- days. It also leads from an organization to all of its comments.
 create index comments_activity on collab_store.comments (organization_key, day, author_user_id, annotation_key)
   include (deleted_at);
-comment on table collab_store.comments is 'One row a comment, deleted ones too, with the current version''s content.';
+comment on table collab_store.comments is 'One row per comment with the content of its current version, including deleted comments.';
 comment on column collab_store.comments.comment_id is 'The service''s commentId, unique within its annotation.';
-comment on column collab_store.comments.last_updated is 'lastUpdated of the service (the service''s clock).';
-comment on column collab_store.comments.first_seen_at is 'When a check first saw the comment (our clock): when its answer came where refresh saw it, when its batch was begun where a run did.';
-comment on column collab_store.comments.changed_at is 'When a check last found anything in this row changed (our clock).';
-comment on column collab_store.comments.version_at is 'When a check first saw the current version (our clock), as first_seen_at.';
+comment on column collab_store.comments.last_updated is 'The service''s lastUpdated (the service''s clock).';
+comment on column collab_store.comments.first_seen_at is 'When collab-sync first received the comment: time of the response for continuous refresh, start of the batch for a run.';
+comment on column collab_store.comments.changed_at is 'When a check last changed this row.';
+comment on column collab_store.comments.version_at is 'When a check first received the current version, as first_seen_at.';
 comment on column collab_store.comments.deleted_at is 'When the service answered null for this comment''s id; null while it is live.';
-comment on column collab_store.comments.organization_key is 'The organization of the annotation''s document, here as well because reports count by it without asking the catalog (docs/decisions).';
-comment on column collab_store.comments.annotation_key is 'The annotation whose scope was asked.';
-comment on column collab_store.comments.version is 'Number of the current version, from 1; earlier ones are in comment_versions.';
-comment on column collab_store.comments.day is 'Day in the time zone of reports (REPORT_TZ) on which it was written, as collab.comments.written_at tells it.';
-comment on column collab_store.comments.digest is 'Digest of the record as received, with its keys sorted.';
-comment on column collab_store.comments.change is 'What made the current version.';
-comment on column collab_store.comments.status is 'Status as received; its set of values is not documented.';
-comment on column collab_store.comments.type is 'Type as received; its set of values is not documented.';
-comment on column collab_store.comments.author_user_id is 'userId of the comment''s author as received with it.';
-comment on column collab_store.comments.author_name is 'Name of the author as received with the comment.';
-comment on column collab_store.comments.author_email is 'E-mail of the author as received with the comment.';
-comment on column collab_store.comments.comment_text is 'Plain text; null where the service left it out (a voice comment).';
-comment on column collab_store.comments.comment_html is 'HTML body as received: never show it unescaped.';
-comment on column collab_store.comments.rest is 'Members of the received object that the other columns cannot give back exactly; null when there are none.';
-comment on column collab_store.comments.written_at is 'When it was written, by the member of it that says so (the service''s clock); null where none does.';
-comment on column collab_store.comments.first_updated is 'last_updated of the first version that is known, where it is not that of now; -infinity where it had none.';
-comment on column collab_store.comments.not_before is 'When the last good check of the thread before the one that first saw the comment began: it was not there then. Null where there was none, and where that check may have missed it.';
+comment on column collab_store.comments.organization_key is 'The organization of the document. Stored here so that reports can count by it without reading the catalog (docs/decisions).';
+comment on column collab_store.comments.annotation_key is 'The annotation that was fetched.';
+comment on column collab_store.comments.version is 'Number of the current version, from 1. comment_versions has the earlier ones.';
+comment on column collab_store.comments.day is 'Day in REPORT_TZ of the writing time (collab.comments.written_at).';
+comment on column collab_store.comments.digest is 'Digest of the record as received, with sorted keys.';
+comment on column collab_store.comments.change is 'What created the current version.';
+comment on column collab_store.comments.status is 'Status as received. The service does not document the possible values.';
+comment on column collab_store.comments.type is 'Type as received. The service does not document the possible values.';
+comment on column collab_store.comments.author_user_id is 'userId of the author, as received with the comment.';
+comment on column collab_store.comments.author_name is 'Name of the author, as received with the comment.';
+comment on column collab_store.comments.author_email is 'E-mail address of the author, as received with the comment.';
+comment on column collab_store.comments.comment_text is 'Plain text; null if the service sent none (a voice comment).';
+comment on column collab_store.comments.comment_html is 'HTML body as received. It is user input: always escape it.';
+comment on column collab_store.comments.rest is 'Fields of the received object that the other columns cannot reproduce exactly; null if there are none.';
+comment on column collab_store.comments.written_at is 'When it was written, from the field COMMENT_WRITTEN_MEMBER (the service''s clock); null without it.';
+comment on column collab_store.comments.first_updated is 'last_updated of the first known version if it differs from the current one; -infinity if that had none; otherwise null.';
+comment on column collab_store.comments.not_before is 'Start of the last successful check of the thread before the one that first received the comment, which did not exist then. Null if there was no such check, or if it may have missed the comment.';
 
 create table collab_store.comment_versions (
   comment_id bigint not null,
@@ -87,14 +87,14 @@ create table collab_store.comment_versions (
 );
 create index comment_versions_noticed on collab_store.comment_versions using brin (valid_from) with (pages_per_range = 64, autosummarize = on);
 create index comment_versions_changed on collab_store.comment_versions (valid_from) where version > 1;
-comment on table collab_store.comment_versions is 'Superseded versions only: a comment that never changed has no row here, its one version is in comments.';
+comment on table collab_store.comment_versions is 'Superseded versions. A comment that never changed has no row here.';
 comment on column collab_store.comment_versions.comment_id is 'The service''s commentId.';
 comment on column collab_store.comment_versions.last_updated is 'lastUpdated of that version (the service''s clock).';
-comment on column collab_store.comment_versions.valid_from is 'When a check first saw this version (our clock).';
-comment on column collab_store.comment_versions.valid_to is 'When a check first saw the next one (our clock).';
+comment on column collab_store.comment_versions.valid_from is 'When a check first received this version.';
+comment on column collab_store.comment_versions.valid_to is 'When a check first received the next version.';
 comment on column collab_store.comment_versions.annotation_key is 'The annotation of the comment.';
-comment on column collab_store.comment_versions.version is 'Counts from 1.';
-comment on column collab_store.comment_versions.change is 'What made this version.';
+comment on column collab_store.comment_versions.version is 'Number of the version, from 1.';
+comment on column collab_store.comment_versions.change is 'What created this version.';
 comment on column collab_store.comment_versions.status is 'Status in this version.';
 comment on column collab_store.comment_versions.type is 'Type in this version.';
 comment on column collab_store.comment_versions.comment_text is 'Plain text of this version.';
@@ -104,7 +104,7 @@ create function collab_store.written_at(written_at timestamptz, first_updated ti
 returns timestamptz
 language sql immutable parallel safe
 return coalesce(written_at, nullif(coalesce(first_updated, last_updated), '-infinity'));
-comment on function collab_store.written_at(timestamptz, timestamptz, timestamptz) is 'When a comment was written, of its three columns: by its own member, else lastUpdated of its first known version.';
+comment on function collab_store.written_at(timestamptz, timestamptz, timestamptz) is 'Returns the writing time of a comment from its three columns: written_at, or lastUpdated of its first known version.';
 
 create function collab_store.thread_facts(of_annotation_key integer)
 returns table (first_comment_at timestamptz, last_comment_at timestamptz, first_answer_at timestamptz, authors text[])
@@ -119,4 +119,4 @@ as $$
     where c.annotation_key = of_annotation_key and c.deleted_at is null
   ) t
 $$;
-comment on function collab_store.thread_facts(integer) is 'What is kept of the live comments of one annotation: first and last comment, first answer by somebody else, authors. For the worker.';
+comment on function collab_store.thread_facts(integer) is 'Computes the stored facts of an annotation''s live comments: first and last comment, first answer by another author, authors. For the worker.';

@@ -1,5 +1,5 @@
 -- Up Migration
--- What went wrong: scopes that failed, records that could not be stored, listings that are held.
+-- Scopes that failed, records that could not be stored, and held removals.
 create table sync.failures (
   failure_id bigint generated always as identity primary key,
   run_id uuid not null references sync.runs on delete cascade,
@@ -21,31 +21,32 @@ create table sync.failures (
 create index on sync.failures (run_id, failure_id);
 create index failures_of_organization on sync.failures (organization_id, failure_id);
 create index failures_unresolved on sync.failures (batch_key, scope_no) where resolved_at is null;
--- Without it PostgreSQL may read all failures backward for each organization: 43 s at 260,000 failing scopes, with it 0.18 s.
+-- Without this index PostgreSQL may read all failures backward for each organization: 43 s instead of 0.18 s with
+-- 260,000 failing scopes.
 create index failures_unresolved_of_organization on sync.failures (organization_id, failure_id) where resolved_at is null;
-comment on table sync.failures is 'Scopes that gave no usable answer, one row each and run.';
-comment on column sync.failures.failure_id is 'Our id of the row.';
-comment on column sync.failures.run_id is 'The run in which the scope was asked for; its row in sync.runs.';
-comment on column sync.failures.at is 'When the worker gave the scope up.';
-comment on column sync.failures.batch_key is 'Where the scope lies, so that it can be tried again by itself.';
-comment on column sync.failures.http_status is 'HTTP status of the last answer; null where there was none.';
-comment on column sync.failures.attempts is 'Calls made for it.';
-comment on column sync.failures.scope_no is 'Its place in the batch.';
+comment on table sync.failures is 'One row per run and scope without a usable response.';
+comment on column sync.failures.failure_id is 'Internal ID.';
+comment on column sync.failures.run_id is 'The run that fetched the scope, as in sync.runs.';
+comment on column sync.failures.at is 'When the worker gave up on the scope.';
+comment on column sync.failures.batch_key is 'The batch of the scope.';
+comment on column sync.failures.http_status is 'HTTP status of the last response; null if there was none.';
+comment on column sync.failures.attempts is 'Number of calls made for it.';
+comment on column sync.failures.scope_no is 'Position of the scope in its batch.';
 comment on column sync.failures.operation is 'users or comments.';
-comment on column sync.failures.organization_id is 'The organization asked for.';
-comment on column sync.failures.document_id is 'The document asked for, if any.';
-comment on column sync.failures.annotation_id is 'The annotation asked for, if any.';
-comment on column sync.failures.organization_user_group_id is 'The user group asked for, if any.';
-comment on column sync.failures.error_status is 'error.status of the answer, or our own word in lower case such as timeout.';
-comment on column sync.failures.error_message is 'error.message of the answer or of the network, shortened; never a credential.';
-comment on column sync.failures.resolved_at is 'When the scope next returned a usable response, in whichever run; null until then. A response whose removals are held counts too.';
-comment on column sync.failures.resolved_by is 'The run that received this response; it may be pruned.';
-comment on index sync.failures_of_organization is 'Failures of one organization, the newest first.';
+comment on column sync.failures.organization_id is 'The requested organization.';
+comment on column sync.failures.document_id is 'The requested document; null if none.';
+comment on column sync.failures.annotation_id is 'The requested annotation; null if none.';
+comment on column sync.failures.organization_user_group_id is 'The requested user group; null if none.';
+comment on column sync.failures.error_status is 'error.status of the response, or a lower-case code of collab-sync such as timeout.';
+comment on column sync.failures.error_message is 'error.message of the response or of the network, shortened; never contains credentials.';
+comment on column sync.failures.resolved_at is 'When the scope next returned a usable response, in any run, even with held removals; null until then.';
+comment on column sync.failures.resolved_by is 'The run that received this response; it may have been pruned.';
+comment on index sync.failures_of_organization is 'Failures of one organization, newest first.';
 comment on index sync.failures_unresolved is 'Failures that the next usable response of their scope resolves.';
-comment on index sync.failures_unresolved_of_organization is 'The newest unresolved failure of an organization.';
+comment on index sync.failures_unresolved_of_organization is 'Finds the newest unresolved failure of an organization.';
 
--- The state of a failure follows from this view: it is resolved, or its scope is here, or its scope left the catalog. What is
--- beneath an organization that left has left as well.
+-- The state of a failure follows from this view: the failure is resolved, or its scope is listed here, or its scope
+-- left the catalog. If an organization left the catalog, so did its scopes.
 create view sync.failing_scopes as
 select b.batch_key, 0::smallint as scope_no
 from collab_store.organizations o
@@ -60,9 +61,9 @@ where active and own_checked_at is not null and failing_since is not null
 union all
 select batch_key, scope_no from collab_store.annotations
 where active and own_checked_at is not null and failing_since is not null;
-comment on view sync.failing_scopes is 'Scopes of the catalog whose last try failed.';
+comment on view sync.failing_scopes is 'Scopes of the catalog whose last check failed.';
 comment on column sync.failing_scopes.batch_key is 'The batch of the scope.';
-comment on column sync.failing_scopes.scope_no is 'Its place in the batch.';
+comment on column sync.failing_scopes.scope_no is 'Position of the scope in its batch.';
 
 create table sync.observed_errors (
   times bigint not null default 1,
@@ -74,21 +75,21 @@ create table sync.observed_errors (
   sample text not null,
   primary key (operation, http_status, error_status)
 );
-comment on table sync.observed_errors is 'Failures whose meaning is not known: the service documents neither its error codes nor its HTTP statuses.';
-comment on column sync.observed_errors.times is 'Scopes that failed with it.';
-comment on column sync.observed_errors.first_seen_at is 'When it was first seen.';
-comment on column sync.observed_errors.last_seen_at is 'When it was last seen.';
-comment on column sync.observed_errors.http_status is 'HTTP status of the answer.';
+comment on table sync.observed_errors is 'Failures with an unknown meaning. The service documents neither its error codes nor its HTTP statuses.';
+comment on column sync.observed_errors.times is 'Number of scopes that failed with it.';
+comment on column sync.observed_errors.first_seen_at is 'When it first occurred.';
+comment on column sync.observed_errors.last_seen_at is 'When it last occurred.';
+comment on column sync.observed_errors.http_status is 'HTTP status of the response.';
 comment on column sync.observed_errors.operation is 'users or comments.';
-comment on column sync.observed_errors.error_status is 'error.status of the answer; empty where it had none.';
-comment on column sync.observed_errors.sample is 'One message that came with it, shortened, credentials removed.';
+comment on column sync.observed_errors.error_status is 'error.status of the response; empty if there was none.';
+comment on column sync.observed_errors.sample is 'One message of these failures, shortened, without credentials.';
 
--- A rejected record is one row, known again by its scope and content, whatever run meets it.
--- A run over which a whole record was lost is partial. What a person has looked at and set aside for good is known again by
--- its digest, so that it makes no later night partial.
+-- A rejected record has one row, identified by its scope and content, whichever run receives it. A run that rejects a
+-- whole record is partial. A record that an operator dismissed is recognized by its digest, so that it makes no later
+-- run partial.
 create table sync.rejected_records (
   rejected_record_id bigint generated always as identity primary key,
-  run_id uuid not null, -- no reference: the run may be pruned before
+  run_id uuid not null, -- no reference: the run may be pruned first
   at timestamptz not null default now(),
   operation text not null,
   organization_id text collate "C",
@@ -107,25 +108,25 @@ create table sync.rejected_records (
 create index on sync.rejected_records (run_id, rejected_record_id);
 create unique index one_row_a_rejected_record on sync.rejected_records (digest, md5(reason));
 create index rejected_records_in_place on sync.rejected_records (organization_id, operation) where gone_at is null;
-comment on table sync.rejected_records is 'Records, or members of records, that PostgreSQL or our types cannot hold, as received.';
-comment on column sync.rejected_records.rejected_record_id is 'Our id of the row.';
-comment on column sync.rejected_records.run_id is 'The run that last saw it. It may be pruned before.';
+comment on table sync.rejected_records is 'Records, or fields of records, that PostgreSQL or our types cannot store, as received.';
+comment on column sync.rejected_records.rejected_record_id is 'Internal ID.';
+comment on column sync.rejected_records.run_id is 'The run that last received it; it may have been pruned.';
 comment on column sync.rejected_records.at is 'When it was last received.';
 comment on column sync.rejected_records.operation is 'users or comments.';
-comment on column sync.rejected_records.organization_id is 'The organization asked for.';
-comment on column sync.rejected_records.document_id is 'The document asked for, if any.';
-comment on column sync.rejected_records.annotation_id is 'The annotation asked for, if any.';
-comment on column sync.rejected_records.organization_user_group_id is 'The user group asked for, if any.';
-comment on column sync.rejected_records.reason is 'What is wrong with it, naming the member, and which column was set to null if the rest of it was stored.';
-comment on column sync.rejected_records.record is 'The record''s JSON text, as received.';
-comment on column sync.rejected_records.is_whole is 'True where nothing of the record is stored; false where the rest of it is, or an equal record.';
-comment on column sync.rejected_records.digest is 'Digest of the operation, the four ids and the content of the record, whatever the order of its members: by it the record is known again, and a person sets it aside. Of the reason in place of the content where its text is not known.';
+comment on column sync.rejected_records.organization_id is 'The requested organization.';
+comment on column sync.rejected_records.document_id is 'The requested document; null if none.';
+comment on column sync.rejected_records.annotation_id is 'The requested annotation; null if none.';
+comment on column sync.rejected_records.organization_user_group_id is 'The requested user group; null if none.';
+comment on column sync.rejected_records.reason is 'What is wrong, with the name of the field, and the column set to null if the rest of the record was stored.';
+comment on column sync.rejected_records.record is 'JSON text of the record, as received.';
+comment on column sync.rejected_records.is_whole is 'True if nothing of the record was stored; false if the rest of it, or an equal record, was.';
+comment on column sync.rejected_records.digest is 'Digest of the operation, the four IDs and the record, which identifies it; if the record''s text is not known, of the reason.';
 comment on column sync.rejected_records.first_seen_at is 'When it was first received.';
-comment on column sync.rejected_records.last_seen_at is 'When it was last received; by continuous refresh at most once an hour.';
-comment on column sync.rejected_records.times is 'How often that was noted.';
-comment on column sync.rejected_records.gone_at is 'When its scope first answered whole without it: it was mended and stored, or deleted. Null while it is there.';
-comment on index sync.one_row_a_rejected_record is 'The same record is one row for each reason.';
-comment on index sync.rejected_records_in_place is 'Rejected records that are there, by organization.';
+comment on column sync.rejected_records.last_seen_at is 'When it was last received; continuous refresh updates this at most once an hour.';
+comment on column sync.rejected_records.times is 'Number of times this was recorded.';
+comment on column sync.rejected_records.gone_at is 'When its scope first returned a complete response without it, because it was corrected or deleted; null until then.';
+comment on index sync.one_row_a_rejected_record is 'The same record has one row per reason.';
+comment on index sync.rejected_records_in_place is 'Rejected records still received, by organization.';
 
 create table sync.set_aside_records (
   digest bytea primary key,
@@ -138,16 +139,16 @@ create table sync.set_aside_records (
   set_aside_by text not null,
   reason text not null
 );
-comment on table sync.set_aside_records is 'Rejected records that a person has looked at and set aside for good: the same content at the same place makes no later run partial. It holds nothing of a record but its digest.';
-comment on column sync.set_aside_records.digest is 'As sync.rejected_records.digest.';
-comment on column sync.set_aside_records.set_aside_at is 'When it was set aside.';
+comment on table sync.set_aside_records is 'Digests of rejected records that an operator dismissed. The same content in the same scope makes no later run partial.';
+comment on column sync.set_aside_records.digest is 'As in sync.rejected_records.';
+comment on column sync.set_aside_records.set_aside_at is 'When it was dismissed.';
 comment on column sync.set_aside_records.operation is 'users or comments.';
-comment on column sync.set_aside_records.organization_id is 'The organization asked for.';
-comment on column sync.set_aside_records.document_id is 'The document asked for, if any.';
-comment on column sync.set_aside_records.annotation_id is 'The annotation asked for, if any.';
-comment on column sync.set_aside_records.organization_user_group_id is 'The user group asked for, if any.';
-comment on column sync.set_aside_records.set_aside_by is 'Who did it, as in sync.actions.';
-comment on column sync.set_aside_records.reason is 'Why, in the words of whoever did it.';
+comment on column sync.set_aside_records.organization_id is 'The requested organization.';
+comment on column sync.set_aside_records.document_id is 'The requested document; null if none.';
+comment on column sync.set_aside_records.annotation_id is 'The requested annotation; null if none.';
+comment on column sync.set_aside_records.organization_user_group_id is 'The requested user group; null if none.';
+comment on column sync.set_aside_records.set_aside_by is 'Who dismissed it, as in sync.actions.';
+comment on column sync.set_aside_records.reason is 'Reason that the operator gave; null if none.';
 
 -- Rejected records of scopes that left the catalog are not open.
 create view sync.unstored_records as
@@ -173,27 +174,27 @@ select r.rejected_record_id, r.run_id, r.at, r.operation, r.organization_id, r.d
   ) as is_open
 from sync.rejected_records r
 left join sync.set_aside_records s using (digest);
-comment on view sync.unstored_records is 'Rejected records, whether they are there still, and whether a person set them aside. What is open needs a person: a run that meets a whole record that is not set aside is partial.';
+comment on view sync.unstored_records is 'Rejected records with their state. A run is partial if it receives a whole record that was not dismissed.';
 comment on column sync.unstored_records.rejected_record_id is 'As in sync.rejected_records.';
-comment on column sync.unstored_records.run_id is 'The run that last saw it.';
-comment on column sync.unstored_records.at is 'When it was last received.';
+comment on column sync.unstored_records.run_id is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.at is 'As in sync.rejected_records.';
 comment on column sync.unstored_records.operation is 'users or comments.';
-comment on column sync.unstored_records.organization_id is 'The organization asked for.';
-comment on column sync.unstored_records.document_id is 'The document asked for, if any.';
-comment on column sync.unstored_records.annotation_id is 'The annotation asked for, if any.';
-comment on column sync.unstored_records.organization_user_group_id is 'The user group asked for, if any.';
-comment on column sync.unstored_records.reason is 'What is wrong with it.';
-comment on column sync.unstored_records.record is 'The record''s JSON text, as received.';
-comment on column sync.unstored_records.is_whole is 'True where nothing of the record is stored.';
-comment on column sync.unstored_records.digest is 'By it the record is known again.';
-comment on column sync.unstored_records.set_aside_at is 'When a person set it aside; null while it is open.';
-comment on column sync.unstored_records.set_aside_by is 'Who set it aside.';
-comment on column sync.unstored_records.set_aside_reason is 'Why it was set aside.';
-comment on column sync.unstored_records.first_seen_at is 'When it was first received.';
-comment on column sync.unstored_records.last_seen_at is 'When it was last received.';
-comment on column sync.unstored_records.times is 'How often that was noted.';
-comment on column sync.unstored_records.gone_at is 'When its scope first answered whole without it; null while it is there.';
-comment on column sync.unstored_records.is_open is 'True while the last response of its scope contains it, nobody has set it aside, and the scope is in the catalog: it needs a person.';
+comment on column sync.unstored_records.organization_id is 'The requested organization.';
+comment on column sync.unstored_records.document_id is 'The requested document; null if none.';
+comment on column sync.unstored_records.annotation_id is 'The requested annotation; null if none.';
+comment on column sync.unstored_records.organization_user_group_id is 'The requested user group; null if none.';
+comment on column sync.unstored_records.reason is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.record is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.is_whole is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.digest is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.set_aside_at is 'When an operator dismissed it; null if none did.';
+comment on column sync.unstored_records.set_aside_by is 'Who dismissed it.';
+comment on column sync.unstored_records.set_aside_reason is 'Reason that the operator gave.';
+comment on column sync.unstored_records.first_seen_at is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.last_seen_at is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.times is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.gone_at is 'As in sync.rejected_records.';
+comment on column sync.unstored_records.is_open is 'True if it needs a decision: the last response of its scope contained it, it was not dismissed, and the catalog lists the scope.';
 
 create table sync.held (
   held_id bigint generated always as identity primary key,
@@ -220,25 +221,25 @@ create unique index one_open_hold_a_listing on sync.held (kind, scope_key) where
 create index on sync.held (run_id);
 create index refused_listings on sync.held (kind, scope_key) where is_standing;
 create index held_waiting on sync.held (organization_id, held_id) where resolved_at is null;
-comment on table sync.held is 'Listings that lost so many users, at once or within seven days, that collab-sync removed none of them. The removal is applied when an operator accepts it, or when HELD_ACCEPT_AFTER nightly runs have returned the same response. After a refusal the listing is held again only when the response changes.';
-comment on column sync.held.held_id is 'Our id of the row.';
-comment on column sync.held.run_id is 'The run that last saw this answer.';
-comment on column sync.held.at is 'When the answer was first seen.';
-comment on column sync.held.resolved_at is 'When it was applied or withdrawn; null while it waits.';
-comment on column sync.held.batch_key is 'Where the listing''s scope lies.';
-comment on column sync.held.scope_key is 'Our key of the organization, document or user group.';
-comment on column sync.held.users_before is 'Users the listing held before.';
-comment on column sync.held.repeats is 'Later scheduled runs in which the same answer came again.';
-comment on column sync.held.is_loss is 'True where too many users are missing; false where the response may be incomplete, so that the next complete response decides.';
-comment on column sync.held.kind is 'Whose listing: organization, document or group.';
-comment on column sync.held.resolution is 'accepted or refused (by an operator), repeated (HELD_ACCEPT_AFTER nightly runs returned the same response), or recovered (a later response contained the users again).';
-comment on column sync.held.content_digest is 'Digest of the answer, to know it again.';
+comment on table sync.held is 'Held removals: listings that lost so many users, at once or within seven days, that collab-sync removed none of them. The removal is applied when an operator accepts it, or when HELD_ACCEPT_AFTER nightly runs have returned the same response. After a refusal, the listing is held again only when the response changes.';
+comment on column sync.held.held_id is 'Internal ID.';
+comment on column sync.held.run_id is 'The run that last received this response.';
+comment on column sync.held.at is 'When the response was first received.';
+comment on column sync.held.resolved_at is 'When the removal was decided or the users returned; null while pending.';
+comment on column sync.held.batch_key is 'The batch of the listing''s scope.';
+comment on column sync.held.scope_key is 'Internal key of the organization, document or user group.';
+comment on column sync.held.users_before is 'Number of users in the listing before.';
+comment on column sync.held.repeats is 'Number of later scheduled runs that received the same response.';
+comment on column sync.held.is_loss is 'True if too many users are missing; false if the response may be incomplete: then the next complete response decides.';
+comment on column sync.held.kind is 'Whose listing it is: organization, document or group.';
+comment on column sync.held.resolution is 'accepted or refused (by an operator), repeated (HELD_ACCEPT_AFTER nightly runs returned the same response), or recovered (the users returned).';
+comment on column sync.held.content_digest is 'Digest of the response.';
 comment on column sync.held.organization_id is 'The requested organization.';
-comment on column sync.held.document_id is 'The requested document, if any.';
-comment on column sync.held.organization_user_group_id is 'The user group asked for, if any.';
-comment on column sync.held.missing_user_ids is 'Users whom the response did not contain and who stay in the listing.';
+comment on column sync.held.document_id is 'The requested document; null if none.';
+comment on column sync.held.organization_user_group_id is 'The requested user group; null if none.';
+comment on column sync.held.missing_user_ids is 'Users who are missing from the response and stay in the listing.';
 comment on column sync.held.decided_by is 'Who accepted or refused it, as in sync.actions.';
-comment on column sync.held.reason is 'The reason that the operator gave.';
-comment on column sync.held.is_standing is 'True for a refusal until the response changes.';
-comment on index sync.refused_listings is 'Refusals that stand, by listing.';
-comment on index sync.held_waiting is 'Held listings that wait for a person, by organization.';
+comment on column sync.held.reason is 'Reason that the operator gave; null if none.';
+comment on column sync.held.is_standing is 'True for a refusal that applies until the response changes.';
+comment on index sync.refused_listings is 'Refusals that still apply, by listing.';
+comment on index sync.held_waiting is 'Held removals that are pending approval, by organization.';

@@ -1,9 +1,8 @@
 -- Up Migration
--- One definition of when a scope was last checked well, whether it is stale, and of what is in the catalog. Everything that
--- tells any of it reads it here: rows in the views of schema collab, totals in collab_store.checks. And of whose removal is
--- disputed.
+-- The single definition of the last successful check of a scope, of staleness, and of what is in the catalog. Rows of
+-- the views of schema collab and totals in collab_store.checks read it. Also defines disputed removals.
 
--- What words mean in all that is reported, in one row that every process and every query reads.
+-- Definitions for all reports, in one row that every process and query reads.
 create table collab_store.definitions (
   only_row boolean primary key default true check (only_row),
   freshness_promise interval not null default '26 hours' check (freshness_promise > interval '0'),
@@ -17,32 +16,34 @@ create table collab_store.definitions (
   written_member text,
   written_members_before text[],
   report_time_zone text not null default 'UTC' check (timestamptz 'epoch' at time zone report_time_zone is not null),
-  -- A run that is stopped since the service refuses key or token looks at nothing: all that it was to look at may be out of
-  -- date, as where each call failed. One time says it for every scope: to write it on each would be a write a scope for a
-  -- night in which nothing was learnt. What is checked well afterwards is checked later than that, so nothing takes it back.
+  -- A run that stops because the service refuses key or token checks nothing. All of its scopes may then be out of
+  -- date, as if each call had failed. One time records this for all scopes, because writing it to each scope would be
+  -- a write per scope in a night that returned no data. Later successful checks are newer than that time, so nothing
+  -- resets it.
   looks_failed_at timestamptz,
   refresh_budget double precision check (refresh_budget > 0),
   change_target interval not null default '1 hour' check (change_target > interval '0')
 );
-comment on table collab_store.definitions is 'What the words of reports mean here. migrate takes it from the settings; a worker, run or serve with other settings does not start.';
+comment on table collab_store.definitions is 'Definitions for reports. migrate takes them from the settings; a worker, run or serve with other settings does not start.';
 comment on column collab_store.definitions.only_row is 'There is just one row.';
-comment on column collab_store.definitions.freshness_promise is 'FRESHNESS_PROMISE: every scope of the catalog is checked well at least so often.';
-comment on column collab_store.definitions.schedule_time_zone is 'Time zone of the nightly schedule, as workers and the command schedule last knew it: its days are those of days_without_run.';
-comment on column collab_store.definitions.days_without_run is 'Days of the week (1 Monday to 7 Sunday) on which the nightly schedule never starts a run: they do not count against the promise.';
-comment on column collab_store.definitions.schedule is 'The nightly schedule that holds, as workers and the command schedule last knew it: cron expression and time zone; null where there is none.';
-comment on column collab_store.definitions.schedule_since is 'Since when the schedule is as it is: nights before were not missed.';
-comment on column collab_store.definitions.next_due_at is 'When the nightly run is due next; in the past where no worker is alive to note the one after it. Null where none is scheduled.';
-comment on column collab_store.definitions.late_after is 'NIGHTLY_LATE_AFTER: how much later than it was due a nightly run may start, or than usual it may end.';
-comment on column collab_store.definitions.worker_left_at is 'When a worker last stopped by itself.';
-comment on column collab_store.definitions.written_member is 'COMMENT_WRITTEN_MEMBER: the member of a comment that says when it was written, names with dots between; null where none does.';
-comment on column collab_store.definitions.written_members_before is 'Not null while stored comments are still to be looked at for when they were written, and on which day: the members by which some may have their time. `migrate` does it.';
-comment on column collab_store.definitions.report_time_zone is 'REPORT_TZ: time zone of the days and weeks of reports.';
-comment on column collab_store.definitions.looks_failed_at is 'When the last run of everything began that was given up, as where the service refuses key or token: what was last checked well before then may be out of date. Null where there was none.';
-comment on column collab_store.definitions.refresh_budget is 'REFRESH_BUDGET, in calls a second of all processes together; null where nothing is refreshed between runs.';
-comment on column collab_store.definitions.change_target is 'CHANGE_TARGET: within which a change should be seen. It is reported, and decides nothing.';
+comment on column collab_store.definitions.freshness_promise is 'FRESHNESS_PROMISE: maximum age of the last successful check of every scope in the catalog.';
+comment on column collab_store.definitions.schedule_time_zone is 'Time zone of the nightly schedule, as last known to workers and the command schedule. days_without_run uses its days.';
+comment on column collab_store.definitions.days_without_run is 'Days of the week (1 Monday to 7 Sunday) on which the nightly schedule starts no run. A short promise does not count them: see promise.';
+comment on column collab_store.definitions.schedule is 'Current nightly schedule (cron expression and time zone), as last known to workers and the command schedule; null if there is none.';
+comment on column collab_store.definitions.schedule_since is 'When the current schedule was set. Earlier nights are not reported as missed.';
+comment on column collab_store.definitions.next_due_at is 'When the nightly run is due next; in the past if no worker is running to update it; null if none is scheduled.';
+comment on column collab_store.definitions.late_after is 'NIGHTLY_LATE_AFTER: how much later than due a nightly run may start, or than usual it may finish.';
+comment on column collab_store.definitions.worker_left_at is 'When a worker last stopped normally.';
+comment on column collab_store.definitions.written_member is 'COMMENT_WRITTEN_MEMBER: path of the comment field with the writing time, joined by dots; null if there is none.';
+comment on column collab_store.definitions.written_members_before is 'Fields from which stored comments may have their writing time, while `migrate` still has to recompute it; otherwise null.';
+comment on column collab_store.definitions.report_time_zone is 'REPORT_TZ: time zone of days and weeks in reports.';
+comment on column collab_store.definitions.looks_failed_at is 'Start of the last full run that was stopped, for example because the service refused key or token. Data last checked before then may be out of date. Null if there was none.';
+comment on column collab_store.definitions.refresh_budget is 'REFRESH_BUDGET in calls per second of all processes together; null if continuous refresh is off.';
+comment on column collab_store.definitions.change_target is 'CHANGE_TARGET: time within which a change should be found. Only reported.';
 insert into collab_store.definitions default values;
 
--- Counted back from now over the days that count, in the time zone of the schedule: four weeks hold two days of any schedule.
+-- Counted back from now over the days that count, in the time zone of the schedule. Four weeks contain two days of
+-- any schedule.
 create view collab_store.promise as
 select p.freshness_promise, greatest(p.kept_since, p.looks_failed_at) as stale_before, p.kept_since
 from (
@@ -68,23 +69,23 @@ from (
     limit 1
   ) w on cardinality(d.days_without_run) > 0
 ) p;
-comment on view collab_store.promise is 'The freshness promise of this moment. A promise of less than two days counts only days of the week on which the schedule starts runs, a longer one counts every day and two of those.';
+comment on view collab_store.promise is 'The current limits of FRESHNESS_PROMISE. A promise of less than two days counts only weekdays on which the schedule starts runs. A longer promise counts all days, and covers at least two such days.';
 comment on column collab_store.promise.freshness_promise is 'As in definitions.';
-comment on column collab_store.promise.stale_before is 'What was last checked well before this time is stale: longer ago than promised, or before a run of everything that was given up.';
-comment on column collab_store.promise.kept_since is 'What was last checked well before this time breaks the promise.';
+comment on column collab_store.promise.stale_before is 'Data last checked successfully before this time is stale: it is older than promised, or older than a full run that was stopped.';
+comment on column collab_store.promise.kept_since is 'Data last checked successfully before this time breaks the promise.';
 
 create function collab_store.last_good_check(own_checked_at timestamptz, batch_checked_at timestamptz) returns timestamptz
 language sql immutable parallel safe
 return case when own_checked_at is null then batch_checked_at else nullif(own_checked_at, '-infinity') end;
-comment on function collab_store.last_good_check(timestamptz, timestamptz) is 'When the last good check of a scope began: by its own time where it differs from its batch, else by the batch''s. Null where there was none.';
+comment on function collab_store.last_good_check(timestamptz, timestamptz) is 'Returns the start of the last successful check of a scope: its own time if it differs from its batch, otherwise the batch''s. Null if there was none.';
 
 create function collab_store.is_stale(checked_at timestamptz, failing_since timestamptz, stale_before timestamptz) returns boolean
 language sql immutable parallel safe
 return failing_since is not null or checked_at is null or checked_at < stale_before;
-comment on function collab_store.is_stale(timestamptz, timestamptz, timestamptz) is 'Whether what is stored of a scope may be out of date: its last try failed, it was never checked well, or longer ago than promised.';
+comment on function collab_store.is_stale(timestamptz, timestamptz, timestamptz) is 'Returns whether the stored data of a scope may be out of date: the last check failed, no check succeeded, or the last successful one is too old.';
 
--- For totals: a row a batch for the scopes that its check holds for, and a row for each group of others with equal times.
--- Scopes that failed are never swept, so that they are counted from their index alone.
+-- For totals: one row per batch for the scopes with the batch's time, and one row per group of other scopes with
+-- equal times. Failing scopes are in no pass of refresh, so they are counted from their index alone.
 create view collab_store.checks as
 with others as (
   select batch_key, own_checked_at as checked_at, failing_since, count(*) as scopes
@@ -137,14 +138,14 @@ from (
   join collab_store.organizations o using (organization_key)
   where o.active
 ) c;
-comment on view collab_store.checks is 'The scopes of the catalog, counted: a row a batch for those that its check holds for, and a row for each group of others with equal times. The same as the scopes of reporting.freshness, for totals that must not read each of them.';
-comment on column collab_store.checks.organization_key is 'The organization they belong to.';
+comment on view collab_store.checks is 'Counts of the scopes of the catalog: one row per batch for the scopes with the batch''s time, and one row per group of other scopes with equal times. Same data as reporting.freshness, for totals that must not read each scope.';
+comment on column collab_store.checks.organization_key is 'The organization of the scopes.';
 comment on column collab_store.checks.operation is 'users: listings. comments: annotations.';
-comment on column collab_store.checks.scopes is 'How many scopes the row stands for.';
-comment on column collab_store.checks.checked_at is 'When their last good check began; null if there was none.';
-comment on column collab_store.checks.failing_since is 'When a try first failed after that; null where the last try was good.';
+comment on column collab_store.checks.scopes is 'Number of scopes in the row.';
+comment on column collab_store.checks.checked_at is 'Start of their last successful check; null if there was none.';
+comment on column collab_store.checks.failing_since is 'When a check first failed after that; null if the last check succeeded.';
 comment on column collab_store.checks.is_stale is 'As in reporting.freshness.';
-comment on column collab_store.checks.is_overdue is 'Last checked well, or failing without ever having been, since longer than promised: what people are notified of.';
+comment on column collab_store.checks.is_overdue is 'True if the last successful check is older than promised, or a scope without one has been failing for longer than promised. Notifications report it.';
 
 create view collab_store.organization_checks as
 select organization_key,
@@ -154,31 +155,32 @@ select organization_key,
   coalesce(sum(scopes) filter (where is_stale and operation = 'users'), 0)::bigint as stale_listings
 from collab_store.checks
 group by 1;
-comment on view collab_store.organization_checks is 'The checks of each organization in the catalog, for totals: found once a query, whatever it is narrowed to.';
-comment on column collab_store.organization_checks.organization_key is 'The organization that they belong to.';
-comment on column collab_store.organization_checks.annotations_checked_at is 'When the oldest of the last good checks of its annotations began; null where one was never checked.';
-comment on column collab_store.organization_checks.stale_annotations is 'How many of its annotations may be out of date.';
-comment on column collab_store.organization_checks.stale_listings is 'How many of its listings (its own, of its documents, of its user groups) may be out of date.';
+comment on view collab_store.organization_checks is 'Checks of each organization in the catalog, for totals. Computed once per query, whatever its filter.';
+comment on column collab_store.organization_checks.organization_key is 'The organization with these checks.';
+comment on column collab_store.organization_checks.annotations_checked_at is 'The oldest of the last successful checks of its annotations; null if one was never checked.';
+comment on column collab_store.organization_checks.stale_annotations is 'Annotations of the organization that may be out of date.';
+comment on column collab_store.organization_checks.stale_listings is 'Listings of the organization (its own and those of its documents and user groups) that may be out of date.';
 
--- A removal is disputed while it is held for a decision, and after it was refused until the answer changes. The marks of rows
--- come from here, so that no run writes them. One view a kind of listing, with a row a user: only then does PostgreSQL leave
--- the join out of a plan that asks for no mark. generate_series has it expect 1,000 users a removal instead of ten: for ten it
--- compares each member of a listing with each of these users, which takes minutes where both are 40,000.
+-- A removal is disputed while it is pending approval, and after a refusal until the response changes. The views
+-- compute the marks of rows from here, so that no run has to write them. There is one view per kind of listing with
+-- one row per user, because only then does PostgreSQL drop the join from a plan that needs no mark. generate_series
+-- makes the planner expect 1,000 users per removal instead of ten. With ten it compares each member of a listing with
+-- each of these users, which takes minutes if both are 40,000.
 create view collab_store.disputed_removals as
 select kind, scope_key, organization_id, document_id, organization_user_group_id, missing_user_ids,
   case when resolved_at is null then at end as removal_held_since,
   case when is_standing then resolved_at end as removal_refused_at
 from sync.held
 where resolved_at is null or is_standing;
-comment on view collab_store.disputed_removals is 'Removals that are held for a decision or were refused, one row each: the listing keeps users whom the last response did not contain.';
-comment on column collab_store.disputed_removals.kind is 'Whose listing: organization, document or group.';
+comment on view collab_store.disputed_removals is 'Removals that are pending approval or were refused: users whom the last response did not contain and who stay in the listing. One row per removal.';
+comment on column collab_store.disputed_removals.kind is 'Whose listing it is: organization, document or group.';
 comment on column collab_store.disputed_removals.scope_key is 'Our key of the organization, document or user group.';
 comment on column collab_store.disputed_removals.organization_id is 'The requested organization.';
-comment on column collab_store.disputed_removals.document_id is 'The requested document, if any.';
-comment on column collab_store.disputed_removals.organization_user_group_id is 'The user group asked for, if any.';
-comment on column collab_store.disputed_removals.missing_user_ids is 'Users whom the response did not contain and who stay in the listing.';
+comment on column collab_store.disputed_removals.document_id is 'The requested document; null if none.';
+comment on column collab_store.disputed_removals.organization_user_group_id is 'The requested user group; null if none.';
+comment on column collab_store.disputed_removals.missing_user_ids is 'Users who are missing from the response and stay in the listing.';
 comment on column collab_store.disputed_removals.removal_held_since is 'When the response was first received; null once the removal was refused.';
-comment on column collab_store.disputed_removals.removal_refused_at is 'When the removal was refused; null while it is held.';
+comment on column collab_store.disputed_removals.removal_refused_at is 'When the removal was refused; null while it is pending.';
 
 create view collab_store.disputed_organization_users as
 select r.scope_key as organization_key, m.user_id collate "C" as user_id, min(r.removal_held_since) as removal_held_since,
@@ -187,8 +189,8 @@ from collab_store.disputed_removals r
 cross join rows from (unnest(r.missing_user_ids), generate_series(1, cardinality(r.missing_user_ids))) m (user_id, place)
 where r.kind = 'organization'
 group by 1, 2;
-comment on view collab_store.disputed_organization_users is 'Users of disputed removals from listings of organizations. Key: organization_key, user_id.';
-comment on column collab_store.disputed_organization_users.organization_key is 'Whose listing it is.';
+comment on view collab_store.disputed_organization_users is 'Users of disputed removals from organizations'' listings. Key: organization_key, user_id.';
+comment on column collab_store.disputed_organization_users.organization_key is 'The listing.';
 comment on column collab_store.disputed_organization_users.user_id is 'A user whom the last response did not contain.';
 comment on column collab_store.disputed_organization_users.removal_held_since is 'As in disputed_removals.';
 comment on column collab_store.disputed_organization_users.removal_refused_at is 'As in disputed_removals.';
@@ -200,8 +202,8 @@ from collab_store.disputed_removals r
 cross join rows from (unnest(r.missing_user_ids), generate_series(1, cardinality(r.missing_user_ids))) m (user_id, place)
 where r.kind = 'document'
 group by 1, 2;
-comment on view collab_store.disputed_document_users is 'Users of disputed removals from listings of documents. Key: document_key, user_id.';
-comment on column collab_store.disputed_document_users.document_key is 'Whose listing it is.';
+comment on view collab_store.disputed_document_users is 'Users of disputed removals from documents'' listings. Key: document_key, user_id.';
+comment on column collab_store.disputed_document_users.document_key is 'The listing.';
 comment on column collab_store.disputed_document_users.user_id is 'A user whom the last response did not contain.';
 comment on column collab_store.disputed_document_users.removal_held_since is 'As in disputed_removals.';
 comment on column collab_store.disputed_document_users.removal_refused_at is 'As in disputed_removals.';
@@ -213,8 +215,8 @@ from collab_store.disputed_removals r
 cross join rows from (unnest(r.missing_user_ids), generate_series(1, cardinality(r.missing_user_ids))) m (user_id, place)
 where r.kind = 'group'
 group by 1, 2;
-comment on view collab_store.disputed_user_group_members is 'Users of disputed removals from listings of user groups. Key: user_group_key, user_id.';
-comment on column collab_store.disputed_user_group_members.user_group_key is 'Whose listing it is.';
+comment on view collab_store.disputed_user_group_members is 'Users of disputed removals from user groups'' listings. Key: user_group_key, user_id.';
+comment on column collab_store.disputed_user_group_members.user_group_key is 'The listing.';
 comment on column collab_store.disputed_user_group_members.user_id is 'A user whom the last response did not contain.';
 comment on column collab_store.disputed_user_group_members.removal_held_since is 'As in disputed_removals.';
 comment on column collab_store.disputed_user_group_members.removal_refused_at is 'As in disputed_removals.';
@@ -224,10 +226,10 @@ select kind, organization_id, document_id, organization_user_group_id, count(rem
   count(removal_refused_at) > 0 as is_refused
 from collab_store.disputed_removals
 group by 1, 2, 3, 4;
-comment on view collab_store.disputed_listings is 'Listings with disputed removals, each once.';
-comment on column collab_store.disputed_listings.kind is 'Whose listing: organization, document or group.';
+comment on view collab_store.disputed_listings is 'Listings with disputed removals, one row each.';
+comment on column collab_store.disputed_listings.kind is 'Whose listing it is: organization, document or group.';
 comment on column collab_store.disputed_listings.organization_id is 'The requested organization.';
-comment on column collab_store.disputed_listings.document_id is 'The requested document, if any.';
-comment on column collab_store.disputed_listings.organization_user_group_id is 'The user group asked for, if any.';
-comment on column collab_store.disputed_listings.is_held is 'Whether removals are held for a decision.';
-comment on column collab_store.disputed_listings.is_refused is 'Whether removals were refused, and the response has not changed since.';
+comment on column collab_store.disputed_listings.document_id is 'The requested document; null if none.';
+comment on column collab_store.disputed_listings.organization_user_group_id is 'The requested user group; null if none.';
+comment on column collab_store.disputed_listings.is_held is 'Whether removals are pending approval.';
+comment on column collab_store.disputed_listings.is_refused is 'Whether removals were refused and the response has not changed since.';

@@ -1,9 +1,10 @@
 -- Up Migration
--- Answers for analysts: the comments themselves, and what became of them. Views run with their owner's rights; functions
--- with the caller's, over those views, so that whoever may read a view may use its function and nobody more.
--- Changed later only by adding columns at the end of views.
+-- Comments for analysts, and how they changed. Views run with the rights of their owner; functions run with the
+-- rights of the caller and use only these views. A role that can read a view can therefore use its function, and no
+-- other role can.
+-- Change a view only by adding columns at its end.
 create schema reporting;
-comment on schema reporting is 'Ready answers for analysts, one question a view. Times are UTC; deleted comments are left out unless the name says otherwise.';
+comment on schema reporting is 'Ready-made queries for analysts, without deleted comments unless stated otherwise. Times come from collab-sync''s clock, unless a comment names the service''s clock. A change happened between the check that found it and the previous one. Only scopes in the catalog are checked; checked_at is the start of a check, and reporting.freshness defines is_stale.';
 
 create view reporting.comments as
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id,
@@ -23,27 +24,27 @@ left join collab_store.organizations o on o.organization_key = c.organization_ke
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
 where c.deleted_at is null;
 comment on view reporting.comments is 'Live comments with their author''s current name and e-mail address. Key: organization_id, document_id, annotation_id, comment_id.';
-comment on column reporting.comments.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.comments.document_id is 'documentId of the service: the document that was asked for.';
-comment on column reporting.comments.annotation_id is 'annotationId of the service: the comment annotation that was asked for.';
-comment on column reporting.comments.comment_id is 'commentId of the service, unique within its annotation.';
-comment on column reporting.comments.author_user_id is 'userId of the author.';
-comment on column reporting.comments.author_name is 'The author''s current name, or as received with the comment where the person is not known otherwise.';
-comment on column reporting.comments.author_email is 'The author''s current e-mail address, or as received with the comment.';
-comment on column reporting.comments.comment_text is 'Plain text; null where the service left it out, as in a voice comment.';
-comment on column reporting.comments.status is 'Status as received, such as added; the service does not document its set of values.';
-comment on column reporting.comments.type is 'Type as received, such as text; the service does not document its set of values.';
-comment on column reporting.comments.last_updated is 'lastUpdated of the service (the service''s clock): when it was written or last edited. What speaks of writing goes by written_at.';
-comment on column reporting.comments.first_seen_at is 'When a check first saw the comment (our clock).';
-comment on column reporting.comments.changed_at is 'When a check last found the comment changed (our clock).';
-comment on column reporting.comments.checked_at is 'When the last good reading of the comments of its annotation began (our clock); null if there was none.';
-comment on column reporting.comments.is_stale is 'True where the comments of its annotation may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
-comment on column reporting.comments.in_catalog is 'True while the catalog lists its annotation: only then is it checked.';
-comment on column reporting.comments.author_name_then is 'The author''s name as last received with the comment itself: the one of then where the service keeps it so. Where it sends current names with old comments, collab.user_versions has the name at first_seen_at.';
-comment on column reporting.comments.author_email_then is 'The author''s e-mail address as last received with the comment itself.';
-comment on column reporting.comments.written_at is 'When the comment was written (the service''s clock): what the member named by COMMENT_WRITTEN_MEMBER says; without it lastUpdated of the first version that a check saw, which is later where it was edited before. Null where the service told neither.';
-comment on column reporting.comments.written_at_is_exact is 'True where the comment itself says when it was written (COMMENT_WRITTEN_MEMBER); false where it may have been earlier than written_at.';
-comment on column reporting.comments.written_not_before is 'When the last good check of the thread before the first look at the comment began (our clock): it was written later. Null where written_at is exact, at the thread''s first look, and where that check may have missed the comment.';
+comment on column reporting.comments.organization_id is 'The service''s organizationId.';
+comment on column reporting.comments.document_id is 'The service''s documentId.';
+comment on column reporting.comments.annotation_id is 'The service''s annotationId.';
+comment on column reporting.comments.comment_id is 'The service''s commentId, unique within its annotation.';
+comment on column reporting.comments.author_user_id is 'The author''s userId.';
+comment on column reporting.comments.author_name is 'The author''s current name, or the name received with the comment if no other is known.';
+comment on column reporting.comments.author_email is 'The author''s current e-mail address, or the address received with the comment.';
+comment on column reporting.comments.comment_text is 'As in collab.comments.';
+comment on column reporting.comments.status is 'As in collab.comments.';
+comment on column reporting.comments.type is 'As in collab.comments.';
+comment on column reporting.comments.last_updated is 'The service''s lastUpdated (the service''s clock): when written or last edited. See written_at.';
+comment on column reporting.comments.first_seen_at is 'When collab-sync first received the comment.';
+comment on column reporting.comments.changed_at is 'When a check last found the comment changed.';
+comment on column reporting.comments.checked_at is 'Last successful check of the annotation''s comments; null if none.';
+comment on column reporting.comments.is_stale is 'True if the annotation''s comments may be out of date.';
+comment on column reporting.comments.in_catalog is 'Whether the catalog lists the annotation.';
+comment on column reporting.comments.author_name_then is 'The author''s name as last received with the comment. If the service sends current names, collab.user_versions has the name at first_seen_at.';
+comment on column reporting.comments.author_email_then is 'The author''s e-mail address as last received with the comment.';
+comment on column reporting.comments.written_at is 'When the comment was written (the service''s clock): the field COMMENT_WRITTEN_MEMBER, or else lastUpdated of the first version received, which is too late if the comment had been edited. Null if the service sent neither.';
+comment on column reporting.comments.written_at_is_exact is 'True if written_at comes from COMMENT_WRITTEN_MEMBER; false if the comment may be older.';
+comment on column reporting.comments.written_not_before is 'Earliest possible writing time: start of the last successful check before the one that first received the comment. Null if written_at is exact, or if there was no such check or it may have missed the comment.';
 
 create view reporting.comments_with_deleted as
 select o.organization_id, d.document_id, a.annotation_id, c.comment_id, c.author_user_id,
@@ -59,32 +60,32 @@ left join collab_store.checked_annotations a using (annotation_key)
 left join collab_store.documents d on d.document_key = a.document_key and d.organization_key = c.organization_key
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id;
-comment on view reporting.comments_with_deleted is 'Every comment ever seen, deleted ones with their last content. Which comments were there, and which are gone? Key: organization_id, document_id, annotation_id, comment_id.';
-comment on column reporting.comments_with_deleted.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.comments_with_deleted.document_id is 'documentId of the service: the document that was asked for.';
-comment on column reporting.comments_with_deleted.annotation_id is 'annotationId of the service: the comment annotation that was asked for.';
-comment on column reporting.comments_with_deleted.comment_id is 'commentId of the service, unique within its annotation.';
-comment on column reporting.comments_with_deleted.author_user_id is 'userId of the author.';
-comment on column reporting.comments_with_deleted.author_name is 'The author''s current name, or as received with the comment where the person is not known otherwise.';
-comment on column reporting.comments_with_deleted.author_email is 'The author''s current e-mail address, or as received with the comment.';
-comment on column reporting.comments_with_deleted.comment_text is 'Plain text, of deleted comments the last one seen; null where the service left it out, as in a voice comment.';
-comment on column reporting.comments_with_deleted.status is 'Last status received, such as added; the service does not document its set of values.';
-comment on column reporting.comments_with_deleted.type is 'Last type received, such as text; the service does not document its set of values.';
-comment on column reporting.comments_with_deleted.last_updated is 'lastUpdated of the service (the service''s clock), of deleted comments the last one seen.';
-comment on column reporting.comments_with_deleted.first_seen_at is 'When a check first saw the comment (our clock); it was written between that check and the one before.';
-comment on column reporting.comments_with_deleted.changed_at is 'When a check last found the comment changed, its deletion included (our clock).';
-comment on column reporting.comments_with_deleted.is_deleted is 'True where the service answered that there is no such comment any more.';
-comment on column reporting.comments_with_deleted.deleted_at is 'When a check found the comment deleted (our clock); it was deleted between that check and the one before. Null while it is live.';
-comment on column reporting.comments_with_deleted.checked_at is 'When the last good reading of the comments of its annotation began (our clock); null if there was none.';
-comment on column reporting.comments_with_deleted.is_stale is 'True where the comments of its annotation may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
-comment on column reporting.comments_with_deleted.in_catalog is 'True while the catalog lists its annotation: only then is it checked.';
-comment on column reporting.comments_with_deleted.written_at is 'When the comment was written (the service''s clock): what the member named by COMMENT_WRITTEN_MEMBER says; without it lastUpdated of the first version that a check saw, which is later where it was edited before. Null where the service told neither.';
-comment on column reporting.comments_with_deleted.written_at_is_exact is 'True where the comment itself says when it was written (COMMENT_WRITTEN_MEMBER); false where it may have been earlier than written_at.';
-comment on column reporting.comments_with_deleted.written_not_before is 'When the last good check of the thread before the first look at the comment began (our clock): it was written later. Null where written_at is exact, at the thread''s first look, and where that check may have missed the comment.';
+comment on view reporting.comments_with_deleted is 'All comments ever received; deleted ones keep their last content. Key: organization_id, document_id, annotation_id, comment_id.';
+comment on column reporting.comments_with_deleted.organization_id is 'The service''s organizationId.';
+comment on column reporting.comments_with_deleted.document_id is 'The service''s documentId.';
+comment on column reporting.comments_with_deleted.annotation_id is 'The service''s annotationId.';
+comment on column reporting.comments_with_deleted.comment_id is 'The service''s commentId, unique within its annotation.';
+comment on column reporting.comments_with_deleted.author_user_id is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.author_name is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.author_email is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.comment_text is 'Plain text; of deleted comments the last one received. Null if the service sent none.';
+comment on column reporting.comments_with_deleted.status is 'As in collab.comments, as last received.';
+comment on column reporting.comments_with_deleted.type is 'As in collab.comments, as last received.';
+comment on column reporting.comments_with_deleted.last_updated is 'As in reporting.comments; of deleted comments the last one received.';
+comment on column reporting.comments_with_deleted.first_seen_at is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.changed_at is 'When a check last found the comment changed or deleted.';
+comment on column reporting.comments_with_deleted.is_deleted is 'True if the service returned null for the comment''s ID.';
+comment on column reporting.comments_with_deleted.deleted_at is 'When a check found the comment deleted; null while it is live.';
+comment on column reporting.comments_with_deleted.checked_at is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.is_stale is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.in_catalog is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.written_at is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.written_at_is_exact is 'As in reporting.comments.';
+comment on column reporting.comments_with_deleted.written_not_before is 'As in reporting.comments.';
 
--- Each part joined by itself, so that a narrowing reaches the rows of each. Comments that never changed and edited ones are
--- asked for apart, because each have an index by time of their own (comments_noticed, comments_changed). Joined by the comment's key, annotations leave the
--- plan where nothing of them is asked for.
+-- Each part has its own joins, so that a filter reaches the rows of each. Comments that never changed and edited
+-- comments are selected separately because each has its own index by time (comments_noticed, comments_changed).
+-- Annotations are joined by the comment's key, so that PostgreSQL drops them from plans that do not need them.
 create view reporting.comment_history as
 select o.organization_id, d.document_id, a.annotation_id, v.comment_id, v.version, v.change,
   c.author_user_id, coalesce(u.name, c.author_name) as author_name, v.comment_text, v.status, v.type, v.last_updated,
@@ -118,24 +119,24 @@ left join collab_store.documents d on d.document_key = a.document_key and d.orga
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
 where c.version > 1;
-comment on view reporting.comment_history is 'Every version of every comment, deletions included. What did a comment say, and when? reporting.comments_at() shows all of them at one time. Key: organization_id, document_id, annotation_id, comment_id, version.';
-comment on column reporting.comment_history.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.comment_history.document_id is 'documentId of the service: the document that was asked for.';
-comment on column reporting.comment_history.annotation_id is 'annotationId of the service: the comment annotation that was asked for.';
-comment on column reporting.comment_history.comment_id is 'commentId of the service, unique within its annotation.';
-comment on column reporting.comment_history.version is 'Counts from 1 within the comment.';
-comment on column reporting.comment_history.change is 'What made this version: added, edited, deleted or restored. A deleted version repeats the last content.';
-comment on column reporting.comment_history.author_user_id is 'userId of the author, as last received.';
+comment on view reporting.comment_history is 'All versions of comments, including deletions. reporting.comments_at() returns the comments at a given time. Key: organization_id, document_id, annotation_id, comment_id, version.';
+comment on column reporting.comment_history.organization_id is 'The service''s organizationId.';
+comment on column reporting.comment_history.document_id is 'The service''s documentId.';
+comment on column reporting.comment_history.annotation_id is 'The service''s annotationId.';
+comment on column reporting.comment_history.comment_id is 'The service''s commentId, unique within its annotation.';
+comment on column reporting.comment_history.version is 'Version number of the comment, from 1.';
+comment on column reporting.comment_history.change is 'As in collab.comment_versions.';
+comment on column reporting.comment_history.author_user_id is 'The author''s userId, as last received.';
 comment on column reporting.comment_history.author_name is 'The author''s current name.';
-comment on column reporting.comment_history.comment_text is 'Plain text of this version; null where the service left it out.';
+comment on column reporting.comment_history.comment_text is 'As in collab.comment_versions.';
 comment on column reporting.comment_history.status is 'Status in this version.';
 comment on column reporting.comment_history.type is 'Type in this version.';
 comment on column reporting.comment_history.last_updated is 'lastUpdated of this version (the service''s clock).';
-comment on column reporting.comment_history.valid_from is 'When a check first saw this version (our clock); it came to be between that check and the one before.';
-comment on column reporting.comment_history.valid_to is 'When a check first saw the next version (our clock); null for the one that holds now.';
-comment on column reporting.comment_history.checked_at is 'When the last good reading of the comments of its annotation began (our clock); null if there was none.';
-comment on column reporting.comment_history.is_stale is 'True where the comments of its annotation may be out of date: there may be a newer version that no check has seen.';
-comment on column reporting.comment_history.in_catalog is 'True while the catalog lists its annotation: only then is it checked.';
+comment on column reporting.comment_history.valid_from is 'As in collab.comment_versions.';
+comment on column reporting.comment_history.valid_to is 'As in collab.comment_versions.';
+comment on column reporting.comment_history.checked_at is 'As in reporting.comments.';
+comment on column reporting.comment_history.is_stale is 'As in reporting.comments.';
+comment on column reporting.comment_history.in_catalog is 'As in reporting.comments.';
 
 create function reporting.comments_at(known_at timestamptz)
 returns table (organization_id text, document_id text, annotation_id text, comment_id bigint, version integer,
@@ -148,7 +149,7 @@ as $$
   from reporting.comment_history h
   where h.valid_from <= known_at and (h.valid_to is null or h.valid_to > known_at) and h.change <> 'deleted'
 $$;
-comment on function reporting.comments_at(timestamptz) is 'The live comments as they were known at that time (our clock): what a query would have found then. Authors have their current names.';
+comment on function reporting.comments_at(timestamptz) is 'The live comments as known to collab-sync at the given time. Authors have their current names.';
 
 create view reporting.edits_and_deletions as
 select o.organization_id, d.document_id, a.annotation_id, v.comment_id, v.version, v.change, v.valid_from as noticed_at,
@@ -179,27 +180,27 @@ left join collab_store.documents d on d.document_key = a.document_key and d.orga
 left join collab_store.organizations o on o.organization_key = c.organization_key
 left join collab_store.users u on u.organization_key = c.organization_key and u.user_id = c.author_user_id
 where c.version > 1;
-comment on view reporting.edits_and_deletions is 'One row an edit, deletion or come-back of a comment, with what it was before. What was changed after it was written, and what was taken away? Key: organization_id, document_id, annotation_id, comment_id, version.';
-comment on column reporting.edits_and_deletions.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.edits_and_deletions.document_id is 'documentId of the service: the document that was asked for.';
-comment on column reporting.edits_and_deletions.annotation_id is 'annotationId of the service: the comment annotation that was asked for.';
-comment on column reporting.edits_and_deletions.comment_id is 'commentId of the service, unique within its annotation.';
-comment on column reporting.edits_and_deletions.version is 'Number of the version that the change made, from 2.';
-comment on column reporting.edits_and_deletions.change is 'What happened: edited, deleted or restored. Several edits between two checks are seen as one.';
-comment on column reporting.edits_and_deletions.noticed_at is 'When a check found the change (our clock). It happened between that check and the one before; of an edit, last_updated tells the time by the service''s clock.';
-comment on column reporting.edits_and_deletions.not_before is 'When a check first saw the version before (our clock): the change is later than that. Null where that version was pruned.';
-comment on column reporting.edits_and_deletions.author_user_id is 'userId of the comment''s author; who made the change is not told by the service.';
+comment on view reporting.edits_and_deletions is 'One row per edit, deletion or restoration of a comment, with the content before and after. Key: organization_id, document_id, annotation_id, comment_id, version.';
+comment on column reporting.edits_and_deletions.organization_id is 'The service''s organizationId.';
+comment on column reporting.edits_and_deletions.document_id is 'The service''s documentId.';
+comment on column reporting.edits_and_deletions.annotation_id is 'The service''s annotationId.';
+comment on column reporting.edits_and_deletions.comment_id is 'The service''s commentId, unique within its annotation.';
+comment on column reporting.edits_and_deletions.version is 'Version number that the change created, from 2.';
+comment on column reporting.edits_and_deletions.change is 'What happened: edited, deleted or restored. Several edits between two checks appear as one.';
+comment on column reporting.edits_and_deletions.noticed_at is 'When a check found the change. For an edit, last_updated is more precise.';
+comment on column reporting.edits_and_deletions.not_before is 'When a check first received the previous version; null if that was pruned.';
+comment on column reporting.edits_and_deletions.author_user_id is 'userId of the comment''s author, who need not have made the change.';
 comment on column reporting.edits_and_deletions.author_name is 'The author''s current name.';
 comment on column reporting.edits_and_deletions.status_before is 'Status before the change.';
-comment on column reporting.edits_and_deletions.status is 'Status after it; of a deletion the last one.';
+comment on column reporting.edits_and_deletions.status is 'Status after the change; for a deletion, the last one.';
 comment on column reporting.edits_and_deletions.text_before is 'Plain text before the change.';
-comment on column reporting.edits_and_deletions.comment_text is 'Plain text after it; of a deletion the last one.';
+comment on column reporting.edits_and_deletions.comment_text is 'Plain text after the change; for a deletion, the last one.';
 comment on column reporting.edits_and_deletions.last_updated_before is 'lastUpdated before the change (the service''s clock).';
-comment on column reporting.edits_and_deletions.last_updated is 'lastUpdated after it (the service''s clock); of a deletion the last one.';
-comment on column reporting.edits_and_deletions.hours_since_previous is 'Hours between the two lastUpdated; 0 for a deletion, whose time the service does not tell.';
-comment on column reporting.edits_and_deletions.checked_at is 'When the last good reading of the comments of its annotation began (our clock); null if there was none.';
-comment on column reporting.edits_and_deletions.is_stale is 'True where the comments of its annotation may be out of date: there may be changes that no check has seen.';
-comment on column reporting.edits_and_deletions.in_catalog is 'True while the catalog lists its annotation: only then is it checked.';
+comment on column reporting.edits_and_deletions.last_updated is 'lastUpdated after the change; for a deletion, the last one.';
+comment on column reporting.edits_and_deletions.hours_since_previous is 'Hours between the two lastUpdated values; 0 for a deletion.';
+comment on column reporting.edits_and_deletions.checked_at is 'As in reporting.comments.';
+comment on column reporting.edits_and_deletions.is_stale is 'As in reporting.comments.';
+comment on column reporting.edits_and_deletions.in_catalog is 'As in reporting.comments.';
 
 create view reporting.status_transitions as
 select t.organization_id, t.from_status, t.to_status, t.transitions, t.median_hours,
@@ -216,17 +217,17 @@ from (
 ) t
 left join collab_store.organizations o using (organization_id)
 left join collab_store.organization_checks s on s.organization_key = o.organization_key;
-comment on view reporting.status_transitions is 'How often a comment''s status went from one value to another, and how long it stayed, by organization; deleted comments'' past included. How fast are comments resolved? For a median over several organizations take reporting.edits_and_deletions.';
-comment on column reporting.status_transitions.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.status_transitions.from_status is 'Status before; null where the service left it out.';
-comment on column reporting.status_transitions.to_status is 'Status after; null where the service left it out.';
-comment on column reporting.status_transitions.transitions is 'How often a check found that change. Changes between two checks are seen as one.';
-comment on column reporting.status_transitions.median_hours is 'Median of the hours between lastUpdated of the two versions (the service''s clock).';
-comment on column reporting.status_transitions.checked_at is 'When the oldest of the last good checks of the organization''s annotations in the catalog began (our clock); null where one was never checked.';
-comment on column reporting.status_transitions.is_stale is 'True where stale_annotations is not 0: there may be changes that no check has seen.';
-comment on column reporting.status_transitions.in_catalog is 'True while the catalog lists the organization: only then is it checked.';
-comment on column reporting.status_transitions.stale_annotations is 'How many of the organization''s annotations in the catalog may be out of date, as reporting.freshness tells it.';
-comment on column reporting.status_transitions.transitions_not_in_catalog is 'How many of the transitions are in annotations that left the catalog, and are no longer checked.';
+comment on view reporting.status_transitions is 'How often comments, including deleted ones, changed from one status to another and how long that took, by organization. For a median across organizations, use reporting.edits_and_deletions.';
+comment on column reporting.status_transitions.organization_id is 'The service''s organizationId.';
+comment on column reporting.status_transitions.from_status is 'Status before; null if the service sent none.';
+comment on column reporting.status_transitions.to_status is 'Status after; null if the service sent none.';
+comment on column reporting.status_transitions.transitions is 'Number of times a check found this change. Changes between two checks appear as one.';
+comment on column reporting.status_transitions.median_hours is 'Median hours between lastUpdated of the two versions (the service''s clock).';
+comment on column reporting.status_transitions.checked_at is 'As in reporting.comment_activity_daily.';
+comment on column reporting.status_transitions.is_stale is 'True if stale_annotations is not 0.';
+comment on column reporting.status_transitions.in_catalog is 'Whether the catalog lists the organization.';
+comment on column reporting.status_transitions.stale_annotations is 'As in reporting.comment_activity_daily.';
+comment on column reporting.status_transitions.transitions_not_in_catalog is 'Transitions in annotations that left the catalog.';
 
 create view reporting.observed_values as
 select v.organization_id, v.field, v.value, v.comments, v.versions, v.first_seen_at, v.last_new_at,
@@ -264,21 +265,21 @@ from (
 ) v
 left join collab_store.organizations o using (organization_id)
 left join collab_store.organization_checks s on s.organization_key = o.organization_key;
-comment on view reporting.observed_values is 'Every status and type that was ever received, by organization: the service does not document their sets. Which values must a report expect, and is there a new one?';
-comment on column reporting.observed_values.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.observed_values.field is 'Which member the value was in: status or type.';
-comment on column reporting.observed_values.value is 'The value; null stands for comments whose status or type the service left out.';
-comment on column reporting.observed_values.comments is 'Live comments that have it now.';
-comment on column reporting.observed_values.versions is 'Versions of comments that had it, past ones and deletions included.';
-comment on column reporting.observed_values.first_seen_at is 'When a check first saw it (our clock), of the versions that are kept: `prune` may leave it later.';
-comment on column reporting.observed_values.last_new_at is 'When a check last saw a new version with it (our clock).';
-comment on column reporting.observed_values.checked_at is 'When the oldest of the last good checks of the organization''s annotations in the catalog began (our clock); null where one was never checked.';
-comment on column reporting.observed_values.is_stale is 'True where stale_annotations is not 0: there may be a value that no check has seen.';
-comment on column reporting.observed_values.in_catalog is 'True while the catalog lists the organization: only then is it checked.';
-comment on column reporting.observed_values.stale_annotations is 'How many of the organization''s annotations in the catalog may be out of date, as reporting.freshness tells it.';
-comment on column reporting.observed_values.comments_not_in_catalog is 'How many of the comments are in annotations that left the catalog, and are no longer checked.';
+comment on view reporting.observed_values is 'All values of status and type ever received, by organization. The service does not document the possible values.';
+comment on column reporting.observed_values.organization_id is 'The service''s organizationId.';
+comment on column reporting.observed_values.field is 'The field: status or type.';
+comment on column reporting.observed_values.value is 'The value; null for comments without one.';
+comment on column reporting.observed_values.comments is 'Live comments that currently have it.';
+comment on column reporting.observed_values.versions is 'Versions of comments that had it, including past and deleted ones.';
+comment on column reporting.observed_values.first_seen_at is 'When a check first received it, among stored versions. Pruning can make this later.';
+comment on column reporting.observed_values.last_new_at is 'When a check last received a new version with it.';
+comment on column reporting.observed_values.checked_at is 'As in reporting.comment_activity_daily.';
+comment on column reporting.observed_values.is_stale is 'True if stale_annotations is not 0.';
+comment on column reporting.observed_values.in_catalog is 'Whether the catalog lists the organization.';
+comment on column reporting.observed_values.stale_annotations is 'As in reporting.comment_activity_daily.';
+comment on column reporting.observed_values.comments_not_in_catalog is 'Comments in annotations that left the catalog.';
 
--- The joins of what follows leave the plan where none of their columns is asked for.
+-- PostgreSQL drops the following joins from plans that need none of their columns.
 create view reporting.comment_activity_daily as
 select o.organization_id, n.day, n.comments, n.authors, n.annotations,
   s.annotations_checked_at as checked_at, coalesce(s.stale_annotations, 0) > 0 as is_stale, o.active as in_catalog,
@@ -301,17 +302,17 @@ left join (
   where not a.active and gone.deleted_at is null
   group by 1, 2
 ) g on g.organization_key = o.organization_key and g.day = coalesce(n.day, 'infinity');
-comment on view reporting.comment_activity_daily is 'Comments by organization and the day (REPORT_TZ) on which they were written; live comments only. reporting.comment_activity_daily_in() takes any time zone.';
-comment on column reporting.comment_activity_daily.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.comment_activity_daily.day is 'Day in REPORT_TZ (UTC where it is not set) on which the comments were written (written_at of reporting.comments): an edit moves none. Null where the service gave no time.';
-comment on column reporting.comment_activity_daily.comments is 'Live comments written on that day, those in annotations that left the catalog too.';
-comment on column reporting.comment_activity_daily.authors is 'Different authors among them.';
-comment on column reporting.comment_activity_daily.annotations is 'Different annotations among them.';
-comment on column reporting.comment_activity_daily.checked_at is 'When the oldest of the last good checks of the organization''s annotations in the catalog began (our clock); null where one was never checked.';
-comment on column reporting.comment_activity_daily.is_stale is 'True where stale_annotations is not 0: any day may lack something.';
-comment on column reporting.comment_activity_daily.in_catalog is 'True while the catalog lists the organization: only then is it checked.';
-comment on column reporting.comment_activity_daily.stale_annotations is 'How many of the organization''s annotations in the catalog may be out of date, as reporting.freshness tells it.';
-comment on column reporting.comment_activity_daily.comments_not_in_catalog is 'How many of the comments are in annotations that left the catalog, and are no longer checked.';
+comment on view reporting.comment_activity_daily is 'Live comments by organization and the day (REPORT_TZ) on which they were written. reporting.comment_activity_daily_in() takes any time zone.';
+comment on column reporting.comment_activity_daily.organization_id is 'The service''s organizationId.';
+comment on column reporting.comment_activity_daily.day is 'Day (REPORT_TZ) of written_at; null if the service sent no time.';
+comment on column reporting.comment_activity_daily.comments is 'Live comments of that day, including those in annotations that left the catalog.';
+comment on column reporting.comment_activity_daily.authors is 'Distinct authors of these comments.';
+comment on column reporting.comment_activity_daily.annotations is 'Distinct annotations with these comments.';
+comment on column reporting.comment_activity_daily.checked_at is 'Least recent successful check of the organization''s annotations; null if one has none.';
+comment on column reporting.comment_activity_daily.is_stale is 'True if stale_annotations is not 0.';
+comment on column reporting.comment_activity_daily.in_catalog is 'Whether the catalog lists the organization.';
+comment on column reporting.comment_activity_daily.stale_annotations is 'Annotations of the organization in the catalog that may be out of date.';
+comment on column reporting.comment_activity_daily.comments_not_in_catalog is 'Comments in annotations that left the catalog.';
 
 create function reporting.comment_activity_daily_in(time_zone text)
 returns table (organization_id text, day date, comments bigint, authors bigint, annotations bigint)
@@ -322,11 +323,12 @@ as $$
   from reporting.comments c
   group by 1, 2
 $$;
-comment on function reporting.comment_activity_daily_in(text) is 'reporting.comment_activity_daily by the days of any time zone, such as ''Europe/Berlin''. It reads the comments themselves: narrow it to an organization where there are millions.';
+comment on function reporting.comment_activity_daily_in(text) is 'reporting.comment_activity_daily in a given time zone. It reads all comments: with millions of them, filter by organization.';
 
--- The weeks of an organization are counted up from its first to its last, each a range of comments_activity: so a
--- narrowing to weeks reads those weeks alone, though the index is by days. Times before 2000 and after 2100 are placeholders
--- rather than times, and would make centuries of empty weeks: they are looked for by themselves, as is no time at all.
+-- The weeks of an organization are generated from its first to its last, and each is a range of comments_activity. A
+-- filter on weeks then reads only these weeks, although the index is by day. Times before 2000 or after 2100 are
+-- placeholders and would generate centuries of empty weeks, so they are selected separately, as are comments without
+-- a time.
 create view reporting.author_activity as
 select w.organization_id, w.week, w.author_user_id, u.name as author_name, w.comments, w.annotations,
   s.annotations_checked_at as checked_at, coalesce(s.stale_annotations, 0) > 0 as is_stale, w.active as in_catalog,
@@ -346,7 +348,8 @@ from (
     offset 0
   ) s
   cross join lateral (
-    -- Nearly all groups hold one comment, or two: to sort each of millions of them costs more than all the rest.
+    -- Nearly all groups hold one or two comments. Sorting each of millions of groups would cost more than everything
+    -- else.
     select c.author_user_id, count(*) as comments,
       case when min(c.annotation_key) = max(c.annotation_key) then 1 when count(*) = 2 then 2
         else (select count(distinct k) from unnest(array_agg(c.annotation_key)) k) end as annotations
@@ -387,18 +390,18 @@ left join (
   group by 1, 2, 3
 ) g on g.organization_key = w.organization_key and g.week = coalesce(w.week, 'infinity')
   and g.author = coalesce('=' || w.author_user_id, '');
-comment on view reporting.author_activity is 'Live comments by organization, the week in which they were written, and author. Who writes how much, and since when no more?';
-comment on column reporting.author_activity.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.author_activity.week is 'The Monday (REPORT_TZ, UTC where it is not set) on which the week begins in which the comments were written (written_at of reporting.comments): an edit moves none. Null where the service gave no time.';
-comment on column reporting.author_activity.author_user_id is 'userId of the author; null where the service named none.';
+comment on view reporting.author_activity is 'Live comments by organization, author and the week (REPORT_TZ) in which they were written.';
+comment on column reporting.author_activity.organization_id is 'The service''s organizationId.';
+comment on column reporting.author_activity.week is 'Monday (REPORT_TZ) of the week of written_at; null if the service sent no time.';
+comment on column reporting.author_activity.author_user_id is 'The author''s userId; null if the service sent none.';
 comment on column reporting.author_activity.author_name is 'The author''s current name.';
-comment on column reporting.author_activity.comments is 'Live comments that the author wrote in that week, those in annotations that left the catalog too.';
-comment on column reporting.author_activity.annotations is 'Different annotations among them.';
-comment on column reporting.author_activity.checked_at is 'When the oldest of the last good checks of the organization''s annotations in the catalog began (our clock); null where one was never checked.';
-comment on column reporting.author_activity.is_stale is 'True where stale_annotations is not 0: any week may lack something.';
-comment on column reporting.author_activity.in_catalog is 'True while the catalog lists the organization: only then is it checked.';
-comment on column reporting.author_activity.stale_annotations is 'How many of the organization''s annotations in the catalog may be out of date, as reporting.freshness tells it.';
-comment on column reporting.author_activity.comments_not_in_catalog is 'How many of the comments are in annotations that left the catalog, and are no longer checked.';
+comment on column reporting.author_activity.comments is 'Live comments of the author in that week, including those in annotations that left the catalog.';
+comment on column reporting.author_activity.annotations is 'Distinct annotations with these comments.';
+comment on column reporting.author_activity.checked_at is 'As in reporting.comment_activity_daily.';
+comment on column reporting.author_activity.is_stale is 'True if stale_annotations is not 0.';
+comment on column reporting.author_activity.in_catalog is 'Whether the catalog lists the organization.';
+comment on column reporting.author_activity.stale_annotations is 'As in reporting.comment_activity_daily.';
+comment on column reporting.author_activity.comments_not_in_catalog is 'Comments in annotations that left the catalog.';
 
 create function reporting.author_activity_in(time_zone text)
 returns table (organization_id text, week date, author_user_id text, author_name text, comments bigint, annotations bigint)
@@ -410,7 +413,7 @@ as $$
   left join collab.users u on u.organization_id = c.organization_id and u.user_id = c.author_user_id
   group by 1, 2, 3
 $$;
-comment on function reporting.author_activity_in(text) is 'reporting.author_activity by the weeks of any time zone, as reporting.comment_activity_daily_in().';
+comment on function reporting.author_activity_in(text) is 'reporting.author_activity in a given time zone. See reporting.comment_activity_daily_in().';
 
 create view reporting.thread_summary as
 select o.organization_id, d.document_id, a.annotation_id, a.comment_count as comments, cardinality(a.authors) as people,
@@ -422,23 +425,23 @@ select o.organization_id, d.document_id, a.annotation_id, a.comment_count as com
 from collab_store.checked_annotations a
 join collab_store.documents d using (document_key)
 join collab_store.organizations o using (organization_key);
-comment on view reporting.thread_summary is 'One row an annotation with its live comments. Which threads are busy, answered late, or forgotten? Key: organization_id, document_id, annotation_id.';
-comment on column reporting.thread_summary.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.thread_summary.document_id is 'documentId of the service: the document that was asked for.';
-comment on column reporting.thread_summary.annotation_id is 'annotationId of the service: the comment annotation that was asked for.';
-comment on column reporting.thread_summary.comments is 'Live comments in it; 0 where there are none.';
-comment on column reporting.thread_summary.people is 'Different authors (userIds) of the live comments.';
-comment on column reporting.thread_summary.first_comment_at is 'When the first of the live comments was written (written_at of reporting.comments).';
-comment on column reporting.thread_summary.last_comment_at is 'When the last of the live comments was written; edits do not move it.';
-comment on column reporting.thread_summary.first_answer_at is 'When somebody else than the first comment''s author first wrote; null while nobody did, and where the first author is not known.';
+comment on view reporting.thread_summary is 'One row per annotation, with its live comments. Key: organization_id, document_id, annotation_id.';
+comment on column reporting.thread_summary.organization_id is 'The service''s organizationId.';
+comment on column reporting.thread_summary.document_id is 'The service''s documentId.';
+comment on column reporting.thread_summary.annotation_id is 'The service''s annotationId.';
+comment on column reporting.thread_summary.comments is 'Live comments.';
+comment on column reporting.thread_summary.people is 'Distinct authors (userIds) of the live comments.';
+comment on column reporting.thread_summary.first_comment_at is 'When the first live comment was written (written_at of reporting.comments).';
+comment on column reporting.thread_summary.last_comment_at is 'When the last live comment was written; edits do not move it.';
+comment on column reporting.thread_summary.first_answer_at is 'When an author other than that of the first comment first wrote; null if none did or the first author is unknown.';
 comment on column reporting.thread_summary.hours_to_first_answer is 'Hours from first_comment_at to first_answer_at.';
 comment on column reporting.thread_summary.hours_since_last_comment is 'Hours from last_comment_at to now.';
-comment on column reporting.thread_summary.changed_at is 'When a check last found any of its comments added, changed, deleted or restored (our clock).';
-comment on column reporting.thread_summary.checked_at is 'When the last good reading of the comments of the annotation began (our clock); null if there was none.';
-comment on column reporting.thread_summary.is_stale is 'True where the comments of the annotation may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
-comment on column reporting.thread_summary.in_catalog is 'True while the catalog lists the annotation: only then is it checked.';
-comment on column reporting.thread_summary.organization_name is 'Name of the organization for people, from the catalog lines; null where none was given.';
-comment on column reporting.thread_summary.document_name is 'Name of the document for people, from the catalog lines; null where none was given.';
+comment on column reporting.thread_summary.changed_at is 'As in collab.annotations.';
+comment on column reporting.thread_summary.checked_at is 'As in reporting.comments.';
+comment on column reporting.thread_summary.is_stale is 'As in reporting.comments.';
+comment on column reporting.thread_summary.in_catalog is 'As in reporting.comments.';
+comment on column reporting.thread_summary.organization_name is 'The organization''s display name; null if none.';
+comment on column reporting.thread_summary.document_name is 'The document''s display name; null if none.';
 
 create view reporting.document_engagement as
 select o.organization_id, d.document_id, t.annotations, t.annotations_with_comments, t.comments, cardinality(p.authors)::bigint as people,
@@ -475,22 +478,22 @@ cross join lateral (
   from collab_store.document_users s
   where s.document_key = d.document_key and s.removed_at is null
 ) m;
-comment on view reporting.document_engagement is 'One row a document with its live comments and present members. Which documents are discussed, and by how many of those who are in them? Key: organization_id, document_id.';
-comment on column reporting.document_engagement.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.document_engagement.document_id is 'documentId of the service: the document that was asked for.';
-comment on column reporting.document_engagement.annotations is 'Annotations in it that the catalog lists.';
+comment on view reporting.document_engagement is 'One row per document, with its live comments and current members. Key: organization_id, document_id.';
+comment on column reporting.document_engagement.organization_id is 'The service''s organizationId.';
+comment on column reporting.document_engagement.document_id is 'The service''s documentId.';
+comment on column reporting.document_engagement.annotations is 'Annotations of the document in the catalog.';
 comment on column reporting.document_engagement.annotations_with_comments is 'Annotations with at least one live comment.';
-comment on column reporting.document_engagement.comments is 'Live comments, those in annotations that left the catalog too.';
-comment on column reporting.document_engagement.people is 'Different authors (userIds) of the live comments, members or not.';
-comment on column reporting.document_engagement.members is 'People in the document as of its last check.';
-comment on column reporting.document_engagement.members_who_comment is 'Members who wrote at least one of the live comments.';
-comment on column reporting.document_engagement.first_comment_at is 'When the first of the live comments was written (written_at of reporting.comments).';
-comment on column reporting.document_engagement.last_comment_at is 'When the last of the live comments was written; edits do not move it.';
+comment on column reporting.document_engagement.comments is 'Live comments, including those in annotations that left the catalog.';
+comment on column reporting.document_engagement.people is 'Distinct authors (userIds) of the live comments, members or not.';
+comment on column reporting.document_engagement.members is 'Members of the document as of its last check.';
+comment on column reporting.document_engagement.members_who_comment is 'Members who wrote at least one live comment.';
+comment on column reporting.document_engagement.first_comment_at is 'When the first live comment was written (written_at of reporting.comments).';
+comment on column reporting.document_engagement.last_comment_at is 'When the last live comment was written; edits do not move it.';
 comment on column reporting.document_engagement.days_since_last_comment is 'Days from last_comment_at to now.';
-comment on column reporting.document_engagement.checked_at is 'When the oldest of the last good checks of the document''s listing of users and of its annotations in the catalog began (our clock); null where one was never checked.';
-comment on column reporting.document_engagement.is_stale is 'True where its listing of users or the comments of one of its annotations in the catalog may be out of date.';
-comment on column reporting.document_engagement.in_catalog is 'True while the catalog lists the document and its organization: only then is it checked.';
-comment on column reporting.document_engagement.stale_annotations is 'How many of its annotations in the catalog may be out of date, as reporting.freshness tells it.';
-comment on column reporting.document_engagement.comments_not_in_catalog is 'How many of the comments are in annotations that left the catalog, and are no longer checked.';
-comment on column reporting.document_engagement.organization_name is 'Name of the organization for people, from the catalog lines; null where none was given.';
-comment on column reporting.document_engagement.document_name is 'Name of the document for people, from the catalog lines; null where none was given.';
+comment on column reporting.document_engagement.checked_at is 'Oldest last successful check of the document''s user listing and annotations; null if one was never checked.';
+comment on column reporting.document_engagement.is_stale is 'True if its user listing, or the comments of one of its annotations in the catalog, may be out of date.';
+comment on column reporting.document_engagement.in_catalog is 'Whether the catalog lists the document and its organization.';
+comment on column reporting.document_engagement.stale_annotations is 'Annotations of the document in the catalog that may be out of date.';
+comment on column reporting.document_engagement.comments_not_in_catalog is 'Comments in annotations that left the catalog.';
+comment on column reporting.document_engagement.organization_name is 'The organization''s display name; null if none.';
+comment on column reporting.document_engagement.document_name is 'The document''s display name; null if none.';

@@ -1,5 +1,5 @@
 -- Up Migration
--- Answers for analysts: people, and when what is stored was checked.
+-- Users for analysts, and when the stored data was checked.
 
 create view reporting.memberships as
 select m.organization_id, m.kind, m.document_id, m.organization_user_group_id, m.user_id, u.name, u.email, m.since, m.until,
@@ -41,24 +41,24 @@ left join collab_store.users u on u.organization_key = m.organization_key and u.
 left join collab_store.batches b on b.batch_key = m.batch_key
 left join collab_store.disputed_document_users d on d.document_key = m.document_key and d.user_id = m.user_id
 left join collab_store.disputed_user_group_members g on g.user_group_key = m.user_group_key and g.user_id = m.user_id;
-comment on view reporting.memberships is 'One row a stay of a person in a document or user group, past ones too. Who is, and was, in what?';
-comment on column reporting.memberships.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.memberships.kind is 'What the person is in: document or user group.';
-comment on column reporting.memberships.document_id is 'documentId of the document; null for a user group.';
-comment on column reporting.memberships.organization_user_group_id is 'Id of the organization user group; null for a document.';
-comment on column reporting.memberships.user_id is 'userId of the person.';
-comment on column reporting.memberships.name is 'The person''s current name.';
-comment on column reporting.memberships.email is 'The person''s current e-mail address.';
-comment on column reporting.memberships.since is 'When a check first saw the person there in this stay (our clock); it began between that check and the one before, or, where that was the very first check, at any time before.';
-comment on column reporting.memberships.until is 'When a check first found the person gone (our clock); the stay ended between that check and the one before. Null while it lasts.';
-comment on column reporting.memberships.checked_at is 'When the last good reading of the listing of the document or user group began (our clock); null if there was none.';
-comment on column reporting.memberships.is_stale is 'True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows.';
-comment on column reporting.memberships.in_catalog is 'True while the catalog lists the document or user group: only then is it checked.';
-comment on column reporting.memberships.removal_held_since is 'Since when the removal of the person has been held for a decision (our clock): the last response did not contain the person. It starts again when the response changes. Null where no removal is held, and for past stays.';
-comment on column reporting.memberships.removal_refused_at is 'When an operator refused to remove the person (our clock): the membership continues until the response changes. Null where no removal was refused, and for past stays.';
-comment on column reporting.memberships.organization_name is 'Name of the organization for people, from the catalog lines; null where none was given.';
-comment on column reporting.memberships.document_name is 'Name of the document for people, from the catalog lines; null where none was given, and for a user group.';
-comment on column reporting.memberships.user_group_name is 'Name of the user group for people, from the catalog lines; null where none was given, and for a document.';
+comment on view reporting.memberships is 'One row per stay of a user in a document or user group, including past stays.';
+comment on column reporting.memberships.organization_id is 'The service''s organizationId.';
+comment on column reporting.memberships.kind is 'What the user is in: document or user group.';
+comment on column reporting.memberships.document_id is 'The service''s documentId; null for a user group.';
+comment on column reporting.memberships.organization_user_group_id is 'The service''s ID of the organization user group; null for a document.';
+comment on column reporting.memberships.user_id is 'The service''s userId.';
+comment on column reporting.memberships.name is 'The user''s current name.';
+comment on column reporting.memberships.email is 'The user''s current e-mail address.';
+comment on column reporting.memberships.since is 'When a check first found the user in this stay. If that was the first check of the listing, the stay may be older.';
+comment on column reporting.memberships.until is 'When a check first no longer found the user; null while current.';
+comment on column reporting.memberships.checked_at is 'Last successful check of that user listing; null if none.';
+comment on column reporting.memberships.is_stale is 'True if that listing may be out of date.';
+comment on column reporting.memberships.in_catalog is 'Whether the catalog lists the document or user group.';
+comment on column reporting.memberships.removal_held_since is 'Since when the removal has been pending approval; null if none is.';
+comment on column reporting.memberships.removal_refused_at is 'When an operator refused this removal; null if none did.';
+comment on column reporting.memberships.organization_name is 'The organization''s display name; null if none.';
+comment on column reporting.memberships.document_name is 'The document''s display name; null if none.';
+comment on column reporting.memberships.user_group_name is 'The user group''s display name; null if none.';
 
 create function reporting.memberships_at(known_at timestamptz)
 returns table (organization_id text, kind text, document_id text, organization_user_group_id text, user_id text, name text,
@@ -69,7 +69,7 @@ as $$
   from reporting.memberships m
   where m.since <= known_at and (m.until is null or m.until > known_at)
 $$;
-comment on function reporting.memberships_at(timestamptz) is 'Who was in which document and user group as it was known at that time (our clock), without stays that were pruned. People have their current names; reporting.user_directory_at() has those of then.';
+comment on function reporting.memberships_at(timestamptz) is 'Members of documents and user groups as known to collab-sync at the given time, without pruned stays. Users have their current names; reporting.user_directory_at() has earlier ones.';
 
 create view reporting.user_directory as
 select o.organization_id, p.user_id, p.name, p.email, p.listed, p.documents, p.user_groups, p.document_ids,
@@ -114,28 +114,28 @@ cross join lateral (
     group by 1
   ) r using (user_id)
   where u.organization_key = o.organization_key
-  offset 0 -- one organization after the other: its memberships are gathered once, not once a person
+  offset 0 -- one organization after the other, so that memberships are aggregated once per organization and not once per user
 ) p;
-comment on view reporting.user_directory is 'One row a person and organization. Who is there, in which documents and user groups, and who left? Key: organization_id, user_id.';
-comment on column reporting.user_directory.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.user_directory.user_id is 'userId of the service.';
-comment on column reporting.user_directory.name is 'Name as last received; null where the service left it out.';
-comment on column reporting.user_directory.email is 'E-mail address as last received; null where the service left it out.';
-comment on column reporting.user_directory.listed is 'True while the organization''s own listing holds the person; false for those who left it, and for guests and authors who never were in it.';
-comment on column reporting.user_directory.documents is 'Documents that the person is in, as of their last checks, those that left the catalog too.';
-comment on column reporting.user_directory.user_groups is 'Organization user groups that the person is in, as of their last checks, those that left the catalog too.';
-comment on column reporting.user_directory.document_ids is 'documentIds of those documents, sorted.';
-comment on column reporting.user_directory.organization_user_group_ids is 'Ids of those user groups, sorted.';
-comment on column reporting.user_directory.first_seen_at is 'When a check first saw the person in this organization (our clock).';
-comment on column reporting.user_directory.left_at is 'When a check first found the person gone from the organization''s listing (our clock); it happened between that check and the one before. Null while listed, and for those never listed.';
-comment on column reporting.user_directory.checked_at is 'As in collab.users: the check of the organization''s own listing. Documents and user groups have checks of their own.';
-comment on column reporting.user_directory.is_stale is 'As in collab.users: name, email, listed and left_at may be out of date. For documents and user_groups see stale_listings.';
+comment on view reporting.user_directory is 'One row per user and organization: their documents and user groups, and users who left. Key: organization_id, user_id.';
+comment on column reporting.user_directory.organization_id is 'The service''s organizationId.';
+comment on column reporting.user_directory.user_id is 'The service''s userId.';
+comment on column reporting.user_directory.name is 'As in collab.users.';
+comment on column reporting.user_directory.email is 'As in collab.users.';
+comment on column reporting.user_directory.listed is 'Whether the organization''s own listing contains the user. Guests and authors may never have been in it.';
+comment on column reporting.user_directory.documents is 'Documents of the user, including those that left the catalog.';
+comment on column reporting.user_directory.user_groups is 'User groups of the user, including those that left the catalog.';
+comment on column reporting.user_directory.document_ids is 'documentIds of these documents, sorted.';
+comment on column reporting.user_directory.organization_user_group_ids is 'IDs of these user groups, sorted.';
+comment on column reporting.user_directory.first_seen_at is 'As in collab.users.';
+comment on column reporting.user_directory.left_at is 'When a check first no longer found the user in the organization''s listing; null while or never listed.';
+comment on column reporting.user_directory.checked_at is 'As in collab.users.';
+comment on column reporting.user_directory.is_stale is 'As in collab.users; for documents and user_groups, see stale_listings.';
 comment on column reporting.user_directory.in_catalog is 'As in collab.users.';
-comment on column reporting.user_directory.stale_listings is 'How many of the organization''s listings in the catalog (its own, of its documents, of its user groups) may be out of date: each may lack the person, or hold somebody who left.';
-comment on column reporting.user_directory.documents_not_in_catalog is 'How many of the documents left the catalog, and are no longer checked.';
-comment on column reporting.user_directory.user_groups_not_in_catalog is 'How many of the user groups left the catalog, and are no longer checked.';
-comment on column reporting.user_directory.removal_held_since is 'As in collab.users: of the organization''s own listing only. Those of documents and user groups are in reporting.memberships.';
-comment on column reporting.user_directory.removal_refused_at is 'As in collab.users: of the organization''s own listing only.';
+comment on column reporting.user_directory.stale_listings is 'Listings of the organization (its own and those of its documents and user groups) that may be out of date.';
+comment on column reporting.user_directory.documents_not_in_catalog is 'Documents that left the catalog.';
+comment on column reporting.user_directory.user_groups_not_in_catalog is 'User groups that left the catalog.';
+comment on column reporting.user_directory.removal_held_since is 'As in collab.users; for documents and user groups, see reporting.memberships.';
+comment on column reporting.user_directory.removal_refused_at is 'As in collab.users.';
 
 create function reporting.user_directory_at(known_at timestamptz)
 returns table (organization_id text, user_id text, name text, email text, listed boolean, documents bigint, user_groups bigint,
@@ -159,7 +159,7 @@ as $$
     from reporting.memberships_at(known_at) s
     group by s.organization_id, s.user_id
   ) m on m.organization_id = p.organization_id and m.user_id = p.user_id
-  -- Who had been somewhere by then, of which no stay is kept that began by then: those stays were pruned.
+  -- Users with stays by that time, all of which were pruned.
   left join (
     select d.organization_id, d.user_id
     from collab.document_users d
@@ -174,7 +174,7 @@ as $$
   ) c on c.organization_id = p.organization_id and c.user_id = p.user_id
   where p.first_seen_at <= known_at
 $$;
-comment on function reporting.user_directory_at(timestamptz) is 'reporting.user_directory as it was known at that time (our clock): who was there, called what, listed or not, in which documents and user groups. Where is_known_then is false, something of that time is no longer kept (pruned, or of before changes of people were kept): name, email, listed and left_at, or documents, user_groups and their ids, are then null.';
+comment on function reporting.user_directory_at(timestamptz) is 'reporting.user_directory as known to collab-sync at the given time. If is_known_then is false, part of that state was pruned or not recorded: name, email, listed and left_at, or documents, user_groups and their IDs, are null.';
 
 create view reporting.freshness as
 select 'organization' as level, x.organization_id, null::text as document_id, null::text as annotation_id,
@@ -200,19 +200,19 @@ from collab.annotations x
 left join collab_store.organizations o using (organization_id)
 left join collab_store.documents d on d.organization_key = o.organization_key and d.document_id = x.document_id
 where x.in_catalog;
-comment on view reporting.freshness is 'Age of the last good check, one row an organization, user group, document and annotation of the catalog.';
-comment on column reporting.freshness.level is 'What the row is about: organization, user group, document or annotation.';
-comment on column reporting.freshness.organization_id is 'organizationId of the service: the organization that was asked for.';
-comment on column reporting.freshness.document_id is 'documentId, for documents and annotations.';
-comment on column reporting.freshness.annotation_id is 'annotationId, for annotations.';
-comment on column reporting.freshness.organization_user_group_id is 'Id of the user group, for user groups.';
-comment on column reporting.freshness.checked_at is 'When the last good reading began (our clock); null if there was none.';
+comment on view reporting.freshness is 'One row per organization, user group, document and annotation of the catalog, with its last successful check.';
+comment on column reporting.freshness.level is 'What the row describes: organization, user group, document or annotation.';
+comment on column reporting.freshness.organization_id is 'The service''s organizationId.';
+comment on column reporting.freshness.document_id is 'The service''s documentId, for documents and annotations.';
+comment on column reporting.freshness.annotation_id is 'The service''s annotationId, for annotations.';
+comment on column reporting.freshness.organization_user_group_id is 'The service''s ID of the user group, for user groups.';
+comment on column reporting.freshness.checked_at is 'Last successful check; null if none.';
 comment on column reporting.freshness.age is 'Time since checked_at; null if never checked.';
-comment on column reporting.freshness.failing_since is 'When a try first failed after the last good one (our clock); null where the last try was good.';
-comment on column reporting.freshness.is_stale is 'True where what is stored of it may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows.';
-comment on column reporting.freshness.organization_name is 'Name of the organization for people, from the catalog lines; null where none was given.';
-comment on column reporting.freshness.document_name is 'Name of the document for people, from the catalog lines; null where none was given, and where the row has no document.';
-comment on column reporting.freshness.user_group_name is 'Name of the user group for people, from the catalog lines; null where none was given, and where the row has no user group.';
+comment on column reporting.freshness.failing_since is 'First failed check since the last successful one; null if none failed.';
+comment on column reporting.freshness.is_stale is 'True if the stored data may be out of date: the last check failed, there was none, or the last successful one is older than FRESHNESS_PROMISE allows or than a full run that was stopped because the service could not be called.';
+comment on column reporting.freshness.organization_name is 'The organization''s display name; null if none.';
+comment on column reporting.freshness.document_name is 'The document''s display name; null if none.';
+comment on column reporting.freshness.user_group_name is 'The user group''s display name; null if none.';
 
 create view reporting.coverage as
 select s.organization_id, s.level, count(*) filter (where s.in_catalog) as known,
@@ -244,26 +244,26 @@ from (
   select x.organization_id, 'annotation', x.in_catalog, x.checked_at, x.is_stale, x.failing_since is not null, false, false
   from collab.annotations x
   union all
-  -- People are checked by their organization's listing, which is its catalog of people.
+  -- Users are checked by their organization's listing, which lists the users to expect.
   select x.organization_id, 'user', x.listed and o.in_catalog, o.checked_at, o.is_stale, false,
     x.removal_held_since is not null, x.removal_refused_at is not null
   from collab.users x
   join collab.organizations o using (organization_id)
 ) s
 group by 1, 2;
-comment on view reporting.coverage is 'How much of what is known was checked, and how lately, by organization and level. How far can the numbers be trusted? known = fresh + stale + held + never_synced. Key: organization_id, level.';
-comment on column reporting.coverage.organization_id is 'organizationId of the service: the organization that was asked for.';
+comment on view reporting.coverage is 'Counts by organization and level of what was checked and how recently. known = fresh + stale + held + never_synced. Key: organization_id, level.';
+comment on column reporting.coverage.organization_id is 'The service''s organizationId.';
 comment on column reporting.coverage.level is 'What is counted: organization, user group, document, annotation or user.';
-comment on column reporting.coverage.known is 'How many the catalog lists; of users, how many the organization''s listing holds.';
-comment on column reporting.coverage.fresh is 'The last good check is within FRESHNESS_PROMISE, the last try did not fail, and no removal is held.';
-comment on column reporting.coverage.stale is 'The last good check is older than FRESHNESS_PROMISE allows, or the last try failed. Scopes with a held removal are not counted here.';
-comment on column reporting.coverage.never_synced is 'No good check yet. Such a scope is counted here only, unless a removal is held.';
-comment on column reporting.coverage.failing is 'The last try failed; also counted as stale, held or never_synced.';
-comment on column reporting.coverage.held is 'A removal is held: the last listing lost so many users that collab-sync removes none of them until an operator decides. Such a scope is counted here only, whatever the age of its last good check. At level user: users whose removal from the listing of the organization is held.';
-comment on column reporting.coverage.not_in_catalog is 'Ids that our rows hold and the catalog no longer lists; of users, people seen as authors or members who are not in the organization''s listing.';
-comment on column reporting.coverage.refused is 'An operator refused a removal: the users stay although the last listing does not contain them, until the listing changes. Such a scope is also counted as fresh, stale, held or never_synced. At level user: users whose removal from the listing of the organization was refused.';
+comment on column reporting.coverage.known is 'Scopes in the catalog; at level user, users in the organization''s listing.';
+comment on column reporting.coverage.fresh is 'Checked successfully within FRESHNESS_PROMISE, last check did not fail, no removal held.';
+comment on column reporting.coverage.stale is 'Last successful check too old, or last check failed; no removal held.';
+comment on column reporting.coverage.never_synced is 'Never checked successfully; no removal held.';
+comment on column reporting.coverage.failing is 'Last check failed. Also counted as stale, held or never_synced.';
+comment on column reporting.coverage.held is 'A removal is pending approval. At level user: users whose removal is pending.';
+comment on column reporting.coverage.not_in_catalog is 'Stored scopes that the catalog no longer lists; at level user, authors and members outside the organization''s listing.';
+comment on column reporting.coverage.refused is 'An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal was refused.';
 
--- Who exports may read views and nothing beneath them, and sees of other sessions nothing but that they are there.
+-- The exporting role can read only views, and pg_stat_activity hides the details of other sessions from it.
 create function reporting.export_times(out taken_at timestamptz, out next_since timestamptz)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -273,5 +273,5 @@ as $$
     (select min(i.claimed_at) from sync.runs r join sync.run_items i using (run_id)
       where r.status in ('queued', 'running') and i.state = 'pending'))
 $$;
-comment on function reporting.export_times() is 'Of when the picture of the current transaction is (taken_at), and from when on the next export has to look so that it misses nothing (next_since): what is written by a transaction or an item that is under way carries the time of its begin, and is not in this picture. collab-sync export asks it.';
+comment on function reporting.export_times() is 'taken_at: time of this transaction''s snapshot. next_since: earliest time that the next export must read from, because open transactions and work items use their start time and are not in this snapshot.';
 revoke all on function reporting.export_times() from public;

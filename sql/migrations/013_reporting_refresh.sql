@@ -1,6 +1,6 @@
 -- Up Migration
--- What continuous refresh does, class by class, and how long changes take to be seen: measured from the comments themselves,
--- whoever looked at them.
+-- What continuous refresh does, by class, and how long it takes until changes are stored. The delay is measured from
+-- the comments themselves, whichever check found them.
 
 create view reporting.refresh_classes as
 select s.class::integer as class, e.quiet_from, e.quiet_to, n.threads,
@@ -33,21 +33,21 @@ left join (
   where hour > now() - interval '24 hours'
   group by class
 ) h using (class);
-comment on view reporting.refresh_classes is 'Continuous refresh class by class: how many threads are in each, how often are they looked at, and what did the looks of the last day find? Empty where there is no refresh (REFRESH_BUDGET). Without the looks that hints asked for.';
-comment on column reporting.refresh_classes.class is '0 to 6: threads by how long they have been quiet. 7: every scope of the catalog, batch by batch, the longest unchecked first.';
-comment on column reporting.refresh_classes.quiet_from is 'Its threads have been quiet for at least so long; null for class 7.';
-comment on column reporting.refresh_classes.quiet_to is '... and for less than this; null for class 7.';
-comment on column reporting.refresh_classes.threads is 'Threads that are in it now; of class 7 all scopes of the catalog, the listings of users and the threads of the other classes too.';
-comment on column reporting.refresh_classes.looks is 'Scopes asked for in the last 24 hours, by whole hours.';
-comment on column reporting.refresh_classes.calls is 'Calls sent for them, further tries and questions by id included.';
-comment on column reporting.refresh_classes.found is 'Of these looks, those that found a change.';
-comment on column reporting.refresh_classes.failed is 'Of these looks, those without a usable answer.';
-comment on column reporting.refresh_classes.share is 'Its part of the looks of all classes; null where there were none.';
-comment on column reporting.refresh_classes.looked_at_every is 'Time between the begins of the last two passes; of class 7 how long ago the batch was checked that was not checked for longest. Null where that is not known yet.';
-comment on column reporting.refresh_classes.whole_since is 'Begin of the last pass in which each thread was looked at; of class 7 the oldest check. Null where there was none.';
+comment on view reporting.refresh_classes is 'Continuous refresh by class: number of threads, how often they are checked, and the results of the last day, without checks requested by hints. Empty if REFRESH_BUDGET is not set.';
+comment on column reporting.refresh_classes.class is '0 to 6: threads by time since their last change. 7: all scopes, least recently checked first.';
+comment on column reporting.refresh_classes.quiet_from is 'Minimum time since the last change of its threads; null for class 7.';
+comment on column reporting.refresh_classes.quiet_to is 'Maximum time since the last change, exclusive; null for class 7.';
+comment on column reporting.refresh_classes.threads is 'Threads in the class now; for class 7, all scopes of the catalog.';
+comment on column reporting.refresh_classes.looks is 'Scopes fetched in the last 24 hours, counted by whole hours.';
+comment on column reporting.refresh_classes.calls is 'Calls sent for them, including retries and requests by ID.';
+comment on column reporting.refresh_classes.found is 'Scopes among them that had changed.';
+comment on column reporting.refresh_classes.failed is 'Scopes among them without a usable response.';
+comment on column reporting.refresh_classes.share is 'Fraction of the looks of all classes; null if there were none.';
+comment on column reporting.refresh_classes.looked_at_every is 'Time between the starts of the last two passes; for class 7, age of the oldest check of a batch. Null if unknown.';
+comment on column reporting.refresh_classes.whole_since is 'Start of the last pass that checked every thread; for class 7, the oldest check. Null if none.';
 
--- A day is found by three indexes: comments by the day on which they were written, edits by lastUpdated, what has no time of its
--- own by when it was seen. So each day is looked up by itself, and `where day` leaves the others alone.
+-- Three indexes find the changes of a day: comments by the day of writing, edits by lastUpdated, and changes without
+-- a time by when they were received. Each day is selected separately, so that `where day` does not read the others.
 create view reporting.change_delay_daily as
 select o.organization_id, x.day, n.changes, n.undated, round(n.undated::numeric / n.changes, 4) as undated_share,
   n.p50_seconds, n.p95_seconds, n.mean_seconds, n.within_target,
@@ -94,7 +94,7 @@ cross join lateral (
       on b.annotation_key = v.annotation_key and b.comment_id = v.comment_id and b.version = v.version - 1
     cross join lateral (select v.change <> 'deleted' and b.version is not null and v.last_updated is not null
       and coalesce(b.last_updated < v.last_updated, true) as is_dated) k
-    -- No version is seen a day before its time, whatever the clocks.
+    -- No version is received a day before its time, whatever the clocks.
     where v.version > 1 and v.valid_from > d.day_start - interval '1 day'
       and case when k.is_dated then v.last_updated else v.valid_from end >= d.day_start
       and case when k.is_dated then v.last_updated else v.valid_from end < d.day_end
@@ -103,15 +103,15 @@ cross join lateral (
   having count(*) > 0
 ) n
 left join collab_store.organizations o using (organization_key);
-comment on view reporting.change_delay_daily is 'How long changes of comments took to be seen, by the day (REPORT_TZ) of the change, for each organization and for all that the reader may see together (percentiles do not add up): additions from when they were written, edits from lastUpdated, to when a check saw them. Of the last 400 days; ask for days, and only they are read. Left out: what the first check of a thread found, comments without a time, and all but the last of several edits between two checks.';
-comment on column reporting.change_delay_daily.organization_id is 'The service''s organizationId; null for all together.';
-comment on column reporting.change_delay_daily.day is 'Day (REPORT_TZ) of the change; of undated ones the day on which they were seen.';
-comment on column reporting.change_delay_daily.changes is 'Comments added, edited, deleted or restored, as far as they were seen by now.';
-comment on column reporting.change_delay_daily.undated is 'Of them, those without a time of their own: deletions, and edits that kept lastUpdated. All other numbers are without them.';
-comment on column reporting.change_delay_daily.undated_share is 'Their part of the changes.';
-comment on column reporting.change_delay_daily.p50_seconds is 'Half of the changes were seen within so many seconds; null where all are undated.';
-comment on column reporting.change_delay_daily.p95_seconds is '95 % of the changes were seen within so many seconds.';
-comment on column reporting.change_delay_daily.mean_seconds is 'Mean delay in seconds. A change that the service dates later than it was seen counts as 0.';
-comment on column reporting.change_delay_daily.within_target is 'How many were seen within CHANGE_TARGET.';
-comment on column reporting.change_delay_daily.within_target_share is 'Their part of the changes that have a time.';
-comment on column reporting.change_delay_daily.is_final is 'Whether the day ended longer ago than FRESHNESS_PROMISE: then every check that could find more of its changes has been due. Until then the slowest are still missing.';
+comment on view reporting.change_delay_daily is 'Delay until changes of comments were stored, by day (REPORT_TZ) and organization, and for all visible organizations together. It runs from written_at (new comments) or lastUpdated (edits) to the check that found the change. Covers 400 days; filter by day, and only these days are read. Excludes comments found by the first check of a thread, comments without a time, and all but the last of several edits between two checks.';
+comment on column reporting.change_delay_daily.organization_id is 'The service''s organizationId; null for all organizations together.';
+comment on column reporting.change_delay_daily.day is 'Day (REPORT_TZ) of the change; for undated changes, the day on which they were found.';
+comment on column reporting.change_delay_daily.changes is 'Comments added, edited, deleted or restored, as found so far.';
+comment on column reporting.change_delay_daily.undated is 'Changes without a time from the service: deletions, and edits that kept lastUpdated. The following columns exclude them.';
+comment on column reporting.change_delay_daily.undated_share is 'undated divided by changes.';
+comment on column reporting.change_delay_daily.p50_seconds is 'Median delay in seconds; this and the next two are null if all changes are undated.';
+comment on column reporting.change_delay_daily.p95_seconds is '95th percentile of the delay in seconds.';
+comment on column reporting.change_delay_daily.mean_seconds is 'Mean delay in seconds, where negative delays count as 0.';
+comment on column reporting.change_delay_daily.within_target is 'Changes found within CHANGE_TARGET.';
+comment on column reporting.change_delay_daily.within_target_share is 'Fraction of the dated changes found within CHANGE_TARGET.';
+comment on column reporting.change_delay_daily.is_final is 'True if the day ended longer ago than FRESHNESS_PROMISE; before, slow changes may be missing.';

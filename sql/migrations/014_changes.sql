@@ -1,5 +1,5 @@
 -- Up Migration
--- The feed of changes: what changed in the views of schema collab, in an order that loses nothing.
+-- The feed of changes: changes to the views of schema collab, in an order that loses none.
 
 create table collab_store.changes (
   number bigint generated always as identity primary key,
@@ -15,23 +15,24 @@ create table collab_store.changes (
   persons uuid[]
 );
 create index changes_xid on collab_store.changes (xid);
--- Which run made a change is looked up by time, for a few changes of one thing at a time (docs/decisions/2026-11-26-evidence.md).
+-- The run of a change is found by time, for a few changes of one object at a time
+-- (docs/decisions/2026-11-26-evidence.md).
 create index changes_at on collab_store.changes using brin (at);
 create index changes_of_catalog on collab_store.changes (object, number)
 where change in ('added', 'removed', 'restored') and object in ('organization', 'document', 'annotation', 'user_group');
-comment on table collab_store.changes is 'The feed of changes, packed: a row a statement and kind of change. Read it with reporting.changes().';
-comment on column collab_store.changes.number is 'Drawn while the locks of the changed rows are held: in its order each row was changed.';
-comment on column collab_store.changes.xid is 'The transaction. Those that began later may have changed a row earlier, so that it orders nothing.';
-comment on column collab_store.changes.at is 'When the transaction began (our clock).';
-comment on column collab_store.changes.run_id is 'The run that saw the change; null for imports, erasures and what people decided.';
-comment on column collab_store.changes.lines is 'How many objects changed: the length of the arrays.';
-comment on column collab_store.changes.object is 'What changed: a row of which view of schema collab.';
-comment on column collab_store.changes.change is 'What became of them.';
-comment on column collab_store.changes.keys is 'organization_key of organizations and users, document_key of documents and their users, annotation_key of annotations and comments, user_group_key of user groups and their members.';
-comment on column collab_store.changes.comment_ids is 'The service''s commentId; null but for comments.';
-comment on column collab_store.changes.persons is 'users.person; null but for people. No id of a person stands here.';
-comment on index collab_store.changes_at is 'Changes of a few days: finds the run that made one.';
-comment on index collab_store.changes_of_catalog is 'When things came into the catalog and left it.';
+comment on table collab_store.changes is 'The feed of changes, packed: one row per statement and kind of change. Read it with reporting.changes().';
+comment on column collab_store.changes.number is 'Assigned while the changed rows are locked, so that it orders the changes of each row.';
+comment on column collab_store.changes.xid is 'The transaction. It defines no order: a transaction that began later may have changed a row earlier.';
+comment on column collab_store.changes.at is 'Start of the transaction.';
+comment on column collab_store.changes.run_id is 'The run that found the change; null for imports, erasures and decisions of users.';
+comment on column collab_store.changes.lines is 'Number of changed objects, which is the length of the arrays.';
+comment on column collab_store.changes.object is 'The view of schema collab to which the rows belong.';
+comment on column collab_store.changes.change is 'Kind of change.';
+comment on column collab_store.changes.keys is 'organization_key for organizations and users, document_key for documents and their users, annotation_key for annotations and comments, user_group_key for user groups and their members.';
+comment on column collab_store.changes.comment_ids is 'The service''s commentIds; null except for comments.';
+comment on column collab_store.changes.persons is 'users.person; null except for users. Contains no user IDs.';
+comment on index collab_store.changes_at is 'Changes of a few days. Finds the run of a change.';
+comment on index collab_store.changes_of_catalog is 'When objects entered and left the catalog.';
 
 create table collab_store.changes_pruned (
   only_row boolean primary key default true check (only_row),
@@ -39,16 +40,17 @@ create table collab_store.changes_pruned (
   xid xid8 not null default '0',
   number bigint not null default 0
 );
-comment on table collab_store.changes_pruned is 'Up to where prune has deleted from the feed of changes: older cursors have missed something.';
-comment on column collab_store.changes_pruned.only_row is 'There is just one row.';
-comment on column collab_store.changes_pruned.feed is 'feed_identity() then: on another server transactions have other numbers, and the rest means nothing.';
-comment on column collab_store.changes_pruned.xid is 'The highest transaction of which something was deleted.';
-comment on column collab_store.changes_pruned.number is 'The highest number that was deleted.';
+comment on table collab_store.changes_pruned is 'How far prune has deleted the feed of changes. Older cursors have missed changes.';
+comment on column collab_store.changes_pruned.only_row is 'Ensures that there is one row.';
+comment on column collab_store.changes_pruned.feed is 'feed_identity() at that time. Another server has other transaction numbers, so that the other columns mean nothing there.';
+comment on column collab_store.changes_pruned.xid is 'Highest transaction with deleted changes.';
+comment on column collab_store.changes_pruned.number is 'Highest deleted number.';
 insert into collab_store.changes_pruned default values;
 
--- One function and three triggers a table, all from one text. They compare what the views of schema collab show, but for
--- times of check: a column that such a view gets is added there, which test/changes holds. Only an erasure changes a key or
--- deletes a row. Many keys are cut into rows of 5,000, so that a page of the feed unpacks few.
+-- One function and three triggers per table, generated from one text. They compare the columns of the views of schema
+-- collab except check times. A column added to such a view has to be added here too; test/changes verifies it. Only
+-- an erasure changes a key or deletes a row. Many keys are split into rows of 5,000, so that a page of the feed
+-- unpacks few.
 do $$
 declare
   of_catalog constant text := $c$case when o.active and not n.active then 'removed'
@@ -101,7 +103,7 @@ begin
         return null;
       end
       $t$;
-      comment on function collab_store.log_%1$s() is 'Adds what changed in %1$s to the feed of changes. For its triggers.';
+      comment on function collab_store.log_%1$s() is 'Adds changes in %1$s to the feed of changes. For its triggers.';
       create trigger log_inserted after insert on collab_store.%1$s
         referencing new table as new_rows for each statement execute function collab_store.log_%1$s();
       create trigger log_updated after update on collab_store.%1$s
@@ -125,16 +127,14 @@ begin
 end
 $$;
 
--- A document, an annotation or a user group gets another id, as the service moves them. All that is stored of it has its
--- key, and stays; the old id is told by the feed of changes, and means the same row wherever the catalog is filled.
--- The feed of changes gives rows as JSON text: to_json of a comment without the columns that its lines leave out takes two
--- thirds of the time of to_jsonb, taking them away, and writing what is left as text.
+-- The feed of changes returns rows as JSON text. Applying to_json to a view without the excluded columns takes two
+-- thirds of the time of to_jsonb, removal of the columns and conversion to text.
 create view collab_store.comment_lines as
 select organization_id, document_id, annotation_id, comment_id, comment_text, comment_html, author_user_id, author_name,
   author_email, status, type, last_updated, raw, first_seen_at, changed_at, deleted_at, written_at, written_at_is_exact,
   written_not_before
 from collab.comments;
-comment on view collab_store.comment_lines is 'collab.comments without what lines of the feed of changes leave out: times of check change each night, and what is in the catalog with the annotation''s own line.';
+comment on view collab_store.comment_lines is 'collab.comments without the columns that the feed of changes excludes: check times change every night, and in_catalog belongs to the annotation.';
 comment on column collab_store.comment_lines.organization_id is 'As in collab.comments.';
 comment on column collab_store.comment_lines.document_id is 'As in collab.comments.';
 comment on column collab_store.comment_lines.annotation_id is 'As in collab.comments.';
@@ -155,10 +155,11 @@ comment on column collab_store.comment_lines.written_at is 'As in collab.comment
 comment on column collab_store.comment_lines.written_at_is_exact is 'As in collab.comments.';
 comment on column collab_store.comment_lines.written_not_before is 'As in collab.comments.';
 
--- A cursor is: which feed, two transactions between which it reads, the number of a row of the log, and a place in that row.
--- Up to the first transaction everything is read. All before the second one had ended when it was noted, so that nothing can
--- come in between; and whoever waited for a row's lock ended after the one who held it, so that no row's changes are split
--- in the wrong order. Within them the number orders. It needs the oldest transaction alone, which a standby knows too.
+-- A cursor contains the identity of the feed, two transactions that delimit it, the number of a log row and a
+-- position in this row. All rows before the first transaction have been read. All transactions before the second one
+-- had ended when the cursor was created, so that no row can appear between them. A transaction that waited for a row
+-- lock ended after the one that held it, so the changes of a row stay in order. Between the two transactions, the
+-- number defines the order. This needs only the oldest open transaction, which a standby also knows.
 create function collab_store.feed_identity() returns text
 language sql stable
 as $$
@@ -169,10 +170,10 @@ as $$
       else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer end,
     (select oid from pg_database where datname = current_database()))), 12)
 $$;
-comment on function collab_store.feed_identity() is 'Tells feeds of changes apart: another server, another timeline of it (restored, or a standby that took over), another database.';
+comment on function collab_store.feed_identity() is 'Identifies the feed of changes by server, timeline (which changes after a restore or promotion of a standby) and database.';
 
--- The feed of changes waits for transactions of its own database only. One that is forgotten in another database of the server
--- held it back before, and the passes of refresh (docs/decisions).
+-- The feed of changes waits only for transactions of its own database. Otherwise a forgotten transaction in another
+-- database of the server would hold back the feed and the passes of refresh (docs/decisions).
 create function collab_store.feed_horizon(snapshot pg_snapshot) returns xid8
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -180,13 +181,14 @@ as $$
 declare
   own constant oid := (select oid from pg_database where datname = current_database());
 begin
-  -- There a snapshot does not list the transactions that are under way.
+  -- On a standby, a snapshot does not list the transactions in progress.
   if pg_is_in_recovery() then
     return pg_snapshot_xmin(snapshot);
   end if;
-  -- PostgreSQL keeps what it has read of activity until the transaction ends: an older picture than the snapshot.
+  -- PostgreSQL caches activity data until the transaction ends, so the cache may be older than the snapshot.
   perform pg_stat_clear_snapshot();
-  -- Not by process: their ids are used again. What has ended since the snapshot is in no list, and counts as of this database.
+  -- Not matched by process ID, because process IDs are reused. Transactions that ended after the snapshot are in no
+  -- list, and count as of this database.
   return coalesce((
     select x
     from pg_snapshot_xip(snapshot) x
@@ -197,7 +199,7 @@ begin
   ), pg_snapshot_xmax(snapshot));
 end
 $$;
-comment on function collab_store.feed_horizon(pg_snapshot) is 'The first transaction of this database that had not ended when the snapshot was taken: what all before it wrote is there, and no more can come. The snapshot has to be that of the statement which reads the rows, so that the function is stable.';
+comment on function collab_store.feed_horizon(pg_snapshot) is 'Returns the first transaction of this database that had not ended when the snapshot was taken. All writes of earlier transactions are visible. Pass the snapshot of the statement that reads the rows, so that the function is stable.';
 
 create function reporting.changes_cursor() returns text
 language sql stable security definer
@@ -205,7 +207,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   select format('%s-%s-%s-0-0', collab_store.feed_identity(), x, x) from collab_store.feed_horizon(pg_current_snapshot()) x
 $$;
-comment on function reporting.changes_cursor() is 'Where reporting.changes() goes on from for whoever reads everything else in the same transaction (repeatable read): nothing is missed, what has just changed may come again.';
+comment on function reporting.changes_cursor() is 'The cursor for reporting.changes() after reading other tables in the same repeatable-read transaction. No change is missed; recent changes may be repeated.';
 
 create function reporting.changes_held_back(out lines bigint, out since timestamptz, out pid integer, out role_name text,
   out database_name text, out application_name text)
@@ -213,7 +215,7 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
   select (select coalesce(sum(c.lines), 0) from collab_store.changes c
-      -- What a dump brought may have transactions that are yet to come here.
+      -- A restored dump may contain transaction numbers that this server has not reached yet.
       where c.xid >= (select collab_store.feed_horizon(pg_current_snapshot())) and c.xid < pg_snapshot_xmax(pg_current_snapshot())),
     h.since, h.pid, h.role_name, h.database_name, h.application_name
   from (select) one
@@ -228,7 +230,7 @@ as $$
     limit 1
   ) h on true
 $$;
-comment on function reporting.changes_held_back() is 'Committed changes that the feed does not give yet (lines), because an older transaction of this database is still writing: whose and since when.';
+comment on function reporting.changes_held_back() is 'Committed changes that the feed does not return yet (lines), and the older open transaction that they wait for.';
 
 create function reporting.changes_as_json(after text default null, max_changes integer default 1000, objects text[] default null, until text default null)
 returns table (cursor text, object text, change text, key json, "row" json, at timestamptz, run_id uuid, person uuid)
@@ -240,11 +242,11 @@ as $$
 #variable_conflict use_column
 declare
   own_feed constant text := collab_store.feed_identity();
-  -- One for all rows of a page: asked a second time it may be lower.
+  -- One value for all rows of a page, because a second call may return a lower one.
   newest constant xid8 := coalesce((regexp_match($4, '^[0-9a-f]{12}-[0-9]{1,19}-([0-9]{1,19})-'))[1]::xid8, collab_store.feed_horizon(pg_current_snapshot()));
   wanted integer := coalesce($2, 1000);
   parts constant text[] := regexp_match($1, '^([0-9a-f]{12})-([0-9]{1,19})-([0-9]{1,19})-([0-9]{1,18})-([0-9]{1,9})$');
-  -- Without a cursor behind what was pruned.
+  -- Without a cursor, start after the pruned part.
   low xid8 := coalesce(parts[2], (select (p.xid::text::bigint + 1)::text from collab_store.changes_pruned p where p.feed = own_feed), '0');
   high xid8 := coalesce(parts[3], low::text);
   last_number bigint := coalesce(parts[4], '0');
@@ -267,13 +269,13 @@ begin
     where p.feed = parts[1] and p.xid >= low and p.number > last_number) then
     raise sqlstate 'CS410' using message = 'This cursor is too old: prune has deleted changes that come after it.';
   end if;
-  -- A standby that is behind the server that gave the cursor may still lack rows before it.
+  -- A standby that lags behind the server of the cursor may still lack earlier rows.
   if high > newest and pg_is_in_recovery() then
     return query select $1, null::text, 'end', null::json, null::json, null::timestamptz, null::uuid, null::uuid;
     return;
   end if;
   loop
-    -- Rows of the log up to the one in which the page is full.
+    -- Rows of the log up to the one that fills the page.
     select b.number, b.skipped + least(b.rest, wanted - b.before), b.before + least(b.rest, wanted - b.before)
     into stop_number, stop_place, picked
     from (
@@ -305,8 +307,8 @@ begin
           when 'document_user' then json_build_object('organization_id', o.organization_id, 'document_id', d.document_id, 'user_id', u.user_id)
           else json_build_object('organization_id', o.organization_id, 'organization_user_group_id', g.organization_user_group_id, 'user_id', u.user_id)
         end,
-        -- Times of check change each night, what is in the catalog with the row's own line, and marks of disputed removals
-        -- with no line at all: PostgreSQL reads none of them where no column asks for them.
+        -- Excludes check times, which change every night, in_catalog, which belongs to the scope, and marks of
+        -- disputed removals, which are not in the feed. PostgreSQL computes none of them if no column needs them.
         case when l.object = 'comment' then (
           select to_json(v) from collab_store.comment_lines v
           where v.organization_id = o.organization_id and v.document_id = d.document_id and v.annotation_id = a.annotation_id
@@ -362,7 +364,7 @@ begin
     else format('%s-%s-%s-0-0', own_feed, high, high) end, null::text, case when wanted = 0 then 'more' else 'end' end, null::json, null::json, null::timestamptz, null::uuid, null::uuid;
 end
 $$;
-comment on function reporting.changes_as_json(text, integer, text[], text) is 'As reporting.changes(), in two thirds of its time: row is JSON text with the columns in the order of their view, on which operators of jsonb do not work. With the cursor that ended a page as until, it gives just the rows of that page. collab-sync changes and GET /v1/changes ask it.';
+comment on function reporting.changes_as_json(text, integer, text[], text) is 'Like reporting.changes() in two thirds of the time: row is JSON text with the columns in the order of their view, without support for jsonb operators. With the last cursor of a page as until, it returns the rows of this page. Used by collab-sync changes and GET /v1/changes.';
 
 create function reporting.changes(after text default null, max_changes integer default 1000, objects text[] default null)
 returns table (cursor text, object text, change text, key json, "row" jsonb, at timestamptz, run_id uuid, person uuid)
@@ -371,7 +373,7 @@ as $$
   select c.cursor, c.object, c.change, c.key, c."row"::jsonb, c.at, c.run_id, c.person
   from reporting.changes_as_json($1, $2, $3) c
 $$;
-comment on function reporting.changes(text, integer, text[]) is 'What changed after a cursor (null: as far back as the log goes), in the order of the changes of each row; objects are those of schema collab. row is as it is now, null where it is gone. A last row without an object has the cursor to go on from, and whether there is more now; up to max_changes are looked through a call. Begin with an export and reporting.changes_cursor().';
+comment on function reporting.changes(text, integer, text[]) is 'Changes after a cursor, or all stored changes if it is null, in order for each row. row is the current row, null if it no longer exists. A last row without an object has the next cursor and whether there is more. Each call reads up to max_changes. Start with an export and reporting.changes_cursor().';
 
 create function collab_store.run_of(object text, key integer, comment_id bigint, person uuid, since timestamptz) returns uuid
 language sql stable
@@ -385,7 +387,7 @@ as $$
   order by c.number
   limit 1
 $$;
-comment on function collab_store.run_of(text, integer, bigint, uuid, timestamptz) is 'The run that wrote the first change of a thing within two days after a time, which is when the claim began that saw it; null where no run did, or prune has deleted it from the feed. Give comment_id for comments and person for people.';
+comment on function collab_store.run_of(text, integer, bigint, uuid, timestamptz) is 'Returns the run that wrote the first change of an object within two days after a time, which is the start of the claim. Null if there was none, or if prune deleted the change. Pass comment_id for comments and person for users.';
 
 create function collab_store.catalog_events(object text, key integer)
 returns table (number bigint, at timestamptz, change text, import_id bigint, source text, requested_by text)
@@ -403,7 +405,7 @@ as $$
   where c.object = $1 and c.change in ('added', 'removed', 'restored')
     and c.object in ('organization', 'document', 'annotation', 'user_group') and c.keys @> array[$2]
 $$;
-comment on function collab_store.catalog_events(text, integer) is 'When a thing came into the catalog, left it or came back, as far as the feed is kept, and by which import: that of the same transaction.';
+comment on function collab_store.catalog_events(text, integer) is 'Returns when an object entered, left or re-entered the catalog according to the stored feed, and the import of the same transaction.';
 
 revoke all on function collab_store.feed_horizon(pg_snapshot), reporting.changes_cursor(), reporting.changes_held_back(),
   reporting.changes_as_json(text, integer, text[], text), reporting.changes(text, integer, text[]) from public;

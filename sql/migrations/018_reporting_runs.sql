@@ -1,6 +1,7 @@
 -- Up Migration
--- Answers for analysts and dashboards: when runs read the service, what failed, and how each night went. Texts of the service,
--- of people and of programs stay out: the scope of a run may name users, its problem may repeat a message of the service.
+-- Runs for analysts and dashboards: when runs read the service, what failed, and the result of each night. Texts
+-- written by the service, users or programs are excluded: the scope of a run may name users, and its problem may
+-- quote a message of the service.
 
 create view reporting.runs as
 select run_id, trigger, status, retry_of, requested_at, started_at, finished_at, calls, retries, scopes_expected,
@@ -8,36 +9,36 @@ select run_id, trigger, status, retry_of, requested_at, started_at, finished_at,
   records_updated, records_unchanged, records_rejected, records_null, organizations_done, documents_done, groups_done,
   annotations_done, users_written, users_removed, members_removed, comments_written, comments_deleted, rejected
 from sync.runs;
-comment on view reporting.runs is 'One row a run, until it is pruned. When was the service read, and how did that end? Counts are 0 until the run is finished, except calls and retries. Key: run_id.';
-comment on column reporting.runs.run_id is 'Our id, as status and the logs show it; random.';
-comment on column reporting.runs.trigger is 'What started it: schedule (nightly), cli, http, api (a program, through the queue), hint (a change notification), or refresh (continuous refresh of one day, finished after midnight in SYNC_TZ; its scopes are single checks).';
-comment on column reporting.runs.status is 'queued, running, then one of: succeeded (everything is stored), partial (some scopes failed or are held, or whole records were rejected; everything else is stored), failed, cancelled.';
-comment on column reporting.runs.retry_of is 'The run whose failed scopes this run requests again; null for a run that is no retry.';
+comment on view reporting.runs is 'One row per run, until it is pruned. Counts are 0 until the run finishes, except calls and retries. Key: run_id.';
+comment on column reporting.runs.run_id is 'Random ID, as shown by status and the logs.';
+comment on column reporting.runs.trigger is 'What started it: schedule (nightly), cli, http, api (a program, through the queue), hint (a change notification), or refresh (continuous refresh of one day; its scopes are single checks).';
+comment on column reporting.runs.status is 'queued, running, or the result: succeeded (everything was written), partial (some scopes failed or are held, or whole records were rejected; everything else was written), failed, cancelled.';
+comment on column reporting.runs.retry_of is 'The run whose failed scopes this run retries; null if none.';
 comment on column reporting.runs.requested_at is 'When it was requested.';
-comment on column reporting.runs.started_at is 'When a worker first worked on it.';
+comment on column reporting.runs.started_at is 'When a worker first processed it.';
 comment on column reporting.runs.finished_at is 'When it finished; null until then.';
-comment on column reporting.runs.calls is 'Calls sent to the service, retries included, whatever the response. Written about once a second, also after the run has finished; calls of the last second of a killed worker are missing.';
+comment on column reporting.runs.calls is 'Calls sent to the service, including retries and failed calls. Updated about every second, also after the run; the last second of a killed worker is missing.';
 comment on column reporting.runs.retries is 'Calls that were retries.';
-comment on column reporting.runs.scopes_expected is 'Scopes that the catalog had for it when it started: the denominator of its progress.';
-comment on column reporting.runs.scopes_planned is 'Scopes that the run consists of.';
-comment on column reporting.runs.scopes_succeeded is 'Scopes whose response is stored.';
-comment on column reporting.runs.scopes_failed is 'Scopes without a usable response; reporting.run_failures counts them by cause.';
-comment on column reporting.runs.scopes_held is 'Scopes whose additions are stored but whose removals wait for a decision: reporting.coverage counts those that still do.';
-comment on column reporting.runs.scopes_skipped is 'Scopes that were not requested because the run was stopped or cancelled.';
-comment on column reporting.runs.records_received is 'Records in the stored responses, nulls included.';
-comment on column reporting.runs.records_inserted is 'Records that made a new row.';
+comment on column reporting.runs.scopes_expected is 'Scopes in the catalog when the run started, the denominator of its progress.';
+comment on column reporting.runs.scopes_planned is 'Scopes of the run.';
+comment on column reporting.runs.scopes_succeeded is 'Scopes whose response was stored.';
+comment on column reporting.runs.scopes_failed is 'Scopes without a usable response. reporting.run_failures counts them by cause.';
+comment on column reporting.runs.scopes_held is 'Scopes whose additions were stored but whose removals needed approval.';
+comment on column reporting.runs.scopes_skipped is 'Scopes not fetched because the run was stopped or cancelled.';
+comment on column reporting.runs.records_received is 'Records in the stored responses, including nulls.';
+comment on column reporting.runs.records_inserted is 'Records that created a row.';
 comment on column reporting.runs.records_updated is 'Records that changed a row.';
 comment on column reporting.runs.records_unchanged is 'Records that changed nothing.';
-comment on column reporting.runs.records_rejected is 'Records that made no row: records that could not be stored, and duplicates within a response.';
+comment on column reporting.runs.records_rejected is 'Records that created no row: not storable, or duplicates within a response.';
 comment on column reporting.runs.records_null is 'Nulls in responses to requests by ID.';
-comment on column reporting.runs.organizations_done is 'Organizations whose own listing of users was stored.';
-comment on column reporting.runs.documents_done is 'Documents whose own listing of users was stored.';
-comment on column reporting.runs.groups_done is 'User groups whose listing was stored.';
+comment on column reporting.runs.organizations_done is 'Organizations whose own user listing was stored.';
+comment on column reporting.runs.documents_done is 'Documents whose user listing was stored.';
+comment on column reporting.runs.groups_done is 'User groups whose user listing was stored.';
 comment on column reporting.runs.annotations_done is 'Annotations whose comments were stored.';
-comment on column reporting.runs.users_written is 'Rows of collab.users that were inserted or updated, those of users_removed included.';
-comment on column reporting.runs.users_removed is 'Users who were removed from their organization because its listing no longer contains them. A removal that a person accepts is not counted: see sync.held.';
-comment on column reporting.runs.members_removed is 'Memberships of documents and user groups that ended because the listing no longer contains the user. A removal that a person accepts is not counted.';
-comment on column reporting.runs.comments_written is 'Rows of collab.comments that were inserted or updated, without deletions.';
+comment on column reporting.runs.users_written is 'Rows of collab.users inserted or updated, including users_removed.';
+comment on column reporting.runs.users_removed is 'Users removed because their organization''s listing no longer contained them, without removals that an operator approved.';
+comment on column reporting.runs.members_removed is 'Memberships that ended because the listing of the document or user group no longer contained the user, without removals that an operator approved.';
+comment on column reporting.runs.comments_written is 'Rows of collab.comments inserted or updated, without deletions.';
 comment on column reporting.runs.comments_deleted is 'Comments whose deletion the service confirmed.';
 comment on column reporting.runs.rejected is 'Rejected records, and rejected fields of records that were stored without them.';
 
@@ -54,16 +55,16 @@ cross join lateral (
     else 'other' end as error_status
 ) c
 group by 1, 2, 3, 4, 5;
-comment on view reporting.run_failures is 'Scopes that failed in a run, counted by cause and organization. What failed, and why?';
-comment on column reporting.run_failures.run_id is 'The run: its row in reporting.runs.';
+comment on view reporting.run_failures is 'Failed scopes of a run, counted by cause and organization.';
+comment on column reporting.run_failures.run_id is 'The run, as in reporting.runs.';
 comment on column reporting.run_failures.operation is 'users or comments.';
-comment on column reporting.run_failures.http_status is 'HTTP status of the last response; null where there was none.';
-comment on column reporting.run_failures.error_status is 'The service''s error code, or a word of collab-sync in lower case such as timeout; other for any other text of the service; null where there was no code.';
-comment on column reporting.run_failures.organization_id is 'organizationId of the service: the requested organization.';
+comment on column reporting.run_failures.http_status is 'HTTP status of the last response; null if there was none.';
+comment on column reporting.run_failures.error_status is 'The service''s error code, or one of collab-sync in lower case, such as timeout; other for other texts; null if none.';
+comment on column reporting.run_failures.organization_id is 'The service''s organizationId.';
 comment on column reporting.run_failures.scopes is 'Scopes of the organization that failed with this cause.';
-comment on column reporting.run_failures.resolved is 'Scopes among them that have returned a usable response since, in any run.';
-comment on column reporting.run_failures.first_at is 'When the first of these scopes failed (our clock).';
-comment on column reporting.run_failures.last_at is 'When the last of these scopes failed (our clock).';
+comment on column reporting.run_failures.resolved is 'Scopes among them with a usable response since, in any run.';
+comment on column reporting.run_failures.first_at is 'When the first of these scopes failed.';
+comment on column reporting.run_failures.last_at is 'When the last of these scopes failed.';
 
 create view reporting.nightly as
 select n.due_at, r.run_id, r.started_at as begun_at, r.finished_at as ended_at,
@@ -73,7 +74,7 @@ select n.due_at, r.run_id, r.started_at as begun_at, r.finished_at as ended_at,
     select min(i.claimed_at) from sync.run_items i where i.run_id = r.run_id and i.kind = 'sync-batch'
   ) end as complete_up_to
 from (
-  -- Clocks of machines differ: a run that was requested a few seconds early is still the run of that due time.
+  -- The clocks of machines differ, so a run that was requested a few seconds early still belongs to that due time.
   select due_at, due_at - interval '30 seconds' as requested_from,
     lead(due_at, 1, 'infinity') over (order by due_at) - interval '30 seconds' as requested_before
   from sync.nightly_due
@@ -85,31 +86,31 @@ left join lateral (
   limit 1
 ) r on true
 where n.due_at <= now();
-comment on view reporting.nightly is 'One row for each time at which the nightly run was due, until it is pruned. Did last night succeed? A scheduled run belongs to the latest due time before it was requested: a run that starts after several missed nights belongs to the last of them. Empty if no worker keeps the schedule. Key: due_at.';
-comment on column reporting.nightly.due_at is 'When the run was due by the schedule that was in force.';
-comment on column reporting.nightly.run_id is 'The scheduled run that was started for it: its row in reporting.runs. Null where none was started.';
-comment on column reporting.nightly.begun_at is 'When a worker first worked on the run.';
+comment on view reporting.nightly is 'One row per due time of the nightly run, until it is pruned. A scheduled run belongs to the latest due time before it was requested, even if it starts after several missed nights. Empty if no worker keeps the schedule. Key: due_at.';
+comment on column reporting.nightly.due_at is 'When the run was due.';
+comment on column reporting.nightly.run_id is 'The scheduled run started for it; null if none was started.';
+comment on column reporting.nightly.begun_at is 'When a worker first processed the run.';
 comment on column reporting.nightly.ended_at is 'When the run finished; null until then.';
-comment on column reporting.nightly.status is 'Status of the run as in reporting.runs: queued or running while it is under way, then succeeded, partial, failed or cancelled. Without a run: due, and missed after NIGHTLY_LATE_AFTER, also where the run of an earlier night was still under way. A run that starts later replaces missed; a run that someone starts by hand does not.';
-comment on column reporting.nightly.complete_up_to is 'The tables contain everything that happened in the service before this time: when the first batch of the run was claimed, which is before any of its calls. Null unless the run succeeded. Also null for a run of users only, as with REFRESH_BUDGET: reporting.freshness has the checks of continuous refresh.';
+comment on column reporting.nightly.status is 'As in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress. A scheduled run that starts later replaces missed; a manual run does not.';
+comment on column reporting.nightly.complete_up_to is 'The tables contain everything that happened in the service before this time, when the first batch was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET.';
 
 create view reporting.days as
 select t.today - n as day, (t.today - n)::timestamp at time zone t.report_time_zone as begins_at,
   (t.today - n + 1)::timestamp at time zone t.report_time_zone as ends_at
 from (select report_time_zone, (now() at time zone report_time_zone)::date as today from collab_store.definitions) t
 cross join generate_series(0, 399) n;
-comment on view reporting.days is 'The last 400 days in REPORT_TZ, today included. Join it so that charts show days without rows as 0. Key: day.';
-comment on column reporting.days.day is 'The date in REPORT_TZ, as in reporting.comment_activity_daily.';
+comment on view reporting.days is 'The last 400 days in REPORT_TZ, including today. Join it so that charts show days without rows as 0. Key: day.';
+comment on column reporting.days.day is 'The date in REPORT_TZ.';
 comment on column reporting.days.begins_at is 'First moment of the day.';
-comment on column reporting.days.ends_at is 'First moment of the next day. A day on which the clocks change is shorter or longer than 24 hours.';
+comment on column reporting.days.ends_at is 'First moment of the next day, not always 24 hours later.';
 
 create view reporting.settings as
 select report_time_zone, freshness_promise, change_target,
   left(schedule, -1 - length(schedule_time_zone)) as schedule, schedule_time_zone
 from collab_store.definitions;
-comment on view reporting.settings is 'The settings that the numbers of reports depend on. Always one row.';
-comment on column reporting.settings.report_time_zone is 'REPORT_TZ: time zone of the days and weeks of reports.';
-comment on column reporting.settings.freshness_promise is 'FRESHNESS_PROMISE: what was not checked well for longer than this is stale.';
-comment on column reporting.settings.change_target is 'CHANGE_TARGET: within which a change should be stored. reporting.change_delay_daily measures it.';
-comment on column reporting.settings.schedule is 'Cron expression of the nightly run, as a worker or the command schedule last stored it; null where none is scheduled.';
+comment on view reporting.settings is 'The settings that reports depend on. Always one row.';
+comment on column reporting.settings.report_time_zone is 'REPORT_TZ: time zone of days and weeks in reports.';
+comment on column reporting.settings.freshness_promise is 'FRESHNESS_PROMISE: data not checked successfully for longer is stale.';
+comment on column reporting.settings.change_target is 'CHANGE_TARGET: time within which a change should be stored.';
+comment on column reporting.settings.schedule is 'Cron expression of the nightly run; null if none is scheduled.';
 comment on column reporting.settings.schedule_time_zone is 'Time zone of the cron expression.';

@@ -1,6 +1,6 @@
 -- Up Migration
--- What is wrong at this moment and needs a person, in one definition: the overview, `status`, `/v1/attention`, metrics and
--- notifications read it. Each scope of the catalog is in one row: held, else failing, else overdue.
+-- The single definition of open problems. The overview page, `status`, `/v1/attention`, metrics and notifications
+-- read it. Each scope of the catalog is counted once: as held, else failing, else overdue.
 
 create view sync.open_holds as
 select h.held_id, h.organization_id, h.at, x.failing_since is not null as is_failing,
@@ -19,12 +19,12 @@ cross join lateral (
   where h.kind = 'group' and g.user_group_key = h.scope_key and g.active
 ) x
 where h.resolved_at is null;
-comment on view sync.open_holds is 'Held listings of the catalog that wait for a decision; none that left the catalog.';
+comment on view sync.open_holds is 'Held removals of listings in the catalog that are pending approval.';
 comment on column sync.open_holds.held_id is 'As in sync.held.';
 comment on column sync.open_holds.organization_id is 'The organization of the listing.';
 comment on column sync.open_holds.at is 'When the response was first received.';
-comment on column sync.open_holds.is_failing is 'Whether the last try of the listing failed.';
-comment on column sync.open_holds.is_overdue is 'Whether the listing, which does not fail, had no good check for longer than promised.';
+comment on column sync.open_holds.is_failing is 'Whether the last check of the listing failed.';
+comment on column sync.open_holds.is_overdue is 'Whether the last check did not fail and the last successful one is older than promised.';
 
 
 create function sync.counted(n bigint, noun text) returns text
@@ -42,10 +42,10 @@ return case kind
     when 'rejected' then sync.counted(count, 'record') || ' could not be stored, in '
   end
   || case organizations when 1 then 'organization ' || to_json(organization_id) || '.' else sync.counted(organizations, 'organization') || '.' end;
-comment on function sync.attention_sentence(text, bigint, bigint, text) is 'The sentence of sync.attention for kinds that are counted by organization: kind, count, number of organizations, ID of the first.';
+comment on function sync.attention_sentence(text, bigint, bigint, text) is 'The sentence of sync.attention for kinds that are counted by organization.';
 
--- One row an organization for what belongs to organizations, one row for anything else. Texts that others wrote (the
--- service, a database) are in words alone.
+-- One row per organization for problems of organizations, one row per other problem. Only the column words contains
+-- texts from outside (the service, a database).
 create view sync.attention as
 with scopes as (
   select c.organization_key, sum(c.scopes) filter (where c.failing_since is not null) as failing,
@@ -90,7 +90,7 @@ with scopes as (
   where is_open
   group by organization_id
 ), workers as (
-  -- A worker without a heartbeat for 30 seconds is taken for dead.
+  -- A worker without a heartbeat for 30 seconds is considered dead.
   select worker_id, started_at, problem, problem_since, settings, waiting ->> 'kind' as waits_for,
     waiting ->> 'sentence' as waiting_sentence, (waiting ->> 'since')::timestamptz as waiting_since
   from sync.workers
@@ -166,7 +166,7 @@ cross join lateral (
 ) n
 where n.due_at is not null
   and not exists (select from open_runs where trigger = 'schedule')
-  -- As in reporting.nightly: clocks differ.
+  -- As in reporting.nightly, because clocks differ.
   and not exists (select from sync.runs where trigger = 'schedule' and requested_at >= n.due_at - interval '30 seconds')
 union all
 select 'nightly_late', 'high', null, 1, r.requested_at + make_interval(secs => u.seconds), r.requested_at,
@@ -232,17 +232,17 @@ select 'no_schedule', 'low', null, 1, set_at, set_at, 'No nightly run is schedul
   '`collab-sync schedule set "0 2 * * *"` sets one.', '/schedule', null
 from sync.schedule
 where cron is null;
-comment on view sync.attention is 'What is wrong now and needs a person. Key: kind, organization_id.';
-comment on column sync.attention.kind is 'failing, overdue, never_checked, held, rejected (a row an organization); catalog_held, catalog_failed, worker_blocked, no_worker, nightly_missed, nightly_late, credentials, unreachable, throttled, refresh_paused, settings_differ, catalog_empty, no_schedule.';
-comment on column sync.attention.urgency is 'high, medium or low.';
-comment on column sync.attention.organization_id is 'The organization; null where it concerns the whole installation.';
-comment on column sync.attention.count is 'How many scopes, listings, records, workers or settings.';
-comment on column sync.attention.since is 'When it began; null where that is not known.';
-comment on column sync.attention.latest is 'When it last grew.';
-comment on column sync.attention.sentence is 'What is wrong, for a person.';
-comment on column sync.attention.fix is 'What to do about it, for a person with a command line.';
-comment on column sync.attention.path is 'The page of `collab-sync serve` that shows it.';
-comment on column sync.attention.words is 'What the service, a database or a worker said; null where nobody did.';
+comment on view sync.attention is 'As reporting.attention, with the messages of others. Key: kind, organization_id.';
+comment on column sync.attention.kind is 'As in reporting.attention.';
+comment on column sync.attention.urgency is 'As in reporting.attention.';
+comment on column sync.attention.organization_id is 'As in reporting.attention.';
+comment on column sync.attention.count is 'As in reporting.attention.';
+comment on column sync.attention.since is 'As in reporting.attention.';
+comment on column sync.attention.latest is 'As in reporting.attention.';
+comment on column sync.attention.sentence is 'As in reporting.attention.';
+comment on column sync.attention.fix is 'As in reporting.attention.';
+comment on column sync.attention.path is 'As in reporting.attention.';
+comment on column sync.attention.words is 'Message of the service, a database or a worker; null if there is none.';
 
 create view sync.attention_by_kind as
 select a.kind, min(a.urgency) as urgency, sum(a.count)::bigint as count, count(a.organization_id) as organizations,
@@ -256,29 +256,29 @@ select a.kind, min(a.urgency) as urgency, sum(a.count)::bigint as count, count(a
     filter (where a.organization_id is not null))[1:5]) as first
 from sync.attention a
 group by a.kind;
-comment on view sync.attention_by_kind is 'sync.attention with one row a kind.';
-comment on column sync.attention_by_kind.kind is 'As in sync.attention.';
-comment on column sync.attention_by_kind.urgency is 'As in sync.attention.';
-comment on column sync.attention_by_kind.count is 'The sum of the counts.';
-comment on column sync.attention_by_kind.organizations is 'How many organizations; 0 where it concerns the whole installation.';
-comment on column sync.attention_by_kind.since is 'When it first began.';
-comment on column sync.attention_by_kind.latest is 'When it last grew.';
-comment on column sync.attention_by_kind.sentence is 'What is wrong, for a person.';
-comment on column sync.attention_by_kind.fix is 'What to do about it, for a person with a command line.';
-comment on column sync.attention_by_kind.path is 'The page that shows it; of failing scopes, that of the run that failed last.';
-comment on column sync.attention_by_kind.words is 'What the service, a database or a worker said.';
+comment on view sync.attention_by_kind is 'sync.attention aggregated by kind.';
+comment on column sync.attention_by_kind.kind is 'As in reporting.attention.';
+comment on column sync.attention_by_kind.urgency is 'As in reporting.attention.';
+comment on column sync.attention_by_kind.count is 'Sum of the counts.';
+comment on column sync.attention_by_kind.organizations is 'Number of organizations; 0 if the whole installation is affected.';
+comment on column sync.attention_by_kind.since is 'When the first of the problems began; null if unknown.';
+comment on column sync.attention_by_kind.latest is 'When one of them last grew.';
+comment on column sync.attention_by_kind.sentence is 'As in reporting.attention.';
+comment on column sync.attention_by_kind.fix is 'As in reporting.attention.';
+comment on column sync.attention_by_kind.path is 'As in reporting.attention; for failing scopes, the page of the run that failed last.';
+comment on column sync.attention_by_kind.words is 'As in sync.attention.';
 comment on column sync.attention_by_kind.first is 'The five organizations with the highest counts: organizationId and count.';
 
 create view reporting.attention as
 select kind, urgency, organization_id, count, since, latest, sentence, fix, path
 from sync.attention;
-comment on view reporting.attention is 'What is wrong now and needs a person. Can the numbers be trusted today? Key: kind, organization_id.';
-comment on column reporting.attention.kind is 'failing, overdue, never_checked, held, rejected (one row per organization); catalog_held, catalog_failed, worker_blocked, no_worker, nightly_missed, nightly_late, credentials, unreachable, throttled, refresh_paused, settings_differ, catalog_empty, no_schedule.';
+comment on view reporting.attention is 'Open problems that need action. Key: kind, organization_id.';
+comment on column reporting.attention.kind is 'By organization: failing, overdue, never_checked, held, rejected. Others: catalog_held, catalog_failed, worker_blocked, no_worker, nightly_missed, nightly_late, credentials, unreachable, throttled, refresh_paused, settings_differ, catalog_empty, no_schedule.';
 comment on column reporting.attention.urgency is 'high, medium or low.';
-comment on column reporting.attention.organization_id is 'organizationId of the service; null where it concerns the whole installation.';
-comment on column reporting.attention.count is 'How many scopes, listings, records, workers or settings.';
-comment on column reporting.attention.since is 'When it began; null where that is not known.';
-comment on column reporting.attention.latest is 'When it last grew.';
-comment on column reporting.attention.sentence is 'What is wrong.';
+comment on column reporting.attention.organization_id is 'The service''s organizationId; null if the whole installation is affected.';
+comment on column reporting.attention.count is 'Number of scopes, listings, records, workers or settings.';
+comment on column reporting.attention.since is 'When the problem began; null if unknown.';
+comment on column reporting.attention.latest is 'When the problem last grew.';
+comment on column reporting.attention.sentence is 'Describes the problem.';
 comment on column reporting.attention.fix is 'What an operator can do about it.';
-comment on column reporting.attention.path is 'The page of `collab-sync serve` that shows it.';
+comment on column reporting.attention.path is 'Page of `collab-sync serve` that shows it.';

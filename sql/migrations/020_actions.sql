@@ -1,6 +1,6 @@
 -- Up Migration
--- Who did what: each action of a user or program adds a row, in the transaction that makes its change. Runs by schedule,
--- continuous refresh and hints are not listed.
+-- Records who did what: each action of a user or program adds a row in the transaction that makes its change. Runs
+-- started by the schedule, continuous refresh or hints are not recorded.
 create table sync.actions (
   action_id bigint generated always as identity primary key,
   at timestamptz not null default now(),
@@ -14,13 +14,13 @@ create table sync.actions (
 );
 create index actions_of_run on sync.actions (run_id, action_id) where run_id is not null;
 create index schedule_actions on sync.actions (at) where action in ('schedule_set', 'schedule_removed');
-comment on table sync.actions is 'What users and programs did: one row for each action, written in the transaction that makes its change. An action that changes nothing has no row. Prune deletes old rows, except those of runs that are kept and of the current schedule.';
-comment on column sync.actions.action_id is 'Our id of the row.';
-comment on column sync.actions.at is 'When it was done: the begin of its transaction.';
-comment on column sync.actions.by is 'Who did it: the name of the access token, HTTP_TOKEN, or this machine (a request to serve without HTTP_TOKEN); the user of the machine for a command or a program; says: NAME where a program gave that name, which nothing proves, and a program where a job gave none.';
-comment on column sync.actions.action is 'What was done.';
-comment on column sync.actions.run_id is 'The run that was requested or cancelled, or whose held listings or rejected records were decided; null for other actions.';
-comment on column sync.actions.target is 'What it was done to, in words: a listing, an import, records, a schedule, a token. Of an erasure its number: the person is not named.';
-comment on column sync.actions.reason is 'Why, where a reason was given.';
+comment on table sync.actions is 'Actions of users and programs. prune deletes old rows, except those of stored runs and of the current schedule.';
+comment on column sync.actions.action_id is 'Internal ID.';
+comment on column sync.actions.at is 'Start of the transaction of the action.';
+comment on column sync.actions.by is 'Name of the access token, HTTP_TOKEN, or this machine (a request to serve without HTTP_TOKEN); operating-system user for a command or program; says: NAME for a name that a program gave without proof; a program if a job gave none.';
+comment on column sync.actions.action is 'Kind of action.';
+comment on column sync.actions.run_id is 'The run that was requested, cancelled or decided on; null for other actions.';
+comment on column sync.actions.target is 'Target of the action: listing, import, records, schedule or token; of an erasure, its number.';
+comment on column sync.actions.reason is 'Reason that was given; null if none was.';
 comment on index sync.actions_of_run is 'Finds the actions on a run.';
 comment on index sync.schedule_actions is 'Finds who set the schedule.';

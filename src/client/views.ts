@@ -33,123 +33,123 @@ export interface JsonValues extends Values {
   interval: string
 }
 
-/** What is wrong now and needs a person. Can the numbers be trusted today? */
+/** Open problems that need action. */
 export interface ReportingAttention<V extends Values = PgValues> {
-  /** failing, overdue, never_checked, held, rejected (one row per organization); catalog_held, catalog_failed, worker_blocked, no_worker, nightly_missed, nightly_late, credentials, unreachable, throttled, refresh_paused, settings_differ, catalog_empty, no_schedule. */
+  /** By organization: failing, overdue, never_checked, held, rejected. Others: catalog_held, catalog_failed, worker_blocked, no_worker, nightly_missed, nightly_late, credentials, unreachable, throttled, refresh_paused, settings_differ, catalog_empty, no_schedule. */
   kind: string | null
   /** high, medium or low. */
   urgency: string | null
-  /** organizationId of the service; null where it concerns the whole installation. */
+  /** The service's organizationId; null if the whole installation is affected. */
   organization_id: string | null
-  /** How many scopes, listings, records, workers or settings. */
+  /** Number of scopes, listings, records, workers or settings. */
   count: V['bigint'] | null
-  /** When it began; null where that is not known. */
+  /** When the problem began; null if unknown. */
   since: V['timestamptz'] | null
-  /** When it last grew. */
+  /** When the problem last grew. */
   latest: V['timestamptz'] | null
-  /** What is wrong. */
+  /** Describes the problem. */
   sentence: string | null
   /** What an operator can do about it. */
   fix: string | null
-  /** The page of `collab-sync serve` that shows it. */
+  /** Page of `collab-sync serve` that shows it. */
   path: string | null
 }
 
-/** Live comments by organization, the week in which they were written, and author. Who writes how much, and since when no more? */
+/** Live comments by organization, author and the week (REPORT_TZ) in which they were written. */
 export interface ReportingAuthorActivity<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** The Monday (REPORT_TZ, UTC where it is not set) on which the week begins in which the comments were written (written_at of reporting.comments): an edit moves none. Null where the service gave no time. */
+  /** Monday (REPORT_TZ) of the week of written_at; null if the service sent no time. */
   week: V['date'] | null
-  /** userId of the author; null where the service named none. */
+  /** The author's userId; null if the service sent none. */
   author_user_id: string | null
   /** The author's current name. */
   author_name: string | null
-  /** Live comments that the author wrote in that week, those in annotations that left the catalog too. */
+  /** Live comments of the author in that week, including those in annotations that left the catalog. */
   comments: V['bigint'] | null
-  /** Different annotations among them. */
+  /** Distinct annotations with these comments. */
   annotations: V['bigint'] | null
-  /** When the oldest of the last good checks of the organization's annotations in the catalog began (our clock); null where one was never checked. */
+  /** As in reporting.comment_activity_daily. */
   checked_at: V['timestamptz'] | null
-  /** True where stale_annotations is not 0: any week may lack something. */
+  /** True if stale_annotations is not 0. */
   is_stale: boolean | null
-  /** True while the catalog lists the organization: only then is it checked. */
+  /** Whether the catalog lists the organization. */
   in_catalog: boolean
-  /** How many of the organization's annotations in the catalog may be out of date, as reporting.freshness tells it. */
+  /** As in reporting.comment_activity_daily. */
   stale_annotations: V['bigint'] | null
-  /** How many of the comments are in annotations that left the catalog, and are no longer checked. */
+  /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
 }
 
-/** How long changes of comments took to be seen, by the day (REPORT_TZ) of the change, for each organization and for all that the reader may see together (percentiles do not add up): additions from when they were written, edits from lastUpdated, to when a check saw them. Of the last 400 days; ask for days, and only they are read. Left out: what the first check of a thread found, comments without a time, and all but the last of several edits between two checks. */
+/** Delay until changes of comments were stored, by day (REPORT_TZ) and organization, and for all visible organizations together. It runs from written_at (new comments) or lastUpdated (edits) to the check that found the change. Covers 400 days; filter by day, and only these days are read. Excludes comments found by the first check of a thread, comments without a time, and all but the last of several edits between two checks. */
 export interface ReportingChangeDelayDaily<V extends Values = PgValues> {
-  /** The service's organizationId; null for all together. */
+  /** The service's organizationId; null for all organizations together. */
   organization_id: string | null
-  /** Day (REPORT_TZ) of the change; of undated ones the day on which they were seen. */
+  /** Day (REPORT_TZ) of the change; for undated changes, the day on which they were found. */
   day: V['date'] | null
-  /** Comments added, edited, deleted or restored, as far as they were seen by now. */
+  /** Comments added, edited, deleted or restored, as found so far. */
   changes: V['bigint'] | null
-  /** Of them, those without a time of their own: deletions, and edits that kept lastUpdated. All other numbers are without them. */
+  /** Changes without a time from the service: deletions, and edits that kept lastUpdated. The following columns exclude them. */
   undated: V['bigint'] | null
-  /** Their part of the changes. */
+  /** undated divided by changes. */
   undated_share: V['numeric'] | null
-  /** Half of the changes were seen within so many seconds; null where all are undated. */
+  /** Median delay in seconds; this and the next two are null if all changes are undated. */
   p50_seconds: V['numeric'] | null
-  /** 95 % of the changes were seen within so many seconds. */
+  /** 95th percentile of the delay in seconds. */
   p95_seconds: V['numeric'] | null
-  /** Mean delay in seconds. A change that the service dates later than it was seen counts as 0. */
+  /** Mean delay in seconds, where negative delays count as 0. */
   mean_seconds: V['numeric'] | null
-  /** How many were seen within CHANGE_TARGET. */
+  /** Changes found within CHANGE_TARGET. */
   within_target: V['bigint'] | null
-  /** Their part of the changes that have a time. */
+  /** Fraction of the dated changes found within CHANGE_TARGET. */
   within_target_share: V['numeric'] | null
-  /** Whether the day ended longer ago than FRESHNESS_PROMISE: then every check that could find more of its changes has been due. Until then the slowest are still missing. */
+  /** True if the day ended longer ago than FRESHNESS_PROMISE; before, slow changes may be missing. */
   is_final: boolean | null
 }
 
-/** Comments by organization and the day (REPORT_TZ) on which they were written; live comments only. reporting.comment_activity_daily_in() takes any time zone. */
+/** Live comments by organization and the day (REPORT_TZ) on which they were written. reporting.comment_activity_daily_in() takes any time zone. */
 export interface ReportingCommentActivityDaily<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** Day in REPORT_TZ (UTC where it is not set) on which the comments were written (written_at of reporting.comments): an edit moves none. Null where the service gave no time. */
+  /** Day (REPORT_TZ) of written_at; null if the service sent no time. */
   day: V['date'] | null
-  /** Live comments written on that day, those in annotations that left the catalog too. */
+  /** Live comments of that day, including those in annotations that left the catalog. */
   comments: V['bigint'] | null
-  /** Different authors among them. */
+  /** Distinct authors of these comments. */
   authors: V['bigint'] | null
-  /** Different annotations among them. */
+  /** Distinct annotations with these comments. */
   annotations: V['bigint'] | null
-  /** When the oldest of the last good checks of the organization's annotations in the catalog began (our clock); null where one was never checked. */
+  /** Least recent successful check of the organization's annotations; null if one has none. */
   checked_at: V['timestamptz'] | null
-  /** True where stale_annotations is not 0: any day may lack something. */
+  /** True if stale_annotations is not 0. */
   is_stale: boolean | null
-  /** True while the catalog lists the organization: only then is it checked. */
+  /** Whether the catalog lists the organization. */
   in_catalog: boolean
-  /** How many of the organization's annotations in the catalog may be out of date, as reporting.freshness tells it. */
+  /** Annotations of the organization in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
-  /** How many of the comments are in annotations that left the catalog, and are no longer checked. */
+  /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
 }
 
-/** Every version of every comment, deletions included. What did a comment say, and when? reporting.comments_at() shows all of them at one time. */
+/** All versions of comments, including deletions. reporting.comments_at() returns the comments at a given time. */
 export interface ReportingCommentHistory<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string | null
-  /** documentId of the service: the document that was asked for. */
+  /** The service's documentId. */
   document_id: string | null
-  /** annotationId of the service: the comment annotation that was asked for. */
+  /** The service's annotationId. */
   annotation_id: string | null
-  /** commentId of the service, unique within its annotation. */
+  /** The service's commentId, unique within its annotation. */
   comment_id: V['bigint']
-  /** Counts from 1 within the comment. */
+  /** Version number of the comment, from 1. */
   version: number
-  /** What made this version: added, edited, deleted or restored. A deleted version repeats the last content. */
+  /** As in collab.comment_versions. */
   change: string
-  /** userId of the author, as last received. */
+  /** The author's userId, as last received. */
   author_user_id: string | null
   /** The author's current name. */
   author_name: string | null
-  /** Plain text of this version; null where the service left it out. */
+  /** As in collab.comment_versions. */
   comment_text: string | null
   /** Status in this version. */
   status: string | null
@@ -157,463 +157,463 @@ export interface ReportingCommentHistory<V extends Values = PgValues> {
   type: string | null
   /** lastUpdated of this version (the service's clock). */
   last_updated: V['timestamptz'] | null
-  /** When a check first saw this version (our clock); it came to be between that check and the one before. */
+  /** As in collab.comment_versions. */
   valid_from: V['timestamptz']
-  /** When a check first saw the next version (our clock); null for the one that holds now. */
+  /** As in collab.comment_versions. */
   valid_to: V['timestamptz'] | null
-  /** When the last good reading of the comments of its annotation began (our clock); null if there was none. */
+  /** As in reporting.comments. */
   checked_at: V['timestamptz'] | null
-  /** True where the comments of its annotation may be out of date: there may be a newer version that no check has seen. */
+  /** As in reporting.comments. */
   is_stale: boolean | null
-  /** True while the catalog lists its annotation: only then is it checked. */
+  /** As in reporting.comments. */
   in_catalog: boolean | null
 }
 
 /** Live comments with their author's current name and e-mail address. */
 export interface ReportingComments<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string | null
-  /** documentId of the service: the document that was asked for. */
+  /** The service's documentId. */
   document_id: string | null
-  /** annotationId of the service: the comment annotation that was asked for. */
+  /** The service's annotationId. */
   annotation_id: string | null
-  /** commentId of the service, unique within its annotation. */
+  /** The service's commentId, unique within its annotation. */
   comment_id: V['bigint']
-  /** userId of the author. */
+  /** The author's userId. */
   author_user_id: string | null
-  /** The author's current name, or as received with the comment where the person is not known otherwise. */
+  /** The author's current name, or the name received with the comment if no other is known. */
   author_name: string | null
-  /** The author's current e-mail address, or as received with the comment. */
+  /** The author's current e-mail address, or the address received with the comment. */
   author_email: string | null
-  /** Plain text; null where the service left it out, as in a voice comment. */
+  /** As in collab.comments. */
   comment_text: string | null
-  /** Status as received, such as added; the service does not document its set of values. */
+  /** As in collab.comments. */
   status: string | null
-  /** Type as received, such as text; the service does not document its set of values. */
+  /** As in collab.comments. */
   type: string | null
-  /** lastUpdated of the service (the service's clock): when it was written or last edited. What speaks of writing goes by written_at. */
+  /** The service's lastUpdated (the service's clock): when written or last edited. See written_at. */
   last_updated: V['timestamptz'] | null
-  /** When a check first saw the comment (our clock). */
+  /** When collab-sync first received the comment. */
   first_seen_at: V['timestamptz']
-  /** When a check last found the comment changed (our clock). */
+  /** When a check last found the comment changed. */
   changed_at: V['timestamptz']
-  /** When the last good reading of the comments of its annotation began (our clock); null if there was none. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
-  /** True where the comments of its annotation may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows. */
+  /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** True while the catalog lists its annotation: only then is it checked. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
-  /** The author's name as last received with the comment itself: the one of then where the service keeps it so. Where it sends current names with old comments, collab.user_versions has the name at first_seen_at. */
+  /** The author's name as last received with the comment. If the service sends current names, collab.user_versions has the name at first_seen_at. */
   author_name_then: string | null
-  /** The author's e-mail address as last received with the comment itself. */
+  /** The author's e-mail address as last received with the comment. */
   author_email_then: string | null
-  /** When the comment was written (the service's clock): what the member named by COMMENT_WRITTEN_MEMBER says; without it lastUpdated of the first version that a check saw, which is later where it was edited before. Null where the service told neither. */
+  /** When the comment was written (the service's clock): the field COMMENT_WRITTEN_MEMBER, or else lastUpdated of the first version received, which is too late if the comment had been edited. Null if the service sent neither. */
   written_at: V['timestamptz'] | null
-  /** True where the comment itself says when it was written (COMMENT_WRITTEN_MEMBER); false where it may have been earlier than written_at. */
+  /** True if written_at comes from COMMENT_WRITTEN_MEMBER; false if the comment may be older. */
   written_at_is_exact: boolean | null
-  /** When the last good check of the thread before the first look at the comment began (our clock): it was written later. Null where written_at is exact, at the thread's first look, and where that check may have missed the comment. */
+  /** Earliest possible writing time: start of the last successful check before the one that first received the comment. Null if written_at is exact, or if there was no such check or it may have missed the comment. */
   written_not_before: V['timestamptz'] | null
 }
 
-/** Every comment ever seen, deleted ones with their last content. Which comments were there, and which are gone? */
+/** All comments ever received; deleted ones keep their last content. */
 export interface ReportingCommentsWithDeleted<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string | null
-  /** documentId of the service: the document that was asked for. */
+  /** The service's documentId. */
   document_id: string | null
-  /** annotationId of the service: the comment annotation that was asked for. */
+  /** The service's annotationId. */
   annotation_id: string | null
-  /** commentId of the service, unique within its annotation. */
+  /** The service's commentId, unique within its annotation. */
   comment_id: V['bigint']
-  /** userId of the author. */
+  /** As in reporting.comments. */
   author_user_id: string | null
-  /** The author's current name, or as received with the comment where the person is not known otherwise. */
+  /** As in reporting.comments. */
   author_name: string | null
-  /** The author's current e-mail address, or as received with the comment. */
+  /** As in reporting.comments. */
   author_email: string | null
-  /** Plain text, of deleted comments the last one seen; null where the service left it out, as in a voice comment. */
+  /** Plain text; of deleted comments the last one received. Null if the service sent none. */
   comment_text: string | null
-  /** Last status received, such as added; the service does not document its set of values. */
+  /** As in collab.comments, as last received. */
   status: string | null
-  /** Last type received, such as text; the service does not document its set of values. */
+  /** As in collab.comments, as last received. */
   type: string | null
-  /** lastUpdated of the service (the service's clock), of deleted comments the last one seen. */
+  /** As in reporting.comments; of deleted comments the last one received. */
   last_updated: V['timestamptz'] | null
-  /** When a check first saw the comment (our clock); it was written between that check and the one before. */
+  /** As in reporting.comments. */
   first_seen_at: V['timestamptz']
-  /** When a check last found the comment changed, its deletion included (our clock). */
+  /** When a check last found the comment changed or deleted. */
   changed_at: V['timestamptz']
-  /** True where the service answered that there is no such comment any more. */
+  /** True if the service returned null for the comment's ID. */
   is_deleted: boolean | null
-  /** When a check found the comment deleted (our clock); it was deleted between that check and the one before. Null while it is live. */
+  /** When a check found the comment deleted; null while it is live. */
   deleted_at: V['timestamptz'] | null
-  /** When the last good reading of the comments of its annotation began (our clock); null if there was none. */
+  /** As in reporting.comments. */
   checked_at: V['timestamptz'] | null
-  /** True where the comments of its annotation may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows. */
+  /** As in reporting.comments. */
   is_stale: boolean | null
-  /** True while the catalog lists its annotation: only then is it checked. */
+  /** As in reporting.comments. */
   in_catalog: boolean | null
-  /** When the comment was written (the service's clock): what the member named by COMMENT_WRITTEN_MEMBER says; without it lastUpdated of the first version that a check saw, which is later where it was edited before. Null where the service told neither. */
+  /** As in reporting.comments. */
   written_at: V['timestamptz'] | null
-  /** True where the comment itself says when it was written (COMMENT_WRITTEN_MEMBER); false where it may have been earlier than written_at. */
+  /** As in reporting.comments. */
   written_at_is_exact: boolean | null
-  /** When the last good check of the thread before the first look at the comment began (our clock): it was written later. Null where written_at is exact, at the thread's first look, and where that check may have missed the comment. */
+  /** As in reporting.comments. */
   written_not_before: V['timestamptz'] | null
 }
 
-/** How much of what is known was checked, and how lately, by organization and level. How far can the numbers be trusted? known = fresh + stale + held + never_synced. */
+/** Counts by organization and level of what was checked and how recently. known = fresh + stale + held + never_synced. */
 export interface ReportingCoverage<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string | null
   /** What is counted: organization, user group, document, annotation or user. */
   level: string | null
-  /** How many the catalog lists; of users, how many the organization's listing holds. */
+  /** Scopes in the catalog; at level user, users in the organization's listing. */
   known: V['bigint'] | null
-  /** The last good check is within FRESHNESS_PROMISE, the last try did not fail, and no removal is held. */
+  /** Checked successfully within FRESHNESS_PROMISE, last check did not fail, no removal held. */
   fresh: V['bigint'] | null
-  /** The last good check is older than FRESHNESS_PROMISE allows, or the last try failed. Scopes with a held removal are not counted here. */
+  /** Last successful check too old, or last check failed; no removal held. */
   stale: V['bigint'] | null
-  /** No good check yet. Such a scope is counted here only, unless a removal is held. */
+  /** Never checked successfully; no removal held. */
   never_synced: V['bigint'] | null
-  /** The last try failed; also counted as stale, held or never_synced. */
+  /** Last check failed. Also counted as stale, held or never_synced. */
   failing: V['bigint'] | null
-  /** A removal is held: the last listing lost so many users that collab-sync removes none of them until an operator decides. Such a scope is counted here only, whatever the age of its last good check. At level user: users whose removal from the listing of the organization is held. */
+  /** A removal is pending approval. At level user: users whose removal is pending. */
   held: V['bigint'] | null
-  /** Ids that our rows hold and the catalog no longer lists; of users, people seen as authors or members who are not in the organization's listing. */
+  /** Stored scopes that the catalog no longer lists; at level user, authors and members outside the organization's listing. */
   not_in_catalog: V['bigint'] | null
-  /** An operator refused a removal: the users stay although the last listing does not contain them, until the listing changes. Such a scope is also counted as fresh, stale, held or never_synced. At level user: users whose removal from the listing of the organization was refused. */
+  /** An operator refused a removal. Also counted as fresh, stale, held or never_synced. At level user: users whose removal was refused. */
   refused: V['bigint'] | null
 }
 
-/** The last 400 days in REPORT_TZ, today included. Join it so that charts show days without rows as 0. */
+/** The last 400 days in REPORT_TZ, including today. Join it so that charts show days without rows as 0. */
 export interface ReportingDays<V extends Values = PgValues> {
-  /** The date in REPORT_TZ, as in reporting.comment_activity_daily. */
+  /** The date in REPORT_TZ. */
   day: V['date'] | null
   /** First moment of the day. */
   begins_at: V['timestamptz'] | null
-  /** First moment of the next day. A day on which the clocks change is shorter or longer than 24 hours. */
+  /** First moment of the next day, not always 24 hours later. */
   ends_at: V['timestamptz'] | null
 }
 
-/** One row a document with its live comments and present members. Which documents are discussed, and by how many of those who are in them? */
+/** One row per document, with its live comments and current members. */
 export interface ReportingDocumentEngagement<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** documentId of the service: the document that was asked for. */
+  /** The service's documentId. */
   document_id: string
-  /** Annotations in it that the catalog lists. */
+  /** Annotations of the document in the catalog. */
   annotations: V['bigint'] | null
   /** Annotations with at least one live comment. */
   annotations_with_comments: V['bigint'] | null
-  /** Live comments, those in annotations that left the catalog too. */
+  /** Live comments, including those in annotations that left the catalog. */
   comments: V['bigint'] | null
-  /** Different authors (userIds) of the live comments, members or not. */
+  /** Distinct authors (userIds) of the live comments, members or not. */
   people: V['bigint'] | null
-  /** People in the document as of its last check. */
+  /** Members of the document as of its last check. */
   members: V['bigint'] | null
-  /** Members who wrote at least one of the live comments. */
+  /** Members who wrote at least one live comment. */
   members_who_comment: V['bigint'] | null
-  /** When the first of the live comments was written (written_at of reporting.comments). */
+  /** When the first live comment was written (written_at of reporting.comments). */
   first_comment_at: V['timestamptz'] | null
-  /** When the last of the live comments was written; edits do not move it. */
+  /** When the last live comment was written; edits do not move it. */
   last_comment_at: V['timestamptz'] | null
   /** Days from last_comment_at to now. */
   days_since_last_comment: V['numeric'] | null
-  /** When the oldest of the last good checks of the document's listing of users and of its annotations in the catalog began (our clock); null where one was never checked. */
+  /** Oldest last successful check of the document's user listing and annotations; null if one was never checked. */
   checked_at: V['timestamptz'] | null
-  /** True where its listing of users or the comments of one of its annotations in the catalog may be out of date. */
+  /** True if its user listing, or the comments of one of its annotations in the catalog, may be out of date. */
   is_stale: boolean | null
-  /** True while the catalog lists the document and its organization: only then is it checked. */
+  /** Whether the catalog lists the document and its organization. */
   in_catalog: boolean | null
-  /** How many of its annotations in the catalog may be out of date, as reporting.freshness tells it. */
+  /** Annotations of the document in the catalog that may be out of date. */
   stale_annotations: V['bigint'] | null
-  /** How many of the comments are in annotations that left the catalog, and are no longer checked. */
+  /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
-  /** Name of the organization for people, from the catalog lines; null where none was given. */
+  /** The organization's display name; null if none. */
   organization_name: string | null
-  /** Name of the document for people, from the catalog lines; null where none was given. */
+  /** The document's display name; null if none. */
   document_name: string | null
 }
 
-/** One row an edit, deletion or come-back of a comment, with what it was before. What was changed after it was written, and what was taken away? */
+/** One row per edit, deletion or restoration of a comment, with the content before and after. */
 export interface ReportingEditsAndDeletions<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string | null
-  /** documentId of the service: the document that was asked for. */
+  /** The service's documentId. */
   document_id: string | null
-  /** annotationId of the service: the comment annotation that was asked for. */
+  /** The service's annotationId. */
   annotation_id: string | null
-  /** commentId of the service, unique within its annotation. */
+  /** The service's commentId, unique within its annotation. */
   comment_id: V['bigint']
-  /** Number of the version that the change made, from 2. */
+  /** Version number that the change created, from 2. */
   version: number
-  /** What happened: edited, deleted or restored. Several edits between two checks are seen as one. */
+  /** What happened: edited, deleted or restored. Several edits between two checks appear as one. */
   change: string
-  /** When a check found the change (our clock). It happened between that check and the one before; of an edit, last_updated tells the time by the service's clock. */
+  /** When a check found the change. For an edit, last_updated is more precise. */
   noticed_at: V['timestamptz']
-  /** When a check first saw the version before (our clock): the change is later than that. Null where that version was pruned. */
+  /** When a check first received the previous version; null if that was pruned. */
   not_before: V['timestamptz'] | null
-  /** userId of the comment's author; who made the change is not told by the service. */
+  /** userId of the comment's author, who need not have made the change. */
   author_user_id: string | null
   /** The author's current name. */
   author_name: string | null
   /** Status before the change. */
   status_before: string | null
-  /** Status after it; of a deletion the last one. */
+  /** Status after the change; for a deletion, the last one. */
   status: string | null
   /** Plain text before the change. */
   text_before: string | null
-  /** Plain text after it; of a deletion the last one. */
+  /** Plain text after the change; for a deletion, the last one. */
   comment_text: string | null
   /** lastUpdated before the change (the service's clock). */
   last_updated_before: V['timestamptz'] | null
-  /** lastUpdated after it (the service's clock); of a deletion the last one. */
+  /** lastUpdated after the change; for a deletion, the last one. */
   last_updated: V['timestamptz'] | null
-  /** Hours between the two lastUpdated; 0 for a deletion, whose time the service does not tell. */
+  /** Hours between the two lastUpdated values; 0 for a deletion. */
   hours_since_previous: V['numeric'] | null
-  /** When the last good reading of the comments of its annotation began (our clock); null if there was none. */
+  /** As in reporting.comments. */
   checked_at: V['timestamptz'] | null
-  /** True where the comments of its annotation may be out of date: there may be changes that no check has seen. */
+  /** As in reporting.comments. */
   is_stale: boolean | null
-  /** True while the catalog lists its annotation: only then is it checked. */
+  /** As in reporting.comments. */
   in_catalog: boolean | null
 }
 
-/** Age of the last good check, one row an organization, user group, document and annotation of the catalog. */
+/** One row per organization, user group, document and annotation of the catalog, with its last successful check. */
 export interface ReportingFreshness<V extends Values = PgValues> {
-  /** What the row is about: organization, user group, document or annotation. */
+  /** What the row describes: organization, user group, document or annotation. */
   level: string
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** documentId, for documents and annotations. */
+  /** The service's documentId, for documents and annotations. */
   document_id: string | null
-  /** annotationId, for annotations. */
+  /** The service's annotationId, for annotations. */
   annotation_id: string | null
-  /** Id of the user group, for user groups. */
+  /** The service's ID of the user group, for user groups. */
   organization_user_group_id: string | null
-  /** When the last good reading began (our clock); null if there was none. */
+  /** Last successful check; null if none. */
   checked_at: V['timestamptz'] | null
   /** Time since checked_at; null if never checked. */
   age: V['interval'] | null
-  /** When a try first failed after the last good one (our clock); null where the last try was good. */
+  /** First failed check since the last successful one; null if none failed. */
   failing_since: V['timestamptz'] | null
-  /** True where what is stored of it may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows. */
+  /** True if the stored data may be out of date: the last check failed, there was none, or the last successful one is older than FRESHNESS_PROMISE allows or than a full run that was stopped because the service could not be called. */
   is_stale: boolean | null
-  /** Name of the organization for people, from the catalog lines; null where none was given. */
+  /** The organization's display name; null if none. */
   organization_name: string | null
-  /** Name of the document for people, from the catalog lines; null where none was given, and where the row has no document. */
+  /** The document's display name; null if none. */
   document_name: string | null
-  /** Name of the user group for people, from the catalog lines; null where none was given, and where the row has no user group. */
+  /** The user group's display name; null if none. */
   user_group_name: string | null
 }
 
-/** One row a stay of a person in a document or user group, past ones too. Who is, and was, in what? */
+/** One row per stay of a user in a document or user group, including past stays. */
 export interface ReportingMemberships<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** What the person is in: document or user group. */
+  /** What the user is in: document or user group. */
   kind: string
-  /** documentId of the document; null for a user group. */
+  /** The service's documentId; null for a user group. */
   document_id: string | null
-  /** Id of the organization user group; null for a document. */
+  /** The service's ID of the organization user group; null for a document. */
   organization_user_group_id: string | null
-  /** userId of the person. */
+  /** The service's userId. */
   user_id: string
-  /** The person's current name. */
+  /** The user's current name. */
   name: string | null
-  /** The person's current e-mail address. */
+  /** The user's current e-mail address. */
   email: string | null
-  /** When a check first saw the person there in this stay (our clock); it began between that check and the one before, or, where that was the very first check, at any time before. */
+  /** When a check first found the user in this stay. If that was the first check of the listing, the stay may be older. */
   since: V['timestamptz']
-  /** When a check first found the person gone (our clock); the stay ended between that check and the one before. Null while it lasts. */
+  /** When a check first no longer found the user; null while current. */
   until: V['timestamptz'] | null
-  /** When the last good reading of the listing of the document or user group began (our clock); null if there was none. */
+  /** Last successful check of that user listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows. */
+  /** True if that listing may be out of date. */
   is_stale: boolean | null
-  /** True while the catalog lists the document or user group: only then is it checked. */
+  /** Whether the catalog lists the document or user group. */
   in_catalog: boolean | null
-  /** Since when the removal of the person has been held for a decision (our clock): the last response did not contain the person. It starts again when the response changes. Null where no removal is held, and for past stays. */
+  /** Since when the removal has been pending approval; null if none is. */
   removal_held_since: V['timestamptz'] | null
-  /** When an operator refused to remove the person (our clock): the membership continues until the response changes. Null where no removal was refused, and for past stays. */
+  /** When an operator refused this removal; null if none did. */
   removal_refused_at: V['timestamptz'] | null
-  /** Name of the organization for people, from the catalog lines; null where none was given. */
+  /** The organization's display name; null if none. */
   organization_name: string | null
-  /** Name of the document for people, from the catalog lines; null where none was given, and for a user group. */
+  /** The document's display name; null if none. */
   document_name: string | null
-  /** Name of the user group for people, from the catalog lines; null where none was given, and for a document. */
+  /** The user group's display name; null if none. */
   user_group_name: string | null
 }
 
-/** One row for each time at which the nightly run was due, until it is pruned. Did last night succeed? A scheduled run belongs to the latest due time before it was requested: a run that starts after several missed nights belongs to the last of them. Empty if no worker keeps the schedule. */
+/** One row per due time of the nightly run, until it is pruned. A scheduled run belongs to the latest due time before it was requested, even if it starts after several missed nights. Empty if no worker keeps the schedule. */
 export interface ReportingNightly<V extends Values = PgValues> {
-  /** When the run was due by the schedule that was in force. */
+  /** When the run was due. */
   due_at: V['timestamptz'] | null
-  /** The scheduled run that was started for it: its row in reporting.runs. Null where none was started. */
+  /** The scheduled run started for it; null if none was started. */
   run_id: string | null
-  /** When a worker first worked on the run. */
+  /** When a worker first processed the run. */
   begun_at: V['timestamptz'] | null
   /** When the run finished; null until then. */
   ended_at: V['timestamptz'] | null
-  /** Status of the run as in reporting.runs: queued or running while it is under way, then succeeded, partial, failed or cancelled. Without a run: due, and missed after NIGHTLY_LATE_AFTER, also where the run of an earlier night was still under way. A run that starts later replaces missed; a run that someone starts by hand does not. */
+  /** As in reporting.runs. Without a run: due, and after NIGHTLY_LATE_AFTER missed, even if an earlier run is still in progress. A scheduled run that starts later replaces missed; a manual run does not. */
   status: string | null
-  /** The tables contain everything that happened in the service before this time: when the first batch of the run was claimed, which is before any of its calls. Null unless the run succeeded. Also null for a run of users only, as with REFRESH_BUDGET: reporting.freshness has the checks of continuous refresh. */
+  /** The tables contain everything that happened in the service before this time, when the first batch was claimed. Null unless the run succeeded, and for a run of users only, as with REFRESH_BUDGET. */
   complete_up_to: V['timestamptz'] | null
 }
 
-/** Each member of the comments and users that were read, 2,000 paths at most; which members does the service send, and is one new, gone or of another type? */
+/** Fields of the comments and users that were read, at most 2,000 paths, with new and absent fields. */
 export interface ReportingObservedMembers<V extends Values = PgValues> {
-  /** comment or user. */
+  /** Kind of record: comment or user. */
   object: string
-  /** Its path: names with dots between, [] for what is in an array, * for the keys of an object that has had more than 50 different ones. 20 levels at most. Names of more than 100 characters are …, since they may be ids. */
+  /** Path of at most 20 names joined by dots; [] for array elements, * for the keys of objects with more than 50 different keys, … for names longer than 100 characters, which may be IDs. */
   member: string | null
-  /** The JSON types that it has had: string, number, boolean, object, array, null. */
+  /** JSON types of its values. */
   types: readonly string[]
-  /** How many records had it, among those of responses that had changed since they were read before: all records of such a response count, stored or not. Keys that became one path count from then on. */
+  /** Records that contained it, among all records of responses that had changed. */
   records: V['bigint']
-  /** When the first record that had it was counted (our clock). */
+  /** When the first record that contained it was counted. */
   first_seen_at: V['timestamptz']
-  /** When the last record that had it was counted (our clock). */
+  /** When the last record that contained it was counted. */
   last_seen_at: V['timestamptz']
-  /** True where the last 1,000 records of its kind lacked it, though one in 50 had it before, and at least 20. */
+  /** True if none of the last 1,000 records of its kind contained it, although at least 20 records and one in 50 did before. */
   is_absent: boolean
 }
 
-/** Every status and type that was ever received, by organization: the service does not document their sets. Which values must a report expect, and is there a new one? */
+/** All values of status and type ever received, by organization. The service does not document the possible values. */
 export interface ReportingObservedValues<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string | null
-  /** Which member the value was in: status or type. */
+  /** The field: status or type. */
   field: string | null
-  /** The value; null stands for comments whose status or type the service left out. */
+  /** The value; null for comments without one. */
   value: string | null
-  /** Live comments that have it now. */
+  /** Live comments that currently have it. */
   comments: V['bigint'] | null
-  /** Versions of comments that had it, past ones and deletions included. */
+  /** Versions of comments that had it, including past and deleted ones. */
   versions: V['bigint'] | null
-  /** When a check first saw it (our clock), of the versions that are kept: `prune` may leave it later. */
+  /** When a check first received it, among stored versions. Pruning can make this later. */
   first_seen_at: V['timestamptz'] | null
-  /** When a check last saw a new version with it (our clock). */
+  /** When a check last received a new version with it. */
   last_new_at: V['timestamptz'] | null
-  /** When the oldest of the last good checks of the organization's annotations in the catalog began (our clock); null where one was never checked. */
+  /** As in reporting.comment_activity_daily. */
   checked_at: V['timestamptz'] | null
-  /** True where stale_annotations is not 0: there may be a value that no check has seen. */
+  /** True if stale_annotations is not 0. */
   is_stale: boolean | null
-  /** True while the catalog lists the organization: only then is it checked. */
+  /** Whether the catalog lists the organization. */
   in_catalog: boolean | null
-  /** How many of the organization's annotations in the catalog may be out of date, as reporting.freshness tells it. */
+  /** As in reporting.comment_activity_daily. */
   stale_annotations: V['bigint'] | null
-  /** How many of the comments are in annotations that left the catalog, and are no longer checked. */
+  /** Comments in annotations that left the catalog. */
   comments_not_in_catalog: V['bigint'] | null
 }
 
-/** Continuous refresh class by class: how many threads are in each, how often are they looked at, and what did the looks of the last day find? Empty where there is no refresh (REFRESH_BUDGET). Without the looks that hints asked for. */
+/** Continuous refresh by class: number of threads, how often they are checked, and the results of the last day, without checks requested by hints. Empty if REFRESH_BUDGET is not set. */
 export interface ReportingRefreshClasses<V extends Values = PgValues> {
-  /** 0 to 6: threads by how long they have been quiet. 7: every scope of the catalog, batch by batch, the longest unchecked first. */
+  /** 0 to 6: threads by time since their last change. 7: all scopes, least recently checked first. */
   class: number | null
-  /** Its threads have been quiet for at least so long; null for class 7. */
+  /** Minimum time since the last change of its threads; null for class 7. */
   quiet_from: V['interval'] | null
-  /** ... and for less than this; null for class 7. */
+  /** Maximum time since the last change, exclusive; null for class 7. */
   quiet_to: V['interval'] | null
-  /** Threads that are in it now; of class 7 all scopes of the catalog, the listings of users and the threads of the other classes too. */
+  /** Threads in the class now; for class 7, all scopes of the catalog. */
   threads: V['bigint'] | null
-  /** Scopes asked for in the last 24 hours, by whole hours. */
+  /** Scopes fetched in the last 24 hours, counted by whole hours. */
   looks: V['bigint'] | null
-  /** Calls sent for them, further tries and questions by id included. */
+  /** Calls sent for them, including retries and requests by ID. */
   calls: V['bigint'] | null
-  /** Of these looks, those that found a change. */
+  /** Scopes among them that had changed. */
   found: V['bigint'] | null
-  /** Of these looks, those without a usable answer. */
+  /** Scopes among them without a usable response. */
   failed: V['bigint'] | null
-  /** Its part of the looks of all classes; null where there were none. */
+  /** Fraction of the looks of all classes; null if there were none. */
   share: V['numeric'] | null
-  /** Time between the begins of the last two passes; of class 7 how long ago the batch was checked that was not checked for longest. Null where that is not known yet. */
+  /** Time between the starts of the last two passes; for class 7, age of the oldest check of a batch. Null if unknown. */
   looked_at_every: V['interval'] | null
-  /** Begin of the last pass in which each thread was looked at; of class 7 the oldest check. Null where there was none. */
+  /** Start of the last pass that checked every thread; for class 7, the oldest check. Null if none. */
   whole_since: V['timestamptz'] | null
 }
 
-/** Scopes that failed in a run, counted by cause and organization. What failed, and why? */
+/** Failed scopes of a run, counted by cause and organization. */
 export interface ReportingRunFailures<V extends Values = PgValues> {
-  /** The run: its row in reporting.runs. */
+  /** The run, as in reporting.runs. */
   run_id: string | null
   /** users or comments. */
   operation: string | null
-  /** HTTP status of the last response; null where there was none. */
+  /** HTTP status of the last response; null if there was none. */
   http_status: number | null
-  /** The service's error code, or a word of collab-sync in lower case such as timeout; other for any other text of the service; null where there was no code. */
+  /** The service's error code, or one of collab-sync in lower case, such as timeout; other for other texts; null if none. */
   error_status: string | null
-  /** organizationId of the service: the requested organization. */
+  /** The service's organizationId. */
   organization_id: string | null
   /** Scopes of the organization that failed with this cause. */
   scopes: V['bigint'] | null
-  /** Scopes among them that have returned a usable response since, in any run. */
+  /** Scopes among them with a usable response since, in any run. */
   resolved: V['bigint'] | null
-  /** When the first of these scopes failed (our clock). */
+  /** When the first of these scopes failed. */
   first_at: V['timestamptz'] | null
-  /** When the last of these scopes failed (our clock). */
+  /** When the last of these scopes failed. */
   last_at: V['timestamptz'] | null
 }
 
-/** One row a run, until it is pruned. When was the service read, and how did that end? Counts are 0 until the run is finished, except calls and retries. */
+/** One row per run, until it is pruned. Counts are 0 until the run finishes, except calls and retries. */
 export interface ReportingRuns<V extends Values = PgValues> {
-  /** Our id, as status and the logs show it; random. */
+  /** Random ID, as shown by status and the logs. */
   run_id: string
-  /** What started it: schedule (nightly), cli, http, api (a program, through the queue), hint (a change notification), or refresh (continuous refresh of one day, finished after midnight in SYNC_TZ; its scopes are single checks). */
+  /** What started it: schedule (nightly), cli, http, api (a program, through the queue), hint (a change notification), or refresh (continuous refresh of one day; its scopes are single checks). */
   trigger: string
-  /** queued, running, then one of: succeeded (everything is stored), partial (some scopes failed or are held, or whole records were rejected; everything else is stored), failed, cancelled. */
+  /** queued, running, or the result: succeeded (everything was written), partial (some scopes failed or are held, or whole records were rejected; everything else was written), failed, cancelled. */
   status: string
-  /** The run whose failed scopes this run requests again; null for a run that is no retry. */
+  /** The run whose failed scopes this run retries; null if none. */
   retry_of: string | null
   /** When it was requested. */
   requested_at: V['timestamptz']
-  /** When a worker first worked on it. */
+  /** When a worker first processed it. */
   started_at: V['timestamptz'] | null
   /** When it finished; null until then. */
   finished_at: V['timestamptz'] | null
-  /** Calls sent to the service, retries included, whatever the response. Written about once a second, also after the run has finished; calls of the last second of a killed worker are missing. */
+  /** Calls sent to the service, including retries and failed calls. Updated about every second, also after the run; the last second of a killed worker is missing. */
   calls: V['bigint']
   /** Calls that were retries. */
   retries: V['bigint']
-  /** Scopes that the catalog had for it when it started: the denominator of its progress. */
+  /** Scopes in the catalog when the run started, the denominator of its progress. */
   scopes_expected: V['bigint']
-  /** Scopes that the run consists of. */
+  /** Scopes of the run. */
   scopes_planned: V['bigint']
-  /** Scopes whose response is stored. */
+  /** Scopes whose response was stored. */
   scopes_succeeded: V['bigint']
-  /** Scopes without a usable response; reporting.run_failures counts them by cause. */
+  /** Scopes without a usable response. reporting.run_failures counts them by cause. */
   scopes_failed: V['bigint']
-  /** Scopes whose additions are stored but whose removals wait for a decision: reporting.coverage counts those that still do. */
+  /** Scopes whose additions were stored but whose removals needed approval. */
   scopes_held: V['bigint']
-  /** Scopes that were not requested because the run was stopped or cancelled. */
+  /** Scopes not fetched because the run was stopped or cancelled. */
   scopes_skipped: V['bigint']
-  /** Records in the stored responses, nulls included. */
+  /** Records in the stored responses, including nulls. */
   records_received: V['bigint']
-  /** Records that made a new row. */
+  /** Records that created a row. */
   records_inserted: V['bigint']
   /** Records that changed a row. */
   records_updated: V['bigint']
   /** Records that changed nothing. */
   records_unchanged: V['bigint']
-  /** Records that made no row: records that could not be stored, and duplicates within a response. */
+  /** Records that created no row: not storable, or duplicates within a response. */
   records_rejected: V['bigint']
   /** Nulls in responses to requests by ID. */
   records_null: V['bigint']
-  /** Organizations whose own listing of users was stored. */
+  /** Organizations whose own user listing was stored. */
   organizations_done: V['bigint']
-  /** Documents whose own listing of users was stored. */
+  /** Documents whose user listing was stored. */
   documents_done: V['bigint']
-  /** User groups whose listing was stored. */
+  /** User groups whose user listing was stored. */
   groups_done: V['bigint']
   /** Annotations whose comments were stored. */
   annotations_done: V['bigint']
-  /** Rows of collab.users that were inserted or updated, those of users_removed included. */
+  /** Rows of collab.users inserted or updated, including users_removed. */
   users_written: V['bigint']
-  /** Users who were removed from their organization because its listing no longer contains them. A removal that a person accepts is not counted: see sync.held. */
+  /** Users removed because their organization's listing no longer contained them, without removals that an operator approved. */
   users_removed: V['bigint']
-  /** Memberships of documents and user groups that ended because the listing no longer contains the user. A removal that a person accepts is not counted. */
+  /** Memberships that ended because the listing of the document or user group no longer contained the user, without removals that an operator approved. */
   members_removed: V['bigint']
-  /** Rows of collab.comments that were inserted or updated, without deletions. */
+  /** Rows of collab.comments inserted or updated, without deletions. */
   comments_written: V['bigint']
   /** Comments whose deletion the service confirmed. */
   comments_deleted: V['bigint']
@@ -621,397 +621,397 @@ export interface ReportingRuns<V extends Values = PgValues> {
   rejected: V['bigint']
 }
 
-/** The settings that the numbers of reports depend on. Always one row. */
+/** The settings that reports depend on. Always one row. */
 export interface ReportingSettings<V extends Values = PgValues> {
-  /** REPORT_TZ: time zone of the days and weeks of reports. */
+  /** REPORT_TZ: time zone of days and weeks in reports. */
   report_time_zone: string
-  /** FRESHNESS_PROMISE: what was not checked well for longer than this is stale. */
+  /** FRESHNESS_PROMISE: data not checked successfully for longer is stale. */
   freshness_promise: V['interval']
-  /** CHANGE_TARGET: within which a change should be stored. reporting.change_delay_daily measures it. */
+  /** CHANGE_TARGET: time within which a change should be stored. */
   change_target: V['interval']
-  /** Cron expression of the nightly run, as a worker or the command schedule last stored it; null where none is scheduled. */
+  /** Cron expression of the nightly run; null if none is scheduled. */
   schedule: string | null
   /** Time zone of the cron expression. */
   schedule_time_zone: string
 }
 
-/** How often a comment's status went from one value to another, and how long it stayed, by organization; deleted comments' past included. How fast are comments resolved? For a median over several organizations take reporting.edits_and_deletions. */
+/** How often comments, including deleted ones, changed from one status to another and how long that took, by organization. For a median across organizations, use reporting.edits_and_deletions. */
 export interface ReportingStatusTransitions<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string | null
-  /** Status before; null where the service left it out. */
+  /** Status before; null if the service sent none. */
   from_status: string | null
-  /** Status after; null where the service left it out. */
+  /** Status after; null if the service sent none. */
   to_status: string | null
-  /** How often a check found that change. Changes between two checks are seen as one. */
+  /** Number of times a check found this change. Changes between two checks appear as one. */
   transitions: V['bigint'] | null
-  /** Median of the hours between lastUpdated of the two versions (the service's clock). */
+  /** Median hours between lastUpdated of the two versions (the service's clock). */
   median_hours: V['numeric'] | null
-  /** When the oldest of the last good checks of the organization's annotations in the catalog began (our clock); null where one was never checked. */
+  /** As in reporting.comment_activity_daily. */
   checked_at: V['timestamptz'] | null
-  /** True where stale_annotations is not 0: there may be changes that no check has seen. */
+  /** True if stale_annotations is not 0. */
   is_stale: boolean | null
-  /** True while the catalog lists the organization: only then is it checked. */
+  /** Whether the catalog lists the organization. */
   in_catalog: boolean | null
-  /** How many of the organization's annotations in the catalog may be out of date, as reporting.freshness tells it. */
+  /** As in reporting.comment_activity_daily. */
   stale_annotations: V['bigint'] | null
-  /** How many of the transitions are in annotations that left the catalog, and are no longer checked. */
+  /** Transitions in annotations that left the catalog. */
   transitions_not_in_catalog: V['bigint'] | null
 }
 
-/** One row an annotation with its live comments. Which threads are busy, answered late, or forgotten? */
+/** One row per annotation, with its live comments. */
 export interface ReportingThreadSummary<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** documentId of the service: the document that was asked for. */
+  /** The service's documentId. */
   document_id: string
-  /** annotationId of the service: the comment annotation that was asked for. */
+  /** The service's annotationId. */
   annotation_id: string
-  /** Live comments in it; 0 where there are none. */
+  /** Live comments. */
   comments: number
-  /** Different authors (userIds) of the live comments. */
+  /** Distinct authors (userIds) of the live comments. */
   people: number | null
-  /** When the first of the live comments was written (written_at of reporting.comments). */
+  /** When the first live comment was written (written_at of reporting.comments). */
   first_comment_at: V['timestamptz'] | null
-  /** When the last of the live comments was written; edits do not move it. */
+  /** When the last live comment was written; edits do not move it. */
   last_comment_at: V['timestamptz'] | null
-  /** When somebody else than the first comment's author first wrote; null while nobody did, and where the first author is not known. */
+  /** When an author other than that of the first comment first wrote; null if none did or the first author is unknown. */
   first_answer_at: V['timestamptz'] | null
   /** Hours from first_comment_at to first_answer_at. */
   hours_to_first_answer: V['numeric'] | null
   /** Hours from last_comment_at to now. */
   hours_since_last_comment: V['numeric'] | null
-  /** When a check last found any of its comments added, changed, deleted or restored (our clock). */
+  /** As in collab.annotations. */
   changed_at: V['timestamptz'] | null
-  /** When the last good reading of the comments of the annotation began (our clock); null if there was none. */
+  /** As in reporting.comments. */
   checked_at: V['timestamptz'] | null
-  /** True where the comments of the annotation may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows. */
+  /** As in reporting.comments. */
   is_stale: boolean | null
-  /** True while the catalog lists the annotation: only then is it checked. */
+  /** As in reporting.comments. */
   in_catalog: boolean | null
-  /** Name of the organization for people, from the catalog lines; null where none was given. */
+  /** The organization's display name; null if none. */
   organization_name: string | null
-  /** Name of the document for people, from the catalog lines; null where none was given. */
+  /** The document's display name; null if none. */
   document_name: string | null
 }
 
-/** One row a person and organization. Who is there, in which documents and user groups, and who left? */
+/** One row per user and organization: their documents and user groups, and users who left. */
 export interface ReportingUserDirectory<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** userId of the service. */
+  /** The service's userId. */
   user_id: string | null
-  /** Name as last received; null where the service left it out. */
+  /** As in collab.users. */
   name: string | null
-  /** E-mail address as last received; null where the service left it out. */
+  /** As in collab.users. */
   email: string | null
-  /** True while the organization's own listing holds the person; false for those who left it, and for guests and authors who never were in it. */
+  /** Whether the organization's own listing contains the user. Guests and authors may never have been in it. */
   listed: boolean | null
-  /** Documents that the person is in, as of their last checks, those that left the catalog too. */
+  /** Documents of the user, including those that left the catalog. */
   documents: V['bigint'] | null
-  /** Organization user groups that the person is in, as of their last checks, those that left the catalog too. */
+  /** User groups of the user, including those that left the catalog. */
   user_groups: V['bigint'] | null
-  /** documentIds of those documents, sorted. */
+  /** documentIds of these documents, sorted. */
   document_ids: readonly string[] | null
-  /** Ids of those user groups, sorted. */
+  /** IDs of these user groups, sorted. */
   organization_user_group_ids: readonly string[] | null
-  /** When a check first saw the person in this organization (our clock). */
+  /** As in collab.users. */
   first_seen_at: V['timestamptz'] | null
-  /** When a check first found the person gone from the organization's listing (our clock); it happened between that check and the one before. Null while listed, and for those never listed. */
+  /** When a check first no longer found the user in the organization's listing; null while or never listed. */
   left_at: V['timestamptz'] | null
-  /** As in collab.users: the check of the organization's own listing. Documents and user groups have checks of their own. */
+  /** As in collab.users. */
   checked_at: V['timestamptz'] | null
-  /** As in collab.users: name, email, listed and left_at may be out of date. For documents and user_groups see stale_listings. */
+  /** As in collab.users; for documents and user_groups, see stale_listings. */
   is_stale: boolean | null
   /** As in collab.users. */
   in_catalog: boolean | null
-  /** How many of the organization's listings in the catalog (its own, of its documents, of its user groups) may be out of date: each may lack the person, or hold somebody who left. */
+  /** Listings of the organization (its own and those of its documents and user groups) that may be out of date. */
   stale_listings: V['bigint'] | null
-  /** How many of the documents left the catalog, and are no longer checked. */
+  /** Documents that left the catalog. */
   documents_not_in_catalog: V['bigint'] | null
-  /** How many of the user groups left the catalog, and are no longer checked. */
+  /** User groups that left the catalog. */
   user_groups_not_in_catalog: V['bigint'] | null
-  /** As in collab.users: of the organization's own listing only. Those of documents and user groups are in reporting.memberships. */
+  /** As in collab.users; for documents and user groups, see reporting.memberships. */
   removal_held_since: V['timestamptz'] | null
-  /** As in collab.users: of the organization's own listing only. */
+  /** As in collab.users. */
   removal_refused_at: V['timestamptz'] | null
 }
 
-/** Comment annotations of the catalog: each holds a thread of comments. */
+/** Comment annotations of the catalog. Each has one thread of comments. */
 export interface CollabAnnotations<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** documentId of the service: the document that was asked for. */
+  /** The service's documentId. */
   document_id: string
-  /** annotationId of the service: the comment annotation that was asked for. */
+  /** The service's annotationId. */
   annotation_id: string
-  /** False when the catalog no longer lists it: it is then not checked any more, and its rows stay. */
+  /** False once the catalog no longer lists it; its rows are kept. */
   active: boolean
-  /** Live comments it holds, as of checked_at. */
+  /** Live comments, as of checked_at. */
   comment_count: number
-  /** When the last good reading of its comments began; null if there was none. */
+  /** Last successful check of its comments; null if none. */
   checked_at: V['timestamptz'] | null
-  /** When a check last found any of its comments added, changed, deleted or restored (our clock). */
+  /** When a check last found one of its comments added, changed, deleted or restored. */
   changed_at: V['timestamptz'] | null
-  /** When a try for its comments first failed after the last good one (our clock); null where the last try was good. */
+  /** First failed check since the last successful one; null if none failed. */
   failing_since: V['timestamptz'] | null
-  /** True where its comments may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows. */
+  /** True if its comments may be out of date. */
   is_stale: boolean | null
-  /** True while the catalog lists it with its document and organization: only then is it checked. */
+  /** Whether the catalog lists it, its document and its organization. */
   in_catalog: boolean | null
 }
 
-/** Every version of every comment, the current one too (valid_to is null). */
+/** All versions of comments, including the current one. */
 export interface CollabCommentVersions<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** documentId of the service: the document that was asked for. */
+  /** The service's documentId. */
   document_id: string
-  /** annotationId of the service: the comment annotation that was asked for. */
+  /** The service's annotationId. */
   annotation_id: string
-  /** commentId of the service, unique within its annotation. */
+  /** The service's commentId, unique within its annotation. */
   comment_id: V['bigint']
-  /** Counts from 1 within the comment. */
+  /** Version number of the comment, from 1. */
   version: number
-  /** Plain text; null where the service left it out, as in a voice comment. */
+  /** As in collab.comments. */
   comment_text: string | null
-  /** HTML body as received. It comes from users: never show it unescaped. */
+  /** As in collab.comments. */
   comment_html: string | null
-  /** Status as received, such as added; the service does not document its set of values. */
+  /** As in collab.comments. */
   status: string | null
-  /** Type as received, such as text; the service does not document its set of values. */
+  /** As in collab.comments. */
   type: string | null
-  /** lastUpdated of the service (the service's clock). */
+  /** The service's lastUpdated (the service's clock). */
   last_updated: V['timestamptz'] | null
-  /** What made this version: added, edited, deleted or restored. A deleted version repeats the last content. */
+  /** What created this version: added, edited, deleted or restored. A deleted version repeats the last content. */
   change: string
-  /** When a check first saw this version (our clock); the true time lies between that check and the one before. */
+  /** When a check first received this version. */
   valid_from: V['timestamptz']
-  /** When a check first saw the next version; null for the current one. */
+  /** When a check first received the next version; null for the current one. */
   valid_to: V['timestamptz'] | null
-  /** When the last good reading of the comments of its annotation began (our clock); null if there was none. */
+  /** As in collab.comments. */
   checked_at: V['timestamptz'] | null
-  /** True where the comments of its annotation may be out of date: there may be a newer version that no check has seen. */
+  /** As in collab.comments. */
   is_stale: boolean | null
-  /** True while the catalog lists its annotation: only then is it checked. */
+  /** As in collab.comments. */
   in_catalog: boolean | null
 }
 
-/** Comments as of the last check, deleted ones too (see deleted_at). */
+/** Comments as of the last check, including deleted ones, which keep their last content. */
 export interface CollabComments<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** documentId of the service: the document that was asked for. */
+  /** The service's documentId. */
   document_id: string
-  /** annotationId of the service: the comment annotation that was asked for. */
+  /** The service's annotationId. */
   annotation_id: string
-  /** commentId of the service, unique within its annotation. */
+  /** The service's commentId, unique within its annotation. */
   comment_id: V['bigint']
-  /** Plain text; null where the service left it out, as in a voice comment. */
+  /** Plain text; null if the service sent none, as for a voice comment. */
   comment_text: string | null
-  /** HTML body as received. It comes from users: never show it unescaped. */
+  /** HTML body as received. It is user input: always escape it. */
   comment_html: string | null
-  /** userId of the author, as received with the comment. */
+  /** The author's userId, as received with the comment. */
   author_user_id: string | null
-  /** Name of the author as it was when the comment was received; reporting.comments has the current one. */
+  /** The author's name, as received with the comment. reporting.comments has the current one. */
   author_name: string | null
-  /** E-mail address of the author, as received with the comment. */
+  /** The author's e-mail address, as received with the comment. */
   author_email: string | null
-  /** Status as received, such as added; the service does not document its set of values. */
+  /** Status as received, such as added. The possible values are undocumented. */
   status: string | null
-  /** Type as received, such as text; the service does not document its set of values. */
+  /** Type as received, such as text. The possible values are undocumented. */
   type: string | null
-  /** lastUpdated of the service (the service's clock). */
+  /** The service's lastUpdated (the service's clock). */
   last_updated: V['timestamptz'] | null
-  /** The whole object as last received, unknown members included. */
+  /** The complete JSON object as last received, unknown fields included. */
   raw: V['jsonb'] | null
-  /** When a check first saw the comment (our clock). */
+  /** When collab-sync first received the comment. */
   first_seen_at: V['timestamptz']
-  /** When a check last found anything in this row changed, its deletion included (our clock): follow it to load what is new. */
+  /** When a check last changed this row, including deletion. */
   changed_at: V['timestamptz']
-  /** When the service answered null for this comment's id; null while it is live. The row keeps its last content. */
+  /** When the service returned null for the comment's ID; null while it is live. */
   deleted_at: V['timestamptz'] | null
-  /** When the last good reading of the comments of its annotation began (our clock); null if there was none. */
+  /** Last successful check of the annotation's comments; null if none. */
   checked_at: V['timestamptz'] | null
-  /** True where the comments of its annotation may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows. */
+  /** True if the annotation's comments may be out of date. */
   is_stale: boolean | null
-  /** True while the catalog lists its annotation: only then is it checked. */
+  /** Whether the catalog lists the annotation. */
   in_catalog: boolean | null
-  /** When the comment was written (the service's clock): what the member named by COMMENT_WRITTEN_MEMBER says; without it lastUpdated of the first version that a check saw, which is later where it was edited before. Null where the service told neither. */
+  /** As in reporting.comments. */
   written_at: V['timestamptz'] | null
-  /** True where the comment itself says when it was written (COMMENT_WRITTEN_MEMBER); false where it may have been earlier than written_at. */
+  /** As in reporting.comments. */
   written_at_is_exact: boolean | null
-  /** When the last good check of the thread before the first look at the comment began (our clock): it was written later. Null where written_at is exact, at the thread's first look, and where that check may have missed the comment. */
+  /** As in reporting.comments. */
   written_not_before: V['timestamptz'] | null
 }
 
-/** Who is, or was, in a document. */
+/** Current and past users of documents. */
 export interface CollabDocumentUsers<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** documentId of the service: the document that was asked for. */
+  /** The service's documentId. */
   document_id: string
-  /** userId of the member. */
+  /** The service's userId of the member. */
   user_id: string
-  /** When a check first saw the user in the document (our clock). */
+  /** When a check first found the user in the document. */
   first_seen_at: V['timestamptz']
-  /** When a check first found the user gone; null while in it. */
+  /** When a check first no longer found the user; null for current members. */
   removed_at: V['timestamptz'] | null
-  /** When the last good reading of the document's listing of users began (our clock); null if there was none. */
+  /** Last successful check of the document's user listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows. */
+  /** True if that listing may be out of date. */
   is_stale: boolean | null
-  /** True while the catalog lists the document: only then is it checked. */
+  /** Whether the catalog lists the document. */
   in_catalog: boolean | null
-  /** Since when the removal of the user from the document's listing has been held for a decision (our clock): the last response did not contain the user. It starts again when the response changes. Null where no removal is held. */
+  /** As in collab.users, for the document's listing. */
   removal_held_since: V['timestamptz'] | null
-  /** When an operator refused to remove the user from the document's listing (our clock): the user stays in the listing until the response changes. Null where no removal was refused. */
+  /** As in collab.users, for the document's listing. */
   removal_refused_at: V['timestamptz'] | null
 }
 
 /** Documents of the catalog. */
 export interface CollabDocuments<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** documentId of the service: the document that was asked for. */
+  /** The service's documentId. */
   document_id: string
-  /** False when the catalog no longer lists it: it is then not checked any more, and its rows stay. */
+  /** False once the catalog no longer lists it; its rows are kept. */
   active: boolean
-  /** When the last good reading of the document's listing of users began; null if there was none. Its comments have their times in collab.annotations. */
+  /** Last successful check of its user listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** When a try for its listing of users first failed after the last good one (our clock); null where the last try was good. */
+  /** First failed check since the last successful one; null if none failed. */
   failing_since: V['timestamptz'] | null
-  /** True where its listing of users may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows. */
+  /** True if its user listing may be out of date. */
   is_stale: boolean | null
-  /** True while the catalog lists it and its organization: only then is it checked. */
+  /** Whether the catalog lists it and its organization. */
   in_catalog: boolean | null
-  /** Name for people, documentName of the catalog lines; null where none was given. */
+  /** Display name from the catalog (documentName); null if none was given. */
   name: string | null
 }
 
 /** Organizations of the catalog. */
 export interface CollabOrganizations<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** False when the catalog no longer lists it: it is then not checked any more, and its rows stay. */
+  /** False once the catalog no longer lists it; its rows are kept. */
   active: boolean
-  /** When the last good reading of the organizations own listing of users began; null if there was none. */
+  /** Last successful check of its own user listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** When a try for its own listing first failed after the last good one (our clock); null where the last try was good. */
+  /** First failed check since the last successful one; null if none failed. */
   failing_since: V['timestamptz'] | null
-  /** True where its own listing may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows. */
+  /** True if its own user listing may be out of date. */
   is_stale: boolean | null
-  /** True while the catalog lists it: only then is it checked. */
+  /** Same as active. */
   in_catalog: boolean
-  /** Name for people, organizationName of the catalog lines; null where none was given. */
+  /** Display name from the catalog (organizationName); null if none was given. */
   name: string | null
 }
 
-/** Who is, or was, in an organization user group. */
+/** Current and past members of organization user groups. */
 export interface CollabUserGroupMembers<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
   /** Id of the organization user group that was asked for. */
   organization_user_group_id: string
-  /** userId of the member. */
+  /** The service's userId of the member. */
   user_id: string
-  /** When a check first saw the user in the group (our clock). */
+  /** When a check first found the user in the group. */
   first_seen_at: V['timestamptz']
-  /** When a check first found the user gone; null while in it. */
+  /** When a check first no longer found the user; null for current members. */
   removed_at: V['timestamptz'] | null
-  /** When the last good reading of the group's listing of users began (our clock); null if there was none. */
+  /** Last successful check of the group's user listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** True where that listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows. */
+  /** True if that listing may be out of date. */
   is_stale: boolean | null
-  /** True while the catalog lists the group: only then is it checked. */
+  /** Whether the catalog lists the group. */
   in_catalog: boolean | null
-  /** Since when the removal of the user from the group's listing has been held for a decision (our clock): the last response did not contain the user. It starts again when the response changes. Null where no removal is held. */
+  /** As in collab.users, for the group's listing. */
   removal_held_since: V['timestamptz'] | null
-  /** When an operator refused to remove the user from the group's listing (our clock): the user stays in the listing until the response changes. Null where no removal was refused. */
+  /** As in collab.users, for the group's listing. */
   removal_refused_at: V['timestamptz'] | null
 }
 
 /** Organization user groups of the catalog. */
 export interface CollabUserGroups<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** Id of the organization user group that was asked for. */
+  /** The service's ID of the organization user group. */
   organization_user_group_id: string
-  /** False when the catalog no longer lists it: it is then not checked any more, and its rows stay. */
+  /** False once the catalog no longer lists it; its rows are kept. */
   active: boolean
-  /** When the last good reading of the group's listing began; null if there was none. */
+  /** Last successful check of the group's user listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** When a try for its listing first failed after the last good one (our clock); null where the last try was good. */
+  /** First failed check since the last successful one; null if none failed. */
   failing_since: V['timestamptz'] | null
-  /** True where its listing may be out of date: its last try failed, it was never checked well, or longer ago than FRESHNESS_PROMISE allows. */
+  /** True if its user listing may be out of date. */
   is_stale: boolean | null
-  /** True while the catalog lists it and its organization: only then is it checked. */
+  /** Whether the catalog lists it and its organization. */
   in_catalog: boolean | null
-  /** Name for people, organizationUserGroupName of the catalog lines; null where none was given. */
+  /** Display name from the catalog (organizationUserGroupName); null if none was given. */
   name: string | null
 }
 
-/** Every version of every person that is kept, the current one too (valid_to is null): name, e-mail, listing. What was before the first of them is not known. */
+/** All stored versions of users (name, e-mail address, listing), including the current one. */
 export interface CollabUserVersions<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** userId of the service. */
+  /** The service's userId. */
   user_id: string
-  /** Counts from 1 within the person; the first ones are missing where they were pruned, and where changes were not kept yet. */
+  /** Version number of the user, from 1. Early versions are missing if they were pruned or not recorded. */
   version: number | null
-  /** Name in this version; null where the service left it out. */
+  /** Name in this version; null if the service sent none. */
   name: string | null
-  /** E-mail address in this version; null where the service left it out, and where PRIVACY_EMAIL no longer keeps it. */
+  /** E-mail address in this version; null if none was sent or PRIVACY_EMAIL excludes it. */
   email: string | null
-  /** Whether the organization's own listing held the person. */
+  /** Whether the organization's own listing contained the user. */
   listed: boolean
-  /** Since when the organization's listing lacked one who had been in it; null while listed, and for those not listed until then. */
+  /** removed_at of collab.users in this version. */
   removed_at: V['timestamptz'] | null
-  /** What made this version: added, edited (another name or address), listed (first time in the organization's listing), removed (from it), restored (to it). Null where that is not known. */
+  /** What created this version: added, edited (name or address), listed (first time in the organization's listing), removed (from it) or restored (to it). Null if unknown. */
   change: string | null
-  /** When a check first saw this version (our clock); it came to be between that check and the one before. */
+  /** When a check first received this version. */
   valid_from: V['timestamptz'] | null
-  /** When a check first saw the next version; null for the current one. */
+  /** When a check first received the next version; null for the current one. */
   valid_to: V['timestamptz'] | null
   /** As in collab.users. */
   checked_at: V['timestamptz'] | null
-  /** As in collab.users: there may be a newer version that no check has seen. */
+  /** As in collab.users. */
   is_stale: boolean | null
   /** As in collab.users. */
   in_catalog: boolean | null
 }
 
-/** One row a person and organization: listed members, and people seen only in a document, a group or as authors. */
+/** One row per user and organization, including users seen only in a document, in a user group or as authors. */
 export interface CollabUsers<V extends Values = PgValues> {
-  /** organizationId of the service: the organization that was asked for. */
+  /** The service's organizationId. */
   organization_id: string
-  /** userId of the service. */
+  /** The service's userId. */
   user_id: string
-  /** Name as last received; null where the service left it out. */
+  /** Name as last received; null if the service sent none. */
   name: string | null
-  /** E-mail address as last received; null where the service left it out. */
+  /** E-mail address as last received; null if the service sent none. */
   email: string | null
-  /** The whole object as last received, unknown members included. */
+  /** The complete JSON object as last received, unknown fields included. */
   raw: V['jsonb'] | null
-  /** True while the organization's own listing holds the user. */
+  /** Whether the organization's own listing contains the user. */
   listed: boolean
-  /** When a check first saw the person in this organization (our clock). */
+  /** When collab-sync first received the user in this organization. */
   first_seen_at: V['timestamptz']
-  /** When a check last found anything in this row changed (our clock). */
+  /** When a check last changed this row. */
   changed_at: V['timestamptz']
-  /** When the organization's listing first lacked one who had been in it; null while listed, and for those never listed. */
+  /** When the organization's listing first no longer contained the user; null while or never listed. */
   removed_at: V['timestamptz'] | null
-  /** Keyed hash of user_id, by which the feed of changes names people, also once they were erased. Equal in all organizations. */
+  /** Keyed hash of user_id, which identifies the user in the feed of changes, even after an erasure. Equal in all organizations. */
   person: string
-  /** When the last good reading of the organization's own listing began (our clock); null if there was none. */
+  /** Last successful check of the organization's own listing; null if none. */
   checked_at: V['timestamptz'] | null
-  /** True where the organization's own listing may be out of date: the last try failed, or the last good one is longer ago than FRESHNESS_PROMISE allows. */
+  /** True if the organization's own listing may be out of date. */
   is_stale: boolean | null
-  /** True while the catalog lists the organization and its own listing the person: only then is the row checked. */
+  /** Whether the catalog lists the organization, and its own listing the user. */
   in_catalog: boolean | null
-  /** Since when the removal of the user from the organization's own listing has been held for a decision (our clock): the last response did not contain the user. It starts again when the response changes. Null where no removal is held. */
+  /** Since when the removal from the organization's own listing has been pending approval; null if none is. A changed response restarts it. */
   removal_held_since: V['timestamptz'] | null
-  /** When an operator refused to remove the user from the organization's own listing (our clock): the user stays in the listing until the response changes. Null where no removal was refused. */
+  /** When an operator refused this removal; null if none did. The user stays until the response changes. */
   removal_refused_at: V['timestamptz'] | null
 }
 

@@ -1,4 +1,4 @@
--- What needs a person now, one row a kind, the most urgent first.
+-- Open problems by kind, most urgent first.
 -- Params: none.
 -- Never null: kind, urgency, count, organizations, sentence, fix, path.
 select kind, urgency, count, organizations, since, latest, sentence, fix, path, words, first

@@ -1,5 +1,5 @@
--- A page of what needs a person now, a row an organization where it belongs to one.
--- Params: $1 kind?, $2 afterKind?, $3 afterOrganizationId? (of the last row of the page before), $4 limit.
+-- A page of open problems: one row per organization for problems of organizations.
+-- Params: $1 kind?, $2 afterKind?, $3 afterOrganizationId? (of the last row of the previous page), $4 limit.
 -- Never null: kind, urgency, count, sentence, fix, path.
 select kind, urgency, organization_id, count, since, latest, sentence, fix, path, words
 from sync.attention

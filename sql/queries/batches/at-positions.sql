@@ -1,5 +1,5 @@
--- The batches in which some scopes lie, and their places there, when all scopes are counted from 0 through the batches in
--- the order of their keys. It reads the batches (a few thousand for a million scopes) and none of the scopes.
+-- The batches of some scopes and the positions of the scopes in them, if all scopes are counted from 0 through the
+-- batches in the order of their keys. Reads the batches (a few thousand for a million scopes) and none of the scopes.
 -- Params: $1 operations, $2 positions.
 -- Never null: batch_key, operation, places, places[].
 -- Typed as: operation collab_store.batches.operation.
@@ -17,7 +17,7 @@ select batch_keys[place] as batch_key, operations[place] as operation,
   array_agg((position - from_positions[place])::int order by position) as places
 from listed
 cross join unnest($2::bigint[]) as position
--- A binary search: how many batches end at or before the position.
+-- Binary search: the number of batches that end at or before the position.
 cross join lateral (select width_bucket(position, up_to) + 1 as place) p
 where place <= cardinality(batch_keys)
 group by 1, 2

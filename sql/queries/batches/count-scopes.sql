@@ -1,4 +1,4 @@
--- How many scopes there are to ask for, as of the last catalog import.
+-- Number of scopes to fetch, as of the last catalog import.
 -- Params: $1 operations.
 -- Never null: scopes.
 select coalesce(sum(b.scopes), 0)::bigint as scopes

@@ -1,5 +1,5 @@
--- Batches with something to ask for, in the order of their keys.
--- Params: $1 after (last key of the page before), $2 operations, $3 organizationIds?, $4 limit.
+-- Batches with scopes to fetch, in the order of their keys.
+-- Params: $1 after (last key of the previous page), $2 operations, $3 organizationIds?, $4 limit.
 select b.batch_key, b.operation
 from collab_store.batches b
 join collab_store.organizations o using (organization_key)

@@ -1,5 +1,5 @@
--- Adds the annotations that are new; own_checked_at as in add-user-groups. Where there is continuous refresh a few are looked
--- at next; those of a large import wait as batches that nobody has checked, or they would hold up all others.
+-- Adds new annotations; own_checked_at as in add-user-groups. With continuous refresh, a few are checked next. Those of
+-- a large import remain unchecked batches, because they would delay all others.
 -- Params: none.
 -- Never null: scopes.
 with added as (

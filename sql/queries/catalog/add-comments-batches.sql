@@ -1,4 +1,4 @@
--- Makes the comments batches that new annotations fall into.
+-- Creates the comments batches for new annotations.
 -- Params: none.
 insert into collab_store.batches (organization_key, operation, batch_no)
 select distinct organization_key, 'comments', number / 256

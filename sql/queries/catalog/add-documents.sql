@@ -1,4 +1,4 @@
--- Adds the documents that are new; own_checked_at as in add-user-groups.
+-- Adds new documents; own_checked_at as in add-user-groups.
 -- Params: none.
 -- Never null: scopes.
 with added as (

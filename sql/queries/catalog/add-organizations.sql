@@ -1,4 +1,4 @@
--- Adds organizations that any line names and the catalog lacks. Their batch 0 is made by add-users-batches.
+-- Adds organizations that a line names and the catalog lacks. add-users-batches creates their batch 0.
 -- Params: none.
 insert into collab_store.organizations (organization_id, name)
 select i.organization_id, n.name

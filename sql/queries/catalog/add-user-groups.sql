@@ -1,5 +1,5 @@
--- Adds the user groups that are new. In a batch that there was before, the batch's time of the last check
--- does not hold for them: a run that is under way has not seen them.
+-- Adds new user groups. In an existing batch, the batch's time of the last check does not apply to them, because a run
+-- in progress has not fetched them.
 -- Params: none.
 -- Never null: scopes.
 with added as (

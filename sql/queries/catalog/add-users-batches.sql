@@ -1,4 +1,4 @@
--- Makes the users batches that new scopes fall into, and batch 0 of every new organization.
+-- Creates the users batches for new scopes, and batch 0 of every new organization.
 -- Params: none.
 with added as (
   insert into collab_store.batches (organization_key, operation, batch_no)

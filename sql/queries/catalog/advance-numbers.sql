@@ -1,4 +1,4 @@
--- Remembers how many scopes were ever numbered in each organization that got new ones, or is new itself.
+-- Stores the number of scopes ever assigned in each organization that is new or got new scopes.
 -- Params: none.
 update collab_store.organizations o
 set users_scopes = n.users_scopes, comments_scopes = n.comments_scopes

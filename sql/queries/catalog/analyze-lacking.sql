@@ -1,3 +1,3 @@
--- Tells the planner how much it is.
+-- Updates the planner's statistics of the staged scopes.
 -- Params: none.
 analyze import_lacking;

@@ -1,3 +1,3 @@
--- Tells the planner how many lines there are, before the merge.
+-- Updates the planner's statistics of the lines before the merge.
 -- Params: none.
 analyze import_lines;

@@ -1,5 +1,5 @@
--- How much of the catalog an import lacks: of the whole, and of each organization of which it lacks more than a tenth and more
--- than ten.
+-- Counts the active scopes that an import lacks: in total, and for each organization of which it lacks more than ten
+-- and more than a tenth.
 -- Params: none.
 -- Never null: scopes, lacking, organizations, is_much, digest.
 with by_organization as (

@@ -1,4 +1,4 @@
--- How many organizations, documents, annotations and user groups the catalog holds, and how many of them are inactive.
+-- Counts organizations, documents, annotations and user groups of the catalog, and how many of them are inactive.
 -- Params: none.
 -- Never null: organizations, inactive_organizations, documents, inactive_documents, annotations, inactive_annotations,
 -- user_groups, inactive_user_groups.

@@ -1,4 +1,4 @@
--- The lines of one import, as they come; private to the session that imports.
+-- Creates a temporary table for the lines of one import.
 -- Params: none.
 create temp table import_lines (
   organization_id text not null,

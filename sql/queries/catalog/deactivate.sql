@@ -1,5 +1,5 @@
--- Deactivates what is staged as lacking. The time of the last check is kept with each scope from now on, because the batch's
--- time goes on without it.
+-- Deactivates the scopes staged as lacking. Stores the time of the last check with each scope, because the batch's time
+-- changes without it.
 -- Params: none.
 -- Never null: organizations, documents, annotations, user_groups.
 with organization as (

@@ -1,4 +1,4 @@
--- Notes what somebody decided of a held import; what it lacks is not needed any more.
+-- Records the decision on a held import and deletes its lacking scopes.
 -- Params: $1 importId, $2 state, $3 decidedBy, $4 reason?, $5 went.
 with decided as (
   update sync.catalog_imports

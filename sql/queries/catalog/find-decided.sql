@@ -1,5 +1,5 @@
--- The import of the same source that is held, or was refused, for lacking just the same. A refusal holds until a whole list
--- is applied again: what is lacking after that is another matter.
+-- The import of the same source that is held or was refused for the same lacking scopes. A refusal applies until a
+-- complete list is applied.
 -- Params: $1 digest, $2 source.
 update sync.catalog_imports
 set last_seen_at = now()

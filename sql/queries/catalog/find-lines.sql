@@ -1,7 +1,8 @@
--- What the catalog has of some lines, in their order. A line that is not there at all, or whose
--- parents are not, has no keys from there on. While an import is held none counts as settled: to name a line takes it out of what
--- that one lacks.
--- Params: $1 organizationIds, $2 documentIds[?], $3 annotationIds[?], $4 userGroupIds[?] (the ids of one line at one place).
+-- Looks up lines in the catalog, in their order. A line that does not exist, or whose parents do not exist, has no keys
+-- from that level on. While an import is held, no line counts as settled, because naming a line removes it from the
+-- scopes that the held import lacks.
+-- Params: $1 organizationIds, $2 documentIds[?], $3 annotationIds[?], $4 userGroupIds[?] (the ids of one line at the
+-- same index).
 -- Never null: is_active, is_settled.
 select l.organization_key, l.document_key, l.annotation_key, l.user_group_key,
   l.organization_name, l.document_name, l.organization_user_group_name, l.is_active,

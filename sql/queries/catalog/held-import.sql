@@ -1,4 +1,4 @@
--- The import that is held, locked; nothing where none is.
+-- Locks and returns the held import; no row if none is held.
 -- Params: none.
 select import_id
 from sync.catalog_imports

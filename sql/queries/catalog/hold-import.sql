@@ -1,4 +1,4 @@
--- Holds an import, with what it lacks.
+-- Records an import as held, with the number of lacking scopes.
 -- Params: $1 source, $2 requestedBy, $3 lines, $4 scopes, $5 lacking, $6 organizations, $7 firstOrganizationId?, $8 digest.
 with held as (
   insert into sync.catalog_imports (source, requested_by, state, prunes, lines, scopes, lacking, organizations, first_organization_id,

@@ -1,4 +1,4 @@
--- Notes that a source could not be read; where it failed just so the last time, that it did again.
+-- Records that a source could not be read. If the last failure was the same, updates its time.
 -- Params: $1 source, $2 requestedBy, $3 problem.
 with again as (
   update sync.catalog_imports i

@@ -1,7 +1,7 @@
--- What the catalog holds directly beneath a document, else beneath an organization, else its organizations; user groups
--- before documents. In the order of the ids, so that each page is read from an index.
--- Params: $1 organizationId?, $2 documentId?, $3 afterUserGroupId?, $4 afterId? (highest id of the page before, of whatever
--- else the page holds), $5 limit.
+-- The catalog directly beneath a document, an organization or the root; user groups before documents. Ordered by ID, so
+-- that each page is read from an index.
+-- Params: $1 organizationId?, $2 documentId?, $3 afterUserGroupId?, $4 afterId? (highest id of the other things on the
+-- previous page), $5 limit.
 -- Never null: organization_id, active.
 select organization_id, document_id, annotation_id, organization_user_group_id, o.name as organization_name, document_name,
   organization_user_group_name, l.active, l.checked_at

@@ -1,3 +1,3 @@
--- Has erasures that begin wait for the end of the transaction. Those that have begun go on.
+-- Makes new erasures wait for the end of the transaction. Erasures in progress continue.
 -- Params: none.
 lock table sync.erasures in row exclusive mode

@@ -1,4 +1,4 @@
--- The first thing that a scope names and the catalog lacks.
+-- The first object that a scope names and the catalog lacks.
 -- Params: $1 organizationIds?, $2 documentId?, $3 annotationId?, $4 userGroupIds?.
 -- Never null: what.
 select * from (

@@ -1,5 +1,5 @@
--- Numbers the annotations that are new, after those that their organization has: by document, so that a
--- document's annotations share batches.
+-- Numbers new annotations after the existing ones of their organization, by document, so that the annotations of a
+-- document share batches.
 -- Params: none.
 create temp table import_new_annotations on commit drop as
 select i.organization_key, i.document_key, i.annotation_id,

@@ -1,5 +1,5 @@
--- Numbers the users scopes that are new, after those that their organization has: groups first, then
--- documents. Number 0 is the organization's own listing.
+-- Numbers new users scopes after the existing ones of their organization: user groups first, then documents. Number 0
+-- is the organization's own listing.
 -- Params: none.
 create temp table import_new_users_scopes on commit drop as
 select s.organization_key, s.kind, s.id,

@@ -1,5 +1,5 @@
--- Activates what a line names again. Each scope keeps its own time of the last check, because the batch's time went on without
--- it.
+-- Reactivates scopes that a line names. Each keeps its own time of the last check, because the batch's time changed
+-- without it.
 -- Params: none.
 -- Never null: organizations, documents, annotations, user_groups.
 with organization as (

@@ -1,4 +1,4 @@
--- The last imports of the catalog, the newest first.
+-- The last imports of the catalog, newest first.
 -- Params: $1 limit.
 select import_id, at, last_seen_at, source, requested_by, state, lines, came, went, scopes, lacking, organizations,
   first_organization_id, problem, decided_at, decided_by, reason

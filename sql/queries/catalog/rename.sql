@@ -1,4 +1,4 @@
--- Changes the names that differ from those that the lines give. Annotations have no names.
+-- Updates names that differ from those in the lines. Annotations have no names.
 -- Params: none.
 -- Never null: organizations, documents, annotations, user_groups.
 with organization as (

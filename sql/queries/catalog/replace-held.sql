@@ -1,4 +1,4 @@
--- A later import takes the place of the one that is held.
+-- Marks the held import as replaced by a later import.
 -- Params: none.
 with replaced as (
   update sync.catalog_imports set state = 'replaced' where state = 'held' returning import_id

@@ -1,4 +1,4 @@
--- What is active and no line names.
+-- Stages active scopes that no line names.
 -- Params: none.
 insert into import_lacking (kind, organization_key, key)
 select 'organization' as kind, o.organization_key, o.organization_key as key

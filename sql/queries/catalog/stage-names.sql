@@ -1,4 +1,4 @@
--- The names that the lines give, one for each thing: that of the last line that has one. An empty text takes a name away.
+-- Stages the names in the lines, one per object: that of the last line with a name. An empty text removes the name.
 -- Params: none.
 create temp table import_names on commit drop as
 select l.kind, l.organization_id, l.id, nullif(case l.kind when 'organization' then i.organization_name
@@ -14,5 +14,5 @@ from (
   from import_lines where organization_user_group_name is not null group by 2, 3
 ) l
 join import_lines i using (line);
--- The planner needs to know how many they are.
+-- The planner needs their number.
 analyze import_names;

@@ -1,4 +1,4 @@
--- Takes up what is to become inactive: what is named, and what is beneath it.
+-- Stages scopes to deactivate: the named ones and those beneath them.
 -- Params: $1 organizationKey, $2 documentKey, $3 annotationKey, $4 userGroupKey (each a list of keys).
 insert into import_lacking (kind, key)
 select 'organization', organization_key from collab_store.organizations where organization_key = any($1)

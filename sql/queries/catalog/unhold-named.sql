@@ -1,4 +1,5 @@
--- Takes what the lines of an import name out of what the held one lacks: somebody has asked for it since.
+-- Removes scopes that the lines of an import name from the lacking scopes of the held import, because a caller has
+-- requested them since.
 -- Params: none.
 with held as (
   delete from sync.catalog_lacking returning import_id, kind, keys

@@ -1,4 +1,4 @@
--- Committed changes that the feed does not give yet, and for whose open transaction it waits.
+-- Committed changes that the feed does not return yet, and the open transaction that it waits for.
 -- Params: none.
 -- Never null: lines.
 select lines, since, pid, role_name, database_name, application_name from reporting.changes_held_back()

@@ -1,3 +1,3 @@
--- Hears of changes as they are committed.
+-- Subscribes to notifications of committed changes.
 -- Params: none.
 listen collab_sync_changes

@@ -1,4 +1,4 @@
--- What changed after a cursor, and last the cursor to go on from. The row as text: no number in it is rounded on the way.
+-- Changes after a cursor, and finally the next cursor. Rows are text, so that no number is rounded.
 -- Params: $1 after?, $2 maxChanges, $3 objects?, $4 until?.
 -- Never null: cursor.
 select cursor, object, change, key::text as key, row::text as row, at, run_id, person

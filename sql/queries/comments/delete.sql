@@ -1,4 +1,4 @@
--- Marks comments deleted for whose ids the service itself answered null. They keep their content.
+-- Marks comments as deleted for whose IDs the service returned null. They keep their content.
 -- Params: $1 annotationKeys, $2 commentIds, $3 ats.
 with gone as (
   select c.*, n.at

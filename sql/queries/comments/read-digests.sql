@@ -1,4 +1,4 @@
--- Every comment stored under some annotations: its digest, and whether it is deleted.
+-- All comments stored for some annotations: digest, and whether deleted.
 -- Params: $1 annotationKeys.
 -- Never null: deleted.
 -- Prepared.

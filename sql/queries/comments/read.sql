@@ -1,4 +1,5 @@
--- Comments stored under an annotation with all their content: those with some ids, deleted ones too; or all live ones.
+-- Comments stored for an annotation with all their content: those with some IDs, including deleted ones, or all live
+-- ones.
 -- Params: $1 annotationKey, $2 commentIds?.
 -- Never null: deleted.
 select comment_id, /* comment columns: {stored} */ comment_text, comment_html, author_user_id, author_name, author_email,

@@ -1,8 +1,7 @@
--- Changes comments that are stored, live or deleted. The old version is kept when the content changed or the comment is
--- back; a change of the author's name or of an undocumented member alone makes no version.
--- No version ends before it began, though the clock be set back.
--- The first edit keeps lastUpdated of the first version beside the row: the versions are pruned. Rows of before migration 0016
--- have it in the first version that is left.
+-- Updates stored comments, live or deleted. The old version is kept if the content changed or the comment is restored;
+-- a change of only the author's name or of an undocumented field creates no version. No version ends before it began,
+-- even if the clock was set back. The first edit stores lastUpdated of the first version in the row, because versions
+-- are pruned. Rows from before migration 0016 have it in the first remaining version.
 -- Params: $1 annotationKeys, $2 commentIds, $3 digests, $4 ats, $5 writtenAts[?], $6 and on comment columns.
 with new as (
   select *

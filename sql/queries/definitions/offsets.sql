@@ -1,5 +1,5 @@
--- From when on the clocks of a time zone show how much more than UTC, over the years 1880 to 2200: by PostgreSQL's own list
--- of time zones, by which the days of reports are counted.
+-- UTC offsets of a time zone in the years 1880 to 2200 and when each began, from PostgreSQL's own list of time zones,
+-- which reports use for days.
 -- Params: $1 timeZone.
 -- Never null: from_ms, ahead_ms.
 with changed as (
@@ -9,7 +9,7 @@ with changed as (
 )
 select (extract(epoch from coalesce(s.at, c.h)) * 1000)::float8 as from_ms, (extract(epoch from c.ahead) * 1000)::float8 as ahead_ms
 from changed c
--- By the minute, then by the second.
+-- First by minute, then by second.
 left join lateral (
   select min(m) as at from generate_series(c.before, c.h, interval '1 minute') m where (m at time zone $1) - (m at time zone 'UTC') = c.ahead
 ) m on true

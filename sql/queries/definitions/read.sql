@@ -1,5 +1,5 @@
--- What words mean in reports here. written_members_before are the members by which some stored comments may still have their
--- time, null where none has.
+-- The definitions of reports. written_members_before are the fields from which some stored comments may still have
+-- their writing time; null if none.
 -- Params: none.
 -- Never null: freshness_promise_s, change_target_s, written_members_before[].
 select extract(epoch from freshness_promise)::float8 as freshness_promise_s, written_member, written_members_before,

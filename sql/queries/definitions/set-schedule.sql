@@ -1,8 +1,8 @@
--- Stores the nightly schedule that is in force, and when it is due. Deletes the future due times of another schedule: also
--- those that a process with an older schedule stored at the same moment, but not one that the clock of this process has
--- passed already and that of PostgreSQL has not.
--- Params: $1 schedule? (cron expression and time zone), $2 timeZone, $3 days (1 Monday to 7 Sunday, on which it never starts a
--- run), $4 dueTimes (the next ones; empty where none is scheduled), $5 lateAfterS.
+-- Stores the current nightly schedule and its next due times. Deletes future due times of another schedule, including
+-- those that a process with an older schedule stores at the same moment, but not one that has passed on this process's
+-- clock and not yet on PostgreSQL's.
+-- Params: $1 schedule? (cron expression and time zone), $2 timeZone, $3 days (1 Monday to 7 Sunday, on which it starts
+-- no run), $4 dueTimes (empty if none is scheduled), $5 lateAfterS.
 with deleted as (
   delete from sync.nightly_due n
   using collab_store.definitions d

@@ -1,5 +1,5 @@
--- Takes the definitions of the settings over. With another member that says when a comment was written, or other days, answers
--- that are in hand are thrown away and asked for again, and stored comments are to be looked at.
+-- Stores the definitions from the settings. If the field with the writing time or the time zone of days changes,
+-- responses in progress are discarded and fetched again, and stored comments have to be recomputed.
 -- Params: $1 freshnessPromiseS, $2 writtenMember?, $3 reportTimeZone, $4 refreshBudget?, $5 changeTargetS.
 with now_other as (
   select (written_member, report_time_zone) is distinct from ($2, $3) as is_other from collab_store.definitions for update

@@ -1,4 +1,4 @@
--- Every version of the comment that was changed most lately.
+-- All versions of the most recently changed comment.
 -- Params: none.
 -- Never null: version, change, valid_from.
 -- Typed as: change collab_store.comment_versions.change.

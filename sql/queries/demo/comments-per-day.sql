@@ -1,4 +1,4 @@
--- Comments a day over all organizations, the last days.
+-- Comments per day of all organizations in the last days.
 -- Params: none.
 -- Never null: day, comments, authors, annotations.
 select day::text as day, sum(comments)::int as comments, sum(authors)::int as authors, sum(annotations)::int as annotations

@@ -1,4 +1,4 @@
--- How old the last good checks are, by level.
+-- Age of the last successful checks by level.
 -- Params: none.
 -- Never null: level, checked, never_checked.
 select level, count(*)::int as checked, count(*) filter (where checked_at is null)::int as never_checked,

@@ -1,4 +1,5 @@
--- The planner's statistics keep samples of values, names and words too: the statements that take them anew, a table each.
+-- Statements that recompute the planner's statistics, one per table, because these contain samples of values, names and
+-- texts.
 -- Params: none.
 -- Never null: statement.
 select format('analyze %I.%I', schemaname, relname) as statement

@@ -1,4 +1,4 @@
--- Batches of users in whose listings a user is, in the order of their keys.
+-- Batches of users scopes whose listings contain a user, in the order of their keys.
 -- Params: $1 organizationKeys, $2 userId.
 -- Never null: batch_key.
 select batch_key

@@ -1,4 +1,4 @@
--- Has the feed of changes call everything an erasure that this transaction changes.
+-- Makes the feed of changes record all changes of this transaction as erasures.
 -- Params: none.
 -- Never null: noted.
 select set_config('collab_sync.erases', 'on', true) as noted

@@ -1,5 +1,5 @@
--- One consistent picture for as long as the export takes, in which nothing is written; times in UTC and ISO 8601. Nobody
--- knows how long the reader of a pipe takes, so no time limit holds.
+-- Begins a read-only transaction with one consistent snapshot, with times in UTC and ISO 8601. There is no time limit,
+-- because the reader of a pipe may be slow.
 -- Params: none.
 begin transaction isolation level repeatable read, read only;
 set local statement_timeout = 0;

@@ -1,4 +1,4 @@
--- Whether an organization is, or ever was, in the catalog.
+-- Whether an organization is or was in the catalog.
 -- Params: $1 organizationId.
 -- Never null: known.
 select exists (select from collab.organizations where organization_id = $1) as known

@@ -1,5 +1,5 @@
--- Failures of a run grouped by cause, the most frequent first, with the first three of each, and what became of them since: by
--- organization first, since counting those of 200,000 failures at once takes seconds.
+-- Failures of a run by cause, most frequent first, with the first three of each and how many were resolved since.
+-- Aggregates by organization first, because counting 200,000 failures at once takes seconds.
 -- Params: $1 runId.
 -- Never null: operation, scopes, organizations, attempts, resolved, failing, left_catalog, resolved_by, resolved_by[], examples, examples[].
 -- Typed as: operation collab_store.batches.operation.

@@ -1,4 +1,4 @@
--- Scopes that gave no usable answer.
+-- Records scopes without a usable response.
 -- Params: $1 runId, $2 batchKey?, $3 operation, $4 scopeNumbers, $5 organizationIds, $6 documentIds[?], $7 annotationIds[?],
 -- $8 userGroupIds[?], $9 httpStatuses[?], $10 errorStatuses[?], $11 messages, $12 attempts.
 insert into sync.failures (run_id, batch_key, operation, scope_no, organization_id, document_id, annotation_id,

@@ -1,6 +1,6 @@
--- A page of scopes that gave no usable answer, the newest first. Whether one still fails is looked up row by row: for `exists`
--- PostgreSQL reads every failing scope of the catalog.
--- Params: $1 runId?, $2 organizationId?, $3 before? (lowest id of the page before), $4 limit.
+-- A page of scopes without a usable response, newest first. Checks row by row whether a scope still fails: for `exists`
+-- PostgreSQL would read every failing scope of the catalog.
+-- Params: $1 runId?, $2 organizationId?, $3 before? (lowest id of the previous page), $4 limit.
 -- Never null: state.
 -- Typed as: operation collab_store.batches.operation.
 select f.failure_id, f.run_id, f.at, f.operation, f.organization_id, f.document_id, f.annotation_id,

@@ -1,5 +1,5 @@
--- How many scopes that failed in a run were resolved since, are failing still, and left the catalog. A scope that failed
--- more than once in a run, as in a day of refresh, counts once.
+-- How many scopes that failed in a run were resolved since, still fail, and left the catalog. A scope that failed more
+-- than once in a run, as in a day of continuous refresh, counts once.
 -- Params: $1 runId.
 -- Never null: resolved, failing, left_catalog.
 select count(*) filter (where not is_open)::int as resolved, count(*) filter (where is_open and is_failing)::int as failing,

@@ -1,6 +1,6 @@
--- What listings that lack members are compared with: the most members that each had at any time of the last seven days, or
--- since a removal of it was last applied, and the users whose removal is held, or was refused, because too many are missing.
--- The most, and not the number at the beginning of that time: before its first run a listing has no members, and within a run
+-- The baseline for listings that lack members: the maximum number of members in the last seven days or since a removal
+-- was last applied, and users whose removal is held or was refused because too many are missing. The maximum is used
+-- instead of the number at the beginning of that time: before its first run a listing has no members, and within a run
 -- the rows of an organization's users begin at different times. Members who leave and join in one response cancel out.
 -- Params: $1 organizationKeys, $2 documentKeys, $3 groupKeys, $4 at.
 -- Never null: kind, scope_key, most_members, disputed_user_ids, disputed_user_ids[].
@@ -16,7 +16,7 @@ with listing as (
   left join sync.held h on h.kind = k.kind and h.scope_key = k.scope_key and h.resolution in ('accepted', 'repeated')
   group by k.kind, k.scope_key
 ), stay as (
-  -- Most users of a listing came in one run: counted by times, few rows are left to sort.
+  -- Most users of a listing came in one run, so few rows remain to sort after grouping by time.
   select kind, scope_key, began_at, ended_at, count(*) as users
   from (
     select 'organization', organization_key, coalesce(version_at, first_seen_at), null from collab_store.users

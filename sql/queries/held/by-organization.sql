@@ -1,6 +1,6 @@
--- The listings that wait for a decision, by organization, the ones first held first; a page of them, or all.
--- Params: $1 heldId?, $2 runId?, $3 organizationId?, $4 after? (id of the last listing of the page before),
--- $5 mostOfOrganization?, $6 limit?.
+-- Held removals pending approval by organization, oldest first; one page or all.
+-- Params: $1 heldId?, $2 runId?, $3 organizationId?, $4 after? (id of the last listing of the previous page), $5
+-- mostOfOrganization?, $6 limit?.
 -- Never null: users_missing.
 with waiting as (
   select h.*, row_number() over (partition by h.organization_id order by h.held_id) as place

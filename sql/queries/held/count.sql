@@ -1,4 +1,4 @@
--- How many held listings wait for a decision, of one run or in all.
+-- Number of held removals pending approval, of one run or in total.
 -- Params: $1 runId?.
 -- Never null: held.
 select count(*)::int as held

@@ -1,5 +1,5 @@
--- A page of the held listings that wait for a decision, the one first held first.
--- Params: $1 runId?, $2 after? (highest id of the page before), $3 limit, $4 mostUsers (named of each), $5 heldId?,
+-- A page of held removals pending approval, oldest first.
+-- Params: $1 runId?, $2 after? (highest id of the previous page), $3 limit, $4 mostUsers (listed for each), $5 heldId?,
 -- $6 organizationId?.
 -- Never null: users_missing, first_missing_user_ids, first_missing_user_ids[].
 select held_id, run_id, at, kind, organization_id, document_id, organization_user_group_id, users_before, repeats,

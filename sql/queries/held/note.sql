@@ -1,6 +1,6 @@
--- Notes that a listing lacked so many users that no user was removed. The same response in a later scheduled run counts as
--- a repeat; another response starts again. A response that a person refused is not noted while it stays the same (repeats is
--- null); any other one ends that refusal. A response without a digest equals no other.
+-- Records that a listing lost so many users that none was removed. The same response in a later scheduled run counts as
+-- a repeat; another response starts again. A response that an operator refused is not recorded while it stays the same
+-- (repeats is null); any other response ends the refusal. A response without a digest equals no other.
 -- Params: $1 runId, $2 isScheduled, $3 batchKey, $4 kind, $5 scopeKey, $6 organizationId, $7 documentId?, $8 userGroupId?,
 -- $9 contentDigest, $10 usersBefore, $11 missingUserIds, $12 isLoss.
 with refused as (

@@ -1,4 +1,4 @@
--- Users whose removal from a listing waits for a decision, or was refused.
+-- Users whose removal from a listing is pending approval or was refused.
 -- Params: $1 kind, $2 scopeKey.
 -- Never null: user_id, is_refused.
 select unnest(missing_user_ids) as user_id, resolved_at is not null as is_refused

@@ -1,4 +1,4 @@
--- Closes what is held of listings, and ends what was refused of them.
+-- Resolves held removals of listings, and ends their refusals.
 -- Params: $1 kinds, $2 scopeKeys, $3 resolutions.
 update sync.held h
 set resolved_at = coalesce(h.resolved_at, now()), resolution = coalesce(h.resolution, l.resolution), is_standing = false

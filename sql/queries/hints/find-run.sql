@@ -1,5 +1,5 @@
--- The run of a hint with just this scope that no worker has begun: it will fetch later than now. One that was planned before
--- an annotation came, or came back, lacks that, and is not found.
+-- The run of a hint with exactly this scope that no worker has started, so that it fetches later than now. A run that
+-- was planned before an annotation was added or reactivated lacks it, and is not returned.
 -- Params: $1 scope, $2 organizationId, $3 documentId, $4 annotationId? (null for all of the document).
 -- Never null: threads.
 select r.run_id, r.scopes_expected as threads

@@ -1,5 +1,5 @@
--- Notes annotations of a document as hinted, and counts them. One that is noted already and that no worker has taken is not
--- written again: it will be polled later than now. In the order of their keys, so that two hints cannot wait for each other.
+-- Stores annotations of a document as hinted, and counts them. An unclaimed hint is not written again, because it is
+-- polled later than now. Inserts in the order of keys, to avoid deadlocks between hints.
 -- Params: $1 organizationId, $2 documentId, $3 annotationId? (null for all that are active).
 -- Never null: threads.
 with threads as materialized (

@@ -1,4 +1,4 @@
--- Whether continuous refresh polls what is hinted.
+-- Whether continuous refresh polls hinted annotations.
 -- Params: none.
 -- Never null: is_refreshed.
 select refresh_budget is not null as is_refreshed from collab_store.definitions

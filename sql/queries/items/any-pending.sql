@@ -1,4 +1,4 @@
--- Whether anything of a run is still to be done.
+-- Whether a run has pending items.
 -- Params: $1 runId.
 -- Never null: pending.
 -- Prepared.

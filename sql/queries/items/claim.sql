@@ -1,10 +1,11 @@
--- A worker takes up an item; returns nothing where it is done already, so that a job delivered twice works once.
--- Bit n of only_scopes is '1' where scope n is wanted (null: all), of done_scopes where it is committed already (null: none).
--- batch_key, operation and batch_xmin are null for items that page. Where the row of the batch is another one at the first
--- commit, another claim has written meanwhile, perhaps an earlier one, and it is unknown whose responses are older;
--- claim_no becomes the batch's version with that commit. A later erasure than last_erasure, and a change of written_member
--- or report_time_zone, write to the batch too. None of the item's responses is older than claimed_at; what is written under this claim is dated at.
--- Params: $1 runId, $2 itemId, $3 workerId, $4 isAgain (the same worker takes it up again, which is no further attempt).
+-- Claims an item for a worker; no row if it is done already, so that a job delivered twice is processed once. Bit n of
+-- only_scopes is '1' if scope n is to be fetched (null: all), of done_scopes if it is committed already (null: none).
+-- batch_key, operation and batch_xmin are null for paging items. If the batch's row has changed at the first commit,
+-- another claim has written meanwhile, possibly an earlier one, and it is unknown whose responses are older; claim_no
+-- becomes the batch's version with that commit. A later erasure than last_erasure, or a change of written_member or
+-- report_time_zone, also writes to the batch. None of the item's responses is older than claimed_at; rows written under
+-- this claim are dated at.
+-- Params: $1 runId, $2 itemId, $3 workerId, $4 isAgain (the same worker claims it again, which is not another attempt).
 -- Never null: claim_no, claimed_at, at, report_time_zone.
 -- Typed as: operation collab_store.batches.operation.
 -- Prepared.

@@ -1,10 +1,10 @@
--- Records what was committed of an item: its scopes done, its counts, and the batch's checkpoint. Where nothing changed,
--- this one statement is the whole transaction. Counts are added to the item's. Attempts begin anew only where another scope
--- is done: else an item that fails after each commit would never be given up.
--- Params: $1 runId, $2 itemId, $3 batchKey? (where it is null nothing is recorded), $4 claimNo, $5 claimedAt, $6 doneScopes
--- (bits), $7 isEnd, $8 isWhole (the whole batch was asked), $9 batchXmin? (of the batch's row when it was claimed; a trigger
--- that counts its comments may have written to it since, in this transaction, which has the row locked), $10 and on counts
--- of a commit.
+-- Records a commit of an item: its finished scopes, its counts, and the batch's checkpoint. If nothing changed, this
+-- statement is the whole transaction. Counts are added to the item's. Attempts restart only if another scope is
+-- finished; otherwise an item that fails after each commit would never be given up.
+-- Params: $1 runId, $2 itemId, $3 batchKey? (null records no batch), $4 claimNo, $5 claimedAt, $6 doneScopes (bits), $7
+-- isEnd, $8 isWhole (the whole batch was fetched), $9 batchXmin? (of the batch's row when it was claimed; a trigger
+-- that counts its comments may have written to it since, in this transaction, which has the row locked),
+-- $10 and on counts of a commit.
 -- Prepared.
 with held_batch as (
   update collab_store.batches
@@ -27,7 +27,7 @@ set done_scopes = $6::text::varbit, state = case when $7 then 'done' else 'pendi
     comments_deleted = comments_deleted + $29, rejected = rejected + $30, service_ms = service_ms + $31,
     waited_ms = waited_ms + $32, waited_throttled_ms = waited_throttled_ms + $33, database_ms = database_ms + $34,
     cpu_ms = cpu_ms + $35, records_lost = records_lost + $36 /* end */,
-  -- Plans what it found: $10 to $12 are the scopes that succeeded, failed and are held.
+  -- Sets the planned scopes to those found: $10 to $12 are the scopes that succeeded, failed and are held.
   scopes_planned = case when $7 then scopes_succeeded + scopes_failed + scopes_held + scopes_skipped + $10 + $11 + $12
     else scopes_planned end
 where run_id = $1 and item_id = $2 and state = 'pending' and exists (select from held_batch)

@@ -1,4 +1,5 @@
--- The batches that a narrow run was planned with. Bit n of only_scopes is '1' where scope n is wanted; null means all.
+-- The batches of a run that is limited to some scopes. Bit n of only_scopes is '1' if scope n is to be fetched; null
+-- means all.
 -- Params: $1 runId.
 -- Never null: batch_key.
 select i.batch_key, b.operation, i.only_scopes::text as only_scopes

@@ -1,5 +1,5 @@
--- The next batches of one large organization, and a paging item for those after them.
--- Params: $1 runId, $2 itemId, $3 operations, $4 limit (batches a page).
+-- The next batches of one large organization, and a paging item for the remaining ones.
+-- Params: $1 runId, $2 itemId, $3 operations, $4 limit (batches per page).
 with self as (
   update sync.run_items set state = 'done', finished_at = now()
   where run_id = $1 and item_id = $2 and state = 'pending'

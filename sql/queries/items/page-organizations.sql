@@ -1,7 +1,7 @@
--- One page of organizations: the first batches of each become items, an organization with more of them gets a paging
--- item of its own, and the next page of organizations another. All or nothing with the item itself, so that a page
--- delivered twice plans once.
--- Params: $1 runId, $2 itemId, $3 operations, $4 organizationIds?, $5 limit (organizations a page), $6 batchesOfEach.
+-- Plans one page of organizations: the first batches of each become items, an organization with more batches gets its
+-- own paging item, and the next page of organizations another. The transaction also finishes the item itself, so that a
+-- page delivered twice is planned once.
+-- Params: $1 runId, $2 itemId, $3 operations, $4 organizationIds?, $5 limit (organizations per page), $6 batchesOfEach.
 with self as (
   update sync.run_items set state = 'done', finished_at = now()
   where run_id = $1 and item_id = $2 and state = 'pending'

@@ -1,5 +1,5 @@
--- The first item of a run that pages organizations; none where the catalog has nothing for it. Notes how many scopes the
--- catalog has: the denominator of the run's progress.
+-- Creates the first item of a run that pages through organizations; none if the catalog has no scopes for it. Stores
+-- the number of scopes in the catalog, which is the denominator of the run's progress.
 -- Params: $1 runId, $2 operations, $3 organizationIds? (null for all active ones).
 with expected as (
   update sync.runs set scopes_expected = (

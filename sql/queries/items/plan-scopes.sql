@@ -1,8 +1,9 @@
--- Plans the scopes that a run names, only those of them that fail now, or those that failed in an earlier run and still fail:
--- one item for each of their batches.
--- Params: $1 runId, $2 operations, $3 organizationIds? (null for all active ones), $4 documentId?, $5 annotationId? (null for
--- all active ones of the document), $6 userGroupIds?, $7 areUsersNamed (organizations are asked about some users),
--- $8 failedOf? (the earlier run), $9 isFailing (only scopes that fail now), $10 areWhole (organizations are synced as a whole).
+-- Plans the scopes that a run names: all, only those that fail now, or those that failed in an earlier run and still
+-- fail. Creates one item per batch.
+-- Params: $1 runId, $2 operations, $3 organizationIds? (null for all active ones), $4 documentId?, $5 annotationId?
+-- (null for all active ones of the document), $6 userGroupIds?, $7 areUsersNamed (organizations are queried for some
+-- users), $8 failedOf? (the earlier run), $9 isFailing (only scopes that fail now), $10 areWhole (organizations are
+-- synced as a whole).
 -- Never null: item_id, kind, round.
 with wanted as (
   select d.organization_key, a.batch_key, a.scope_no

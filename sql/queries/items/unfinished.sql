@@ -1,4 +1,4 @@
--- Runs under way of which nothing is pending: all that is left is to finish them.
+-- Open runs without pending items, which only have to be finished.
 -- Params: none.
 select run_id from sync.runs r
 where status in ('queued', 'running')

@@ -1,4 +1,4 @@
--- Adds members, and takes back those who had left; their earlier stay is kept.
+-- Adds members, and restores former ones, whose earlier stay is kept.
 -- Params: $1 keys, $2 userIds, $3 at.
 with new as (
   select * from unnest($1::int[], $2::text[]) as n (user_group_key, user_id)

@@ -1,4 +1,4 @@
--- Ends the stay of members whom a complete listing no longer holds.
+-- Ends the stay of members whom a complete listing no longer contains.
 -- Params: $1 keys, $2 userIds, $3 at.
 update collab_store.document_users m
 set removed_at = greatest(m.joined_at, $3)

@@ -1,4 +1,4 @@
--- Everyone who is or was in some listings.
+-- Current and former members of some listings.
 -- Params: $1 keys.
 -- Never null: removed.
 select document_key as key, user_id, removed_at is not null as removed

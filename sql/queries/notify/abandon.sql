@@ -1,5 +1,5 @@
--- Gives up, after a day, deliveries to receivers that are no longer in NOTIFY_URL: nobody takes them up.
--- Params: $1 receivers (that there are).
+-- Ends, after a day, deliveries to receivers that are no longer in NOTIFY_URL and that no worker claims.
+-- Params: $1 receivers (current ones).
 update sync.notification_deliveries d
 set given_up_at = now(), problem = 'no longer in NOTIFY_URL'
 from sync.notifications n

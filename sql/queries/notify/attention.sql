@@ -1,6 +1,6 @@
--- What of sync.attention_by_kind to report: each kind once, and again while it is open only where a later decision waits. A
--- kind is resolved when two looks in a row do not find it; its facts are then null. The service is not back while it throttles
--- instead, or cannot be reached instead.
+-- Kinds of sync.attention_by_kind to report: each once, and again while open only if a later decision is pending. A
+-- kind is resolved if two consecutive checks do not find it; its facts are then null. The service is not resolved as
+-- unreachable while it throttles, nor the reverse.
 -- Params: none.
 -- Never null: kind.
 with present as materialized (
@@ -25,12 +25,12 @@ select p.kind, to_jsonb(p) - '{kind,urgency}'::text[] as facts
 from present p
 left join reported r using (kind)
 where (r.kind is null or (p.kind in ('held', 'rejected', 'catalog_held') and p.latest > r.latest))
-  -- These often end by themselves, or with the last worker that is restarted.
+  -- These often end without action, or when the last worker has restarted.
   and (
     p.kind not in ('no_worker', 'worker_blocked', 'throttled', 'unreachable', 'settings_differ')
     or coalesce(p.since, '-infinity') < now() - interval '1 minute'
   )
-  -- A run that is under way may find more of it, or resolve it: it is reported when that run has finished.
+  -- A run in progress may find more of it or resolve it, so it is reported when that run has finished.
   and (
     p.kind not in ('failing', 'overdue', 'held', 'rejected')
     or not exists (
@@ -39,7 +39,7 @@ where (r.kind is null or (p.kind in ('held', 'rejected', 'catalog_held') and p.l
         and under_way.requested_at < case when r.kind is null then p.since else p.latest end
     )
   )
-  -- Hints and continuous refresh try again by themselves, until the promise is broken.
+  -- Hints and continuous refresh retry automatically until the promise is broken.
   and (
     p.kind <> 'failing'
     or exists (

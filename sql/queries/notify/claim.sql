@@ -1,5 +1,5 @@
--- Takes up the delivery to a receiver that has been due for longest: no other worker does while the lease lasts.
--- The last try is the one after a day: where it fails, the delivery is given up.
+-- Claims the delivery to a receiver that has been due for longest. No other worker claims it during the lease. The last
+-- attempt is the one after a day; if it fails, the delivery ends.
 -- Params: $1 receiver, $2 leaseS.
 -- Never null: is_last.
 with due as (

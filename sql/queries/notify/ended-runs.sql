@@ -1,6 +1,7 @@
--- Runs that failed or were cancelled, since somebody watches and within a day, and are not noted yet. Those of hints are left
--- out: there may be thousands while the service is away, and what they failed at is reported all together.
--- Params: $1 since (when somebody watches).
+-- Runs that failed or were cancelled within a day and since notifications are on, and have no notification yet. Runs of
+-- hints are excluded: there may be thousands while the service is unreachable, and their failures are reported
+-- together.
+-- Params: $1 since (when notifications began).
 -- Never null: finished_at.
 select run_id, trigger, status, finished_at, scopes_planned, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped
 from sync.runs r

@@ -1,3 +1,3 @@
--- Forgets what was noted long ago, with its deliveries.
+-- Deletes old notifications with their deliveries.
 -- Params: none.
 delete from sync.notifications where noted_at < now() - interval '90 days'

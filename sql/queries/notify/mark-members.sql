@@ -1,6 +1,6 @@
--- Marks what was noticed of members since somebody watches as told, and gives its numbers. What the message says is read
--- when it is sent (notify/member-changes): the names of members may be ids, so they are kept in one place only.
--- Params: $1 since (when somebody watches).
+-- Marks field changes since notifications began as reported, and returns their numbers. The message reads them when it
+-- is sent (notify/member-changes): names of fields may be IDs, so they are stored only once.
+-- Params: $1 since (when notifications began).
 -- Never null: numbers, numbers[].
 with told as (
   update sync.member_changes

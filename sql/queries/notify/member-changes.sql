@@ -1,4 +1,4 @@
--- What a message tells of members, as far as it is still there, and the first ten of it.
+-- The field changes of a message that are still stored, and the first ten of them.
 -- Params: $1 numbers.
 -- Never null: members, first, first[].
 with left_of_it as (

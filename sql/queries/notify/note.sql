@@ -1,4 +1,4 @@
--- Notes a thing to tell, with a delivery for each receiver; nothing where it is noted already.
+-- Creates a notification with a delivery for each receiver; no row if it exists already.
 -- Params: $1 thing, $2 kind, $3 subject?, $4 runId?, $5 facts, $6 receivers.
 with noted as (
   insert into sync.notifications (thing, kind, subject, run_id, facts)

@@ -1,4 +1,4 @@
--- Notes what became of a delivery: it was sent, it was given up, or it is tried again later.
+-- Records the outcome of a delivery: sent, given up, or to retry later.
 -- Params: $1 notificationId, $2 receiver, $3 outcome ('sent', 'given_up' or 'retry'), $4 problem?, $5 retryInS.
 update sync.notification_deliveries
 set sent_at = case when $3 = 'sent' then now() end, given_up_at = case when $3 = 'given_up' then now() end, problem = $4,

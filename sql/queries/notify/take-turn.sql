@@ -1,6 +1,6 @@
--- Takes the turn to look for something to tell: the row stays locked until the transaction ends, and a process that finds it
--- locked, or looked at just now, leaves it.
--- Params: $1 intervalS (that must lie between two looks).
+-- Locks the check for notifications until the transaction ends. Returns no row if another process holds the lock or
+-- checked recently.
+-- Params: $1 intervalS (minimum time between two checks).
 -- Never null: now, watching_since.
 with mine as (
   select only_row from sync.notify_watch

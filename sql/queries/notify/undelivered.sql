@@ -1,4 +1,4 @@
--- Messages that receivers did not take, of the last seven days.
+-- Messages of the last seven days that receivers did not accept.
 -- Params: $1 receivers.
 -- Never null: given_up, waiting, problem.
 select receiver, count(*) filter (where given_up_at is not null)::int as given_up,

@@ -1,4 +1,4 @@
--- Makes one path, with * as the name, of the keys of objects that have too many of them: they may be IDs.
+-- Merges the keys of objects with too many keys into one path with * as the name, because they may be IDs.
 -- Params: $1 crowded (json): object, path.
 with crowded as (
   select object, path, cardinality(path) + 1 as at from jsonb_to_recordset($1) c (object text, path text[])

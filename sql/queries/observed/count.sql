@@ -1,5 +1,5 @@
--- Counts members of records that were read, and notes what is new, of another type, or absent. Only members with is_new get a
--- row, 2,000 at most.
+-- Counts the fields of records that were read, and records which are new, of another type, or absent. Only fields with
+-- is_new get a row, 2,000 at most.
 -- Params: $1 comments, $2 users, $3 members (json): object, path, types, records, is_new.
 with seen as (
   update collab_store.observed_records r
@@ -39,7 +39,7 @@ with seen as (
   returning o.object, o.path, o.types
 )
 insert into sync.member_changes (object, path, change, types)
--- What is in a new object is new with it.
+-- Fields of a new object are not reported separately.
 select i.object, i.path, 'new', i.types
 from inserted i
 join found f using (object, path)

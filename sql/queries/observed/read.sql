@@ -1,3 +1,3 @@
--- The observed members, with their types.
+-- The observed fields, with their types.
 -- Params: none.
 select object, path, types from collab_store.observed_members

@@ -1,4 +1,4 @@
--- What was noticed of members within a week, the newest first.
+-- Field changes of the last week, newest first.
 -- Params: $1 limit.
 -- Never null: member.
 select object, collab_store.member_of(path) as member, change, types, noticed_at

@@ -1,6 +1,6 @@
--- A page of organizations in the order of their ids, with how fresh each is, by the totals of all scopes: an organization of
--- 10,000 annotations has forty batches.
--- Params: $1 after? (highest id of the page before), $2 limit, $3 organizationId? (only this one).
+-- A page of organizations in the order of their IDs with their freshness, from the totals of all scopes: an
+-- organization with 10,000 annotations has forty batches.
+-- Params: $1 after? (highest id of the previous page), $2 limit, $3 organizationId? (only this one).
 -- Never null: organization_id, active, scopes, annotations, comments, never_checked, failing, stale, overdue, held.
 with organizations as (
   select organization_key, organization_id, name, active

@@ -1,5 +1,5 @@
--- What happened to comments on each of the last 30 days (REPORT_TZ): comments by the day they were written, by the service's
--- clock; edits and deletions by the day a check noticed them, by ours.
+-- Comment changes of each of the last 30 days (REPORT_TZ): new comments by the day they were written (the service's
+-- clock), edits and deletions by the day a check found them.
 -- Params: none.
 -- Never null: day, comments, edits, deletions.
 with days as (

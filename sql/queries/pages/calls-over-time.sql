@@ -1,5 +1,5 @@
--- The calls of a run over its time so far, in equal parts, those without calls too: an item's calls count where it ended, or
--- was last taken up. Nothing where no call was counted yet.
+-- The calls of a run over its duration so far, in equal parts, including parts without calls. The calls of an item
+-- count when it finished or was last claimed. No row if no call was counted yet.
 -- Params: $1 runId, $2 parts.
 -- Never null: from_ms, calls, retries.
 with items as (

@@ -1,5 +1,5 @@
--- Scopes by the age of their last good check: one row for each age, the youngest first, then those older than every bound,
--- then those never checked.
+-- Scopes by the age of their last successful check: one row per age bound, youngest first, then those older than all
+-- bounds, then those never checked.
 -- Params: $1 bounds (upper bounds of the ages in seconds, the lowest first).
 -- Never null: scopes.
 with checks as (

@@ -1,6 +1,7 @@
--- Users of held listings: those whom the response lacked, and those it contained; so many of each, and how many there are in
--- all and from this page on.
--- Params: $1 heldIds, $2 limit (users of each kind and listing), $3 afterMissing?, $4 afterStaying? (last IDs of the page before).
+-- Users of held removals: those missing from the response and those it contained; a limited number of each, with the
+-- total count and the count from this page on.
+-- Params: $1 heldIds, $2 limit (users of each kind and listing), $3 afterMissing?, $4 afterStaying? (last IDs of the
+-- previous page).
 -- Never null: held_id, is_missing, user_id, in_all, from_here.
 with held as (
   select h.held_id, h.kind, h.scope_key, h.missing_user_ids, o.organization_key

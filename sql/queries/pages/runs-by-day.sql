@@ -1,5 +1,5 @@
--- Runs requested on each of the last 30 days (UTC): how many, how many of each status, and the one that the day stands for: the
--- worst nightly run, or the worst run where there was no nightly one.
+-- Runs requested on each of the last 30 days (UTC): total, by status, and a representative run: the worst nightly run,
+-- or the worst run if there was no nightly one.
 -- Params: none.
 -- Never null: day, runs, succeeded, partial, failed, cancelled, under_way.
 -- Typed as: shown_status sync.runs.status.

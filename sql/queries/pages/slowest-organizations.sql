@@ -1,4 +1,4 @@
--- The organizations that a run waited longest for, with what it did there.
+-- The organizations that took a run longest, with the run's counts for them.
 -- Params: $1 runId, $2 limit.
 -- Never null: calls, retries, service_ms, waited_ms, waited_throttled_ms, database_ms.
 select o.organization_id, sum(i.calls)::bigint as calls, sum(i.retries)::bigint as retries,

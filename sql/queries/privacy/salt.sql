@@ -1,3 +1,3 @@
--- The secret that hashes of this database are made with.
+-- The secret for the hashes of this database.
 -- Params: none.
 select salt from sync.privacy

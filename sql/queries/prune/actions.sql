@@ -1,4 +1,4 @@
--- Deletes actions from some blocks of the table. Those on a run that is kept stay, and so does the one that set the current
+-- Deletes actions from some blocks of the table, except actions on stored runs and the one that set the current
 -- schedule.
 -- Params: $1 before, $2 firstBlock, $3 endBlock.
 delete from sync.actions a

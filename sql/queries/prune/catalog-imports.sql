@@ -1,4 +1,4 @@
--- Deletes imports of the catalog from some blocks of the table. What waits for a person stays, and what one has refused.
+-- Deletes imports of the catalog from some blocks of the table, except those pending approval and those refused.
 -- Params: $1 before, $2 firstBlock, $3 endBlock.
 delete from sync.catalog_imports
 where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid

@@ -1,5 +1,6 @@
--- Deletes from the feed of changes, from some blocks of the table, and notes up to where: an older cursor has missed it. What
--- came with a dump of another server may have transactions that are yet to come here, and says nothing.
+-- Deletes from the feed of changes, from some blocks of the table, and stores how far, because older cursors have then
+-- missed changes. Rows restored from a dump of another server may have transaction numbers that this server has not
+-- reached yet, and are not counted.
 -- Params: $1 before, $2 firstBlock, $3 endBlock.
 with gone as (
   delete from collab_store.changes

@@ -1,5 +1,5 @@
--- Deletes times at which the nightly run was due from some blocks of the table, after runs were deleted. The time of a run that
--- is kept stays.
+-- Deletes due times of the nightly run from some blocks of the table, after runs were deleted. Due times of stored runs
+-- are kept.
 -- Params: $1 before, $2 firstBlock, $3 endBlock.
 delete from sync.nightly_due
 where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid and due_at < $1

@@ -1,4 +1,4 @@
--- Deletes what settled runs consisted of from some blocks of the table. A run with something still held stays whole.
+-- Deletes items of finished runs from some blocks of the table. A run with a held removal is kept.
 -- Params: $1 before, $2 firstBlock, $3 endBlock.
 delete from sync.run_items
 where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid

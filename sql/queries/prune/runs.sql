@@ -1,5 +1,4 @@
--- Deletes settled runs from some blocks of the table; what they consisted of is deleted before. A run with something still
--- held stays whole.
+-- Deletes finished runs from some blocks of the table, after their items. A run with a held removal is kept.
 -- Params: $1 before, $2 firstBlock, $3 endBlock.
 delete from sync.runs
 where ctid >= format('(%s,0)', $2::int)::tid and ctid < format('(%s,0)', $3::int)::tid

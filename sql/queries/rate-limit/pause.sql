@@ -1,5 +1,5 @@
--- Pauses a shared rate limit from now on; a pause that lasts longer stays.
--- Params: $1 name, $2 pauseMs, $3 longestMs (the longest pause that is believed: a longer one is from before the clock was set back).
+-- Pauses a shared rate limit from now on; a longer pause stays.
+-- Params: $1 name, $2 pauseMs, $3 longestMs (maximum valid pause; a longer one is from before the clock was set back).
 -- Prepared.
 insert into sync.pace as pace (name, next_at, paused_until)
 values ($1, clock_timestamp(), clock_timestamp() + make_interval(secs => $2::float8 / 1000))

@@ -1,4 +1,4 @@
--- How long the pause of a shared rate limit still lasts; no row without a pause.
+-- Remaining pause of a shared rate limit; no row without a pause.
 -- Params: $1 name, $2 longestMs (as in rate-limit/pause).
 -- Never null: pause_ms.
 -- Prepared.

@@ -1,8 +1,8 @@
--- Reserves the next slots of a shared rate limit (GCRA), or none while a pause lasts.
--- Params: $1 name, $2 slotsMs (that the slots take up), $3 catchUpMs (of delay that may be made up for), $4 furthestSlotMs,
--- $5 furthestPauseMs (the furthest that a slot and the end of a pause are believed to be away: what lies further is from before
--- the clock was set back). Returns pause_ms (above 0: nothing was reserved) and wait_ms, from now to the first slot.
--- clock_timestamp(), because now() would be from before the wait for the row's lock.
+-- Reserves the next slots of a shared rate limit (GCRA), or none during a pause.
+-- Params: $1 name, $2 slotsMs (duration of the slots), $3 catchUpMs (delay that may be caught up), $4 furthestSlotMs,
+-- $5 furthestPauseMs (maximum valid distance of a slot and of the end of a pause; a greater one is from before the
+-- clock was set back). Returns pause_ms (above 0: nothing was reserved) and wait_ms, from now to the first slot.
+-- clock_timestamp(), because now() is from before the wait for the row lock.
 -- Never null: pause_ms, wait_ms.
 -- Prepared.
 insert into sync.pace as pace (name, next_at)

@@ -1,4 +1,4 @@
--- A batch as it is now.
+-- The current state of a batch.
 -- Params: $1 batchKey.
 -- Never null: batch_xmin.
 -- Prepared.

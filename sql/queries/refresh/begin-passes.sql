@@ -1,5 +1,6 @@
--- Begins a pass of each class whose pass before is handed out, $4 seconds after its begin at the earliest, and counts the scopes of
--- class 7 every ten minutes. A pass that began in the future is from before the clock was set back. An empty class is not written.
+-- Begins a pass of each class whose previous pass was handed out, at least $4 seconds after its start, and counts the
+-- scopes of class 7 every ten minutes. A pass that began in the future is from before the clock was set back. An empty
+-- class is not written.
 -- Params: $1 at, $2 snapshot, $3 operations, $4 leastS.
 -- Prepared.
 update sync.refresh_sweeps s

@@ -1,5 +1,5 @@
--- Notes that all scopes of a batch were polled, as items/commit does for an item of a run. Nothing where another claim has
--- written to it since.
+-- Records that all scopes of a batch were polled, as items/commit does for an item of a run. No row if another claim
+-- has written to it since.
 -- Params: $1 batchKey, $2 claimNo, $3 batchXmin?, $4 checkedAt.
 -- Prepared.
 update collab_store.batches

@@ -1,4 +1,4 @@
--- Draws a claim for polls that no item of a run stands for, as items/claim does.
+-- Draws a claim number for polls without a run item, as items/claim does.
 -- Params: none.
 -- Never null: claim_no, report_time_zone.
 -- Prepared.

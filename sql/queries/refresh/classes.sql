@@ -1,4 +1,4 @@
--- What refresh does with each class, and what it has learned of it.
+-- Counts of continuous refresh by class, and its learned statistics.
 -- Params: none.
 -- Never null: class, threads, looks, calls, found, failed, learned_found, learned_gap_s.
 select c.class, extract(epoch from c.quiet_from)::float8 as quiet_from_s, extract(epoch from c.quiet_to)::float8 as quiet_to_s,

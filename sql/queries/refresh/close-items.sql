@@ -1,6 +1,6 @@
--- Ends what workers refreshed on earlier days, where they are dead or have begun another day: the run of that day is finished
--- when nothing of it is pending.
--- Params: $1 workerId, $2 itemId? (what this worker adds to now), $3 deadAfterS.
+-- Finishes items of continuous refresh from earlier days if their worker is dead or has begun another day. The run of
+-- that day is finished when none is pending.
+-- Params: $1 workerId, $2 itemId? (current item of this worker), $3 deadAfterS.
 update sync.run_items i
 set state = 'done', finished_at = now(), scopes_planned = i.scopes_succeeded + i.scopes_failed + i.scopes_held
 from sync.runs r

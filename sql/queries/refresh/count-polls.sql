@@ -1,4 +1,4 @@
--- Adds polls to those of an hour, and those of them that wrote nothing to what a worker refreshed in a day.
+-- Adds polls to the counts of an hour, and those that wrote nothing to the counts of a worker's day.
 -- Params: $1 at, $2 class, $3 looks, $4 calls, $5 found, $6 failed, $7 runId, $8 itemId, $9 scopesSucceeded, $10 scopesFailed,
 -- $11 recordsUnchanged, $12 organizationsDone, $13 documentsDone, $14 groupsDone, $15 annotationsDone.
 -- Prepared.

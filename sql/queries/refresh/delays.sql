@@ -1,4 +1,4 @@
--- How long changes took to be seen, of all organizations together: the last seven days that are final.
+-- Delay until changes were found, of all organizations together, for the last seven final days.
 -- Params: none.
 -- Never null: day, changes, undated.
 select v.day::text as day, v.changes, v.undated, v.p50_seconds::float8 as p50_s, v.p95_seconds::float8 as p95_s,

@@ -1,5 +1,6 @@
--- Ends a page of which each scope was polled, and notes what these polls found; what was learned before counts half as much a day
--- later. The pass is whole when it was the last of its pages; the classes are locked before, so that of two last pages one sees it.
+-- Finishes a page after all its scopes were polled, and adds the results; earlier statistics have a half-life of one
+-- day. The pass is complete with its last page. The classes are locked before, so that one of two concurrent last pages
+-- detects this.
 -- Params: $1 pageId, $2 workerId, $3 at, $4 found, $5 gapS.
 with gone as (
   delete from sync.refresh_pages where page_id = $1 and worker_id = $2

@@ -1,4 +1,4 @@
--- Hands the batches to a worker that were not checked for longest, without those that a worker polls now or polled a moment ago.
+-- Assigns the least recently checked batches to a worker, without those being polled or polled recently.
 -- Params: $1 operations, $2 limit, $3 notSince, $4 at (a later check is from before the clock was set back), $5 workerId.
 -- Never null: keys, keys[].
 -- Prepared.

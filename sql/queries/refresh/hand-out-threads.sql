@@ -1,4 +1,4 @@
--- Hands the next threads of a pass to a worker, and moves the cursor of the pass behind them.
+-- Assigns the next threads of a pass to a worker, and advances the cursor of the pass.
 -- Params: $1 class, $2 isPlanned (they are the last), $3 toActiveAt, $4 toKey, $5 virtualTime, $6 workerId, $7 at.
 -- Prepared.
 with moved as (
@@ -6,7 +6,7 @@ with moved as (
 )
 insert into sync.refresh_pages (class, pass, pass_started_at, pass_snapshot, from_active_at, from_key, to_active_at, to_key,
   worker_id, claimed_at)
--- As the cursor was before it moved.
+-- The cursor before it advanced.
 select class, pass, started_at, snapshot, after_active_at, after_key, $3, $4, $6, $7
 from sync.refresh_sweeps
 where class = $1

@@ -1,5 +1,5 @@
--- The run that holds what refresh does in one day, by the time zone of the schedule, and a worker's item of it: made by whoever
--- comes first. Nothing where another one is making the run this moment.
+-- Creates or returns the run of continuous refresh for one day, by the time zone of the schedule, and a worker's item
+-- of it. No row if another worker is creating the run at the same moment.
 -- Params: $1 at, $2 workerId.
 -- Never null: run_id, item_id, until.
 with today as (

@@ -1,4 +1,4 @@
--- The next threads of a pass, the latest change first: those after one position of the cursor, up to another one.
+-- The next threads of a pass, latest change first: those between two positions of the cursor.
 -- Params: $1 fromActiveAt, $2 fromKey, $3 toActiveAt, $4 toKey, $5 limit.
 -- Prepared.
 select annotation_key as key, active_at

@@ -1,4 +1,4 @@
--- Pauses refresh: twice as long as it has been paused already, within limits.
+-- Pauses continuous refresh for twice as long as it has been paused, within limits.
 -- Params: $1 at, $2 leastS, $3 mostS, $4 reason.
 update sync.refresh_state
 set paused_since = coalesce(paused_since, $1), reason = $4,

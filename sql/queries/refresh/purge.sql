@@ -1,4 +1,4 @@
--- Forgets threads that have been quiet for longer than class 6 lasts, when a pass of it begins: class 7 polls them.
+-- Deletes threads that have not changed for longer than class 6 covers, when a pass of it begins. Class 7 polls them.
 -- Params: $1 at, $2 recentS.
 -- Prepared.
 delete from collab_store.recent_threads

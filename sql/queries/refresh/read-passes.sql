@@ -1,4 +1,5 @@
--- How far refresh is with each class, where its pass ends, and whether it has something to poll now: class 7 always has.
+-- Progress of continuous refresh by class, the end of the pass, and whether there are threads to poll; class 7 always
+-- has some.
 -- Params: none.
 -- Never null: end_key, is_ready.
 -- Prepared.

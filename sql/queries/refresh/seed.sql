@@ -1,4 +1,4 @@
--- Finds the threads that changed lately, when refresh is switched on.
+-- Finds threads that changed recently, when continuous refresh is switched on.
 -- Params: $1 recentS.
 insert into collab_store.recent_threads (annotation_key, active_at)
 select annotation_key, least(last_comment_at, date_trunc('milliseconds', now()))

@@ -1,5 +1,5 @@
--- What refresh plans by, and does, at one moment: the definitions, whether it is paused, the time, the oldest transaction of this
--- database that may still write, and the calls that it sent in the last whole hour; null where there were none.
+-- Planning data of continuous refresh: the definitions, whether it is paused, the time, the oldest transaction of this
+-- database that may still write, and the calls sent in the last whole hour; null if none.
 -- Params: none.
 -- Never null: at, snapshot, promise_s, change_target_s.
 select d.refresh_budget, extract(epoch from d.freshness_promise)::float8 as promise_s,

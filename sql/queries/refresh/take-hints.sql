@@ -1,5 +1,5 @@
--- Takes threads that a caller has reported as changed, the longest waiting first, and those that a worker took and has not
--- polled for so long: it is dead, or its polls were given up.
+-- Claims hinted threads, longest waiting first, and those claimed by a worker that has not polled them for too long
+-- because it is dead or gave up.
 -- Params: $1 workerId, $2 limit, $3 deadAfterS.
 -- Prepared.
 update sync.hints h

@@ -1,6 +1,6 @@
--- Takes over a page of threads that was given back, or whose worker is dead. Such a page of batches is dropped: they are due by
--- when they were last checked.
--- Params: $1 workerId, $2 at, $3 inProgress (pages that this worker works on), $4 deadAfterS.
+-- Takes over a page of threads that was returned or whose worker is dead. Pages of batches are dropped, because the
+-- batches are due by their last check.
+-- Params: $1 workerId, $2 at, $3 inProgress (pages that this worker processes), $4 deadAfterS.
 -- Never null: page_id, class, from_active_at, from_key, to_active_at, to_key.
 -- Prepared.
 with lost as (

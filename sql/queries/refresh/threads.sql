@@ -1,5 +1,5 @@
--- Annotations to poll by themselves, with the columns of scopes/users-of-batch: those of them that are in the catalog. With each
--- come its batch, whether its last try failed, and when it was last checked, by itself or in a whole pass.
+-- Annotations to poll individually, with the columns of scopes/users-of-batch, if they are in the catalog. Includes
+-- their batch, whether their last check failed, and when they were last checked individually or in a complete pass.
 -- Params: $1 keys.
 -- Never null: kind, has_rows, has_own_check, batch_xmin, is_failing.
 -- Prepared.

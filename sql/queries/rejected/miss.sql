@@ -1,6 +1,6 @@
--- Notes that rejected records are gone: their scopes answered whole, and without them.
--- Params: $1 operation, $2 organizationIds, $3 documentIds[?], $4 annotationIds[?], $5 userGroupIds[?], $6 digests (of what
--- was rejected of these answers).
+-- Records that rejected records are gone: their scopes returned a complete response without them.
+-- Params: $1 operation, $2 organizationIds, $3 documentIds[?], $4 annotationIds[?], $5 userGroupIds[?], $6 digests (of
+-- the rejected records of these responses).
 update sync.rejected_records r
 set gone_at = now()
 from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as s(organization_id, document_id, annotation_id, user_group_id)

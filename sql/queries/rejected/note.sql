@@ -1,5 +1,5 @@
--- Notes records that could not be stored as received: each is one row, known again by its scope and content. What continuous
--- refresh meets again and again is noted once an hour.
+-- Stores records that could not be stored as received, one row each, identified by scope and content. Repeated records
+-- of continuous refresh are updated once an hour.
 -- Params: $1 runId, $2 operation, $3 organizationIds, $4 documentIds[?], $5 annotationIds[?], $6 userGroupIds[?], $7
 -- reasons, $8 records, $9 isWhole (nothing of the record is stored), $10 digests, $11 isRefresh.
 -- Never null: lost.

@@ -1,4 +1,4 @@
--- Takes back that rejected records were set aside.
+-- Reopens dismissed rejected records.
 -- Params: $1 rejectedIds?, $2 runId?.
 -- Never null: found, changed.
 with meant as (

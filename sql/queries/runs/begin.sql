@@ -1,3 +1,3 @@
--- A worker begins a run: its first item is taken up.
+-- Marks a run as started when a worker claims its first item.
 -- Params: $1 runId.
 update sync.runs set status = 'running', started_at = now() where run_id = $1 and status = 'queued'

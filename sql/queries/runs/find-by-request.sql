@@ -1,3 +1,3 @@
--- The run that a request made.
+-- The run that a request started.
 -- Params: $1 requestKey.
 select run_id from sync.runs where request_key = $1

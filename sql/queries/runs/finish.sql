@@ -1,8 +1,8 @@
--- Finishes a run, once, when none of its items is pending: adds up its items, decides its status. It is partial where a scope
--- failed or is held, or where a whole record was rejected that was not set aside. Its calls are counted by runs/add-calls.
--- An item that is pending can only vanish in the transaction that inserts those that follow it, so no lock is needed.
--- From the first run on that ends with 500 records read, a member that comes up is new: among fewer the rare ones have not come up
--- yet (what one in 100 has shows among 500 with a probability of 99 %).
+-- Finishes a run once, when none of its items is pending: adds up its items and sets its status. It is partial if a
+-- scope failed or is held, or if a whole record was rejected that was not dismissed. runs/add-calls counts its calls. A
+-- pending item disappears only in the transaction that inserts the items that follow it, so no lock is needed. From the
+-- first run that ends with 500 records read, a field that appears is new; with fewer records, rare fields may not have
+-- appeared yet (a field of one in 100 records appears among 500 with a probability of 99 %).
 -- Params: $1 runId, $2 problem? (some sentences).
 -- Never null: duration_s.
 with known as (

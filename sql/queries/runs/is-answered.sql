@@ -1,4 +1,4 @@
--- Whether the service answered any scope of a run, in whichever process.
+-- Whether the service returned a response for any scope of a run, in any process.
 -- Params: $1 runId.
 -- Never null: answered.
 select exists (

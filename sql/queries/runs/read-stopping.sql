@@ -1,3 +1,3 @@
--- Runs under way that are to end early.
+-- Open runs that are to end early.
 -- Params: none.
 select run_id from sync.runs where status in ('queued', 'running') and stopping is not null

@@ -1,5 +1,5 @@
--- Runs with their counts, the newest first: as finished, or for one under way the sums of its items so far.
--- Params: $1 runIds?, $2 limit, $3 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
+-- Runs with their counts, newest first: the final counts, or the current sums of the items of an open run.
+-- Params: $1 runIds?, $2 limit, $3 deadAfterS (seconds without a heartbeat after which a worker is considered dead).
 -- Never null: read_at, counts of a report, workers_gone.
 select r.run_id, r.trigger, r.status, r.scope, r.requested_at, r.started_at, r.finished_at, r.stopping, r.problem, r.retry_of,
   r.failing,

@@ -1,5 +1,5 @@
--- Ends a run early; the first reason stays. If a run of everything fails in this way, what it was to fetch may be out of date
--- from now on (collab_store.promise); a retry, or a run of failing scopes, has the same scope and is no run of everything.
+-- Ends a run early; the first reason stays. If a full run fails in this way, its scopes may be out of date from now on
+-- (collab_store.promise). A retry, or a run of failing scopes, has the same scope but is not a full run.
 -- Params: $1 runId, $2 stopping ('failed' or 'cancelled'), $3 problem (one sentence), $4 stoppedFor?
 -- ('credentials' or 'unreachable').
 with stopped as (

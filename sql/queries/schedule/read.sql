@@ -1,4 +1,4 @@
--- The nightly schedule as a person set or removed it: when, and who.
+-- The nightly schedule as a user set or removed it: when, and who.
 -- Params: none.
 select s.cron, s.time_zone, s.set_at, a.by
 from sync.schedule s

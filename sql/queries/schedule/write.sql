@@ -1,4 +1,4 @@
--- Sets the nightly schedule, or removes it. Changes no row where it is so already.
+-- Sets or removes the nightly schedule. Changes no row if it is the same already.
 -- Params: $1 cron?, $2 timeZone?.
 insert into sync.schedule as s (cron, time_zone) values ($1, $2)
 on conflict (only_row) do update set cron = $1, time_zone = $2, set_at = now()

@@ -1,4 +1,4 @@
--- How much there is to sync and when it was last checked well: what every total of it is read by.
+-- Number of scopes and when they were last checked successfully. All totals read it.
 -- Params: none.
 -- Never null: scopes, annotations, never_checked, not_tried, failing, stale, overdue, promise_s.
 select coalesce(sum(c.scopes), 0)::bigint as scopes,

@@ -1,5 +1,5 @@
--- Scopes that were not checked well this time keep the time of their last good check, and whether this try failed. What is as
--- it was is not written again, so that a scope that fails every night costs nothing here.
+-- For scopes without a successful check this time, keeps the time of their last successful check and whether this check
+-- failed. Unchanged values are not written, so that a scope that fails every night costs nothing here.
 -- Params: $1 organizationKeys, $2 groupKeys, $3 documentKeys, $4 annotationKeys, $5 isFailing, $6 at.
 with organization as (
   update collab_store.organizations x

@@ -1,6 +1,6 @@
--- Of each operation, the scope whose last good check is the newest: the service answered it with the key and token of then.
--- Users: the listing of an organization. Scopes of organizations that are refused now come last, since the refusal may
--- concern the organization only, and then scopes whose last try failed.
+-- For each operation, the scope with the most recent successful check, so that the service accepted key and token for
+-- it. For users, an organization's listing. Scopes of organizations refused now come last, because the refusal may
+-- concern only the organization, followed by scopes whose last check failed.
 -- Params: $1 refused (organization keys).
 -- Never null: operation, organization_id.
 -- Typed as: operation collab_store.batches.operation.

@@ -1,4 +1,4 @@
--- Takes the batch for this transaction, so that one run at a time writes to its scopes; and says which run it is, for the feed
+-- Locks the batch for this transaction, so that one run at a time writes to its scopes, and sets the run for the feed
 -- of changes.
 -- Params: $1 batchKey, $2 runId?.
 -- Never null: batch_xmin.

@@ -1,4 +1,4 @@
--- When the last good check of a scope began; null where there was none.
+-- Time of the last successful check of a scope; null if there was none.
 -- Params: $1 batchKey, $2 kind, $3 key.
 select coalesce(nullif(x.own_checked_at, '-infinity'), case when x.own_checked_at is null then b.checked_at end) as checked_at
 from collab_store.batches b

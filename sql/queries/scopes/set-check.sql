@@ -1,4 +1,4 @@
--- Sets when scopes were checked well, where it is not the time of their batch; null gives them back to the batch.
+-- Sets the check time of scopes that differ from their batch; null makes the batch's time apply again.
 -- Params: $1 organizationKeys, $2 groupKeys, $3 documentKeys, $4 annotationKeys, $5 at?.
 with organization as (
   update collab_store.organizations set own_checked_at = $5, failing_since = null where organization_key = any($1)

@@ -1,6 +1,6 @@
--- Stores what is known of annotations whose response changed something, or could not be stored in full (digests null). Runs after
--- the comments are written, because what reports read of a thread comes from them.
--- Continuous refresh polls a thread that changed lately more often.
+-- Stores facts about annotations whose response changed something or could not be stored completely (digests null).
+-- Runs after the comments are written, because the facts of a thread come from them. Continuous refresh polls recently
+-- changed threads more often.
 -- Params: $1 keys, $2 liveComments, $3 bodyDigests[?], $4 contentDigests[?], $5 isChanged, $6 at, $7 activeAts[?] (when the
 -- thread changed, as far as known), $8 recentS (how long that is lately).
 with recent as (

@@ -1,4 +1,4 @@
--- Stores what is known of listings whose response was stored: how many users it held, and its digests.
+-- Stores facts about listings whose response was stored: number of users and digests.
 -- Params: $1 kinds, $2 keys, $3 users, $4 bodyDigests[?], $5 contentDigests[?].
 with listing as (
   select *

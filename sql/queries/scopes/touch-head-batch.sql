@@ -1,6 +1,6 @@
--- Notes that users of an organization were written from a scope outside its first users batch: an older response to its own
--- listing is then thrown away, and the next one is compared even if it is the one that was stored last. Returns nothing where
--- a newer claim has written to that batch already.
+-- Records that users of an organization were written from a scope outside its first users batch. An older response to
+-- its own listing is then discarded, and the next one is compared even if it equals the last stored one. No row if a
+-- newer claim has written to that batch already.
 -- Params: $1 organizationKey, $2 claimNo.
 with touched as (
   update collab_store.batches set version = $2

@@ -1,8 +1,8 @@
--- The listings of a users batch: the organization's own (scope 0 of batch 0), groups and documents.
--- With each come the ids to ask by, and what is known of its last stored answer. key is ours, scope_no its place in the batch,
--- record_count the live records under it. has_rows is false where nothing was ever stored under it: rows are stored under a
--- listing that held anybody, and under one whose last answer was stored in full. has_own_check is true where its time of check
--- is not its batch's, is_failing where its last try failed.
+-- The listings of a users batch: the organization's own (scope 0 of batch 0), user groups and documents. Each has the
+-- IDs for the call and facts about its last stored response. key is internal, scope_no is the position in the batch,
+-- record_count the number of live records. has_rows is false if nothing was ever stored for it: rows are stored for a
+-- listing that contained users, and for one whose last response was stored completely. has_own_check is true if its
+-- check time differs from its batch's, is_failing if its last check failed.
 -- Params: $1 batchKey.
 -- Never null: kind, key, scope_no, organization_key, organization_id, record_count, has_rows, has_own_check, is_failing.
 -- Typed as: kind sync.held.kind.

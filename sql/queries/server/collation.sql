@@ -1,5 +1,5 @@
--- By which version of the operating system's or ICU's collation the indexes of this database were made, and which version the
--- server has now; null where the collation has no versions, such as C. Asks for what PostgreSQL has from version 15 on.
+-- Collation version (operating system or ICU) with which the indexes of this database were created, and the server's
+-- current version; null if the collation has no versions, such as C. Requires PostgreSQL 15.
 -- Params: none.
 -- Never null: database_name, is_changed.
 select quote_ident(d.datname) as database_name, d.datcollversion as made_with, v.now as now,

@@ -1,4 +1,4 @@
--- What the server is, what this role may do in this database, and what time the server has.
+-- The server, the privileges of this role in this database, and the server's time.
 -- Params: none.
 -- Never null: version, role, clock, may_create_schemas, size.
 select current_setting('server_version') as version, current_user as role, clock_timestamp() as clock,

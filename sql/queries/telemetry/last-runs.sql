@@ -1,4 +1,4 @@
--- The last settled run of each who asks.
+-- The last finished run of each trigger.
 -- Params: none.
 -- Never null: requested_s, finished_s.
 select r.*

@@ -1,4 +1,4 @@
--- What sync.runs adds up to, by who asked and what became of it; one row for each pair that occurs.
+-- Totals of sync.runs by trigger and status; one row per existing pair.
 -- Params: none.
 -- Never null: runs, calls, retries, scopes_succeeded, scopes_failed, scopes_held, scopes_skipped, records_inserted,
 -- records_updated, records_unchanged, records_rejected, records_null, users_written, comments_written,

@@ -1,5 +1,5 @@
 -- The live workers, and how long the oldest run has been open.
--- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
+-- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is considered dead).
 -- Never null: workers, calls_in_flight, calls_limit.
 select count(*)::int as workers, coalesce(sum(calls_in_flight), 0)::int as calls_in_flight,
   coalesce(sum(calls_limit), 0)::int as calls_limit,

@@ -1,6 +1,6 @@
--- A page of what a thing holds: user groups and documents of an organization, annotations and users of a document, users of a user
--- group, comments of an annotation, and the documents and user groups that a user is in. Failing scopes come first, what left the
--- catalog last.
+-- A page of the children of an object: user groups and documents of an organization, annotations and users of a
+-- document, users of a user group, comments of an annotation, and documents and user groups of a user. Failing scopes
+-- come first, those that left the catalog last.
 -- Params: $1 organizationKey?, $2 documentKey?, $3 annotationKey?, $4 organizationId, $5 documentId?, $6 userGroupId?, $7 userId?,
 -- $8 afterPlace?, $9 afterId?, $10 limit.
 -- Never null: place, id, kind, state.

@@ -1,4 +1,4 @@
--- How the thing last came into the catalog or left it, and by which import; nothing where that is not kept any more.
+-- When the object last entered or left the catalog, and the import; no row if that is no longer stored.
 -- Params: $1 object, $2 key.
 -- Never null: at, change.
 select at, change, import_id, source, requested_by

@@ -1,4 +1,4 @@
--- One comment, with the current name and address of its author, and the run that noticed its deletion.
+-- One comment, with the current name and address of its author, and the run that found its deletion.
 -- Params: $1 annotationKey, $2 commentId, $3 organizationId, $4 documentId, $5 annotationId.
 -- Never null: first_seen_at, changed_at, version, raw.
 select v.comment_text as text, v.author_user_id, coalesce(u.name, v.author_name) as author_name,

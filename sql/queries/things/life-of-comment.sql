@@ -1,5 +1,5 @@
--- A page of the versions of a comment, the newest first, each with the text and the state of the version before. A change of
--- something else, such as the author, makes no version: changed_at says when the current one last had such a change.
+-- A page of the versions of a comment, newest first, each with the text and status of the previous version. A change of
+-- another field, such as the author, creates no version: changed_at says when the current one last had such a change.
 -- Params: $1 annotationKey, $2 commentId, $3 beforeVersion?, $4 limit.
 -- Never null: version, change, valid_from.
 -- Typed as: change collab_store.comments.change.

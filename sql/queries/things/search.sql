@@ -1,8 +1,9 @@
--- Things of one kind, except comments, by their whole id, name or e-mail address, or by a part of it in any case from three
--- characters on. Exact ones come first. At most 21 are returned, so that the caller knows whether there are more than 20.
--- Users are found by names and addresses of earlier versions too. It needs no index. The condition on the kind leaves one part
--- of the union, so that the caller can search one kind after the other until its time is over.
--- Ids are folded in the default collation: in the collation of their columns only ASCII letters have a lower case.
+-- Objects of one kind, except comments, by their complete ID, name or e-mail address, or by a part of at least three
+-- characters in any case. Exact matches come first. At most 21 are returned, so that the caller knows whether there are
+-- more than 20. Users are also found by names and addresses of earlier versions. No index is needed. The condition on
+-- the kind leaves one part of the union, so that the caller can search one kind after the other until its time limit.
+-- IDs are folded in the default collation, because in the collation of their columns only ASCII letters have a lower
+-- case.
 -- Params: $1 kind, $2 text, $3 emails (PRIVACY_EMAIL: hash finds whole addresses only, drop none), $4 emailHash?.
 -- Never null: ids, is_exact.
 with found as (
@@ -28,7 +29,7 @@ with found as (
   ) t
   where t.kind = $1
     and (
-      -- One call of lower() a row: three calls take twice as long.
+      -- One call of lower() per row; three calls take twice as long.
       strpos(lower(t.id || e'\n' || coalesce(t.name, '') || e'\n' || coalesce(case $3 when 'keep' then t.email end, '')), lower($2)) > 0
       or $3 = 'hash' and (lower(t.email) = lower($2) or t.email = $4)
     )

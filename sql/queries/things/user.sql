@@ -1,4 +1,4 @@
--- One user of an organization: the documents and user groups that the user is in, the run that noticed that the user left, and the
+-- One user of an organization: documents and user groups of the user, the run that found that the user left, and the
 -- removal that was accepted then.
 -- Params: $1 organizationId, $2 userId.
 -- Never null: listed, first_seen_at, changed_at, raw, documents, user_groups.

@@ -1,4 +1,4 @@
--- Adds a token. Returns nothing where one has that name.
+-- Adds a token. No row if the name exists.
 -- Params: $1 name, $2 rights, $3 hash.
 insert into sync.access_tokens (name, rights, token_hash) values ($1, $2, $3)
 on conflict (name) do nothing

@@ -1,3 +1,3 @@
--- Every token that was added and not removed.
+-- All current tokens.
 -- Params: none.
 select token_id, name, rights, created_at, token_hash from sync.access_tokens order by name

@@ -1,12 +1,13 @@
--- Changes users of one organization who are stored, locked in the order of their ids. A lower source never overwrites a
--- higher one; of two authors' records the newer comment's wins, and one without a time never over one with a time: which is
--- committed first must not decide. So the newest time is kept, also where it shows the same.
--- The old version is kept when the name, the address or the listing changed; a change of an undocumented member alone makes
--- none, nor does an address that PRIVACY_EMAIL has stored in another form, or no longer. A version has no address that it
--- does not keep. What one run puts together of a person is one version, whichever of authors, members and listings it meets
--- first; at is exact to a millisecond. No version ends before it began, though the clock be set back.
--- Params: $1 organizationKey, $2 userIds, $3 digests, $4 sources, $5 sourceTimes[?], $6 listed (the organization's own
--- listing said so), $7 at, $8 emails (PRIVACY_EMAIL), $9 runId, $10 and on user columns.
+-- Updates stored users of one organization, locked in the order of their IDs. A lower source never overwrites a higher
+-- one. Of two authors' records, that of the newer comment wins, and one without a time never overwrites one with a
+-- time, so that the order of commits does not matter. The newest time is therefore stored even if it brings no other
+-- change. The old version is kept if the name, the address or the listing changed; a change of only an undocumented
+-- field creates no version, nor does an address that PRIVACY_EMAIL stores in another form or no longer. A version has
+-- no address that PRIVACY_EMAIL excludes. All changes of a user in one run are one version, in whichever order it reads
+-- authors, members and listings; at has millisecond precision. No version ends before it began, even if the clock was
+-- set back.
+-- Params: $1 organizationKey, $2 userIds, $3 digests, $4 sources, $5 sourceTimes[?], $6 listed (in the organization's
+-- own listing), $7 at, $8 emails (PRIVACY_EMAIL), $9 runId, $10 and on user columns.
 with new as (
   select *
   from unnest($2::text[], $3::bytea[], $4::smallint[], $5::timestamptz[], $6::boolean[],

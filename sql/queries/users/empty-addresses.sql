@@ -1,4 +1,4 @@
--- Takes the addresses out of earlier versions of an organization's users that PRIVACY_EMAIL does not keep.
+-- Removes addresses that PRIVACY_EMAIL excludes from earlier versions of an organization's users.
 -- Params: $1 organizationKey, $2 emails (PRIVACY_EMAIL).
 update collab_store.user_versions
 set email = null

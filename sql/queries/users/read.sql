@@ -1,4 +1,4 @@
--- What is stored of some users of one organization.
+-- Stored data of some users of one organization.
 -- Params: $1 organizationKey, $2 userIds.
 select user_id, source, listed, digest, source_at
 from collab_store.users

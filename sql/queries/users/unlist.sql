@@ -1,5 +1,5 @@
--- Ends the listing of users whom the organization's own listing no longer holds. They keep their names; a document's
--- listing may correct those from now on, so they count as coming from one (source 2). The old version is kept.
+-- Ends the listing of users whom the organization's own listing no longer contains. They keep their names, which a
+-- document's listing may correct from now on, so their source becomes 2. The old version is kept.
 -- Params: $1 organizationKey, $2 userIds, $3 at.
 with old as (
   select * from collab_store.users

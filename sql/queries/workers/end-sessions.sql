@@ -1,7 +1,7 @@
--- Ends the sessions of workers without a heartbeat that are inside a transaction: a frozen worker holds its locks for as long
--- as it is frozen. No time limit of the server does it: none ends a session that waits for the rest of a COPY.
--- Materialized, since a condition that ends sessions might be asked of every session before the others.
--- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
+-- Ends the sessions of workers without a heartbeat that are inside a transaction, because a frozen worker holds its
+-- locks. No time limit of the server ends a session that waits for the rest of a COPY. Materialized, because PostgreSQL
+-- might otherwise evaluate the condition that ends sessions before the others.
+-- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is considered dead).
 -- Never null: pid, open_s.
 with frozen as materialized (
   select w.worker_id, a.pid, a.state, extract(epoch from now() - a.xact_start)::int as open_s

@@ -1,6 +1,8 @@
--- A worker lives. Its sessions are known by their application_name, where it is one of ours: DATABASE_URL may set another.
--- Params: $1 workerId, $2 callsInFlight, $3 mostCallsInFlight, $4 callMs? (mean time of a call), $5 problem?,
--- $6 rateLimit? (its SYNC_RATE_LIMIT), $7 waiting? (what it waits for), $8 settings? (those that all workers share; written once).
+-- Records that a worker is alive. Its sessions are identified by their application_name, unless DATABASE_URL sets
+-- another.
+-- Params: $1 workerId, $2 callsInFlight, $3 mostCallsInFlight, $4 callMs? (mean time of a call), $5 problem?, $6
+-- rateLimit? (its SYNC_RATE_LIMIT), $7 waiting? (its current wait), $8 settings? (those that all workers share; written
+-- once).
 insert into sync.workers (worker_id, started_at, heartbeat_at, calls_in_flight, calls_limit, latency_ms, problem,
   problem_since, rate_limit, waiting, settings, application_name)
 values ($1, now(), now(), $2, $3, $4, $5, case when $5::text is not null then now() end, $6, $7, $8,

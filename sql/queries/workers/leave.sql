@@ -1,5 +1,5 @@
--- A worker ends, and those that died a day ago are forgotten. When one ended that keeps the nightly schedule is noted: from
--- then on there may be none.
+-- Deletes a worker that stops, and those that died a day ago. Stores when a worker that keeps the nightly schedule
+-- stopped, because there may be none from then on.
 -- Params: $1 workerId.
 with gone as (
   delete from sync.workers where worker_id = $1 or heartbeat_at < now() - interval '1 day'

@@ -1,7 +1,7 @@
--- SYNC_RATE_LIMIT of the workers that live and who has it, the lowest first, which holds for all; none last. The asking process
--- is named where no live worker has its limit.
--- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is taken for dead), $2 own? (SYNC_RATE_LIMIT of the
--- asking process), $3 name? (null where the process has none of its own).
+-- SYNC_RATE_LIMIT of live workers and which worker has it, the lowest (which applies to all) first, none last. The
+-- calling process is named if no live worker has its limit.
+-- Params: $1 deadAfterS (seconds without a heartbeat after which a worker is considered dead), $2 own? (SYNC_RATE_LIMIT
+-- of the calling process), $3 name? (null if the process has none of its own).
 -- Never null: worker_ids.
 with alive as (
   select rate_limit, worker_id from sync.workers where heartbeat_at >= now() - make_interval(secs => $1)

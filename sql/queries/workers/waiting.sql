@@ -1,7 +1,7 @@
--- What live workers wait for, by kind, the longest wait first: those that hold pending items of a run, and those that cannot
--- take its jobs; without a run all of them. The sentence is that of the worker that has waited longest, and says how many
--- workers wait for the same where others do not.
--- Params: $1 runId?, $2 deadAfterS (seconds without a heartbeat after which a worker is taken for dead).
+-- What live workers wait for, by kind, longest wait first: those with pending items of a run, and those that cannot
+-- accept its jobs; without a run, all. The sentence is that of the worker that has waited longest, and includes how
+-- many workers wait for the same if others do not.
+-- Params: $1 runId?, $2 deadAfterS (seconds without a heartbeat after which a worker is considered dead).
 -- Never null: kind, since, sentence, workers, of_workers.
 with asked as (
   select waiting ->> 'kind' as kind, (waiting ->> 'since')::timestamptz as since, waiting,

@@ -1,4 +1,4 @@
--- Takes the batches of some annotations for this transaction, as a commit takes its own.
+-- Locks the batches of some annotations for this transaction, as a commit does.
 -- Params: $1 firstAnnotation, $2 lastAnnotation.
 select batch_key
 from collab_store.batches

@@ -1,5 +1,5 @@
--- The last of the next comments in the order of their keys, and how many these are.
--- Params: $1 annotationKey, $2 commentId (behind which they begin), $3 limit.
+-- The last of the next comments in the order of their keys, and their number.
+-- Params: $1 annotationKey, $2 commentId (after which they begin), $3 limit.
 -- Never null: comments.
 select annotation_key, comment_id, count(*) over ()::int as comments
 from (

@@ -1,5 +1,5 @@
--- Of some comments in the order of their keys those that have, or may get, a time by their own member: with its value, and
--- those of the members before. A longer value is no time.
+-- Among some comments in the order of their keys, those that have or may get a writing time from their own field, with
+-- its value and the values of the earlier fields. A longer value is not a time.
 -- Params: $1 fromAnnotation, $2 fromComment (not included), $3 toAnnotation, $4 toComment, $5 path?, $6 membersBefore.
 -- Never null: values_before, values_before[].
 select annotation_key, comment_id, written_at, case when length(m.value::text) < 10000 then m.value::text end as value,

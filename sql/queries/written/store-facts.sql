@@ -1,4 +1,4 @@
--- Takes what reports ask of threads from their comments again.
+-- Recomputes the stored facts of threads from their comments.
 -- Params: $1 annotationKeys.
 update collab_store.annotations a
 set first_comment_at = f.first_comment_at, last_comment_at = f.last_comment_at, first_answer_at = f.first_answer_at

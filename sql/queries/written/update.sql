@@ -1,6 +1,5 @@
--- Gives comments the time at which they were written: some by their own member, of the others the first version that is left.
--- Rows that have it are not written. changed_at stays: it says when the service last changed something.
--- The bounds of the annotation by themselves are what the primary key is read by.
+-- Sets the writing time of comments: some from their own field, the others from the first remaining version. Unchanged
+-- rows are not written. changed_at stays, because it is when the service last changed something.
 -- Params: $1 fromAnnotation, $2 fromComment (not included), $3 toAnnotation, $4 toComment, $5 annotationKeys, $6 commentIds, $7
 -- writtenAts[?].
 -- Never null: annotation_key.

@@ -4,13 +4,13 @@ import { Statement } from '../statement.ts'
 /** Adds comments that are not stored yet. The rows are sent as text (src/core/database/comment-rows.ts). */
 export const copy = new Statement<null, null>('comments/copy')
 
-/** Marks comments deleted for whose ids the service itself answered null. They keep their content. */
+/** Marks comments as deleted for whose IDs the service returned null. They keep their content. */
 export const deleteStatement = new Statement<
   { annotationKeys: readonly number[]; commentIds: readonly number[]; ats: readonly string[] },
   null
 >('comments/delete', { parameters: 'annotationKeys commentIds ats' })
 
-/** Every comment stored under some annotations: its digest, and whether it is deleted. */
+/** All comments stored for some annotations: digest, and whether deleted. */
 export const readDigests = new Statement<
   { annotationKeys: readonly number[] },
   { annotationKey: number; commentId: number; digest: Buffer; deleted: boolean }
@@ -21,7 +21,7 @@ export const readDigests = new Statement<
   isPrepared: true,
 })
 
-/** Comments stored under an annotation with all their content: those with some ids, deleted ones too; or all live ones. */
+/** Comments stored for an annotation with all their content: those with some IDs, including deleted ones, or all live ones. */
 export const read = new Statement<
   { annotationKey: number; commentIds: readonly number[] | null },
   {
@@ -46,7 +46,7 @@ export const read = new Statement<
   neverNull: 'deleted',
 })
 
-/** Changes comments that are stored, live or deleted. The old version is kept when the content changed or the comment is back; a change of the author's name or of an undocumented member alone makes no version. No version ends before it began, though the clock be set back. The first edit keeps lastUpdated of the first version beside the row: the versions are pruned. Rows of before migration 0016 have it in the first version that is left. */
+/** Updates stored comments, live or deleted. The old version is kept if the content changed or the comment is restored; a change of only the author's name or of an undocumented field creates no version. No version ends before it began, even if the clock was set back. The first edit stores lastUpdated of the first version in the row, because versions are pruned. Rows from before migration 0016 have it in the first remaining version. */
 export const update = new Statement<
   {
     annotationKeys: readonly number[]

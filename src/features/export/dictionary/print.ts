@@ -1,4 +1,4 @@
-import type { Column, Dictionary, Relation } from './dictionary.ts'
+import type { Column, Dictionary, Reference, Relation } from './dictionary.ts'
 
 /**
  * A dbt `sources.yml`: one source a schema that analysts may read, with tests. A key of several columns is tested with a test
@@ -90,7 +90,7 @@ export function dictionaryMarkdown({ schemas, relations, functions }: Dictionary
       ...own.map(relationSection),
       ...ownFunctions.map(
         (each) =>
-          `### \`${name}.${each.name}(${each.arguments})\`\n\nReturns \`${each.result ?? 'nothing'}\`. ${each.comment ?? ''}`,
+          `### \`${name}.${each.name}(${shortType(each.arguments)})\`\n\nReturns \`${shortType(each.result ?? 'nothing')}\`. ${each.comment ?? ''}`,
       ),
     ].join('\n\n')
   })
@@ -99,16 +99,18 @@ export function dictionaryMarkdown({ schemas, relations, functions }: Dictionary
 
 const INTRODUCTION = `# Dictionary
 
-What \`collab-sync dictionary\` reads from the database itself. "Our clock" is that of the machine that checked; "the service's clock" is what \`lastUpdated\` says. Times are \`timestamp with time zone\`; days and weeks are UTC.`
+\`collab-sync dictionary\` generates this page from the comments in the database. \`timestamptz\` stands for \`timestamp with time zone\`. Days and weeks are in \`REPORT_TZ\`, by default UTC.`
 
 function relationSection(relation: Relation): string {
   const { schema, name, kind, comment, columns, key, references } = relation
   const facts = [
     ...(key.length > 0 ? [`Key: ${key.map(code).join(', ')}.`] : []),
-    ...references.map(
-      ({ columns: own, to, toColumns }) =>
-        `${own.map(code).join(', ')} → \`${to}\`${own.join() === toColumns.join() ? '' : ` (${toColumns.join(', ')})`}.`,
-    ),
+    ...references
+      .filter(isWidest)
+      .map(
+        ({ columns: own, to, toColumns }) =>
+          `${own.map(code).join(', ')} → \`${to}\`${own.join() === toColumns.join() ? '' : ` (${toColumns.join(', ')})`}.`,
+      ),
   ]
   return [
     `### ${kind === 'type' ? 'Type' : kind === 'view' ? 'View' : 'Table'} \`${schema}.${name}\``,
@@ -117,9 +119,24 @@ function relationSection(relation: Relation): string {
     [
       '| column | type | meaning |',
       '| --- | --- | --- |',
-      ...columns.map((each) => `| ${code(each.name)} | ${each.type} | ${cell(each.comment)} |`),
+      ...columns.map(
+        (each) => `| ${code(each.name)} | ${shortType(each.type)} | ${cell(each.comment)} |`,
+      ),
     ].join('\n'),
   ].join('\n\n')
+}
+
+/** False where another reference contains all of its columns, as that to an annotation those to its document. */
+function isWidest({ columns }: Reference, _: number, all: readonly Reference[]): boolean {
+  return !all.some(
+    (other) =>
+      other.columns.length > columns.length &&
+      columns.every((column) => other.columns.includes(column)),
+  )
+}
+
+function shortType(text: string): string {
+  return text.replaceAll('timestamp with time zone', 'timestamptz')
 }
 
 function code(text: string): string {
