@@ -1,4 +1,4 @@
-import { NO_CHANGES, removeScopes } from './catalog-change.ts'
+import { NO_CHANGES, ofEachKind, removeScopes } from './catalog-change.ts'
 import type { Database } from '../../core/database/pool.ts'
 import type { On, RowOf } from '../../core/database/statement.ts'
 import * as catalog from '../../core/database/statements/catalog.ts'
@@ -44,8 +44,7 @@ export async function addToCatalog(
   }
   const options = { prune: null, requestedBy, redaction }
   const done = await importCatalog(database, given, options)
-  const { organizations, documents, annotations, userGroups } = done
-  return { organizations, documents, annotations, userGroups }
+  return ofEachKind((kind) => done[kind])
 }
 
 /**

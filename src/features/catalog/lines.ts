@@ -20,6 +20,15 @@ export function parseJsonLine(text: string): ParsedLine {
   return parseLine(value)
 }
 
+/** Checks the cells of one row, by the names of their columns. */
+export function parseCells(
+  cells: readonly (readonly [column: string, value: unknown])[],
+): ParsedLine {
+  return parseLine(
+    Object.fromEntries(cells.map(([column, value]) => [memberOfColumn(column) ?? column, value])),
+  )
+}
+
 /** Checks one line. An id keeps every character, spaces and quotes too. */
 export function parseLine(value: object): ParsedLine {
   const parsed = CatalogLineSchema.safeParse(value)

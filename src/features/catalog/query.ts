@@ -1,8 +1,8 @@
 import pg from 'pg'
-import Cursor from 'pg-cursor'
+import type Cursor from 'pg-cursor'
 import { openingReason } from '../../core/database/connection-errors.ts'
 import { EnvironmentError, UsageError } from '../../base/errors.ts'
-import { columnsFault, memberOfColumn, parseLine } from './lines.ts'
+import { columnsFault, parseCells } from './lines.ts'
 import type { CatalogSource, NumberedLine } from './lines.ts'
 
 /**
@@ -75,7 +75,8 @@ function messageOf(error: unknown): string {
  * connection is lost.
  */
 async function* rowsOf(client: pg.Client, text: string): AsyncGenerator<NumberedLine> {
-  const cursor = client.query(new Cursor<Record<string, string | null>>(text))
+  const { default: PgCursor } = await import('pg-cursor')
+  const cursor = client.query(new PgCursor<Record<string, string | null>>(text))
   for (let number = 0; ;) {
     const rows = await readSome(cursor)
     if (rows.length === 0) return
@@ -86,14 +87,7 @@ async function* rowsOf(client: pg.Client, text: string): AsyncGenerator<Numbered
         yield { number, complaint: fault }
         return
       }
-      yield {
-        number,
-        ...parseLine(
-          Object.fromEntries(
-            Object.entries(row).map(([column, value]) => [memberOfColumn(column) ?? column, value]),
-          ),
-        ),
-      }
+      yield { number, ...parseCells(Object.entries(row)) }
     }
   }
 }
