@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { listSource } from '../../src/features/catalog/lines.ts'
 import { importCatalog } from '../../src/features/catalog/import.ts'
 import { decideImport } from '../../src/features/catalog/held-import.ts'
 import { rolledBack } from '../../src/core/database/pool.ts'
@@ -378,14 +379,7 @@ async function recover(): Promise<void> {
 }
 
 async function load(isWanted: (line: CatalogLine) => boolean, acceptsAll = true): Promise<void> {
-  const lines = [...catalogLines(live.world)].filter(isWanted)
-  const source = {
-    name: 'test',
-    unit: 'line' as const,
-    async *lines() {
-      yield* lines.map((line, place) => ({ number: place + 1, line }))
-    },
-  }
+  const source = listSource('test', [...catalogLines(live.world)].filter(isWanted))
   await importCatalog(live.database.pool, source, { prune: true, acceptsAll })
 }
 

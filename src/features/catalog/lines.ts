@@ -78,3 +78,15 @@ export interface CatalogSource {
    */
   lines(): AsyncIterable<NumberedLine>
 }
+
+/** Lines that are there already, numbered from 1. */
+export function listSource(name: string, lines: Iterable<CatalogLine>): CatalogSource {
+  return {
+    name,
+    unit: 'line',
+    async *lines() {
+      let number = 0
+      for (const line of lines) yield { number: (number += 1), line }
+    },
+  }
+}
