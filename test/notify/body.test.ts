@@ -61,7 +61,7 @@ test.each<[Notification, text: string, action: string | null]>([
     "The structure of the service's records changed (2 changes).",
     'Check whether your reports use these fields. reporting.observed_members lists all fields.',
   ],
-])('$0.kind says what happened, and what to do about it', (notification, text, action) => {
+])('notification %# says what happened, and what to do about it', (notification, text, action) => {
   expect(describeNotification(notification)).toMatchObject({ text, action })
 })
 
